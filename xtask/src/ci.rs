@@ -1,18 +1,18 @@
-//! Everything that must pass before a change goes in, cheapest first, stopping at the first that does not.
+//! Everything that must pass before a change goes in, cheapest first; it stops at the first failure.
 
 use crate::tidy;
 use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// What can be said without running anything of ours.
+/// Everything that can be checked without running our code.
 pub fn lint(root: &Path) -> anyhow::Result<()> {
     start(root, &["cargo", "fmt", "--all", "--check"])?;
     tidy::run(root)?;
     start(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-/// Linting and all tests; those that are slow and rarely break only in full. The last lines printed are the tests' own.
+/// Linting and all tests; slow ones that rarely break only with `full`. The last lines printed are those of the tests.
 pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
     lint(root)?;
     start(root, &["make", "--no-print-directory", "test"])?;

@@ -1,6 +1,6 @@
-//! The property tests of everything that reads foreign bytes, again and again with new seeds, for as long as wanted.
+//! The property tests of everything that reads foreign bytes, repeated with new seeds for as long as wanted.
 //!
-//! A case that fails is written beside its test by proptest, as in any run of the tests; one that hangs is ended.
+//! proptest writes a failing case beside its test, as in any run of the tests; a case that hangs is ended.
 
 use crate::process;
 use anyhow::Context;
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Cases of one round: enough that starting the test costs nothing beside them.
+/// Cases of one round: so many that starting the test costs nothing in comparison.
 const CASES: &str = "20000";
-/// A round takes a minute or two on a slow machine; one that takes so long hangs.
+/// A round takes a minute or two on a slow machine; after this time it hangs.
 const ROUND_LIMIT: Duration = Duration::from_mins(15);
 
 struct Reader {
     name: &'static str,
-    /// Where its property tests are, as cargo takes it.
+    /// Its property tests, as arguments for cargo.
     tests: &'static [&'static str],
 }
 

@@ -1,26 +1,26 @@
-//! Running a process to its end within a limit, and what it cost.
+//! Runs a process to its end within a limit, and measures what it cost.
 
 use anyhow::{Context, ensure};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The kernel counts CPU time of processes in this unit towards others, on every Linux we know.
+/// The unit in which the kernel reports CPU time to other processes, on every Linux we know.
 const TICKS_PER_SECOND: f64 = 100.0;
-/// How often a running process's memory is looked at.
+/// How often a running process's memory is read.
 const LOOK: Duration = Duration::from_millis(50);
-/// Fields of /proc/self/stat after the command's name: CPU time of children that were waited for, user and system.
+/// Fields of /proc/self/stat after the command's name: CPU time, user and system, of children that were waited for.
 const CHILDREN_USER: usize = 13;
 const CHILDREN_SYSTEM: usize = 14;
 
-/// What a finished process said and used.
+/// The output and cost of a finished process.
 pub struct Finished {
     pub output: String,
     pub cpu_s: f64,
     pub peak_memory_bytes: u64,
 }
 
-/// Runs the command and waits for it, calling `meanwhile` now and then with the time since its start. The process is
+/// Runs the command and waits for it, regularly calling `meanwhile` with the time since its start. The process is
 /// killed after `limit`.
 pub fn run(
     command: &mut Command,
@@ -30,7 +30,7 @@ pub fn run(
     run_allowing(&[0], command, limit, meanwhile)
 }
 
-/// The same for a command whose work is done also with other exit codes.
+/// The same for a command that also succeeds with other exit codes.
 pub fn run_allowing(
     codes: &[i32],
     command: &mut Command,
@@ -64,11 +64,11 @@ pub fn run_allowing(
     Ok(Finished { output, cpu_s, peak_memory_bytes })
 }
 
-/// A pipe that nobody reads would stop who writes into it.
+/// Reads a pipe in a thread, since a full pipe would block its writer.
 fn read_aside(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut text = String::new();
-        // What was read until an error is all there is to show.
+        // After an error, what was read so far is all there is to show.
         let _ = stream.read_to_string(&mut text);
         text
     })
@@ -79,7 +79,7 @@ struct Watched(Child);
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // It has ended already unless something failed.
+        // It has already ended unless something failed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -100,12 +100,12 @@ fn peak_memory(process: u32) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Every process that this one started, directly or not.
+/// Every process that this one started, directly or indirectly.
 pub fn descendants(of: u32) -> anyhow::Result<Vec<u32>> {
     let mut parents = Vec::new();
     for entry in std::fs::read_dir("/proc").context("listing processes")?.flatten() {
         let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        // It may have ended since.
+        // It may have ended meanwhile.
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
         let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
         let parent = after_name.split_whitespace().nth(1).and_then(|field| field.parse::<u32>().ok());

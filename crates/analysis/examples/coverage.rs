@@ -1,6 +1,6 @@
-//! How often is the analysis right? Simulated studies whose truth is known go through the whole of it, as `bakeoff report`
-//! would analyse them; counted is how often the interval behind the verdict holds the truth, how often a difference is seen
-//! where there is none, and how often one is found where there is one.
+//! How often is the analysis right? Simulated studies with a known truth go through all of it, as `bakeoff report`
+//! would analyse them. Counted are three things: how often the interval behind the verdict contains the truth, how
+//! often a difference is seen without one, and how often a true one is found.
 //!
 //! `cargo xtask bench statistics` runs this and prints what docs/statistics.md quotes. It asserts no time.
 
@@ -16,36 +16,36 @@ use std::thread;
 
 const BLOCKS: [u32; 4] = [3, 5, 10, 20];
 
-/// With so many, a coverage of 95 % is known to ±1 %.
+/// With this many studies, a coverage of 95 % is known to ±1 %.
 const STUDIES: u32 = 2_000;
 
-/// Of studies of a slower contender there is one to so many of equal ones: that share need not be known as well.
+/// One study of a slower contender is simulated for so many of equal ones: the share found need not be known as well.
 const EQUAL_TO_SLOWER: u32 = 4;
 
 /// The injected difference, and how many blocks must find it.
 const SLOWER: f64 = 0.97;
 const BLOCKS_THAT_FIND: u32 = 10;
 
-/// What is asked of the analysis.
+/// The range in which each figure must be.
 const COVERAGE: RangeInclusive<f64> = 0.93..=0.97;
-/// Where values are not normal, an interval may be too wide; too narrow it must not be.
+/// Where values are not normal, an interval may be too wide, but never too narrow.
 const COVERAGE_OF_OTHERS: RangeInclusive<f64> = 0.93..=0.99;
 const MOST_FALSE_ALARMS: RangeInclusive<f64> = 0.0..=0.07;
 const LEAST_FOUND: RangeInclusive<f64> = 0.90..=1.0;
 
-/// Equivalence is asked about trials that differ by one per cent, of which ten blocks must show it.
+/// Ten blocks must show the equivalence of equal contenders, and hardly ever of contenders that are 2.5 % apart.
 const MARGIN: f64 = 0.02;
 const BEYOND_MARGIN: f64 = 0.975;
 const LEAST_EQUIVALENT: RangeInclusive<f64> = 0.90..=1.0;
 const MOST_FALSELY_EQUIVALENT: RangeInclusive<f64> = 0.0..=0.05;
 
-/// A contender that something else disturbs: five times as much noise of its trials as usual.
+/// A contender that other load disturbs: its trials have five times the usual noise.
 const DISTURBED: Noise = Noise { run_to_run: 0.04, ..REALISTIC };
 
-/// A latency level is one of the run's own time, so the host must not wander off.
+/// A latency level belongs to the time of its run, so the host must not drift between runs.
 const IN_PLACE: Noise = Noise { wandering: 0.0, ..REALISTIC };
 
-/// What was found, of how many studies, and what is asked.
+/// What was counted, the share of studies in which it was found, and the range in which it must be.
 struct Figure {
     what: String,
     found: f64,
@@ -54,8 +54,8 @@ struct Figure {
 
 type Holds<'a> = &'a (dyn Fn(&Analysis) -> bool + Sync);
 
-/// Of how many simulated studies each of these is true, as shares. `kind` numbers what is counted, so that each has seeds of its
-/// own and no noise is met twice.
+/// The share of simulated studies in which each of `holds` is true. `kind` numbers the figure, so that each has seeds
+/// of its own and no noise occurs twice.
 fn shares<const N: usize>(
     kind: u64,
     study: &Study,
@@ -92,7 +92,7 @@ fn covers(truth: f64) -> impl Fn(&Analysis) -> bool {
     }
 }
 
-/// Of all comparisons of a run.
+/// True if any comparison of the run has one of these verdicts.
 fn any(verdicts: &[Verdict]) -> impl Fn(&Analysis) -> bool {
     move |analysis| analysis.comparisons.iter().any(|one| verdicts.contains(&one.verdict))
 }
@@ -100,7 +100,7 @@ fn any(verdicts: &[Verdict]) -> impl Fn(&Analysis) -> bool {
 const FASTER: [Verdict; 1] = [Verdict::Faster];
 const DIFFERENCE: [Verdict; 2] = [Verdict::Slower, Verdict::Faster];
 
-/// Whether the baseline's level of a percentile holds what was put in.
+/// True if the interval of the baseline's percentile contains the simulated value.
 fn level_holds(quantile: f64) -> impl Fn(&Analysis) -> bool {
     let mut below = 0.0;
     let truth = RESPONSES_US.into_iter().find(|(share, _)| {
@@ -114,7 +114,7 @@ fn level_holds(quantile: f64) -> impl Fn(&Analysis) -> bool {
     }
 }
 
-/// Whether a steady trial seems to drift; cells are asked, too.
+/// True if the baseline seems to drift, although it is steady.
 fn seems_to_drift(analysis: &Analysis) -> bool {
     analysis.cells[0].steadiness.verdict.is_no_steady_state()
 }

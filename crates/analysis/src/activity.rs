@@ -1,5 +1,5 @@
-//! What must be known to read the figures of the database and the device ([`crate::measures::activity`]): what a read is to the
-//! engine, which device it was, why figures are missing, and whether the data fit.
+//! What a reader must know about the figures of the database and the device ([`crate::measures::activity`]). It says
+//! what a read is to the engine, which device it was, why figures are missing, and whether the data fit.
 
 use crate::missing::Missing;
 use crate::validity;
@@ -8,7 +8,7 @@ use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 
-/// Of one cell, over its valid trials.
+/// The activity of one cell, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     pub cell: u32,
@@ -17,19 +17,19 @@ pub struct Activity {
     /// What one read and one write are to the engine.
     pub meaning: Option<String>,
     pub device: Option<String>,
-    /// Why figures are missing, each reason once.
+    /// The reasons why figures are missing, each once.
     pub missing: Vec<Missing>,
     pub sizes: Sizes,
 }
 
-/// Whether the data fit: point values of the first trial that has them, of several machines those of the first.
+/// Sizes that tell whether the data fit: point values of the first trial that has them (of its first machine).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     /// At the beginning of the window.
     pub data_bytes: Option<u64>,
-    /// The database's cache, of each session if they do not share one.
+    /// The database's cache, per session if sessions do not share one.
     pub cache_bytes: Option<u64>,
-    /// The machine's.
+    /// The machine's memory.
     pub memory_bytes: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     let looks: Vec<&Looks> = trials.iter().filter_map(|trial| trial.looks.as_ref()).collect();
     let database = looks.iter().find_map(|looks| looks.start.database.known());
     let device = looks.iter().find_map(|looks| looks.start.device.known());
-    // How much fits is a question to one machine.
+    // Whether the data fit is a question about one machine.
     let of_one: Vec<&Looks> = trials.iter().filter_map(|trial| first_machine(trial).looks.as_ref()).collect();
     let one = of_one.iter().find_map(|looks| looks.start.database.known());
     Activity {
@@ -60,7 +60,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     }
 }
 
-/// The first that is measured of several, or the trial itself.
+/// The first measured machine if there are several, otherwise the trial itself.
 fn first_machine(trial: &StoredTrial) -> &StoredTrial {
     trial.measured_machines().map(|(_, machine)| machine).next().unwrap_or(trial)
 }

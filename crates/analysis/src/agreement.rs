@@ -1,4 +1,4 @@
-//! Whether each trial's record agrees with itself, as it was found out when it was read ([`record::agreement`]).
+//! Whether each trial's record agrees with itself, as found when it was read ([`record::agreement`]).
 
 use record::run::Run;
 use record::trial::Outcome;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     pub trial: u32,
-    /// What does not add up or is missing, each a sentence. Where there is any, the trial is not valid.
+    /// What does not add up or is missing, each as a sentence. A trial with any of these is not valid.
     pub disagreements: Vec<String>,
 }
 
-/// Of every completed trial.
+/// The self-checks of all completed trials.
 pub fn all(run: &Run) -> Vec<Agreement> {
     let completed = run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed);
     completed.map(|trial| Agreement { trial: trial.record.id, disagreements: trial.disagreements.clone() }).collect()

@@ -1,7 +1,7 @@
-//! What contenders should have in common beside the shape: where they differ in it, a ratio is not of the platforms alone.
+//! What contenders should have in common beside the shape. Where they differ in it, a ratio is not due to the platforms alone.
 //!
-//! Most comparisons of a host with a guest differ in some of it, since a guest boots a kernel of its own. That is no mistake, but
-//! whoever reads the ratio as the price of a hypervisor must know. What a platform is asked to decide is not in here.
+//! Most comparisons of a host with a guest differ in some of it, since a guest boots its own kernel. That is no mistake,
+//! but a reader who takes the ratio as a hypervisor's price must know it. What a platform is meant to decide is not listed.
 
 use crate::findings::{FactDiffers, Finding, Shared, What};
 use crate::groups::{self, Group};
@@ -11,7 +11,7 @@ use record::plan::Cell;
 use record::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts of the inside that no platform is meant to change, the weightiest first.
+/// Facts observed inside the machine that no platform is meant to change, the most important first.
 const ALIKE: [&str; 18] = [
     "kernel.release",
     "cpu.mitigated",
@@ -33,14 +33,14 @@ const ALIKE: [&str; 18] = [
     "kernel.security_modules",
 ];
 
-/// Options of a mount that cost nothing.
+/// Mount options that cost nothing.
 const NEUTRAL_OPTIONS: [&str; 3] = ["nosuid", "nodev", "noexec"];
 
-/// What is known on the host of whether it is a guest, and of what.
+/// The host's facts on whether it is a guest, and of which hypervisor.
 const IS_GUEST: &str = "virtualization.guest";
 const VENDOR: &str = "virtualization.vendor";
 
-/// The ways in which contenders of a group differ; the same for several groups is said once.
+/// How the contenders of each group differ. A difference that several groups share is reported once.
 pub fn differences(run: &Run) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for finding in groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)) {
@@ -58,7 +58,7 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
     (!facts.is_empty()).then(|| Finding::new(What::SystemsDiffer { facts }))
 }
 
-/// What a cell's machines know of themselves; several values joined if trials differ.
+/// What a cell's machines report about themselves; several values are joined if trials differ.
 fn inside<'a>(run: &'a Run, cell: &Cell) -> BTreeMap<&'a str, String> {
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let machines = validity::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
@@ -77,7 +77,7 @@ fn telling(name: &str, text: &str) -> String {
     text.split(',').filter(|option| !NEUTRAL_OPTIONS.contains(option)).collect::<Vec<_>>().join(",")
 }
 
-/// What only some of the contenders know differs in nothing that could be told.
+/// `None` unless the contenders that know the fact differ in it; those that do not know it are ignored.
 fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<FactDiffers> {
     let mut values: Vec<Shared> = Vec::new();
     for (cell, facts) in seen {
@@ -91,7 +91,7 @@ fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<Fa
     (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 
-/// A host that is a guest: nothing on it runs on bare metal. Where a server is that was there already is not known.
+/// Reports a host that is a guest, so that nothing on it runs on bare metal. Where an existing server runs is not known.
 pub fn nested(run: &Run) -> Option<Finding> {
     if run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server()) {
         return None;
@@ -123,7 +123,7 @@ mod tests {
         with_inside(&mut run, 1, "memory.transparent_huge_pages", "always");
         with_inside(&mut run, 0, "cpu.vulnerable", &"spec_store_bypass ".repeat(5));
         with_inside(&mut run, 1, "cpu.vulnerable", "none");
-        // One does not know it, one costs nothing, and one is the platform's own.
+        // Only one side knows the scheduler, the mount options that differ cost nothing, and the vendor is up to the platform.
         with_inside(&mut run, 0, "storage.scheduler", "mq-deadline");
         with_inside(&mut run, 0, "storage.mount_options", "rw,nosuid,nodev,noatime");
         with_inside(&mut run, 1, "storage.mount_options", "rw,noatime");

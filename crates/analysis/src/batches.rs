@@ -1,16 +1,16 @@
 //! Means of batches of consecutive seconds, and what they say about a trial's own throughput in spite of autocorrelation.
 //!
-//! Seconds of one trial depend on each other, so that the spread of seconds says little about the spread of their mean.
-//! Means of long batches depend on each other less. What dependence is left is measured by the correlation of neighbours and
-//! makes the batches count for fewer. Nothing here enters an estimate over blocks; it is about single trials.
+//! Seconds of one trial depend on each other, so the spread of seconds says little about the spread of their mean. Means
+//! of long batches depend on each other less. The dependence that is left is measured by the correlation of neighbours,
+//! and makes the batches count for fewer. Nothing here enters an estimate over blocks; it is about single trials.
 
 use crate::distributions::t_975;
 use crate::estimate::Bounds;
 use crate::missing::Missing;
 use serde::{Deserialize, Serialize};
 
-/// As many as a window is cut into at least, if its batches are not to be too short. Between 10 and 30 are enough to estimate
-/// a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
+/// A window is cut into at least this many batches, unless they would be too short. Between 10 and 30 are enough to
+/// estimate a spread; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
 const BATCHES: usize = 20;
 const FEWEST_BATCHES: usize = 10;
 
@@ -20,8 +20,8 @@ const SHORTEST_BATCH_S: usize = 2;
 /// The shortest series that says something about its mean.
 pub const SHORTEST_S: usize = FEWEST_BATCHES * SHORTEST_BATCH_S;
 
-/// Neighbouring batches more alike than this are not of a series whose mean can be known from so few: of twenty, less than five
-/// would be left. Less is no better, since series that look independent by chance have intervals that are too narrow.
+/// With a higher correlation of neighbouring batches, so few batches do not tell the mean: of twenty, fewer than five would
+/// count. A lower limit is no better: it prefers series that look independent by chance, whose intervals are too narrow.
 const MOST_ALIKE: f64 = 0.6;
 
 /// One second of a trial.
@@ -29,7 +29,7 @@ const MOST_ALIKE: f64 = 0.6;
 pub struct Second {
     pub start_ms: u64,
     pub measured: bool,
-    /// What finished in it, as a rate in the metric's unit.
+    /// What finished in this second, as a rate in the metric's unit.
     pub rate: f64,
 }
 
@@ -37,13 +37,13 @@ pub struct Second {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batches {
     pub means: Vec<f64>,
-    /// Seconds in each.
+    /// Seconds in each batch.
     pub length: usize,
 }
 
 impl Batches {
-    /// `None` of too few seconds. Those that fill no batch are left out at the beginning, where what is left of warming up
-    /// would be.
+    /// `None` if there are too few seconds. Seconds that fill no batch are dropped at the beginning, where the rest of
+    /// the warm-up would be.
     pub fn of(seconds: &[f64]) -> Option<Self> {
         let length = (seconds.len() / BATCHES).max(SHORTEST_BATCH_S);
         let means = means(&seconds[seconds.len() % length..], length);
@@ -73,15 +73,15 @@ pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
     }
     let independent = independent(count, alike);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    // The spread of the batches is what it is, however alike neighbours are; only their mean is known less well.
+    // Correlated neighbours do not change the spread of the batches; only their mean is known less well.
     let variance = squares / (count as f64 - 1.0);
     let half = t_975((independent - 1.0).max(1.0)) * (variance / independent).sqrt();
     Bounds::Known { low: (value - half).max(0.0), high: value + half }
 }
 
-/// How much neighbours resemble each other, from 0 (not at all) to 1, in what is left of values after a polynomial of
-/// this degree was fitted: their lag-1 autocorrelation, which in short series comes out too low, by (1 + 3ρ)/n for a mean
-/// (Marriott and Pope 1954) and (2 + 4ρ)/n for a straight line; that is put right.
+/// How much neighbouring residuals resemble each other, from 0 (not at all) to 1, after a polynomial of this degree was
+/// fitted. This is their lag-1 autocorrelation. In short series it comes out too low, by (1 + 3ρ)/n for a mean
+/// (Marriott and Pope 1954) and (2 + 4ρ)/n for a straight line, which is corrected.
 pub fn correlation_of_neighbours(residuals: &[f64], degree: u32) -> f64 {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -93,7 +93,7 @@ pub fn correlation_of_neighbours(residuals: &[f64], degree: u32) -> f64 {
     corrected.max(0.0)
 }
 
-/// As how many independent values these count, if neighbours are this much alike.
+/// How many independent values `count` values with this correlation of neighbours are worth.
 pub fn independent(count: usize, alike: f64) -> f64 {
     count as f64 * (1.0 - alike) / (1.0 + alike)
 }
@@ -117,8 +117,8 @@ mod tests {
         assert_eq!([19, 20, 59, 60, 119].map(cut), [None, Some((10, 2)), Some((29, 2)), Some((20, 3)), Some((23, 5))]);
     }
 
-    /// Worked by hand: of -2, -1, 0, 1, 2 the neighbours' products are 2, 0, 0, 2, and the squares 10 together. That is 0.4,
-    /// put right (5 · 0.4 + 1) / (5 - 3).
+    /// Worked by hand: for -2, -1, 0, 1, 2 the products of neighbours are 2, 0, 0, 2, and the squares add up to 10.
+    /// That is 0.4, corrected to (5 · 0.4 + 1) / (5 - 3).
     #[test]
     fn the_correlation_of_neighbours_is_put_right() {
         let found = correlation_of_neighbours(&[-2.0, -1.0, 0.0, 1.0, 2.0], 0);
@@ -145,8 +145,8 @@ mod tests {
         );
     }
 
-    /// Neighbours that are not alike leave Student's t over the batches: of twenty that are 99 and 101 in turn, the half
-    /// width is `scipy.stats.t.ppf(0.975, 19) * (20 / 19)**0.5 / 20**0.5` (scipy 1.17.1).
+    /// Without correlation, Student's t over the batches is left. For twenty batches that alternate between 99 and 101,
+    /// the half width is `scipy.stats.t.ppf(0.975, 19) * (20 / 19)**0.5 / 20**0.5` (scipy 1.17.1).
     #[test]
     fn without_correlation_it_is_the_t_interval_of_the_batches() {
         let seconds: Vec<f64> = (0..40).map(|second| if second / 2 % 2 == 0 { 99.0 } else { 101.0 }).collect();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(why, Missing::SecondsDepend { longer_than_s: 5 });
     }
 
-    /// Seconds whose neighbours are this much alike, around 100.
+    /// Seconds around 100 whose neighbours have this correlation.
     fn dependent(count: usize, alike: f64, chance: &mut Chance) -> Vec<f64> {
         let mut state = chance.normal() / (1.0 - alike * alike).sqrt();
         let mut next = || {
@@ -173,9 +173,9 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Of 1,000 series of 120 dependent seconds, as many intervals hold the true mean as are promised; taken as
-    /// independent, seconds would give two thirds (correlation 0.6). Nor are they wider than that takes: their half width is
-    /// on average at most 1.3 times that of the interval that knows how far means lie from the truth.
+    /// Of 1,000 series of 120 dependent seconds, as many intervals contain the true mean as promised; seconds taken as
+    /// independent would reach two thirds (correlation 0.6). Nor are the intervals wider than necessary: their mean
+    /// half width is at most 1.3 times that of the interval that knows how far means lie from the truth.
     #[test]
     fn intervals_of_dependent_seconds_cover_the_truth_and_are_no_wider_than_needed() {
         let mut chance = Chance::new(1);

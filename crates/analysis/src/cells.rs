@@ -1,4 +1,4 @@
-//! What each cell of the plan gave: its trials, throughput, latencies and totals.
+//! What each cell of the plan yielded: its trials, throughput, latencies and totals.
 
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
@@ -22,7 +22,7 @@ pub struct CellResult {
     pub cell: u32,
     pub contender: String,
     pub baseline: bool,
-    /// Scenario and swept values, empty if the study has neither.
+    /// Scenario and swept values; empty if the study has neither.
     pub coordinates: String,
     /// How its machines ran their instructions: the host's own processor, virtual or emulated.
     pub processor: Option<String>,
@@ -38,10 +38,10 @@ pub struct CellResult {
     pub totals: Vec<KindTotals>,
     pub errors: BTreeMap<String, u64>,
     pub driver: Option<DriverReading>,
-    /// Where the study asked for the peak; of every trial that has one.
+    /// The climb of every trial that has one; only where the study asked for the peak.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub climbs: Vec<TrialClimb>,
-    /// Where sessions were shared; of every trial that has one.
+    /// The queue of every trial that has one; only where clients shared sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<TrialQueue>,
 }
@@ -55,20 +55,20 @@ impl CellResult {
         self.level(THROUGHPUT)
     }
 
-    /// A percentile of the response times of a kind.
+    /// A percentile of the response times of one kind.
     pub fn response(&self, kind: &str, quantile: f64) -> Option<&Estimate> {
         self.level(&measures::latency::percentile(Span::Response, quantile, kind))
     }
 }
 
-/// How the trials of a cell ended. They add up to `planned`.
+/// How the trials of a cell ended. The fields add up to `planned`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outcomes {
     pub planned: u32,
     pub completed: u32,
-    /// Completed too, but with a data check violated.
+    /// These completed too, but a data check was violated.
     pub wrong_data: u32,
-    /// Completed too, but with a record that lacks something or disagrees with itself.
+    /// These completed too, but their record lacks something or disagrees with itself.
     #[serde(default)]
     pub disagreeing: u32,
     pub invalid: u32,
@@ -78,25 +78,25 @@ pub struct Outcomes {
     pub not_reached: u32,
 }
 
-/// What the driver said about itself, over the valid trials. Plain readings.
+/// What the driver reported about itself, over the valid trials. These are plain readings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DriverReading {
     pub placement: String,
-    /// Unknown of old records.
+    /// `None` for old records.
     #[serde(default)]
     pub pacing: Option<Pacing>,
     pub clients: u32,
     pub sessions: u32,
     pub shards: u32,
-    /// CPU time of the driver's threads for each statement; for an engine in the same process that is the engine's too.
+    /// CPU time of the driver's threads per statement. For an engine in the same process it includes the engine's.
     pub cpu_us_per_statement: Option<f64>,
-    /// The worst trial's.
+    /// Of the worst trial.
     pub session_wait_p99_us: u64,
     pub lateness_p99_us: u64,
     pub lateness_max_us: u64,
-    /// The worst trial's busiest shard.
+    /// The busiest shard of the worst trial.
     pub busiest_shard: f64,
-    /// Transactions under way at a time, by Little's law: response times added up over the length of the window.
+    /// Transactions under way at a time, by Little's law: the sum of response times divided by the length of the window.
     pub under_way: Option<f64>,
 }
 
@@ -165,7 +165,7 @@ fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
     latencies
 }
 
-/// The latencies of one kind in one trial's measured window; `None` if it measured none.
+/// The latencies of one kind in one trial's measured window; `None` if none were measured.
 pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> {
     let measured = trial.measured.as_ref()?;
     let index = measured.kinds.iter().position(|known| known == kind)?;

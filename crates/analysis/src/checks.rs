@@ -1,4 +1,4 @@
-//! Data checks, put together: each check of each contender once, with how often it held.
+//! A summary of data checks: each check of each contender once, with how often it held.
 
 use record::agreement;
 use record::check::{CheckResult, Moment, Verdict};
@@ -7,7 +7,7 @@ use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One check of one contender over all its trials.
+/// One check of one contender, over all its trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckSummary {
     pub contender: String,
@@ -18,8 +18,8 @@ pub struct CheckSummary {
     pub undecided: u32,
     /// Trials in which it was violated.
     pub violated: Vec<u32>,
-    /// What was seen, or why it was not decided, in the most telling trial: a violated one before an undecided one
-    /// before one in which it held.
+    /// What was seen, or why it was undecided, in the most telling trial. A violated one comes before an undecided
+    /// one, which comes before one in which it held.
     pub seen: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct CheckCounts {
     pub held: u32,
     pub violated: u32,
     pub undecided: u32,
-    /// Completed trials whose data was not checked; in each of several machines of a trial it must have been.
+    /// Completed trials without checked data. If a trial has several machines, the data of each must have been checked.
     #[serde(default)]
     pub unchecked_trials: u32,
 }
@@ -95,7 +95,7 @@ fn add(summary: &mut CheckSummary, trial: u32, verdict: &Verdict) {
             if summary.violated.is_empty() {
                 summary.seen = Some(seen.clone());
             }
-            // Several machines of a trial may have violated it.
+            // Several machines of one trial may have violated it.
             if summary.violated.last() != Some(&trial) {
                 summary.violated.push(trial);
             }

@@ -1,7 +1,7 @@
 //! Contenders against the baseline, paired by block.
 //!
-//! Within a block both met the same drift of the machine and the same inputs, so each block gives one ratio; the
-//! answer is the geometric mean of those. A block in which either side is not valid is left out, and named.
+//! Within a block both sides met the same drift of the machine and the same inputs, so each block gives one ratio. The
+//! answer is the geometric mean of these ratios. A block in which either side is not valid is left out and named.
 
 use crate::contrast::{self, Contrast, Position};
 use crate::groups::{self, Group};
@@ -16,10 +16,10 @@ use record::run::{Run, StoredTrial};
 use record::trial::{Metric, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// The percentiles of response times that stand beside throughput.
+/// The percentiles of response times that are shown beside throughput.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
-/// The measures by which contenders and runs are judged: throughput, then response times of what it counts.
+/// The measures by which contenders and runs are judged: throughput, then response times of the kinds it counts.
 pub fn headline(counted: &[String]) -> Vec<String> {
     let of_kind =
         |kind: &String| COMPARED_QUANTILES.map(|quantile| latency::percentile(Span::Response, quantile, kind));
@@ -35,19 +35,19 @@ pub struct Comparison {
     pub baseline_cell: u32,
     pub contender_cell: u32,
     pub metric: Metric,
-    /// Which of the two ran emulated, by name: then the ratio is not the price of a hypervisor.
+    /// Which of the two ran emulated, by name. The ratio is then not the price of a hypervisor.
     pub emulated: Vec<String>,
-    /// Which of the two left wrong data behind. As long as one did, there is no verdict.
+    /// Which of the two left wrong data behind. If either did, there is no verdict.
     pub wrong_data: Vec<WrongData>,
-    /// Blocks that could not be paired, each with the reason.
+    /// Blocks that could not be paired, each with its reason.
     pub left_out: Vec<LeftOut>,
     /// Contender against baseline in every measure that both have, in the order of the measures.
     pub contrasts: Vec<Contrast>,
-    /// How often chance alone would make throughputs differ as much, given how many comparisons the run makes; below 0.05 it
-    /// is a difference. `None` where there is no interval.
+    /// How often chance alone would make throughputs differ this much, given how many comparisons the run makes. Below
+    /// 0.05 it is called a difference. `None` where there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_equal: Option<f64>,
-    /// The same for their being equal within the study's margin, if it has one.
+    /// The same for being equal within the study's margin, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_beyond_margin: Option<f64>,
     pub verdict: Verdict,
@@ -66,7 +66,7 @@ pub struct LeftOut {
     pub why: Vec<Unusable>,
 }
 
-/// A contender that a block cannot do with, and the reason.
+/// A contender that has no usable trial in a block, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unusable {
     pub contender: String,
@@ -83,13 +83,13 @@ pub enum WhyUnusable {
     CountedNothing,
 }
 
-/// What the interval of the throughput ratio allows to say.
+/// What the interval of the throughput ratio allows us to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Slower,
     Faster,
-    /// A difference, if there is one, is smaller than the study's margin.
+    /// If there is a difference, it is smaller than the study's margin.
     Equivalent,
     /// Neither a difference nor its absence is shown.
     Undecided,
@@ -97,7 +97,7 @@ pub enum Verdict {
     TooFewTrials,
     /// There is not even a ratio.
     NothingToCompare,
-    /// A data check was violated on one side: how fast it was says nothing, whatever the other blocks show.
+    /// A data check was violated on one side, so its speed says nothing, whatever the other blocks show.
     WrongData,
 }
 
@@ -112,8 +112,8 @@ impl Comparison {
     }
 }
 
-/// Every contender of every group against the baseline of its group. All verdicts of a run are one family: the more
-/// comparisons, the more each must show.
+/// Compares every contender of every group with the baseline of its group. All verdicts of a run are one family: the
+/// more comparisons there are, the stronger the evidence that each needs.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Comparison> {
     let groups = groups::of_plan(&run.plan);
     let mut found: Vec<Comparison> = groups.iter().flat_map(|group| of_group(run, observations, group)).collect();
@@ -135,7 +135,7 @@ fn of_group(run: &Run, observations: &Observations, group: &Group<'_>) -> Vec<Co
     others.map(|cell| of_pair(run, observations, group, baseline, cell)).collect()
 }
 
-/// The same block of both sides; neither is empty.
+/// The trials of one block on both sides; neither side is empty.
 pub(crate) struct Pair<'a> {
     pub block: u32,
     pub baseline: Vec<&'a StoredTrial>,
@@ -163,7 +163,7 @@ fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: 
     }
 }
 
-/// What both figures are called; if they are not of as many machines, what is held against what.
+/// The name of both figures. If the numbers of machines differ, it says what is compared with what.
 fn metric(pair: &Pair<'_>) -> Option<Metric> {
     let (baseline, contender) = (*pair.baseline.first()?, *pair.contender.first()?);
     let machines = [contender, baseline].map(|trial| trial.measured_machines().count());
@@ -236,7 +236,7 @@ fn why_unusable(trial: &StoredTrial) -> Option<WhyUnusable> {
     }
 }
 
-/// Being equal within the margin is said first: a difference too small to matter is none, however sure it is.
+/// Equivalence within the margin comes first: a difference too small to matter is none, however certain it is.
 fn verdict(comparison: &Comparison) -> Verdict {
     let Some(throughput) = comparison.throughput() else {
         return if comparison.wrong_data.is_empty() { Verdict::NothingToCompare } else { Verdict::WrongData };

@@ -1,4 +1,4 @@
-//! Two sides of one measure: their ratio or difference, with its interval, and what that allows to say.
+//! Two sides of one measure: their ratio or difference, with its interval, and what it allows us to say.
 
 use crate::distributions::{t_below, t_beyond};
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
@@ -8,18 +8,18 @@ use crate::student::{self, FEWEST_BLOCKS};
 use crate::welch;
 use serde::{Deserialize, Serialize};
 
-/// How one side compares with the other: a ratio, or what it has more.
+/// How one side compares with the other: their ratio, or their difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contrast {
     pub measure: String,
     pub scale: Scale,
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// Standard deviation of the logarithms of blocks' ratios, or of their differences; `None` of fewer than two blocks, or if
-    /// the sides are not paired.
+    /// Standard deviation of the logarithms of the blocks' ratios, or of their differences. `None` for fewer than two
+    /// blocks, or if the sides are not paired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
-    /// What it is made of; empty if the sides are not paired.
+    /// The blocks behind the estimate; empty if the sides are not paired.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<BlockValue>,
 }
@@ -30,7 +30,7 @@ pub struct BlockValue {
     pub value: f64,
 }
 
-/// Where an interval lies against a value.
+/// Where an interval lies relative to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
@@ -54,7 +54,7 @@ impl Bounds {
 }
 
 impl Position {
-    /// The same of what is better the other way round.
+    /// The same position for a measure of which less is better.
     #[must_use]
     pub fn turned(self) -> Self {
         match self {
@@ -66,7 +66,7 @@ impl Position {
 }
 
 impl Contrast {
-    /// What it is where both sides are equal.
+    /// The value that means that both sides are equal.
     pub fn neutral(&self) -> f64 {
         neutral(self.scale)
     }
@@ -77,7 +77,7 @@ impl Contrast {
         if better == Better::Less { position.turned() } else { position }
     }
 
-    /// How often blocks would lie as far from equal on either side, were both sides equal: the p value of the t test.
+    /// How often blocks would lie as far from equal on either side if both sides were equal: the p value of the t test.
     pub fn p_equal(&self) -> Option<f64> {
         let (mean, error, freedom) = self.test()?;
         Some((2.0 * t_below(-(mean / error).abs(), freedom)).min(1.0))
@@ -91,7 +91,7 @@ impl Contrast {
         (self.scale == Scale::Ratio).then(|| t_below(-farthest / error, freedom))
     }
 
-    /// The interval that leaves out the truth with this probability, on either side together.
+    /// The interval that misses the truth with this probability, both tails together.
     pub fn bounds_but_for(&self, tails: f64) -> Bounds {
         let Some((mean, error, freedom)) = self.test() else { return student::too_few(self.blocks.len()) };
         let half = t_beyond(tails, freedom) * error;
@@ -99,12 +99,12 @@ impl Contrast {
         if self.scale == Scale::Ratio { bounds.map(f64::exp) } else { bounds }
     }
 
-    /// Mean, standard error and degrees of freedom of what is tested: logarithms of ratios, or differences.
+    /// Mean, standard error and degrees of freedom of the tested values: logarithms of ratios, or differences.
     fn test(&self) -> Option<(f64, f64, f64)> {
         let count = self.blocks.len();
         let spread = self.spread.filter(|_| count >= FEWEST_BLOCKS)?;
         let mean = if self.scale == Scale::Ratio { self.estimate.point.ln() } else { self.estimate.point };
-        // Blocks that are equal to the last bit have no spread; any difference is then beyond doubt.
+        // Blocks that are equal to the last bit have no spread; any difference is then certain.
         Some((mean, (spread / (count as f64).sqrt()).max(f64::MIN_POSITIVE), count as f64 - 1.0))
     }
 
@@ -123,7 +123,7 @@ pub fn neutral(scale: Scale) -> f64 {
     if scale == Scale::Ratio { 1.0 } else { 0.0 }
 }
 
-/// Over blocks, each with the value of the one side and of the other. `None` without any.
+/// From each block's value on one side and on the other. `None` without blocks.
 pub fn paired(measure: &str, scale: Scale, blocks: impl Iterator<Item = (u32, f64, f64)>) -> Option<Contrast> {
     let of_block = |(block, base, own): (u32, f64, f64)| {
         let value = if scale == Scale::Ratio { (own.ln() - base.ln()).exp() } else { own - base };
@@ -141,20 +141,20 @@ pub fn paired(measure: &str, scale: Scale, blocks: impl Iterator<Item = (u32, f6
     Some(Contrast { measure: measure.to_owned(), scale, estimate, spread, blocks })
 }
 
-/// Of two samples whose members do not belong together.
+/// From two samples whose members are not paired.
 pub fn unpaired(measure: &str, scale: Scale, old: &[f64], new: &[f64]) -> Option<Contrast> {
     let estimate = if scale == Scale::Ratio { welch::ratio(old, new)? } else { welch::difference(old, new)? };
     Some(Contrast { measure: measure.to_owned(), scale, estimate, spread: None, blocks: Vec::new() })
 }
 
-/// Nothing seen does not mean that there is nothing: blocks that are all 0 would give an interval without width.
+/// Never seen does not mean that it never happens: blocks that are all 0 would give an interval without width.
 pub fn unless_never_seen(blocks: &[f64], estimate: Estimate) -> Estimate {
     let never = blocks.len() >= FEWEST_BLOCKS && blocks.iter().all(|value| *value == 0.0);
     let bounds = if never { Bounds::Unknown { why: Missing::NeverSeen } } else { estimate.bounds };
     Estimate { bounds, ..estimate }
 }
 
-/// The p values of a family of tests, adjusted by Holm's method: whoever calls what is below 5 % a difference is wrong about
+/// The p values of a family of tests, adjusted by Holm's method: calling everything below 5 % a difference errs about
 /// any of them in at most 5 % of runs.
 pub fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> = values.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
@@ -168,7 +168,7 @@ pub fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
-/// How many of a family's smallest p values are differences, if of those that are named at most 5 % may be none on average:
+/// How many of a family's smallest p values count as differences, if on average at most 5 % of those named may be none:
 /// Benjamini and Hochberg's method.
 pub fn discoveries(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
@@ -177,7 +177,7 @@ pub fn discoveries(values: &[f64]) -> usize {
     (0..sorted.len()).rfind(|rank| sorted[*rank] <= most(*rank)).map_or(0, |rank| rank + 1)
 }
 
-/// Whether a p value is small enough for a verdict.
+/// True if a p value is small enough for a verdict.
 pub fn is_significant(p: Option<f64>) -> bool {
     p.is_some_and(|p| p < 1.0 - CONFIDENCE)
 }

@@ -1,45 +1,45 @@
-//! Whether a series of seconds comes and goes with a period, as checkpoints, flushes and vacuums make it do.
+//! Whether a series of seconds has a periodic cycle, as checkpoints, flushes and vacuums cause.
 //!
-//! Noise that remembers itself makes waves too, so the series is first freed of its trend and of what each second owes to
-//! the one before (an autoregressive process of order one). What is left is white if there is no cycle. Its periodogram
-//! is then searched for a period whose harmonics together hold more power than white noise would give any: the H test of
-//! O. de Jager, J. Swanepoel and B. Raubenheimer (1989), which knows no shape: a dip of three seconds every thirty is
-//! found as well as a sine wave. Its tail is that of their (and I. Büsching's, 2010) formula, exp(−0.4 H).
+//! Autocorrelated noise makes waves too, so the trend and what each second owes to the one before (an autoregressive
+//! process of order one) are removed first. If there is no cycle, white noise is left. The periodogram is then searched
+//! for a period whose harmonics together hold more power than white noise gives any: the H test of O. de Jager, J.
+//! Swanepoel and B. Raubenheimer (1989). It assumes no shape: it finds a dip of three seconds every thirty as well as a
+//! sine wave. Its tail is that of their (and I. Büsching's, 2010) formula, exp(−0.4 H).
 
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// How often noise alone is called a cycle, at most.
+/// The highest rate at which noise alone may be called a cycle.
 pub const LEVEL: f64 = 0.01;
 
-/// With fewer seconds no period of a few seconds is there often enough.
+/// In fewer seconds, a period of a few seconds does not recur often enough.
 pub const FEWEST_SECONDS: usize = 32;
 
-/// A cycle must come at least this often to be one.
+/// A cycle must recur at least this often.
 const FEWEST_TIMES: usize = 4;
 
 /// The shortest period, in samples.
 const SHORTEST: usize = 4;
 
-/// Longer series are averaged to at most so many samples: the search takes time with their square.
+/// Longer series are averaged down to this many samples, since the search takes time with the square of their number.
 const MOST_SAMPLES: usize = 3_600;
 
-/// Frequencies looked at for each that is independent: between two of those a cycle would be missed.
+/// How many frequencies are searched for each independent one; a cycle between two of those would be missed.
 const OVERSAMPLING: usize = 8;
 
-/// Sharper shapes than this many harmonics are not told apart.
+/// The highest number of harmonics; sharper shapes are not distinguished.
 const MOST_HARMONICS: usize = 20;
 
-/// What the H test takes off for each harmonic beyond the first.
+/// What the H test subtracts for each harmonic beyond the first.
 const PENALTY: f64 = 4.0;
 
 /// The slope of the tail of H.
 const TAIL: f64 = 0.4;
 
-/// A half or a third of the best period that explains nearly as much is the period: its multiples always fit as well.
+/// If a half or a third of the best period explains nearly as much, it is the true period: its multiples always fit as well.
 const NEARLY_AS_GOOD: f64 = 0.8;
 
-/// What was found in one series.
+/// The result of the search in one series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cycle", rename_all = "kebab-case")]
 pub enum Cycle {
@@ -47,7 +47,7 @@ pub enum Cycle {
         period_s: f64,
     },
     NoneFound,
-    /// Of fewer than [`FEWEST_SECONDS`].
+    /// The series has fewer than [`FEWEST_SECONDS`].
     TooShort,
 }
 
@@ -90,7 +90,7 @@ fn whitened(values: &[f64]) -> Option<Vec<f64>> {
         return None;
     }
     let memory = level.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
-    // The estimate is too low by about this much on average (Marriott and Pope, 1954).
+    // On average the estimate is too low by about this much (Marriott and Pope, 1954).
     let memory = (memory + (1.0 + 4.0 * memory) / count).clamp(-0.99, 0.99);
     let news: Vec<f64> = level.windows(2).map(|pair| pair[1] - memory * pair[0]).collect();
     let mean = news.iter().sum::<f64>() / news.len() as f64;
@@ -118,7 +118,7 @@ fn best(white: &[f64]) -> (f64, f64) {
     (best, (white.len() * OVERSAMPLING) as f64 / place as f64)
 }
 
-/// H of the frequency at a place of the periodogram: twice the power of the best number of harmonics, less their price.
+/// H of the frequency at this place of the periodogram: twice the power of the best number of harmonics, minus their penalty.
 fn score(power: &[f64], place: usize) -> f64 {
     let harmonics = (1..=MOST_HARMONICS).map_while(|harmonic| power.get(harmonic * place));
     let mut sum = 0.0;
@@ -131,8 +131,8 @@ fn score(power: &[f64], place: usize) -> f64 {
     })
 }
 
-/// Power at every frequency up to half of one in each sample, [`OVERSAMPLING`] of them for each independent one. White noise
-/// of variance one has a mean power of one.
+/// Power at every frequency up to half a cycle per sample, with [`OVERSAMPLING`] frequencies for each independent one.
+/// White noise of variance one has a mean power of one.
 fn periodogram(white: &[f64]) -> Vec<f64> {
     let places = white.len() * OVERSAMPLING;
     let power = |place: usize| {
@@ -170,7 +170,7 @@ mod tests {
             (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (TAU * self.uniform()).cos()
         }
 
-        /// Of which each value remembers a share of the one before.
+        /// A series in which each value keeps a share of the one before.
         fn series(&mut self, length: usize, memory: f64) -> Vec<f64> {
             let mut last = 0.0;
             let mut next = || {
@@ -192,8 +192,8 @@ mod tests {
             .collect()
     }
 
-    /// `numpy.abs(numpy.fft.rfft(w, 8 * len(w))) ** 2 / len(w)`, and H by the definition from that, numpy 2.4.6, for the
-    /// series above, whitened as here with plain loops.
+    /// `numpy.abs(numpy.fft.rfft(w, 8 * len(w))) ** 2 / len(w)`, and H computed from it by definition, with numpy
+    /// 2.4.6, for the series above, whitened as here with plain loops.
     #[test]
     fn power_and_score_are_those_of_numpy() {
         let white = whitened(&deterministic(240)).unwrap();
@@ -246,7 +246,7 @@ mod tests {
         found(&series, 300.0);
     }
 
-    /// White noise and noise with memory, drifting or not: a thousand series of each kind.
+    /// White noise and autocorrelated noise, drifting or not: a thousand series of each kind.
     #[test]
     fn noise_is_called_a_cycle_no_more_often_than_stated() {
         for (length, memory, drift) in

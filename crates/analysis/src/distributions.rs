@@ -1,6 +1,6 @@
-//! Distributions that intervals, powers and expectations are made of, in the shape in which they are asked for here.
+//! Distributions from which intervals, powers and expectations are computed, in the form in which callers need them.
 //!
-//! The functions themselves are those of `statrs`. It has no noncentral t and integrates nothing; what needs that is made of
+//! The functions themselves come from `statrs`. It has no noncentral t and no integration; what needs these uses
 //! [`integral`].
 
 use crate::estimate::CONFIDENCE;
@@ -9,18 +9,18 @@ use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, Normal, Studen
 /// Steps of Simpson's rule; twice as many change no digit that is shown.
 const STEPS: u32 = 1_800;
 
-/// Beyond so many standard deviations the share of normal values is 0 or 1 to the last bit of a double.
+/// Beyond this many standard deviations, the share of normal values is 0 or 1 to the last bit of a double.
 const FARTHEST: f64 = 8.3;
 
-/// The value of t that both ends of a 95 % confidence interval are from its middle, for any number of degrees of freedom, whole or not.
+/// The t value from the middle of a 95 % confidence interval to either end, for any number of degrees of freedom, whole or not.
 pub fn t_975(degrees: f64) -> f64 {
     t_beyond(1.0 - CONFIDENCE, degrees)
 }
 
-/// The value of t beyond which, to both sides together, lies this share. Without degrees of freedom there is no such value,
-/// and anything may be. Right to nine digits up to 20,000 degrees; above 50,000 `statrs` ends its search too early.
+/// The value of t beyond which this share lies, both tails together. Without degrees of freedom there is no such value,
+/// so it is infinite. Accurate to nine digits up to 20,000 degrees; above 50,000 `statrs` ends its search too early.
 pub fn t_beyond(tails: f64, degrees: f64) -> f64 {
-    // Of the lower tail, which is exact where that is small.
+    // Taken from the lower tail, which is exact where the share is small.
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| -t.inverse_cdf(tails / 2.0))
 }
 
@@ -29,7 +29,7 @@ pub fn t_below(value: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |t| t.cdf(value))
 }
 
-/// The value that a χ² variable of so many degrees of freedom stays below with this probability.
+/// The value that a χ² variable with this many degrees of freedom stays below with this probability.
 pub fn chi_squared_at(probability: f64, degrees: f64) -> f64 {
     ChiSquared::new(degrees).map_or(f64::NAN, |distribution| distribution.inverse_cdf(probability))
 }
@@ -44,7 +44,7 @@ pub fn normal_below(value: f64) -> f64 {
     Normal::standard().cdf(value)
 }
 
-/// The standard normal value below which lies this share; of none or all, the farthest that can be told apart.
+/// The standard normal value below which this share lies; for 0 or 1, the farthest that can be distinguished.
 pub fn normal_at(share: f64) -> f64 {
     Normal::standard().inverse_cdf(share).clamp(-FARTHEST, FARTHEST)
 }
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// A third of a cube, which Simpson's rule has exactly, and all of the normal distribution.
+    /// A third of a cube, for which Simpson's rule is exact, and all of the normal distribution.
     #[test]
     fn integrals_are_those_of_calculus() {
         close(integral(0.0, 3.0, |value| value * value), 9.0, 1e-12);

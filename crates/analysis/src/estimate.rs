@@ -3,10 +3,10 @@
 use crate::missing::Missing;
 use serde::{Deserialize, Serialize};
 
-/// The share of intervals that would hold the true value if the run were repeated many times.
+/// The share of intervals that would contain the true value if the run were repeated many times.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A number that never travels without its uncertainty.
+/// A number together with its uncertainty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub point: f64,
@@ -25,7 +25,7 @@ pub enum Method {
     MeanOverRuns,
     RatioOfTwoRuns,
     DifferenceOfTwoRuns,
-    /// By Bonferroni's inequality the intervals of all machines hold together.
+    /// By Bonferroni's inequality, the intervals of all machines hold together.
     MachineAmongOthers {
         machines: usize,
     },
@@ -43,8 +43,8 @@ pub enum Method {
 }
 
 impl Estimate {
-    /// An interval around few and different values, or around values at their limit, reaches beyond what there can be; that part of
-    /// it says nothing.
+    /// Clamps the interval. Around few scattered values, or values at their limit, it reaches beyond what is possible,
+    /// and that part means nothing.
     #[must_use]
     pub fn within(self, least: f64, most: f64) -> Self {
         Self { bounds: self.bounds.map(|end| end.clamp(least, most)), ..self }
@@ -76,7 +76,7 @@ impl Bounds {
         }
     }
 
-    /// Whether `value` lies inside; `None` if there is no interval to say so.
+    /// Whether `value` lies inside; `None` if there is no interval.
     pub fn contain(&self, value: f64) -> Option<bool> {
         self.known().map(|(low, high)| low <= value && value <= high)
     }

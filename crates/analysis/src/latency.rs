@@ -1,8 +1,8 @@
-//! Latencies: counts of what a histogram holds, their percentiles, and the distribution of a cell.
+//! Latencies: counts from a histogram, their percentiles, and the distribution of a cell.
 //!
-//! A percentile is one of a trial, read from its histogram ([`crate::measures::latency`]); a cell's is the geometric mean over its
-//! trials, as its throughput is. So the ratio of two contenders' percentiles is the mean ratio of their blocks. Were histograms
-//! added up instead, fast trials, which do more, would weigh more. Added up they are only to be drawn.
+//! A percentile belongs to one trial and is read from its histogram ([`crate::measures::latency`]). A cell's is the geometric
+//! mean over its trials, as with throughput, so the ratio of two contenders' percentiles is the mean ratio of their blocks.
+//! If histograms were added up instead, fast trials would weigh more, since they do more. Sums are only for drawing.
 
 use record::intervals::{KindInterval, Measured, Span};
 use serde::{Deserialize, Serialize};
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 /// The percentiles that are reported.
 pub const QUANTILES: [f64; 5] = [0.50, 0.90, 0.95, 0.99, 0.999];
 
-/// Fewer transactions above a percentile than this, and a single one is an accident's latency rather than an estimate.
+/// With fewer transactions above a percentile, it is the latency of one accident rather than an estimate.
 const FEWEST_ABOVE: f64 = 5.0;
 
-/// Ends of the classic histogram of latencies: powers of two up to about a second.
+/// Upper ends of the classic latency histogram: powers of two up to about a second.
 pub const BUCKETS_MS: [u64; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
 
-/// Where the curve of a distribution is read: evenly up to the median, then ever closer to one.
+/// The quantiles at which a distribution's curve is read: evenly up to the median, then ever closer to one.
 const CURVE: [f64; 28] = [
     0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925,
     0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995,
 ];
 
-/// All latencies of one kind of transaction in one cell, added up over its trials: only to be drawn and counted.
+/// All latencies of one kind of transaction in one cell, summed over its trials; only for drawing and counting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     pub kind: String,
     pub span: Span,
     pub count: u64,
-    /// The longest of all.
+    /// The longest latency.
     pub max_us: u64,
     pub curve: Vec<CurvePoint>,
-    /// How many took less than each of [`BUCKETS_MS`] and not less than the one before, and last how many took longer.
+    /// How many took less than each of [`BUCKETS_MS`] but not less than the one before; the last entry is how many took longer.
     #[serde(default)]
     pub buckets: Vec<u64>,
 }
@@ -42,7 +42,7 @@ pub struct CurvePoint {
     pub value_us: u64,
 }
 
-/// How often each value was seen: ascending, only counts that are not zero.
+/// How often each value was seen: sorted by value, without zero counts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Counts(Vec<(u64, u64)>);
 
@@ -83,12 +83,12 @@ impl Counts {
         Some((sum / self.total() as f64).sqrt())
     }
 
-    /// How many are above a value.
+    /// The number of values above a limit.
     pub fn count_above(&self, limit: u64) -> u64 {
         self.0.iter().filter(|&&(value, _)| value > limit).map(|&(_, count)| count).sum()
     }
 
-    /// The smallest value that at least this share of all is at or below.
+    /// The smallest value that at least this share of all values does not exceed.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let needed = quantile * self.total() as f64;
         let mut seen = 0;
@@ -99,25 +99,25 @@ impl Counts {
     }
 }
 
-/// All of one kind and span in the measured window of one trial. What had not ended in it has a response, too.
+/// All values of one kind and span in the measured window of one trial. Unended transactions count as responses, too.
 pub fn measured_counts(measured: &Measured, kind: u16, span: Span) -> Counts {
     let parts = measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
     counts_of_kind(parts, kind, span)
 }
 
-/// The same of any parts.
+/// The same for any parts.
 pub fn counts_of_kind<'a>(parts: impl Iterator<Item = &'a KindInterval>, kind: u16, span: Span) -> Counts {
     of_parts(parts.filter(|part| part.kind == kind), span)
 }
 
-/// The same of all kinds that have a part.
+/// The same for all kinds that have a part.
 pub fn of_parts<'a>(parts: impl Iterator<Item = &'a KindInterval>, span: Span) -> Counts {
     let belongs = |own: Span| own == span || (span, own) == (Span::Response, Span::Unended);
     let parts = parts.filter(|part| belongs(part.span));
     Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, count)| (value, u64::from(count)))))
 }
 
-/// The latencies of one kind and span over the trials of a cell; `None` if there were none at all.
+/// The latencies of one kind and span over the trials of a cell; `None` if there were none.
 pub fn of_trials(kind: &str, span: Span, trials: &[Counts]) -> Option<Latency> {
     let all = Counts::merged(trials);
     let max_us = all.longest()?;
@@ -131,24 +131,24 @@ pub fn of_trials(kind: &str, span: Span, trials: &[Counts]) -> Option<Latency> {
     })
 }
 
-/// How many transactions lie above a quantile. With less than one it is only another name for the longest.
+/// How many transactions lie above a quantile. With less than one, the quantile is just the longest latency.
 pub fn above(all: &Counts, quantile: f64) -> f64 {
     // Rounded, since one minus a quantile is not exact: of a thousand, one lies above 0.999.
     (all.total() as f64 * (1.0 - quantile) * 1e6).round() / 1e6
 }
 
-/// Whether enough lies above a quantile for it to be more than one accident's latency.
+/// True if enough transactions lie above a quantile to make it more than the latency of one accident.
 pub fn is_resolved(all: &Counts, quantile: f64) -> bool {
     above(all, quantile) >= FEWEST_ABOVE
 }
 
-/// The distribution read at fixed shares, as far as enough transactions lie above.
+/// The distribution at fixed quantiles, as far as at least one transaction lies above.
 fn curve(all: &Counts) -> Vec<CurvePoint> {
     let resolved = CURVE.into_iter().filter(|quantile| above(all, *quantile) >= 1.0);
     resolved.filter_map(|quantile| Some(CurvePoint { quantile, value_us: all.quantile(quantile)? })).collect()
 }
 
-/// Recorded values stand for ranges of which they are the highest. The ends of buckets are ends of such ranges, so nothing
+/// A recorded value is the highest of the range it stands for. The ends of buckets are ends of such ranges, so nothing
 /// is counted on the wrong side.
 fn buckets(all: &Counts) -> Vec<u64> {
     let mut buckets = vec![0; BUCKETS_MS.len() + 1];
@@ -168,7 +168,7 @@ pub(crate) mod tests {
     use record::run::Run;
     use record::synthetic;
 
-    /// A made-up run whose trials differ much in how fast they were, and the fast ones did more: added up, they weigh more.
+    /// A made-up run whose trials differ much in speed. The fast ones did more, so they weigh more in sums.
     pub fn uneven(blocks: u32) -> Run {
         let mut run = synthetic::run(blocks);
         for trial in &mut run.trials {
@@ -204,7 +204,7 @@ pub(crate) mod tests {
         assert_eq!(buckets(&counts), [6, 5, 4, 0, 0, 0, 0, 0, 0, 0, 7, 6]);
     }
 
-    /// Every value that a histogram can hold lies on the same side of each end as what it was recorded from.
+    /// Every value that a histogram can hold lies on the same side of each end as the value it was recorded from.
     #[test]
     fn no_range_of_recorded_values_holds_the_end_of_a_bucket() {
         let mut histogram =

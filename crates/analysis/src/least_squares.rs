@@ -1,29 +1,29 @@
 //! Least squares of a linear model, and which sums of its coefficients the observations determine.
 //!
-//! By the singular value decomposition: the squares of the columns are never formed, which would lose half of the digits, and
-//! where columns follow from others it is known which questions can be answered all the same.
+//! It uses the singular value decomposition. Squares of the columns are never formed, which would lose half of the
+//! digits. Where columns depend on others, it is known which questions can still be answered.
 
 use nalgebra::{DMatrix, DVector, SVD};
 
-/// A singular value below this share of the largest is nothing but rounding.
+/// A singular value below this share of the largest is only rounding error.
 const ROUNDING: f64 = 1e-10;
 
-/// A column shorter than this share of the longest is what rounding left of one that is nothing.
+/// A column shorter than this share of the longest is the rounding error of a zero column.
 const NOTHING: f64 = 1e-12;
 
-/// What of a sum's weights may be beyond the observations, as a share of them.
+/// The largest share of a sum's weights that may lie outside what the observations determine.
 const BEYOND: f64 = 1e-6;
 
-/// A model, fitted.
+/// A fitted model.
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
-    /// Columns are scaled to a length of one: their sizes may differ by powers of ten.
+    /// Columns are scaled to a length of one, since their sizes may differ by powers of ten.
     lengths: Vec<f64>,
-    /// Of the scaled columns, a row for each singular value that is not nothing, and those values.
+    /// Directions of the scaled columns, one row for each nonzero singular value, and those values.
     directions: DMatrix<f64>,
     singular: DVector<f64>,
     scaled: DVector<f64>,
-    /// The sum of squares that the model leaves over.
+    /// The sum of squares of the residuals.
     pub left_over: f64,
 }
 
@@ -31,12 +31,12 @@ pub struct LeastSquares {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sum {
     pub value: f64,
-    /// Its variance, in variances of a single observation.
+    /// Its variance, in multiples of the variance of a single observation.
     pub variance: f64,
 }
 
 impl LeastSquares {
-    /// Of one row for each observation, with its value. `None` without any, or where a number is not finite.
+    /// From one row per observation, with its value. `None` without observations, or if a number is not finite.
     pub fn of(rows: &[Vec<f64>], values: &[f64]) -> Option<Self> {
         let columns = rows.first().map(Vec::len).filter(|columns| *columns > 0)?;
         let finite = rows.iter().flatten().chain(values).all(|value| value.is_finite());
@@ -67,18 +67,18 @@ impl LeastSquares {
         Some(Self { lengths, directions, singular, scaled, left_over })
     }
 
-    /// How many of its coefficients, or sums of them, the observations determine.
+    /// The number of coefficients, or independent sums of them, that the observations determine.
     pub fn rank(&self) -> usize {
         self.singular.len()
     }
 
-    /// `None` where columns depend on each other.
+    /// `None` if columns depend on each other.
     pub fn coefficients(&self) -> Option<Vec<f64>> {
         let each = self.scaled.iter().zip(&self.lengths).map(|(value, length)| value / length);
         (self.rank() == self.lengths.len()).then(|| each.collect())
     }
 
-    /// `None` if the observations cannot tell: other coefficients that fit them as well would have another sum.
+    /// `None` if the observations do not determine it: other coefficients that fit equally well would give another sum.
     pub fn sum(&self, weights: &[f64]) -> Option<Sum> {
         let scaled = weights.iter().zip(&self.lengths).map(|(weight, length)| weight / length);
         let weights = DVector::from_iterator(self.lengths.len(), scaled);
@@ -116,14 +116,14 @@ mod tests {
         close(sum.variance, VARIANCE);
     }
 
-    /// Two columns that always go together: only their sum is known.
+    /// Two columns that are always equal: only their sum is known.
     #[test]
     fn what_follows_from_other_columns_is_not_told() {
         let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]].map(|row| row.to_vec());
         let found = LeastSquares::of(&rows, &[1.0, 3.0, 6.0, 8.0]).unwrap();
         assert_eq!((found.rank(), found.coefficients()), (2, None));
         assert_eq!(found.sum(&[0.0, 1.0, 0.0]), None);
-        // Means of 2 and 7, each of two observations: the variance of their difference is ½ + ½.
+        // Means of 2 and 7, each from two observations: the variance of their difference is ½ + ½.
         let told = found.sum(&[0.0, 1.0, 1.0]).unwrap();
         close(told.value, 5.0);
         close(told.variance, 1.0);

@@ -1,4 +1,4 @@
-//! What machines were, as far as it decides what may be compared: their processor and the place of their data.
+//! The properties of machines that decide what may be compared: their processor and the place of their data.
 
 use crate::findings::{Finding, Shared, What};
 use crate::groups;
@@ -8,10 +8,10 @@ use record::run::Run;
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a platform decided about the place of the data is kept under names that begin like these.
+/// Prefixes of the facts about the place of the data that a platform decided.
 const STORAGE: [&str; 2] = ["storage", "data"];
 
-/// What a machine sees of the place of its data that must be the same for all contenders.
+/// The one fact about the place of its data that a machine observes and that must be equal for all contenders.
 const STORAGE_INSIDE: &str = "storage.file_system";
 
 /// How a cell's machines ran their instructions, in a word or two; `None` if no machine was started.
@@ -22,17 +22,17 @@ pub fn processor(run: &Run, cell: u32) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(" | "))
 }
 
-/// Whether a machine was interpreted by software: nobody runs a database like that, so its speed is no platform's.
+/// True if software interpreted the machine's instructions: nobody runs a database that way, so its speed is no platform's.
 pub fn is_emulated(machine: &MachineFacts) -> bool {
     machine.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == EMULATED)
 }
 
-/// Why it was, with the word that leads to the reason: "emulated, because KVM does not work".
+/// Why it was emulated, beginning with that word: "emulated, because KVM does not work".
 pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
     is_emulated(machine).then(|| machine.decided[PROCESSOR].to_string())
 }
 
-/// Where contenders of a group kept their data in different places.
+/// Findings where contenders of a group kept their data in different places.
 pub fn storage_differences(run: &Run, group: &groups::Group<'_>) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for cell in &group.cells {

@@ -1,4 +1,4 @@
-//! Why there is no value, or no interval around one. `report` says it in words.
+//! Why a value or its interval is missing. `report` puts it into words.
 
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum Missing {
         why: Box<Missing>,
     },
 
-    // What is not in the record. Of some of it the record itself says why.
+    // Not in the record. For some of these, the record itself says why.
     NotDriven,
     NoRecord,
     NoMachine,
@@ -46,7 +46,7 @@ pub enum Missing {
     ClocksNotCompared,
     ClockOffsetImpossible,
     ClockRanWrong,
-    /// Of what is counted of the CPUs of a machine alone.
+    /// About what is counted only of one machine's CPUs.
     CpusOfOneMachine,
     CpusUnknown,
     CpusOverlap,
@@ -135,12 +135,12 @@ pub enum Missing {
     },
 }
 
-/// Of a trial beside a neighbour whose load comes or goes.
+/// The part of a trial beside a neighbour whose load comes or goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     Before,
-    /// It works.
+    /// While it works.
     During,
     After,
 }

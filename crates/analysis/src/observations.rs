@@ -1,7 +1,7 @@
 //! Every value of every measure, in one long table: trial, block, cell, machine, measure, value.
 //!
-//! Only valid trials are in it ([`validity::is_valid`]). Means of cells and comparisons between cells are made here, and nowhere
-//! else: a block counts once, however many trials it has.
+//! It contains only valid trials ([`validity::is_valid`]). Means of cells and comparisons between cells are computed
+//! here and nowhere else: a block counts once, however many trials it has.
 
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
@@ -13,19 +13,19 @@ use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One value, or why there is none.
+/// One value, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub trial: u32,
     pub block: u32,
     pub cell: u32,
-    /// Of several machines side by side, the one it is of; `None` of all together.
+    /// The machine it belongs to, if there are several; `None` for all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<u32>,
     pub value: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_none: Option<Missing>,
-    /// How many transactions, seconds or samples it is made of.
+    /// How many transactions, seconds or samples are behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
 }
@@ -35,11 +35,11 @@ pub struct Observation {
 pub struct Measured {
     #[serde(flatten)]
     pub measure: Measure,
-    /// In the order of trials; of one trial first all machines together, then each.
+    /// In the order of trials; within a trial, all machines together come first, then each one.
     pub observations: Vec<Observation>,
 }
 
-/// What a cell's trials gave on average.
+/// The mean of a cell's trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     pub measure: String,
@@ -104,14 +104,14 @@ impl Observations {
         self.measures.iter().find(|measured| measured.measure.id == id)
     }
 
-    /// What the cell's trials gave on average, of all machines together.
+    /// The mean of the cell's trials, for all machines together.
     pub fn level(&self, id: &str, cell: u32) -> Option<Level> {
         self.measure(id)?.level(cell)
     }
 }
 
 impl Measured {
-    /// The scale on which values of this run are compared: where one is not above 0, there is no ratio.
+    /// The scale on which values of this run are compared: if one is not above 0, there is no ratio.
     pub fn scale(&self) -> Scale {
         let all_positive = || self.observations.iter().filter_map(|one| one.value).all(|value| value > 0.0);
         if self.measure.scale == Scale::Ratio && !all_positive() { Scale::Difference } else { self.measure.scale }
@@ -122,8 +122,8 @@ impl Measured {
         self.observations.iter().filter(move |one| one.cell == cell && one.machine.is_none())
     }
 
-    /// One value for each block of a cell. `None` if some trial has a reason to have none: what the others show would be
-    /// their selection.
+    /// One value for each block of a cell. `None` if a trial has a reason for having no value, since the others would
+    /// be a biased selection.
     pub fn by_block(&self, cell: u32) -> Option<BTreeMap<u32, f64>> {
         let values: Option<Vec<(u32, f64)>> = self.of_cell(cell).map(|one| Some((one.block, one.value?))).collect();
         Some(means_of_blocks(self.scale(), values?))
@@ -135,7 +135,7 @@ impl Measured {
         Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 
-    /// A contender against the baseline, over the blocks that both have and that count.
+    /// A contender compared with the baseline, over the blocks that both have and that count.
     pub fn paired(&self, baseline: u32, contender: u32, counts: impl Fn(u32) -> bool) -> Option<Contrast> {
         let (base, own) = (self.by_block(baseline)?, self.by_block(contender)?);
         let pairs = own.iter().filter(|(block, _)| counts(**block));
@@ -143,7 +143,7 @@ impl Measured {
         contrast::paired(&self.measure.id, self.scale(), pairs)
     }
 
-    /// The same cell of two runs, whose blocks do not belong together.
+    /// The same cell in two runs, whose blocks are not paired.
     pub fn unpaired(&self, cell: u32, old: &Self, old_cell: u32) -> Option<Contrast> {
         let on = |scale: Scale| [old, self].iter().all(|measured| measured.scale() == scale);
         let scale = if on(Scale::Ratio) { Scale::Ratio } else { Scale::Difference };

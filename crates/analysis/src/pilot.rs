@@ -1,8 +1,8 @@
-//! What an earlier run of the same contenders, the pilot, says about a planned one: what its blocks will tell, and how
-//! many of them a wished precision needs.
+//! What an earlier run of the same contenders, the pilot, says about a planned run. It tells what the planned blocks
+//! will show, and how many of them a given precision needs.
 //!
-//! All of it follows from the spread of the pilot's block ratios, which few blocks know badly; so everything is given for
-//! both ends of the spread's interval too. A plan, and no promise: another day may be less quiet.
+//! All of it follows from the spread of the pilot's block ratios, which is poorly known from few blocks. So everything
+//! is also given for both ends of the spread's interval. It is a plan and no promise: another day may be less quiet.
 
 use crate::compare::{self, Comparison};
 use crate::estimate::{Bounds, Estimate};
@@ -16,15 +16,15 @@ use record::settings::key;
 use record::trial::Outcome;
 use serde::Serialize;
 
-/// A pilot with fewer paired blocks knows its spread to within a factor of four or worse.
+/// With fewer paired blocks, a pilot's spread is known only to within a factor of four or worse.
 pub const FEWEST_PILOT_BLOCKS: usize = 5;
 
-/// Keys in which a pilot may differ: shorter windows spread more, which is worth a word and no reason to refuse it.
+/// Keys in which a pilot may differ: shorter windows spread more, which deserves a note but no refusal.
 const WINDOWS: [&str; 2] = [key::WARMUP, key::MEASURE];
-/// Which trials count, not what is measured in them.
+/// Keys that decide which trials count, not what is measured in them.
 const OTHER_LOAD: [&str; 2] = [key::MAX_OTHER_CPU, key::MAX_REPEATS];
 
-/// Keys that differ are listed up to this many.
+/// At most this many differing keys are listed.
 const MOST_LISTED: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,15 +47,15 @@ fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 
-/// What the pilot says of a whole plan.
+/// What the pilot says about a whole plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlook {
     pub blocks: u32,
     /// As a share of the ratio: 0.01 is ±1 %.
     pub wished_half_width: Option<f64>,
-    /// What a block of this plan takes, by the pilot's trials. A point value.
+    /// How long a block of this plan takes, judging by the pilot's trials. A point value.
     pub block_ms: u64,
-    /// Whether the pilot's windows are as long as the plan's.
+    /// True if the pilot's windows are as long as the plan's.
     pub same_windows: bool,
     pub comparisons: Vec<Forecast>,
 }
@@ -69,12 +69,12 @@ pub struct Forecast {
     pub pilot_blocks: usize,
     /// Standard deviation of the pilot's log ratios.
     pub spread: Estimate,
-    /// Half-width of the 95 % confidence interval to be expected of the plan's blocks, as a share of the ratio; `None` if they are too
-    /// few for an interval.
+    /// The expected half width of the plan's 95 % confidence interval, as a share of the ratio; `None` if the plan has
+    /// too few blocks for an interval.
     pub half_width: Option<Range>,
-    /// The difference that the plan's blocks would find in four runs of five, as a share of the ratio.
+    /// The difference that the plan's blocks would find in four of five runs, as a share of the ratio.
     pub smallest_effect: Option<Range>,
-    /// Blocks that the wish takes; `None` if nothing is wished for.
+    /// How many blocks the wish takes; `None` without a wish.
     pub blocks_needed: Option<BlocksNeeded>,
 }
 
@@ -86,7 +86,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// Each is `None` if no number of blocks that anybody would run is enough.
+/// Each is `None` if it would take more blocks than anybody would run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BlocksNeeded {
     pub point: Option<u32>,
@@ -94,7 +94,7 @@ pub struct BlocksNeeded {
     pub high: Option<u32>,
 }
 
-/// Looks ahead from `pilot` to `plan`. `wished_half_width` is a share of the ratio.
+/// Forecasts `plan` from `pilot`. `wished_half_width` is a share of the ratio.
 pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Result<Outlook, PilotError> {
     let found = compare::all(pilot, &Observations::of_run(pilot, THROUGHPUT_ONLY));
     let mut comparisons = Vec::new();
@@ -120,7 +120,7 @@ pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Resu
     Ok(Outlook { blocks: plan.blocks, wished_half_width, block_ms: block_ms(plan, pilot), same_windows, comparisons })
 }
 
-/// The cell of the pilot that stands at the same place.
+/// The cell of the pilot with the same contender and coordinates.
 fn same_cell<'a>(pilot: &'a Plan, cell: &Cell) -> Result<&'a Cell, PilotError> {
     let is_same = |other: &&Cell| other.contender == cell.contender && other.coordinates() == cell.coordinates();
     pilot.cells.iter().find(is_same).ok_or_else(|| missing(pilot, cell))
@@ -155,7 +155,7 @@ fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Fore
     };
     let needed = |spread: f64, half_width: f64| {
         let blocks = precision::blocks_needed(spread, half_width.ln_1p())?;
-        // A run that may stop by itself does not do so earlier.
+        // A run that may stop by itself does not stop before its least number of blocks.
         Some(blocks.max(plan.precision.map_or(0, |wish| wish.least_blocks)))
     };
     let blocks_needed = wished.map(|wished| BlocksNeeded {
@@ -175,7 +175,7 @@ fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Fore
     })
 }
 
-/// Both ends of a spread's interval. There is one, since a pilot has more blocks than that takes.
+/// Both ends of a spread's interval. It exists, since a pilot has more blocks than an interval needs.
 fn ends(spread: &Estimate) -> (f64, f64) {
     const { assert!(FEWEST_PILOT_BLOCKS >= FEWEST_BLOCKS) };
     match spread.bounds {
@@ -184,7 +184,7 @@ fn ends(spread: &Estimate) -> (f64, f64) {
     }
 }
 
-/// What each cell of the plan takes, by the mean of the pilot's trials of it, with the plan's own windows.
+/// The sum over the plan's cells of the mean time that the pilot's trials took, with the plan's own windows.
 fn block_ms(plan: &Plan, pilot: &Run) -> u64 {
     let of_cell = |cell: &Cell| {
         let Ok(same) = same_cell(&pilot.plan, cell) else { return 0 };

@@ -1,7 +1,7 @@
-//! How many blocks a wished precision needs, and which difference a number of blocks can show.
+//! How many blocks a given precision needs, and which difference a number of blocks can show.
 //!
-//! Both follow from one thing, the *spread* of a run: the standard deviation of its blocks' log ratios. It is itself
-//! estimated, from few blocks poorly; what follows from it is a plan and not a promise.
+//! Both follow from the *spread* of a run: the standard deviation of its blocks' log ratios. It is itself an estimate,
+//! and a poor one from few blocks; what follows from it is a plan, not a promise.
 
 use crate::distributions::{integral, normal_below, t_975};
 use crate::student::FEWEST_BLOCKS;
@@ -10,26 +10,26 @@ use statrs::function::gamma::ln_gamma;
 /// How often a difference of the smallest effect's size is found; 80 % is the usual convention.
 pub const POWER: f64 = 0.80;
 
-/// More blocks than anybody will run; then the answer is that it cannot be had.
+/// More blocks than anybody will run; beyond it the precision counts as out of reach.
 const MOST_BLOCKS: u32 = 10_000;
 
-/// Halvings of a range; each gains a binary digit, and nine decimal ones are more than anybody reads.
+/// Halvings of a range: each gains a binary digit, and nobody reads more than nine decimal ones.
 const HALVINGS: usize = 30;
 
 /// The fewest blocks whose 95 % t interval of the ratio is no wider than ± `half_width`, if their log ratios keep the
-/// standard deviation `spread`. Both are on the scale of natural logarithms: 0.01 is ±1 %. `None` where either makes no
-/// sense, or no reasonable number of blocks is enough.
+/// standard deviation `spread`. Both are on the scale of natural logarithms: 0.01 is ±1 %. `None` if either is no valid
+/// number, or no reasonable number of blocks is enough.
 pub fn blocks_needed(spread: f64, half_width: f64) -> Option<u32> {
     if !(spread.is_finite() && half_width.is_finite() && spread >= 0.0 && half_width > 0.0) {
         return None;
     }
-    // The normal distribution's quantile is below t's, so that this is never too many to begin with.
+    // The normal distribution's quantile is below t's, so the search never starts with too many.
     let least = (1.959 * spread / half_width).powi(2).floor();
     if least > f64::from(MOST_BLOCKS) {
         return None;
     }
     let fewest = u32::try_from(FEWEST_BLOCKS).ok()?;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Not negative, and not above the most.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Not negative, and not above the limit.
     let mut blocks = (least as u32).max(fewest);
     while half_width_of(spread, blocks as usize)? > half_width {
         blocks += 1;
@@ -43,8 +43,8 @@ pub fn half_width_of(spread: f64, blocks: usize) -> Option<f64> {
 }
 
 /// The smallest true difference that a verdict at 95 % confidence finds in 80 % of runs with this many blocks, as a
-/// logarithm of the ratio: 0.01 is a difference of 1 %. By the noncentral t distribution, since the spread is estimated
-/// from the same blocks. `None` where there are too few blocks for a verdict, or the spread makes no sense.
+/// logarithm of the ratio: 0.01 is a difference of 1 %. It uses the noncentral t distribution, since the spread is
+/// estimated from the same blocks. `None` if there are too few blocks for a verdict, or the spread is no valid number.
 pub fn smallest_effect(spread: f64, blocks: usize) -> Option<f64> {
     if blocks < FEWEST_BLOCKS || !spread.is_finite() || spread < 0.0 {
         return None;
@@ -59,8 +59,8 @@ pub fn smallest_effect(spread: f64, blocks: usize) -> Option<f64> {
 
 /// How often a two-sided t test at 95 % finds a difference of this many standard errors.
 ///
-/// Given the estimated standard deviation as a share of the true one, the test statistic is normal; so that is averaged
-/// over the distribution of the share, which is that of the root of χ² over its degrees of freedom.
+/// Given the estimated standard deviation as a share of the true one, the test statistic is normal. This is averaged
+/// over the distribution of that share, which is the distribution of the root of χ² over its degrees of freedom.
 fn power(standard_errors: f64, freedom: f64) -> f64 {
     let critical = t_975(freedom);
     let widest = 9.0 / freedom.sqrt();
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The same expression at d = 1 and d = 0.2.
+    /// The same expression for d = 1 and d = 0.2.
     #[test]
     fn power_is_that_of_the_noncentral_t() {
         for (blocks, effect, expected) in

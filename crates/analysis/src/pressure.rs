@@ -1,6 +1,6 @@
-//! What each trial says of how work was offered: the climb to the peak, and who waited for a session.
+//! What each trial records about how work was offered: the climb to the peak, and waiting for sessions.
 //!
-//! Readings as they were recorded, arranged for reading; nothing is estimated from them.
+//! Readings as recorded, arranged for reading; nothing is estimated from them.
 
 use crate::validity::trials_of;
 use record::ladder::Ladder;
@@ -21,9 +21,9 @@ pub struct TrialClimb {
 pub struct TrialQueue {
     pub trial: u32,
     pub block: u32,
-    /// Asked for, where the study says a rate.
+    /// The rate that the study asks for, if it asks for one.
     pub asked_per_s: Option<f64>,
-    /// What ended as the workload demands in the measured window, of all kinds.
+    /// Transactions of all kinds per second that ended in the measured window as the workload demands.
     pub done_per_s: f64,
     pub response_p99_us: u64,
     pub session_wait_p99_us: u64,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingsComparison {
     pub coordinates: String,
-    /// Contenders whose servers answered, in the order of the columns.
+    /// Contenders whose servers reported settings, in the order of the columns.
     pub contenders: Vec<String>,
     /// Engine, version and profile of each, as one text.
     pub servers: Vec<String>,
@@ -20,7 +20,7 @@ pub struct SettingsComparison {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingRow {
     pub name: String,
-    /// One for each contender; several values if its trials differ; `None` if it has no such setting.
+    /// One value per contender; several joined if its trials differ; `None` if it has no such setting.
     pub values: Vec<Option<String>>,
     pub differs: bool,
 }
@@ -35,7 +35,7 @@ pub fn all(run: &Run) -> Vec<SettingsComparison> {
     compared.filter(|comparison| !comparison.contenders.is_empty()).collect()
 }
 
-/// Everything the servers of a cell's trials said, usually the same each time.
+/// Everything that the servers of a cell's trials reported, usually the same each time.
 #[derive(Default)]
 struct Seen {
     servers: BTreeSet<String>,

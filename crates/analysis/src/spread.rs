@@ -1,12 +1,12 @@
-//! How far the ratios of single blocks lie apart, and how well that is known: few blocks know it badly.
+//! How far apart the ratios of single blocks lie, and how well that is known: from few blocks, poorly.
 
 use crate::distributions::chi_squared_at;
 use crate::estimate::Method;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 
-/// The standard deviation of the logarithms of ratios, with its interval by χ². `None` of fewer than two ratios, or of one
-/// that is not positive.
+/// The standard deviation of the logarithms of ratios, with its interval by χ². `None` for fewer than two ratios, or if
+/// one is not positive.
 pub fn of_ratios(ratios: &[f64]) -> Option<Estimate> {
     let point = student::spread(&logarithms(ratios)?)?;
     let method = Method::SpreadOfBlocks;

@@ -1,5 +1,5 @@
-//! Whether a trial, and a cell, reached a steady state: where warming up ends, whether the measured window drifts, and how
-//! many checkpoints it covers. What is found is told; no second and no trial is removed because of it.
+//! Whether a trial, and a cell, reached a steady state: where warming up ends, whether the measured window drifts, and
+//! how many checkpoints it covers. The results are only reported; no second and no trial is removed because of them.
 
 pub mod cautions;
 
@@ -12,10 +12,10 @@ use crate::student;
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 
-/// A change below this share over the measured window is no reason to doubt it: the window's mean is off by half of it.
+/// A change below this share over the measured window is no reason for doubt: it moves the window's mean by half of it.
 const NEGLIGIBLE_DRIFT: f64 = 0.02;
 
-/// A window is called steady if its drift is known to lie within this share of nothing.
+/// A window is called steady if its drift is known to lie within this share of zero.
 const STEADY_WITHIN: f64 = 0.10;
 
 /// MSER-5 works on the means of five consecutive seconds.
@@ -24,20 +24,20 @@ const MSER_BATCH_S: usize = 5;
 /// A tail of fewer batches has a small spread by chance (Hoad, Robinson and Davies 2010).
 const MSER_SHORTEST_TAIL: usize = 5;
 
-/// With fewer batches than this the first half and the tail leave nothing to choose from.
+/// With fewer batches, the first half and the tail leave nothing to choose from.
 const MSER_FEWEST: usize = 2 * MSER_SHORTEST_TAIL;
 
-/// Fewer trials say nothing together.
+/// Fewer trials allow no joint statement.
 const FEWEST_TRIALS: usize = 3;
 
-/// What can be said about the steadiness of one trial. All of it is about this trial alone.
+/// What is known about the steadiness of one trial. All of it is about this trial alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSteadiness {
     #[serde(flatten)]
     pub verdict: Steadiness,
-    /// By what share throughput changed over the measured window, along a straight line; below nothing it fell.
+    /// The share by which throughput changed over the measured window, along a straight line; negative if it fell.
     pub drift: Option<Estimate>,
-    /// What share of the first half's throughput there was in the second half of the window; a point value.
+    /// Throughput of the window's second half as a share of the first half's; a point value.
     #[serde(default)]
     pub second_half: Option<f64>,
     pub settled: Settled,
@@ -48,9 +48,9 @@ pub struct TrialSteadiness {
 #[serde(tag = "steadiness", rename_all = "kebab-case")]
 pub enum Steadiness {
     Steady,
-    /// No steady state: throughput rose or fell over the measured window, by what the drift says.
+    /// No steady state: throughput rose or fell over the measured window; see the drift.
     Drifting,
-    /// No steady state: in most trials MSER-5 finds no end of warming up. Only said of cells.
+    /// No steady state: in most trials MSER-5 finds no end of warming up. Used for cells only.
     Unsettled,
     TooShortToTell {
         why: Missing,
@@ -63,15 +63,15 @@ impl Steadiness {
     }
 }
 
-/// Where MSER-5 would begin to measure, on the whole series from the first second of driving. A point value.
+/// Where MSER-5 would begin to measure, over the whole series from the first second of driving. A point value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "found", rename_all = "kebab-case")]
 pub enum Settled {
     At {
         start_ms: u64,
-        /// Whether that is within the warm-up that the study chose.
+        /// True if that is within the warm-up that the study chose.
         in_warmup: bool,
-        /// By what share the figure of the window would change if it began there; 0 if that is within the warm-up.
+        /// The share by which the window's figure would change if it began there; 0 if that is within the warm-up.
         change: f64,
     },
     NotInFirstHalf,
@@ -80,7 +80,7 @@ pub enum Settled {
     },
 }
 
-/// Checkpoints that began between the two looks at the database's counters.
+/// Checkpoints that began between the two looks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "checkpoints", rename_all = "kebab-case")]
 pub enum Checkpoints {
@@ -102,27 +102,27 @@ impl Checkpoints {
     }
 }
 
-/// The same of all valid trials of a cell.
+/// The same for all valid trials of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellSteadiness {
     #[serde(flatten)]
     pub verdict: Steadiness,
     /// The mean of the trials' drifts.
     pub drift: Option<Estimate>,
-    /// The median of the trials' second halves; a point value, for windows that are too short for a drift.
+    /// The median of the trials' second halves; a point value, for windows too short for a drift.
     #[serde(default)]
     pub second_half: Option<f64>,
-    /// Valid trials, and how many of them are long enough to tell whether they drift and where they settle.
+    /// Valid trials, and how many of them are long enough to show whether they drift and where they settle.
     pub trials: usize,
     pub drift_told: usize,
     pub settling_told: usize,
-    /// How many drift, begin later than their window by MSER-5, or have no beginning at all.
+    /// How many drift, settle later than their window begins by MSER-5, or never settle.
     pub drifting: usize,
     pub settled_late: usize,
     pub unsettled: usize,
     /// Mean of the trials' changes if each began where MSER-5 says; a point value.
     pub change: Option<f64>,
-    /// The fewest and the most whole checkpoint cycles of any trial; `None` if the engine does not tell.
+    /// The fewest and the most whole checkpoint cycles of any trial; `None` if the engine does not report them.
     pub whole_cycles: Option<(u64, u64)>,
 }
 
@@ -140,7 +140,7 @@ pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
     TrialSteadiness { verdict, drift, second_half, settled: settled(seconds), checkpoints: checkpoints(trial) }
 }
 
-/// `None` of a window with fewer than two seconds in each half. The one in the middle belongs to neither.
+/// `None` for a window with fewer than two seconds in each half. The middle second belongs to neither half.
 fn second_half(window: &[f64]) -> Option<f64> {
     let half = window.len() / 2;
     let sum = |part: &[f64]| part.iter().sum::<f64>();
@@ -148,9 +148,9 @@ fn second_half(window: &[f64]) -> Option<f64> {
     (half >= 2 && first > 0.0).then_some(second / first)
 }
 
-/// By what share the rates of a window change from its beginning to its end, along the line that fits the means of batches
-/// best. Its interval is Student's t for the slope, with as many independent batches as the correlation of neighbours
-/// leaves (Santer et al. 2000). `None` of a window that is too short, or in which nothing happened.
+/// The share by which the rates of a window change from its beginning to its end, along the line that fits the means of
+/// batches best. Its interval is Student's t for the slope, with as many independent batches as the correlation of
+/// neighbours leaves (Santer et al. 2000). `None` if the window is too short, or nothing happened in it.
 pub fn drift(window: &[f64]) -> Option<Estimate> {
     let means = Batches::of(window)?.means;
     let count = means.len() as f64;
@@ -206,7 +206,7 @@ fn settled(seconds: &[Second]) -> Settled {
 }
 
 /// How many batches to leave out at the beginning so that the mean of the rest has the smallest standard error (White
-/// 1997). `None` if that is more than half of them: then the series has not settled.
+/// 1997). `None` if that is more than half of them: the series has not settled then.
 pub fn mser(means: &[f64]) -> Option<usize> {
     let error = |left_out: usize| {
         let rest = &means[left_out..];
@@ -216,7 +216,7 @@ pub fn mser(means: &[f64]) -> Option<usize> {
     };
     let candidates = 0..=means.len().checked_sub(MSER_SHORTEST_TAIL)?;
     let errors = candidates.map(|left_out| (left_out, error(left_out)));
-    // Of equals the first, which leaves out least.
+    // Among equals this takes the first, which leaves out least.
     let (best, _) = errors.min_by(|one, other| one.1.total_cmp(&other.1))?;
     (best <= means.len() / 2).then_some(best)
 }
@@ -232,7 +232,7 @@ fn checkpoints(trial: &StoredTrial) -> Checkpoints {
     }
 }
 
-/// What the valid trials of a cell say together.
+/// The joint result of the valid trials of a cell.
 pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
     let count = |is: &dyn Fn(&TrialSteadiness) -> bool| trials.iter().filter(|trial| is(trial)).count();
     let changes = trials.iter().filter_map(|trial| match trial.settled {
@@ -268,8 +268,8 @@ fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
     (!points.is_empty()).then(|| Estimate { point, bounds: student::bounds_of_mean(&points), method })
 }
 
-/// What all trials say alike is believed; otherwise their mean drift decides, which is known better than that of any one
-/// trial, and without assumptions about what happens within a second.
+/// What all trials agree on is believed. Otherwise their mean drift decides: it is known better than that of any one
+/// trial, and needs no assumptions about what happens within a second.
 fn verdict_of_cell(trials: &[&TrialSteadiness], drift: Option<&Estimate>, unsettled: usize) -> Steadiness {
     let Some(first) = trials.first() else {
         return Steadiness::TooShortToTell { why: Missing::NoTrial };
@@ -282,12 +282,12 @@ fn verdict_of_cell(trials: &[&TrialSteadiness], drift: Option<&Estimate>, unsett
         _ => false,
     });
     let together = if agree { first.verdict.clone() } else { judge(drift) };
-    // One steady trial in five seems not to settle; more than two thirds of three or more hardly ever do.
+    // One in five steady trials appears not to settle; more than two thirds of three or more hardly ever do.
     let mostly_unsettled = unsettled >= FEWEST_TRIALS && 3 * unsettled > 2 * trials.len();
     if together != Steadiness::Drifting && mostly_unsettled { Steadiness::Unsettled } else { together }
 }
 
-/// Whether most trials would begin later than they did, and the cell's figure would change by that.
+/// True if most trials should have begun later, and that would change the cell's figure.
 pub fn warmup_is_too_short(cell: &CellSteadiness) -> bool {
     let most = cell.settled_late >= FEWEST_TRIALS && 2 * cell.settled_late > cell.trials;
     most && cell.change.is_some_and(|change| change.abs() >= NEGLIGIBLE_DRIFT)

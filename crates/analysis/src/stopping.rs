@@ -1,8 +1,8 @@
-//! Whether a run is as precise as its study wishes, or takes another block.
+//! Whether a run is as precise as its study wishes, or needs another block.
 //!
-//! The rule is sequential: it looks after every block and stops as soon as all intervals are narrow enough. Stopping like
-//! that favours runs whose intervals are narrow by chance, which costs coverage; a least number of blocks bounds the cost
-//! (see the tests for how much it is). The interval on which verdicts rest decides.
+//! The rule is sequential: it checks after every block and stops as soon as all intervals are narrow enough. This
+//! favours runs whose intervals are narrow by chance, which costs coverage. A least number of blocks bounds that cost
+//! (see the tests for how much it is). The interval that decides is the one behind the verdicts.
 
 use crate::compare::{self, Comparison, Verdict};
 use crate::contrast::Contrast;
@@ -13,13 +13,13 @@ use record::precision::{Ended, Precision};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// What became of the wish for precision (`analysis.json`).
+/// Whether the wished precision was reached (`analysis.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attained {
-    /// The wish, its limits, and why no block was added any more.
+    /// The wish, its limits, and why no more blocks were added.
     #[serde(flatten)]
     pub wish: Precision,
-    /// Planned and added.
+    /// The number of blocks, planned and added.
     pub blocks: u32,
     pub ratios: Vec<RatioPrecision>,
 }
@@ -30,10 +30,10 @@ pub struct RatioPrecision {
     pub coordinates: String,
     pub baseline: String,
     pub contender: String,
-    /// Half of the 95 % confidence interval on which the verdict rests, as a share of the ratio; `None` if there is no interval.
+    /// Half of the 95 % confidence interval behind the verdict, as a share of the ratio; `None` if there is no interval.
     pub half_width_found: Option<f64>,
-    /// Whether further blocks may change anything: wrong data refuses the verdict for good, and where hardly any block
-    /// could be paired, the next will not be either.
+    /// True if more blocks may change anything. Wrong data refuses the verdict for good. Where hardly any block could
+    /// be paired, the next will not be either.
     pub in_reach: bool,
 }
 
@@ -50,7 +50,7 @@ pub fn attained(plan: &Plan, comparisons: &[Comparison]) -> Option<Attained> {
     Some(Attained { wish, blocks: plan.blocks, ratios: comparisons.iter().map(of_comparison).collect() })
 }
 
-/// What follows from a run whose planned trials have all ended; `None` if nothing does.
+/// What to do after all planned trials of a run have ended; `None` if there is nothing to decide.
 pub fn next(run: &Run) -> Option<(Attained, Next)> {
     let observations = Observations::of_run(run, THROUGHPUT_ONLY);
     let attained =
@@ -70,7 +70,7 @@ fn of_comparison(comparison: &Comparison) -> RatioPrecision {
     }
 }
 
-/// Half of the interval, as a share of the ratio in its middle.
+/// Half of the interval, as a share of the ratio at its middle.
 fn half_width(ratio: &Contrast) -> Option<f64> {
     ratio.estimate.bounds.known().map(|(low, high)| (high / low).sqrt() - 1.0)
 }
@@ -82,13 +82,13 @@ impl RatioPrecision {
 }
 
 impl Attained {
-    /// The ratios that are not as precise as wished.
+    /// The ratios that are less precise than wished.
     pub fn lacking(&self) -> impl Iterator<Item = &RatioPrecision> {
         self.ratios.iter().filter(|ratio| !ratio.is_within(self.wish.half_width) || !ratio.in_reach)
     }
 }
 
-/// `spent_ms` is what all trials took together.
+/// `spent_ms` is the time of all trials together.
 fn decide(attained: &Attained, spent_ms: u64) -> Next {
     let (wish, blocks) = (attained.wish, attained.blocks);
     let each_ms = spent_ms / u64::from(blocks.max(1));

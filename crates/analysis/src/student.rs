@@ -1,15 +1,15 @@
 //! Student's t interval over blocks.
 //!
-//! A block is the unit that is repeated: within it every contender met the same drift of the machine. It is assumed that the
-//! blocks' values, or their logarithms, are spread normally; in return the interval covers as promised with few blocks, where
-//! resampling is too narrow. How often it does is found by simulation (`examples/coverage.rs`).
+//! A block is the unit that is repeated: within it, every contender met the same drift of the machine. The blocks'
+//! values, or their logarithms, are assumed to be normal. In return the interval covers as promised with few blocks,
+//! where resampling gives intervals that are too narrow. Simulation shows how often it does (`examples/coverage.rs`).
 
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate, Method};
 use crate::missing::Missing;
 use std::collections::BTreeMap;
 
-/// Two blocks make an interval by one degree of freedom, which says next to nothing.
+/// Two blocks give an interval with one degree of freedom, which says next to nothing.
 pub const FEWEST_BLOCKS: usize = 3;
 
 /// Why there is no interval over `blocks` blocks.
@@ -17,21 +17,21 @@ pub fn too_few(blocks: usize) -> Bounds {
     Bounds::Unknown { why: Missing::TooFewBlocks { blocks, needed: FEWEST_BLOCKS } }
 }
 
-/// Natural logarithms of values that are all positive; `None` if there are none or one is not.
+/// Natural logarithms of values that are all positive; `None` if there are no values or one is not positive.
 pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     let usable = !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
     usable.then(|| values.iter().map(|value| value.ln()).collect())
 }
 
-/// The geometric mean of each block's values, which is one for each block: trials of a block are alike in what the block
-/// shares, so they are not further blocks. All must be positive.
+/// The geometric mean of each block's values, so that each block has one value: trials of a block share its conditions,
+/// so they are not further blocks. All must be positive.
 pub fn by_block(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (block, value) in values {
         blocks.entry(block).or_default().push(value);
     }
     let mean = |values: Vec<f64>| match values[..] {
-        // As it is: a logarithm and back would change its last digits.
+        // A single value stays as it is: a logarithm and back would change its last digits.
         [one] => one,
         _ => mean_of(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp(),
     };
@@ -49,7 +49,7 @@ pub fn bounds(values: &[f64]) -> Bounds {
     bounds_of_mean(&logs).map(f64::exp)
 }
 
-/// The 95 % confidence interval of the mean of values that are taken as they are.
+/// The 95 % confidence interval of the mean of values, without logarithms.
 pub fn bounds_of_mean(values: &[f64]) -> Bounds {
     let Some(spread) = spread(values).filter(|_| values.len() >= FEWEST_BLOCKS) else {
         return too_few(values.len());
@@ -59,11 +59,11 @@ pub fn bounds_of_mean(values: &[f64]) -> Bounds {
     Bounds::Known { low: mean - half, high: mean + half }
 }
 
-/// The geometric mean of one positive value for each block, with its interval. `None` without values, or if one is
-/// not positive: a logarithm of nothing is not a number.
+/// The geometric mean of one positive value for each block, with its interval. `None` without values, or if one is not
+/// positive and so has no logarithm.
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     let mut logs = logarithms(values)?;
-    // Sorted, so that the order in which blocks happened to be listed cannot matter.
+    // Sorted, so that the order in which blocks are listed cannot matter.
     logs.sort_unstable_by(f64::total_cmp);
     let bounds = bounds_of_mean(&logs).map(f64::exp);
     Some(Estimate { point: mean_of(&logs).exp(), bounds, method: Method::GeometricMeanOverBlocks })
@@ -74,22 +74,22 @@ pub fn geometric_mean_of_blocks(values: impl IntoIterator<Item = (u32, f64)>) ->
     geometric_mean(&by_block(values).into_values().collect::<Vec<_>>())
 }
 
-/// The mean over blocks of what may be below nothing, as a difference may; with its interval. `None` without values.
+/// The mean over blocks of values that may be negative, such as differences, with its interval. `None` without values.
 pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
-    // Sorted, so that the order in which blocks happened to be listed cannot matter.
+    // Sorted, so that the order in which blocks are listed cannot matter.
     values.sort_unstable_by(f64::total_cmp);
     let method = Method::MeanOverBlocks;
     let bounds = bounds_of_mean(&values);
     (!values.is_empty()).then(|| Estimate { point: mean_of(&values), bounds, method })
 }
 
-/// The same of an amount. An interval around few and different values reaches below nothing; that part of it says nothing.
+/// The same for an amount. An interval around few scattered values reaches below zero; it is cut off there.
 pub fn mean_amount(values: Vec<f64>) -> Option<Estimate> {
     Some(mean(values)?.within(0.0, f64::INFINITY))
 }
 
-/// The 95 % confidence interval of a number that is found from all blocks together, from what it would be without each of them in turn:
-/// the jackknife, which is the interval of a mean if the number is one.
+/// The 95 % confidence interval of a number computed from all blocks together, from its values without each block in
+/// turn: the jackknife. For a mean it is the usual interval.
 pub fn jackknife(point: f64, without: &[f64]) -> Bounds {
     let Some(spread) = spread(without).filter(|_| without.len() >= FEWEST_BLOCKS) else {
         return too_few(without.len());
@@ -99,14 +99,14 @@ pub fn jackknife(point: f64, without: &[f64]) -> Bounds {
     Bounds::Known { low: point - half, high: point + half }
 }
 
-/// The standard deviation of the values that these are a sample of; `None` of fewer than two.
+/// The sample estimate of the standard deviation; `None` for fewer than two values.
 pub fn spread(values: &[f64]) -> Option<f64> {
     let mean = mean_of(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The arithmetic mean; not a number without any.
+/// The arithmetic mean; NaN for no values.
 pub fn mean_of(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

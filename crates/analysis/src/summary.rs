@@ -1,4 +1,4 @@
-//! Everything a run's record says, in one value (`analysis.json`).
+//! Everything that a run's record tells, in one value (`analysis.json`).
 
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
@@ -26,7 +26,7 @@ pub struct Analysis {
     pub format: u32,
     pub study: String,
     pub question: String,
-    /// Whether each contender is compared with itself, so that there is no difference to be found.
+    /// True if each contender is compared with itself, so that there is no difference to find.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aa: bool,
     pub method: Method,
@@ -42,12 +42,12 @@ pub struct Analysis {
     #[serde(default)]
     pub observations: Observations,
     pub comparisons: Vec<Comparison>,
-    /// Where the study wishes for a precision.
+    /// Only where the study wishes for a precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Attained>,
     pub cells: Vec<CellResult>,
     pub activity: Vec<Activity>,
-    /// What sessions waited for, where that was sampled.
+    /// What sessions waited for, if that was sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitsOfContenders>,
     pub check_counts: CheckCounts,
@@ -56,13 +56,13 @@ pub struct Analysis {
     pub agreement: Vec<Agreement>,
     #[serde(default)]
     pub consistency: Consistency,
-    /// Where a study varies a machine's vCPUs or the number of clients.
+    /// Only where a study varies a number, such as a machine's vCPUs or the clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
-    /// Where several machines run side by side.
+    /// Only where several machines run side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consolidation: Vec<Consolidation>,
-    /// Why contenders differ, as far as telemetry tells; empty without any.
+    /// Why contenders differ, as far as telemetry tells; empty without telemetry.
     #[serde(default)]
     pub explanations: Vec<Explanation>,
 }
@@ -79,7 +79,7 @@ pub fn analyse(run: &Run) -> Analysis {
     analyse_with(run, CATALOG)
 }
 
-/// The same with other measures than those of the catalog.
+/// The same with other measures than the catalog's.
 pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
     let observations = Observations::of_run(run, catalog);
     let agreement = agreement::all(run);
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Seen whole, since reading a decimal number may differ from what was written in its last bit.
+    /// Compared in parts, since a decimal number that is read again may differ in its last bit.
     #[test]
     fn its_file_can_be_read_again() {
         let analysis = analyse(&synthetic::run(3));

@@ -1,7 +1,7 @@
 //! Counted transactions per unit of time: one figure for each trial, and its course second by second.
 //!
-//! Where several machines ran side by side, the figure is that of the slowest: a sum would hide a machine that starves. What
-//! each of them did is in [`crate::consolidation`].
+//! Where several machines ran side by side, the figure is that of the slowest: a sum would hide a machine that starves.
+//! What each of them did is in [`crate::consolidation`].
 
 use crate::batches::{self, Second};
 use crate::estimate::Bounds;
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 pub struct TrialThroughput {
     pub trial: u32,
     pub block: u32,
-    /// Whether the trial completed and its data is right. Others are shown, but never averaged.
+    /// True if the trial completed and its data is right. Other trials are shown but never averaged.
     pub valid: bool,
-    /// A point value: the count of the measured window over its length, of several machines that of the slowest. `None` if
-    /// nothing was measured, or one machine's count is missing.
+    /// A point value: the count of the measured window over its length; of several machines, the slowest one's. `None`
+    /// if nothing was measured, or one machine's count is missing.
     pub value: Option<f64>,
-    /// How well this trial alone knows its throughput, from the means of batches of seconds. No estimate is made of it.
+    /// How well this trial alone determines its throughput, from means of batches of seconds. It enters no estimate.
     pub interval: Bounds,
     pub steadiness: TrialSteadiness,
     pub seconds: Vec<Second>,
@@ -53,19 +53,19 @@ fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
     }
 }
 
-/// Rates of the seconds of the measured window; of several machines those of the slowest.
+/// Rates of the seconds of the measured window; of several machines, the slowest one's.
 pub fn measured_seconds(trial: &StoredTrial) -> Vec<f64> {
     let Some(machine) = slowest(trial) else { return Vec::new() };
     let seconds = machine.record.driver.as_ref().map(|driver| series(machine, driver)).unwrap_or_default();
     seconds.into_iter().filter(|second| second.measured).map(|second| second.rate).collect()
 }
 
-/// The one figure of a trial: the rate of its window, of several machines that of the slowest.
+/// The one figure of a trial: the rate of its window; of several machines, the slowest one's.
 pub fn figure(trial: &StoredTrial) -> Option<f64> {
     slowest(trial).and_then(|machine| machine.record.driver.as_ref()).and_then(of_window)
 }
 
-/// What the figure is called: of several machines it is a minimum, and its name says so. `None` if nothing was driven.
+/// The name of the figure; for several machines it says that it is a minimum. `None` if nothing was driven.
 pub fn metric(trial: &StoredTrial) -> Option<Metric> {
     let metric = &trial.record.driver.as_ref()?.metric;
     Some(match trial.measured_machines().count() {
@@ -78,8 +78,8 @@ pub fn metric(trial: &StoredTrial) -> Option<Metric> {
     })
 }
 
-/// What each of a trial's machines did, with their numbers; one that is not measured is left out. `None` if of one of
-/// the others nothing is known: the least of the rest would not be the least.
+/// The rate of each of a trial's measured machines, with its number. `None` if one of them has no rate, since the least
+/// of the others need not be the minimum.
 pub fn of_machines(trial: &StoredTrial) -> Option<Vec<(u32, f64)>> {
     trial.record.driver.as_ref()?;
     trial
@@ -88,7 +88,7 @@ pub fn of_machines(trial: &StoredTrial) -> Option<Vec<(u32, f64)>> {
         .collect()
 }
 
-/// The machine that did least, or the trial itself.
+/// The machine with the lowest rate, or the trial itself.
 fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
     if trial.machines.is_empty() {
         return Some(trial);
@@ -98,7 +98,7 @@ fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
     trial.measured_machines().find(|(own, _)| *own == number).map(|(_, machine)| machine)
 }
 
-/// What was counted in the measured window of one machine, as a rate.
+/// The rate of what one machine counted in the measured window.
 pub fn of_window(driver: &DriverFacts) -> Option<f64> {
     let counted: u64 =
         driver.kinds.iter().filter(|totals| counts(driver, &totals.kind)).map(KindTotals::finished).sum();
@@ -114,7 +114,7 @@ fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<Second> {
     measured.intervals.iter().filter_map(second).collect()
 }
 
-/// What was counted in one second, as a rate; `kinds` are the names of those that it numbers.
+/// The rate of what was counted in one second; `kinds` are the names of the numbered kinds.
 pub fn rate_of(interval: &Interval, kinds: &[String], driver: &DriverFacts) -> Option<f64> {
     let is_counted = |part: &&KindInterval| kinds.get(usize::from(part.kind)).is_some_and(|kind| counts(driver, kind));
     let responses = interval.kinds.iter().filter(|part| part.span == Span::Response);
@@ -122,7 +122,7 @@ pub fn rate_of(interval: &Interval, kinds: &[String], driver: &DriverFacts) -> O
     rate(count, interval.length_ms, driver.metric.per_ms)
 }
 
-/// Whether a kind of transaction makes the figure.
+/// True if this kind of transaction counts towards the figure.
 pub fn counts(driver: &DriverFacts, kind: &str) -> bool {
     driver.metric.counted.iter().any(|counted| counted == kind)
 }
@@ -154,7 +154,7 @@ mod tests {
         assert!((mean - throughput.value.unwrap()).abs() < 1e-6, "{mean} {:?}", throughput.value);
     }
 
-    /// Of several machines the figure is the least, under a name that says so, and never the sum.
+    /// The figure of several machines is the minimum, under a name that says so, and never the sum.
     #[test]
     fn several_machines_have_the_figure_of_the_slowest() {
         let held_back = synthetic::consolidated::HeldBack { contender: "kvm", machine: 2 };

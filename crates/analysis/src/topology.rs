@@ -1,7 +1,7 @@
-//! On which cores and memory nodes of the host a machine's vCPUs run, as far as the record tells.
+//! Which cores and memory nodes of the host a machine's vCPUs run on, as far as the record tells.
 //!
-//! Two hardware threads of one core are not two cores, and memory of another node is further away: a machine of twice the
-//! vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
+//! Two hardware threads of one core are not two cores, and memory of another node is further away. So a machine with twice
+//! the vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
 
 use record::facts::{Fact, Facts, HOST_CPUS};
 use record::trial::MachineFacts;
@@ -17,21 +17,21 @@ pub struct Topology {
     /// The CPUs of each core, and of each node; empty if the record does not list them.
     cpus_of_cores: Vec<BTreeSet<usize>>,
     cpus_of_nodes: Vec<BTreeSet<usize>>,
-    /// Whether the host is itself a virtual machine, whose cores are what its hypervisor says.
+    /// True if the host is itself a virtual machine, whose cores are what its hypervisor reports.
     pub is_guest: bool,
 }
 
 /// What a machine's vCPUs run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Place {
-    /// How many cores they share; unknown of hosts with several threads for each core where the record lists no CPUs.
+    /// The number of cores they share. Unknown on hosts with several threads per core whose record lists no CPUs.
     pub cores: Option<usize>,
-    /// How many memory nodes these are spread over.
+    /// How many memory nodes those cores are spread over.
     pub nodes: Option<usize>,
 }
 
 impl Place {
-    /// Whether some vCPUs are second threads of a core, or have no thread of their own.
+    /// True if some vCPUs are second threads of a core, or have no thread of their own.
     pub fn shares_cores(&self, vcpus: f64) -> Option<bool> {
         self.cores.map(|cores| vcpus > cores as f64)
     }
@@ -54,7 +54,7 @@ impl Topology {
         }
     }
 
-    /// Where a machine of so many vCPUs ran; `machine` is unknown if it never started.
+    /// Where a machine with this many vCPUs ran; `machine` is `None` if it never started.
     pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> Place {
         let cpus = machine.and_then(|machine| machine.decided.get(HOST_CPUS)).and_then(|fact| match fact {
             Fact::Known(list) => cpus_in(list),
@@ -63,7 +63,7 @@ impl Topology {
         Place { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
     }
 
-    /// The number of the memory node that all of these CPUs are on; `None` if the host has only one, or where it is not known.
+    /// The memory node on which all of these CPUs are; `None` if the host has only one, or if it is unknown.
     pub fn node_of(&self, cpus: &BTreeSet<usize>) -> Option<usize> {
         let are_several = self.cpus_of_nodes.len() > 1;
         self.cpus_of_nodes.iter().position(|node| cpus.is_subset(node)).filter(|_| are_several)
@@ -91,12 +91,12 @@ impl Topology {
     }
 }
 
-/// How many of the groups have at least one of the CPUs.
+/// How many of the groups contain at least one of the CPUs.
 fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
     groups.iter().filter(|group| !group.is_disjoint(cpus)).count()
 }
 
-/// The CPUs of the host that a machine was held to, as far as the record tells.
+/// The CPUs of the host to which a machine was pinned, as far as the record tells.
 pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
     match machine.decided.get(HOST_CPUS)? {
         Fact::Known(text) => cpus_in(text),
@@ -104,12 +104,12 @@ pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
     }
 }
 
-/// Lists of CPUs set apart by semicolons: "0,2; 1,3".
+/// Lists of CPUs separated by semicolons: "0,2; 1,3".
 fn groups(text: &str) -> Vec<BTreeSet<usize>> {
     text.split(';').map(cpus_in).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// The CPUs of a list of the kernel's form, "0-3,8".
+/// The CPUs of a list in the kernel's format, "0-3,8".
 pub fn cpus_in(text: &str) -> Option<BTreeSet<usize>> {
     let mut cpus = BTreeSet::new();
     for part in text.trim().split(',') {

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usability {
     pub stamp: Stamp,
-    /// Codes of the findings that decided it, the worst first, each once.
+    /// Codes of the findings that decided, the worst first, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
 }
 
-/// A finding that the study accepts does not count.
+/// Findings that the study accepts do not count.
 pub fn of_run(
     findings: &[Finding],
     cells: &[CellResult],
@@ -33,9 +33,9 @@ pub fn of_run(
     Usability { stamp, because }
 }
 
-/// Whether there is no estimate with an interval at all.
+/// True if there is no estimate with an interval at all.
 fn says_nothing(cells: &[CellResult], comparisons: &[Comparison], consolidation: &[Consolidation]) -> bool {
-    // A contender that is alone is not compared.
+    // A single contender is not compared.
     if comparisons.is_empty() && consolidation.is_empty() {
         let has_interval = |cell: &CellResult| cell.throughput().is_some_and(|level| level.bounds.known().is_some());
         return !cells.iter().any(has_interval);

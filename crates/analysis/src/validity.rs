@@ -13,8 +13,8 @@ pub fn valid_trials(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> 
     trials_of(run, cell).filter(|trial| is_valid(trial))
 }
 
-/// Whether a trial completed, left the data as the workload's rules demand, and has a record that is whole and agrees with itself.
-/// How fast a database does something wrong, or something that nobody checked, says nothing about how fast it is.
+/// True if a trial completed, left the data as the workload's rules demand, and has a complete record that agrees with
+/// itself. How fast a database does something wrong or unchecked says nothing about how fast it is.
 pub fn is_valid(trial: &StoredTrial) -> bool {
     trial.record.outcome == Outcome::Completed && !has_wrong_data(trial) && trial.disagreements.is_empty()
 }

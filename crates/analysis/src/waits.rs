@@ -1,4 +1,4 @@
-//! What the sessions of a server waited for: how many of them on average, by event, of all contenders side by side.
+//! What the sessions of a server waited for: how many on average, by event, for all contenders side by side.
 
 use crate::groups::{self, Group};
 use crate::missing::Missing;
@@ -9,19 +9,19 @@ use record::run::Run;
 use record::waits::Waits;
 use serde::{Deserialize, Serialize};
 
-/// Events that are told by their names; the rest is added up.
+/// How many events are listed by name; the rest is added up.
 const TOLD: usize = 10;
 
 const NANOS_PER_MILLISECOND: f64 = 1e6;
 
-/// Contenders at one point of the study.
+/// Contenders under the same scenario and swept values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitsOfContenders {
     pub coordinates: String,
     pub contenders: Vec<Sampled>,
-    /// Those with most sessions first.
+    /// Those with the most sessions first.
     pub events: Vec<AverageSessions>,
-    /// Of all further events together.
+    /// All further events together.
     pub rest: Vec<Option<f64>>,
 }
 
@@ -31,24 +31,24 @@ pub struct Sampled {
     pub contender: String,
     pub samples: u64,
     pub missed: u64,
-    /// How long the server took for a sample.
+    /// How long the server took for one sample.
     pub milliseconds_each: Option<f64>,
-    /// From where the server takes it, and what that leaves out, each once.
+    /// Where the server takes it from, and what that leaves out, each once.
     pub sources: Vec<String>,
-    /// Why trials were not sampled, or not to the end of their windows, each reason once.
+    /// Why trials were not sampled, or not to the end of their windows; each reason once.
     pub missing: Vec<Missing>,
 }
 
-/// Sessions that waited for an event at a time, for each contender in their order; none without samples.
+/// How many sessions waited for an event at a time, for each contender in their order; `None` without samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AverageSessions {
     pub class: String,
-    /// Empty where the class says everything.
+    /// Empty where the class is all that is known.
     pub event: String,
     pub sessions: Vec<Option<f64>>,
 }
 
-/// Of every point of which any trial has samples, or a reason for having none.
+/// Every group in which any trial has samples, or a reason for having none.
 pub fn all(run: &Run) -> Vec<WaitsOfContenders> {
     groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)).collect()
 }
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(sessions[..2], [[Some(12.0), Some(6.0)], [Some(0.0), Some(3.5)]]);
         assert_eq!((found[0].contenders[0].samples, found[0].contenders[1].missed), (300, 3));
         assert!(found[0].rest.is_empty());
-        // A trial that is not valid counts for nothing.
+        // A trial that is not valid does not count.
         let unsound = run.trials.iter_mut().find(|trial| trial.record.cell == 0).unwrap();
         unsound.disagreements.push("it lacks its log".to_owned());
         assert_eq!(all(&run)[0].contenders[0].samples, 200);
@@ -145,7 +145,7 @@ mod tests {
         }
         let found = all(&run).remove(0);
         assert_eq!(found.events.len(), TOLD);
-        // Two contenders have three events of their own together.
+        // The two contenders have three events of their own in total.
         let rest = found.rest[0].unwrap();
         assert!((rest - 1.3).abs() < 1e-9, "{rest}");
     }

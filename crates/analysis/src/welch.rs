@@ -1,7 +1,7 @@
 //! The ratio of two means whose samples are not paired: Welch's t interval on logarithms.
 //!
-//! The blocks of two runs do not belong together, and two runs need not vary equally, so neither pairing nor a common
-//! variance is assumed.
+//! The blocks of two runs are not paired, and two runs need not vary equally. So neither pairing nor a common variance
+//! is assumed.
 
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate, Method};
@@ -17,7 +17,7 @@ pub fn ratio(old: &[f64], new: &[f64]) -> Option<Estimate> {
     Some(Estimate { point: point.exp(), bounds: bounds.map(f64::exp), method })
 }
 
-/// The difference of the means, new less old. `None` without values on both sides.
+/// The difference of the means, new minus old. `None` without values on both sides.
 pub fn difference(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (point, bounds) = of_difference(old, new);
     let method = Method::DifferenceOfTwoRuns;
@@ -44,7 +44,7 @@ struct Sample {
 
 impl Sample {
     fn of(values: &[f64]) -> Self {
-        // Sorted, so that the order in which trials happened to be listed cannot matter.
+        // Sorted, so that the order in which trials are listed cannot matter.
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);
         let count = values.len() as f64;
@@ -54,7 +54,7 @@ impl Sample {
     }
 }
 
-/// Half of the interval of the difference of two means, with the degrees of freedom by Welch and Satterthwaite.
+/// Half the interval of the difference of two means, with the degrees of freedom by Welch and Satterthwaite.
 fn half_width(first: &Sample, second: &Sample) -> f64 {
     let error = first.error + second.error;
     if error <= 0.0 {
@@ -85,7 +85,7 @@ mod tests {
         close(high, 0.976_020_460_182_261, 1e-9);
     }
 
-    /// The same call for samples that vary differently: 2.03 degrees of freedom of six.
+    /// The same call for samples with different variances: 2.03 degrees of freedom out of six.
     #[test]
     fn samples_need_not_vary_equally() {
         let found = ratio(&[0.873, 0.845, 0.861, 0.902, 0.839], &[1.2, 0.7, 0.95]).unwrap();

@@ -1,4 +1,4 @@
-//! Who is told of a run while it goes on: the person in front of it and, if asked for, whoever scrapes its metrics.
+//! Everybody who follows a run while it goes on: the person at the terminal and, if asked for, programs that scrape its metrics.
 
 use crate::display::say;
 use crate::exit::Ended;
@@ -17,13 +17,13 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// `metrics` is where they are to be served, and where the host's last sample is found.
+    /// `metrics` is the address to serve them at, and where to find the host's last sample.
     pub fn gather(live: Live, intent: Intent, metrics: Option<(SocketAddr, Arc<Latest>)>) -> Result<Self> {
         let metrics = metrics.map(|(address, latest)| serve(address, intent, latest)).transpose()?;
         Ok(Self { live, metrics })
     }
 
-    /// Once the run has a folder.
+    /// Called once the run has a folder.
     pub fn keep_in(&self, folder: &Path) {
         self.live.keep_in(folder);
         if let Some(metrics) = &self.metrics {
@@ -32,7 +32,7 @@ impl Audience {
     }
 
     pub fn hear(&mut self, event: &Event) {
-        // Who reads of an event on the screen finds it in the metrics.
+        // The metrics come first, so that they already have what the screen shows.
         if let Some(metrics) = &self.metrics {
             metrics.take(event);
         }

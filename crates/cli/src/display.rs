@@ -1,6 +1,6 @@
-//! Printing. Everything goes through [`say`], [`print`], [`result`] or the live line, and much of it was written by others:
-//! servers, studies, records. So what a terminal would act on is written out here, whoever wrote it. The only such thing of
-//! ours is the colour of the marks ✗, ! and ✓, which is put on afterwards.
+//! Printing. Everything goes through [`say`], [`print`], [`result`] or the live line, and much of it was written by
+//! others: servers, studies, records. So everything that a terminal would act on is escaped here, whoever wrote it. The
+//! only exception is the colour of the marks ✗, ! and ✓, which is added afterwards.
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -9,15 +9,15 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// Text is broken into lines no longer than this.
+/// Text is wrapped at this width.
 pub const WIDTH: usize = 80;
 
-/// Says why a command failed, with its causes, on standard error.
+/// Prints why a command failed, with its causes, on standard error.
 pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", with_causes(error)));
 }
 
-/// An error and its causes, each told once: many name their cause themselves.
+/// An error and its causes, each printed once, since many errors already name their cause.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut told = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -28,14 +28,14 @@ fn with_causes(error: &anyhow::Error) -> String {
     told
 }
 
-/// One line on standard error. A closed standard error is nothing we could tell anybody about.
+/// One line on standard error. If standard error is closed, there is nobody to tell.
 pub fn say(text: &str) {
     let text = visible_lines(text);
     let is_coloured = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
     let _ = writeln!(std::io::stderr(), "{}", if is_coloured { coloured(&text) } else { text.into_owned() });
 }
 
-/// Prints what a person asked for on standard output, in colour where that is a terminal.
+/// Prints what the user asked for on standard output, in colour if that is a terminal.
 pub fn result(text: &str) {
     if AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
         return print(text);
@@ -43,7 +43,7 @@ pub fn result(text: &str) {
     let _ = std::io::stdout().write_all(coloured(&visible_lines(text)).as_bytes());
 }
 
-/// Marks at the beginning of a line or of a cell, and words that say as much.
+/// Colours marks at the beginning of a line or cell, and words with the same meaning.
 fn coloured(text: &str) -> String {
     let colours = [
         ("✗", AnsiColor::Red),
@@ -68,7 +68,7 @@ fn coloured(text: &str) -> String {
     lines.collect()
 }
 
-/// Words in lines of at most [`WIDTH`] characters; lines after the first are set in by `indent`.
+/// Words in lines of at most [`WIDTH`] characters; lines after the first are indented by `indent`.
 pub fn wrapped(text: &str, indent: &str) -> String {
     let start = text.len() - text.trim_start().len();
     let mut lines: Vec<String> = Vec::new();
@@ -85,12 +85,12 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// Prints text or JSON on standard output. A reader that went away (`| head`) ends the output, not the program.
+/// Prints text or JSON on standard output. A reader that closed its end (`| head`) ends the output, not the program.
 pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(written_out(text).as_bytes());
 }
 
-/// As JSON writes characters: then JSON stays the same value, and a person can read it, too.
+/// Escapes characters as JSON does: JSON then keeps its value, and people can read it, too.
 fn written_out(text: &str) -> Cow<'_, str> {
     if let Cow::Borrowed(same) = visible_lines(text) {
         return Cow::Borrowed(same);

@@ -1,4 +1,4 @@
-//! Exit codes: one table for every command, printed by `bakeoff --help` and repeated in the README.
+//! Exit codes: one table for all commands, printed by `bakeoff --help` and repeated in the README.
 
 use rustix::io::Errno;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 pub enum Exit {
     /// Everything asked for was done.
     Done,
-    /// Something failed that no other code stands for.
+    /// Something failed that has no code of its own.
     Failed,
     /// The command line, the study or another input is wrong; nothing was started.
     BadInput,
@@ -84,7 +84,7 @@ impl Exit {
         }
     }
 
-    /// What an error of a command stands for: what it says itself, or else whether the host lacks room, rights to write or files.
+    /// The exit code for an error: its own, or `Host` if the host lacks room, the right to write, or file descriptors.
     pub fn after(error: &anyhow::Error) -> Self {
         let is_lack = |cause: &std::io::Error| {
             let room =
@@ -99,14 +99,14 @@ impl Exit {
         }
     }
 
-    /// The table as it is printed below `--help`.
+    /// The table as printed below `--help`.
     pub fn table() -> String {
         let rows = Self::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()));
         format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
     }
 }
 
-/// An error that ends a command with a certain code.
+/// An error that ends a command with a given code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Ended {
@@ -134,12 +134,12 @@ mod tests {
             let error = anyhow::Error::from(std::io::Error::from_raw_os_error(number));
             Exit::after(&error.context("writing plan.json").context("beginning a run"))
         };
-        // Full, over quota, read-only, too large, and too many files of a process and of the host.
+        // Full, over quota, read-only, too large, and too many files of the process and of the host.
         assert_eq!([28, 122, 30, 27, 24, 23].map(after), [Exit::Host; 6]);
         assert_eq!([2, 13, 5].map(after), [Exit::Failed; 3]);
     }
 
-    /// Between the heading of its section and the next one, the README has these rows and no others.
+    /// The README has these rows and no others between the heading of its section and the next heading.
     #[test]
     fn the_readme_has_the_same_table() {
         let readme = include_str!("../../../README.md");

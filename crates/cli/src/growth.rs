@@ -1,4 +1,4 @@
-//! What follows the planned blocks of a run whose study wishes for a precision: the record is read, `analysis` decides.
+//! Whether a run with a wished precision gets another block: this reads the record, and `analysis` decides.
 
 use analysis::stopping::{self, Attained, Next};
 use record::folder::{RecordError, RunFolder};
@@ -7,9 +7,9 @@ use record::precision::Precision;
 use record::run::Run;
 use trial::conductor::NextPlan;
 
-/// The plan with another block, or with the reason why there is none; nothing if nothing is to be decided.
+/// The plan with another block, or with the reason why there is none; `None` if there is nothing to decide.
 pub fn what_follows(folder: &RunFolder) -> Result<Option<NextPlan>, RecordError> {
-    // Reading a long record takes a second that studies without a wish need not wait.
+    // Reading a long record takes a second, which studies without a wish save.
     if folder.plan()?.precision.is_none_or(|wish| wish.ended.is_some()) {
         return Ok(None);
     }

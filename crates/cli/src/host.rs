@@ -1,4 +1,4 @@
-//! This host, as a place for runs: folders that are ours alone, limits, CPUs, memory.
+//! This host as a place for runs: folders that only we may write, limits, CPUs, memory.
 
 use crate::exit::Ended;
 use crate::origin;
@@ -17,18 +17,18 @@ use trial::queue::Queue;
 use trial::rehearsal::REHEARSED;
 use trial::site::Site;
 
-/// How deep the cache is looked at: an image's tree and a data disk's file, but not what is in the tree, where a guest's own users may
-/// write.
+/// How deep the cache is checked: down to an image's tree and a data disk's file. It is not checked within the tree,
+/// where a guest's own users may write.
 const CACHE_LEVELS: u32 = 3;
 /// Down to the folder of a trial.
 const RUN_LEVELS: u32 = 2;
 
-/// What holds for this process and all that it starts.
+/// Sets up this process and everything that it starts.
 pub fn begin() {
-    // Whatever is made is for us to write only, and always for us; whether others may read is the caller's choice.
+    // Only we may write what we create, and we always may; whether others may read it is the caller's choice.
     let asked = umask(Mode::empty());
     umask(asked.difference(Mode::RWXU) | Mode::WGRP | Mode::WOTH);
-    // Then a file that may not grow is an error that can be told. It fails only for signals that nobody may handle.
+    // Handling this signal turns the file size limit into an error that we can report. Only forbidden signals fail to register.
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }
 
@@ -36,7 +36,7 @@ fn foreign(what: &str, error: &ForeignError) -> anyhow::Error {
     Ended::host(format!("{what}: {error}")).into()
 }
 
-/// Fails unless a run can be begun in this folder, or gone on with if it is a run's own, without believing others.
+/// Fails unless a run can be begun in this folder, or resumed if it is a run's own, without trusting other users.
 pub fn require_own_runs(folder: &Path) -> Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn require_own_runs(folder: &Path) -> Result<()> {
     required.map_err(|error| foreign("the folder of runs is not ours alone", &error))
 }
 
-/// Fails if a file may not become as large as the disks of the plan.
+/// Fails if a file may not become as large as the disks in the plan.
 pub fn require_large_files(plan: &Plan) -> Result<(), Ended> {
     let needed = plan.cells.iter().filter_map(|cell| cell.settings.machine().disk_bytes).max().unwrap_or(0);
     match machines::limits::file_bytes().filter(|limit| *limit < needed) {
@@ -60,7 +60,7 @@ pub fn require_large_files(plan: &Plan) -> Result<(), Ended> {
     }
 }
 
-/// Where images, loaded data and remembered probes are kept: `BAKEOFF_CACHE`, or the user's cache folder.
+/// The folder for images, loaded data and remembered probes: `BAKEOFF_CACHE`, or the user's cache folder.
 pub fn cache_folder() -> Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = variable("BAKEOFF_CACHE")
@@ -77,7 +77,7 @@ pub fn cache_folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The name of the queue in which runs measure one after the other, if it is not that of all runs of this host.
+/// The name of the queue in which runs measure one after another; `None` for the queue of all runs of this host.
 pub fn queue_name() -> Option<String> {
     std::env::var("BAKEOFF_QUEUE").ok().filter(|name| !name.is_empty())
 }
@@ -98,7 +98,7 @@ pub fn memory_bytes() -> u64 {
     u64::from(info.mem_unit) * info.totalram
 }
 
-/// Where a rehearsal keeps the little that it needs, as long as the folder is held.
+/// The place for the few files of a rehearsal, which lasts as long as the folder is held.
 pub fn rehearsal_site() -> Result<(Site, Scratch)> {
     let real = site()?;
     let folder = Scratch::create(&real.scratch, &format!("rehearsal-{}", std::process::id()))?;

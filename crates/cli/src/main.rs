@@ -1,7 +1,7 @@
 //! The bakeoff binary: the tool on the host, and the agent inside every machine.
 //!
-//! One file per command in `commands/`. Only this crate prints, exits and reads the environment. What people read goes to
-//! standard error, data to standard output.
+//! There is one file per command in `commands/`. Only this crate prints, exits and reads the environment. Text for
+//! people goes to standard error, data to standard output.
 
 mod arguments;
 mod audience;
@@ -24,7 +24,7 @@ use anyhow::Result;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// What whoever names no command can begin with.
+/// Printed if no command is given.
 const FIRST_STEPS: &str = "\
 bakeoff measures what a platform costs a database. First steps:
   bakeoff doctor                    what this host can do
@@ -36,7 +36,7 @@ All commands: bakeoff --help
 
 fn main() -> ExitCode {
     host::begin();
-    // Booted as a guest's first process there is no command line of ours.
+    // As a guest's first process, we have no command line of our own.
     if agent::guest::is_init(std::env::args_os().next().as_deref()) {
         return commands::agent::as_init();
     }

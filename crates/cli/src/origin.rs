@@ -1,11 +1,11 @@
 //! Which build of bakeoff this is.
 //!
-//! The revision is what whoever built it said in `BAKEOFF_REVISION`, as the Makefile does. A build script would run before
-//! every build, and this is the only file that is compiled again for another revision.
+//! The revision is what the builder set in `BAKEOFF_REVISION`, as the Makefile does. A build script would run before
+//! every build; this way, only this file is compiled again for another revision.
 
 use std::sync::LazyLock;
 
-/// What was checked out, as git describes it; none of a build that was not told.
+/// The revision that was checked out, as git describes it; `None` if the build was not given one.
 const REVISION: Option<&str> = option_env!("BAKEOFF_REVISION");
 
 static VERSION: LazyLock<String> = LazyLock::new(|| described(env!("CARGO_PKG_VERSION"), REVISION));
@@ -21,7 +21,7 @@ pub fn made_by() -> String {
 }
 
 fn described(version: &str, revision: Option<&str>) -> String {
-    // Without git the Makefile says nothing.
+    // Without git, the Makefile passes an empty text.
     match revision.filter(|revision| !revision.is_empty()) {
         Some(revision) => format!("{version} ({revision})"),
         None => version.to_owned(),

@@ -1,4 +1,4 @@
-//! What a study measures and how long that takes, in lines for people before anything starts.
+//! What a study measures and how long that takes, in lines for people, before anything starts.
 
 use crate::display::{span, wrapped};
 use record::plan::{Cell, Plan};
@@ -22,7 +22,7 @@ pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     )
 }
 
-/// How long these trials are expected to take, with what is to be made first: what is in the cache costs nothing.
+/// How long these trials will take, including what has to be made first; what is in the cache costs nothing.
 pub fn expected(plan: &Plan, site: &Site) -> anyhow::Result<(Duration, Duration)> {
     let estimate = study::estimate(plan);
     let preparing = Duration::from_millis(trial::room::preparing_ms(plan, &plan.trials, site)?);
@@ -43,7 +43,7 @@ pub fn contenders(plan: &Plan) -> String {
     }
 }
 
-/// What of the work is alike is said once; of what differs, every one is.
+/// Parts of the work that all cells share appear once; where they differ, all are listed.
 fn work(plan: &Plan) -> String {
     let kind = |table: &'static str| {
         let kinds = planned(plan).filter_map(move |cell| at(cell.settings.tables(), table)?.get("kind")?.as_str());
@@ -92,7 +92,7 @@ pub fn counted(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Each one once, in their order.
+/// Each value once, in order of first use.
 pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for value in values {
@@ -103,7 +103,7 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// Settings that are not the same in all planned cells, by path, with each contender's value.
+/// Settings that differ between planned cells, by path, with each contender's value.
 pub fn differing(plan: &Plan) -> Vec<(String, Vec<(String, Value)>)> {
     let cells: Vec<&Cell> = planned(plan).collect();
     let mut paths: Vec<String> = Vec::new();
@@ -123,7 +123,7 @@ pub fn differing(plan: &Plan) -> Vec<(String, Vec<(String, Value)>)> {
     rows.filter(|(values, _)| differs(values)).map(|(values, path)| (path, values)).collect()
 }
 
-/// Dotted paths of everything that is no table.
+/// Dotted paths of everything that is not a table.
 fn leaves(above: &str, value: &Value) -> Vec<String> {
     let Value::Object(table) = value else { return vec![above.to_owned()] };
     let below = table.iter().flat_map(|(key, value)| {

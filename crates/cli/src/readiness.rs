@@ -14,14 +14,14 @@ use study::Storage;
 use trial::conductor::Images;
 use trial::site::Site;
 
-/// Where the host's processes are looked at twice, this long apart.
+/// The time between two readings of the host's processes.
 const LOOK: Duration = Duration::from_millis(500);
 
 const QEMU: &str = "qemu";
 
-/// One sentence each.
+/// Each entry is a sentence.
 pub struct Readiness {
-    /// Without these, trials would fail.
+    /// Trials would fail without these.
     pub lacking: Vec<String>,
     /// What contenders will have to do without.
     pub without: Vec<String>,
@@ -31,7 +31,7 @@ fn cells(plan: &Plan) -> impl Iterator<Item = &Cell> {
     plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
 }
 
-/// Of the trials of this plan. The room is that of `site`, so tests of the host come with a place to run at.
+/// For the trials of this plan. Room is that of `site`, so that tests can pass their own place.
 pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
     let mut lacking: Vec<String> = tools::require_for(plan).err().map(|lacks| lacks.to_string()).into_iter().collect();
     lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
@@ -43,7 +43,7 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
     Ok(Readiness { lacking, without: without(plan, &site.cache) })
 }
 
-/// What contenders will have to do without, as far as it is known.
+/// What contenders will have to do without, as far as is known.
 pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
     let mut without = Vec::new();
     for cell in cells(plan) {
@@ -57,7 +57,7 @@ pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
     without
 }
 
-/// Fails if a contender that is to run with KVM is known not to.
+/// Fails if a contender that should run with KVM is known not to.
 pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
     for cell in cells(plan) {
         if let Some((QEMU, table)) = study::kind_and_table(cell, "platform")
@@ -70,13 +70,13 @@ pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether KVM works for a contender is known only after a guest was booted with it, which has not been done yet.
+/// True if KVM has still to be tried: only booting a guest with it tells whether it works for a contender.
 pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
     let is_open = |(kind, table): (&str, _)| kind == QEMU && accelerator::to_be_tried(&table, cache).is_some();
     cells(plan).any(|cell| study::kind_and_table(cell, "platform").is_some_and(is_open))
 }
 
-/// Finds out whether KVM works where only trying tells, as the first trial would have to.
+/// Tries KVM where only trying tells whether it works, as the first trial would have to do.
 pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
     for cell in cells(plan) {
         let Some((QEMU, table)) = study::kind_and_table(cell, "platform") else { continue };
@@ -98,7 +98,7 @@ pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
     Ok(())
 }
 
-/// What other programs use of the host's CPUs, if that is more than a trial should have beside it. Takes a moment.
+/// The share of the host's CPUs that other programs use, if it is more than a trial should have beside it. Takes a moment.
 pub fn busy(site: &Site) -> Option<String> {
     let start = (site.read_host)();
     std::thread::sleep(LOOK);
@@ -106,7 +106,7 @@ pub fn busy(site: &Site) -> Option<String> {
     (share > BUSY).then(|| format!("other programs are using {:.0} % of the CPUs", share * 100.0))
 }
 
-/// Whoever is not root builds images in a user namespace with many ids, which an administrator must have given.
+/// Users other than root build images in a user namespace with many ids, which an administrator must have granted.
 fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
     if rustix::process::geteuid().is_root() || tools::may_map_ids() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Runs by shorter names than their folders: `last`, `last-1`, or the beginning of a name in `runs`.
+//! Shorter names for runs than their folders: `last`, `last-1`, or the beginning of a name in `runs`.
 
 use crate::arguments::RUNS;
 use crate::exit::Ended;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const LAST: &str = "last";
 
-/// The folder of a run that is named on the command line.
+/// The folder of a run named on the command line.
 pub fn resolve(named: &Path) -> Result<PathBuf, Ended> {
     resolve_in(Path::new(RUNS), named)
 }
@@ -46,7 +46,7 @@ fn back(name: &str) -> Option<usize> {
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('-')?.parse().ok() }
 }
 
-/// Every run in a folder, the newest last: their names begin with the time.
+/// Every run in a folder, the newest last, since names begin with the time.
 fn all(runs: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = entries.filter(|path| RunFolder::is_at(path)).collect();
@@ -67,7 +67,7 @@ fn holds(runs: &Path, known: &[PathBuf]) -> String {
     }
 }
 
-/// Of a folder that is there and is no run.
+/// The message for a folder that exists but is no run.
 fn not_one(folder: &Path) -> String {
     let known = all(folder);
     let instead = if known.is_empty() { "name a run folder" } else { "name one of them" };

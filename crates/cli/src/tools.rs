@@ -1,4 +1,4 @@
-//! Programs of the system that runs are made of: what needs them, where they are, and Debian's package for each.
+//! System programs that runs use: what needs them, where they are, and Debian's package for each.
 
 use crate::exit::Ended;
 use crate::host;
@@ -13,17 +13,17 @@ pub struct Tool {
     need: Need,
 }
 
-/// Which runs cannot do without a tool.
+/// Which runs need a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Every,
-    /// Those with a contender on this platform.
+    /// Runs with a contender on this platform.
     Platform(&'static str),
-    /// As above, unless started by root, who has another way.
+    /// As above, unless started by root, which has another way.
     UserOnPlatform(&'static str),
     /// As above, if started by root.
     RootOnPlatform(&'static str),
-    /// Those that find no image in the cache: whoever builds one says what is missing.
+    /// Runs that find no image in the cache; the build itself says what is missing.
     Building,
 }
 
@@ -37,7 +37,7 @@ pub const TOOLS: &[Tool] = &[
     tool("mke2fs", "e2fsprogs", "making disks", Need::Building),
 ];
 
-/// Folders beside PATH in which Debian keeps tools for administrators.
+/// Folders beyond PATH in which Debian keeps tools for administrators.
 const MORE_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 
 const fn tool(program: &'static str, package: &'static str, purpose: &'static str, need: Need) -> Tool {
@@ -63,14 +63,14 @@ impl Tool {
     }
 }
 
-/// Whether a trial of the plan runs on a platform. Data are loaded natively, whatever the contenders.
+/// True if a trial of the plan runs on this platform. Data are loaded natively, whatever the contenders.
 fn is_on(plan: &Plan, kind: &str) -> bool {
     let planned = plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id));
     let mut kinds = planned.filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
     kind == "native" || kinds.any(|planned| planned == kind)
 }
 
-/// Whether this user, who is not root, was given further ids to make users of an image of.
+/// True if this user, who is not root, was granted further ids for the users of an image.
 pub fn may_map_ids() -> bool {
     let uid = rustix::process::geteuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -84,7 +84,7 @@ pub fn may_map_ids() -> bool {
     owners.into_iter().any(|owner| owner == uid || Some(owner) == name.as_deref())
 }
 
-/// Fails unless this host has every tool that trials of this plan need, and may make their files.
+/// Fails unless this host has every tool that trials of this plan need, and allows files of the needed size.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
     host::require_large_files(plan)?;
     let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.is_needed_for(plan) && tool.find().is_none()).collect();

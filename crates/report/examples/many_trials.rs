@@ -1,4 +1,4 @@
-//! Writes the folder of a made-up run of many trials: `many_trials FOLDER TRIALS`. `cargo xtask bench report` reports it.
+//! Writes the folder of a made-up run with many trials: `many_trials FOLDER TRIALS`. `cargo xtask bench report` reports on it.
 
 use record::synthetic;
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! The answer to the study's question: one for each comparison; before them, what the worst-off of several machines gets or what
-//! one does to the others.
+//! The answer to the study's question: one for each comparison. Before these comes what the worst-off of several
+//! machines gets, or what one machine does to the others.
 
 use crate::{consolidation, format, neighbour};
 use analysis::cells::CellResult;
@@ -12,19 +12,19 @@ use analysis::summary::Analysis;
 /// The parts of an answer, in the order in which they are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// At which point of the study; empty if it has only one.
+    /// The point of the study it is about; empty if the study has only one.
     pub place: String,
-    /// The change of throughput: `−15 %`, or between what it lies.
+    /// The change of throughput: `−15 %`, or the range in which it lies.
     pub change: Option<String>,
     pub says: String,
-    /// Between what the truth lies.
+    /// The confidence interval, in a sentence.
     pub interval: String,
-    /// What must never be read without the figure.
+    /// A qualification that must never be separated from the figure.
     pub but: String,
 }
 
 impl Answer {
-    /// Nothing but words.
+    /// An answer in words only.
     pub fn words(says: impl Into<String>) -> Self {
         Self { says: says.into(), ..Self::default() }
     }
@@ -40,10 +40,10 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all(analysis).iter().map(Answer::sentence).collect()
 }
 
-/// A study with more of them has a table of all.
+/// A study with more answers has a table of all.
 const MOST: usize = 4;
 
-/// Those that open a report.
+/// The answers that open a report.
 pub fn first(analysis: &Analysis) -> Vec<Answer> {
     let mut answers = all(analysis);
     if answers.len() > MOST {
@@ -54,19 +54,19 @@ pub fn first(analysis: &Analysis) -> Vec<Answer> {
     answers
 }
 
-/// If there is neither a comparison nor machines side by side, what each contender did by itself.
+/// All answers. If there is neither a comparison nor machines side by side, what each contender did alone.
 pub fn all(analysis: &Analysis) -> Vec<Answer> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         let alone: Vec<Answer> = analysis.cells.iter().map(alone).collect();
         return if alone.is_empty() { vec![Answer::words("Nothing was planned.")] } else { alone };
     }
-    // Beside a machine that is set apart, what it does to the others is the answer.
+    // For a machine that is set apart, the answer is its effect on the others.
     let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));
     let minima = analysis.consolidation.iter().map(of_cell);
     minima.chain(analysis.comparisons.iter().map(|one| of_comparison(analysis, one))).collect()
 }
 
-/// With nothing beside it.
+/// The answer for a contender that is compared with nothing.
 fn alone(cell: &CellResult) -> Answer {
     let (contender, place, outcomes) = (&cell.contender, cell.coordinates.clone(), &cell.outcomes);
     if outcomes.wrong_data > 0 {
@@ -118,7 +118,7 @@ fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
     }
 }
 
-/// Where no difference is shown, a single number would look like one.
+/// Where no difference is shown, a single number would look like one, so the interval stands in its place.
 fn change(comparison: &Comparison, ratio: &Contrast) -> String {
     let point = ratio.estimate.point;
     match ratio.estimate.bounds.known().filter(|_| comparison.verdict == Verdict::Undecided) {
@@ -127,7 +127,7 @@ fn change(comparison: &Comparison, ratio: &Contrast) -> String {
     }
 }
 
-/// What a difference is called where there is none.
+/// What to say about a difference in an A/A study.
 fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
     if analysis.aa && is_difference(comparison.verdict) { "But both are the same: a false alarm." } else { "" }
 }
@@ -148,7 +148,7 @@ fn refusal(comparison: &Comparison) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("No verdict on {contender} against {baseline}: {why}."))
 }
 
-/// What must never be read without the ratio, and goes wherever the ratio goes.
+/// The note about emulation, which goes wherever the ratio goes.
 fn emulation(comparison: &Comparison) -> String {
     if comparison.throughput().is_none() || comparison.emulated.is_empty() {
         return String::new();
@@ -164,7 +164,7 @@ fn did(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String
     format!("{than}{}.", levels(analysis, comparison))
 }
 
-/// What both did, where their quotient is the ratio.
+/// The levels of both, where their quotient is the ratio.
 fn levels(analysis: &Analysis, comparison: &Comparison) -> String {
     let level = |id: u32| analysis.cells.iter().find(|cell| cell.cell == id)?.throughput().map(|level| level.point);
     let both = level(comparison.baseline_cell).zip(level(comparison.contender_cell));
@@ -206,7 +206,7 @@ fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
     format!("The 95 % confidence interval of the change is {ends} ({blocks}).{}", among_others(comparison, ratio))
 }
 
-/// Why an interval that leaves out 1 is no difference.
+/// Why an interval that leaves out 1 is not called a difference.
 fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
     let apart = comparison.verdict == Verdict::Undecided
         && ratio.estimate.bounds.contain(1.0) == Some(false)
@@ -230,7 +230,7 @@ mod tests {
     use record::run::Run;
     use record::synthetic;
 
-    /// The answer to a run whose windows counted a thousand on the baseline and these on the contender.
+    /// The answer for a run whose windows counted a thousand on the baseline and these on the contender.
     fn answer(contender: &[u64]) -> String {
         sentences(&analyse(&run_of(contender))).concat()
     }

@@ -1,4 +1,4 @@
-//! To what it is owed if machines of a trial do not get the same: in sentences, and in words for the table.
+//! Why machines of a trial do not get the same: in sentences, and in words for the table.
 
 use crate::format;
 use analysis::consolidation::Consolidation;
@@ -8,7 +8,7 @@ use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use std::collections::BTreeSet;
 
-/// What the labels of one cell's machines say, if there is more than their numbers to tell them apart by.
+/// What the labels of one cell's machines show, if more than their numbers tells them apart.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let Some(found) = one.attribution.as_ref().filter(|found| is_worth_telling(found)) else { return Vec::new() };
     let judged: Vec<&LabelAttribution> = found.labels.iter().filter(|label| is_judged(label)).collect();
@@ -22,7 +22,7 @@ pub fn sentences(one: &Consolidation) -> Vec<String> {
     said
 }
 
-/// Where only the numbers of machines are known, nothing can be owed to anything else.
+/// Where only the numbers of machines are known, nothing else can be the cause.
 pub fn is_worth_telling(found: &Attribution) -> bool {
     found.labels.iter().any(|label| label.label != LabelKind::Machine && !label.levels.is_empty())
 }
@@ -31,13 +31,13 @@ fn is_judged(label: &LabelAttribution) -> bool {
     label.untold.is_none() && !label.levels.is_empty()
 }
 
-/// Of a place that is alone on its memory node there is nothing to say.
+/// A place that is alone on its memory node has no effect, and does not count.
 fn all_are(label: &LabelAttribution, position: Position) -> bool {
     let mut asked = label.levels.iter().filter(|level| level.effect.is_some());
     asked.all(|level| level.position == position)
 }
 
-/// That others are ahead of one that gets less says nothing new.
+/// If some get less, it is nothing new that the others are ahead of them.
 fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Vec<String> {
     let is = |position| -> Vec<&Level> { label.levels.iter().filter(|level| level.position == position).collect() };
     let less = is(Position::Below);
@@ -63,7 +63,7 @@ fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Ve
     apart.iter().filter_map(sentence).collect()
 }
 
-/// Whether the near end of the interval is as near to one as nobody need mind.
+/// True if the nearer end of the interval is so close to one that the effect does not matter.
 fn is_little(effect: &Estimate) -> bool {
     let near = |(low, high): (f64, f64)| if low > 1.0 { 1.0 / low } else { high };
     effect.bounds.known().map(near).is_some_and(|near| near >= 1.0 - HELD_BACK)
@@ -73,7 +73,7 @@ fn is_within_node(found: &Attribution, kind: LabelKind) -> bool {
     kind == LabelKind::Place && found.labels.iter().any(|label| label.label == LabelKind::Node && is_judged(label))
 }
 
-/// What was taken out of a machine's own figure.
+/// Which labels were taken out of a machine's own figure.
 fn wherever(found: &Attribution) -> String {
     let is_there = |kind: LabelKind| found.labels.iter().any(|label| label.label == kind && is_judged(label));
     let parts = [(LabelKind::Place, "wherever it ran"), (LabelKind::StartOrder, "whenever it was started")];
@@ -118,7 +118,7 @@ pub fn name(kind: LabelKind) -> &'static str {
     }
 }
 
-/// A level as it stands in the table, below its label.
+/// A level as the table shows it, below its label.
 pub fn level(kind: LabelKind, level: &str, machines: usize) -> String {
     match kind {
         LabelKind::Machine => level.to_owned(),
@@ -149,7 +149,7 @@ fn joined(words: &[&str], last: &str) -> String {
     }
 }
 
-/// Said once of all that belong together.
+/// Said once about all labels that changed together.
 fn changed_together(found: &Attribution) -> Option<String> {
     let mut together: BTreeSet<LabelKind> = BTreeSet::new();
     for label in &found.labels {

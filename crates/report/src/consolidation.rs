@@ -1,4 +1,4 @@
-//! What machines side by side get, in sentences: for the answer and for the section that has the figures.
+//! What machines side by side get, in sentences: for the answer, and for the section with the figures.
 
 use crate::{attribution, format, missing, reasons};
 use analysis::consolidation::Consolidation;
@@ -15,7 +15,7 @@ pub fn headline(one: &Consolidation) -> String {
         return format!("{who}: no trial has scores of machines side by side.");
     };
     let figure = format!("{} {}", format::estimate(minimum, format::quantity), one.metric.name);
-    // Of two machines one may be there for the other to be measured beside it.
+    // Of two machines, one may be there only to disturb the other.
     let (whose, figure) = match machines {
         1 => ("the one measured machine".to_owned(), figure),
         _ => (format!("the slowest of {machines} machines"), format!("{figure}, minimum of {machines}")),
@@ -31,7 +31,7 @@ pub fn headline(one: &Consolidation) -> String {
     std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")
 }
 
-/// Everything else that the scores say, a sentence each.
+/// Everything else that the scores show, each in a sentence.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let mut said = standings(&one.slots);
     said.extend(attribution::sentences(one));
@@ -48,7 +48,7 @@ pub fn who(one: &Consolidation) -> String {
     format!("{}{}", one.contender, crate::format::at(&one.coordinates))
 }
 
-/// What the headline does not say. That others are ahead of a machine that gets less says nothing new.
+/// What the headline leaves out. If some machines get less, it is nothing new that others are ahead of them.
 fn standings(slots: &[Slot]) -> Vec<String> {
     let is = |position| slots.iter().filter(move |slot| slot.position == position);
     if is(Position::Below).count() > 0 {

@@ -9,7 +9,7 @@ use record::run::Run;
 const HEADINGS: [&str; 11] =
     ["run", "trial", "block", "contender", "coordinates", "machine", "measure", "value", "unit", "n", "why_none"];
 
-/// A line for each value; an empty machine stands for all together.
+/// A line for each value; an empty machine means all machines together.
 pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(HEADINGS)?;
@@ -39,7 +39,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
     finish(out)
 }
 
-/// What a cell may have beside its value, each in a column of its own where some cell of the column has it.
+/// What a cell may have beside its value. Each part gets a column of its own if some cell of the column has it.
 type Part = (&'static str, fn(&Cell) -> String);
 
 const PARTS: [Part; 7] = [
@@ -52,7 +52,7 @@ const PARTS: [Part; 7] = [
     ("note", note),
 ];
 
-/// With all digits, a column for each part of a cell: `native`, `native low`, `native high`.
+/// All digits, with a column for each part of a cell: `native`, `native low`, `native high`.
 pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let is_used = |index: usize, (name, of): &Part| {
@@ -81,7 +81,7 @@ fn value(cell: &Cell) -> String {
     }
 }
 
-/// What is read second, or why something is not there.
+/// The cell's detail, or why something is missing.
 fn note(cell: &Cell) -> String {
     let why = match &cell.value {
         Value::Missing { why } => Some(why),
@@ -90,7 +90,7 @@ fn note(cell: &Cell) -> String {
     text(cell.detail.as_ref().filter(|detail| !detail.is_empty()).or(why))
 }
 
-/// A line for each point that is drawn.
+/// A line for each point in the drawing.
 pub fn of_figure(figure: &Figure) -> csv::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(["panel", "series", "x", "x_unit", "y", "y_unit", "low", "high"])?;

@@ -1,4 +1,4 @@
-//! What a report consists of, before it becomes HTML or Markdown.
+//! The parts of a report, before it becomes HTML or Markdown.
 
 use crate::answer::Answer;
 use crate::figures::Figure;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Document {
     pub title: String,
     pub blocks: Vec<Block>,
-    /// Words that are explained where they first stand, each with its meaning.
+    /// Words that are explained at their first use, each with its meaning.
     pub words: Vec<(&'static str, String)>,
 }
 
@@ -22,9 +22,9 @@ pub enum Block {
         level: u8,
         text: String,
     },
-    /// Where, when and what, above everything else.
+    /// Where, when and what was measured, above everything else.
     Where(String),
-    /// The answers to the question and, of a run, whether they may be used.
+    /// The answers to the question and, for a run, whether they may be used.
     Card {
         answers: Vec<Answer>,
         stamp: Option<Stamped>,
@@ -32,24 +32,24 @@ pub enum Block {
     Paragraph(String),
     /// Small print below what it explains.
     Note(String),
-    /// What was found and, of a run, what was looked at and is well.
+    /// What was found and, for a run, what was checked and is fine.
     Trust {
         found: Vec<Warning>,
         passed: Vec<String>,
     },
     List(Vec<String>),
-    /// What each is, and its value.
+    /// Names, each with its value.
     Facts(Vec<(&'static str, String)>),
     Table(Table),
     Figure(Figure),
-    /// Text to be copied as it is.
+    /// Text that can be copied as it is.
     Code {
         title: String,
         text: String,
     },
-    /// Side by side where there is room.
+    /// Blocks side by side, where there is room.
     Beside(Vec<Block>),
-    /// Long detail, shown on demand.
+    /// Details, shown on demand.
     Fold {
         title: String,
         blocks: Vec<Block>,
@@ -79,7 +79,7 @@ impl Stamped {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
     pub severity: Severity,
-    /// By which it can be explained, and accepted by a study.
+    /// The code under which it can be explained, and accepted by a study.
     pub code: &'static str,
     pub text: String,
     /// What to do about it.
@@ -103,7 +103,7 @@ impl Warning {
     }
 }
 
-/// The sign in front of a line, and the word for those who cannot see it.
+/// The sign in front of a line, and the word for screen readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Good,
@@ -133,7 +133,7 @@ impl Mark {
 }
 
 impl Document {
-    /// Every table and figure gets an id of its own: who comes second is numbered.
+    /// Every table and figure gets an id of its own: a repeated id is numbered.
     pub fn new(title: impl Into<String>, mut blocks: Vec<Block>) -> Self {
         let mut taken = BTreeSet::new();
         each_mut(&mut blocks, &mut |block| {
@@ -158,7 +158,7 @@ impl Document {
         Self { words, ..self }
     }
 
-    /// The anchors of headings and of folds that stand by themselves, each with its text, in order.
+    /// The anchors of headings and of top-level folds, each with its text, in order.
     pub fn contents(&self) -> Vec<(String, &str)> {
         let of_block = |block| match block {
             &Block::Heading { level: 2, ref text } => Some(text),
@@ -179,12 +179,12 @@ impl Document {
     }
 }
 
-/// By which a part of a report can be linked to.
+/// The anchor of a part of a report, for links to it.
 pub fn anchor(title: &str) -> String {
     id("section", title)
 }
 
-/// Every block, those within folds as well.
+/// Every block, including those within folds.
 fn flat(blocks: &[Block]) -> Vec<&Block> {
     let mut found = Vec::new();
     for block in blocks {

@@ -1,31 +1,31 @@
-//! Numbers as text: digits that mean something, thousands set apart, intervals beside their points.
+//! Numbers as text: meaningful digits, grouped thousands, intervals beside their points.
 
 use crate::missing;
 use analysis::compare::{Unusable, WhyUnusable};
 use analysis::estimate::{Bounds, Estimate};
 use record::trial::Outcome;
 
-/// Digits that a throughput is shown with. More would be noise: runs differ by more than one in a thousand.
+/// Significant digits of a throughput. More would be noise: runs differ by more than one in a thousand.
 const THROUGHPUT_DIGITS: i32 = 4;
 
 /// Histograms keep three digits, and ratios are not known better than that.
 const DIGITS: i32 = 3;
 
-/// How a number is written, once it is in its unit.
+/// How a number is written, in the unit in which it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digits {
     /// See [`quantity`].
     Quantity,
     /// See [`ratio`].
     Ratio,
-    /// A ratio as what is multiplied by it: `× 1.200`.
+    /// A ratio as a factor: `× 1.200`.
     Times,
     Decimals(usize),
-    /// A whole number that is no name, with thousands set apart.
+    /// A whole number that is not a name, with grouped thousands.
     Count,
-    /// A number as it is: a name, or what somebody chose.
+    /// A number as it is: a name, or a value that somebody chose.
     Plain,
-    /// A whole number, followed by that of which it is a part.
+    /// A whole number, followed by the total of which it is a part.
     Of,
     /// See [`milliseconds`].
     Milliseconds,
@@ -33,13 +33,13 @@ pub enum Digits {
     Percent,
     /// A change in per cent: `+8.1 %`.
     Change,
-    /// A ratio as the change it stands for. See [`effect`].
+    /// A ratio, shown as a change. See [`effect`].
     Effect,
     /// See [`bytes`].
     Bytes,
-    /// A share that is nothing below a hundred-thousandth.
+    /// A share; below a hundred-thousandth it is shown as zero.
     Small,
-    /// A small number of which the power of ten matters.
+    /// A small number whose power of ten matters.
     Scientific,
 }
 
@@ -65,28 +65,28 @@ impl Digits {
     }
 }
 
-/// In which unit numbers are shown, and with which digits.
+/// The unit in which numbers are shown, and their digits.
 #[derive(Debug, Clone, Copy)]
 pub struct Style<'a> {
     pub unit: &'a str,
     pub digits: Digits,
-    /// Whether a number says that it is above zero.
+    /// True if a positive number has a sign.
     pub signed: bool,
-    /// From the unit in which a number is known to the one in which it is shown.
+    /// Converts from the unit of the value to the unit that is shown.
     pub scale: fn(f64) -> f64,
 }
 
 impl<'a> Style<'a> {
     pub const RATIO: Style<'static> = Style::new("", Digits::Ratio);
     pub const COUNT: Style<'static> = Style::new("", Digits::Count);
-    /// What is known in microseconds.
+    /// For values in microseconds.
     pub const MILLISECONDS: Style<'static> =
         Style { scale: |us| us / 1000.0, ..Style::new("ms", Digits::Milliseconds) };
-    /// What is known as a share.
+    /// For values that are shares.
     pub const PERCENT: Style<'static> = Style { scale: |share| share * 100.0, ..Style::new("%", Digits::Decimals(1)) };
-    /// A ratio that is shown as a change.
+    /// For a ratio that is shown as a change.
     pub const EFFECT: Style<'static> = Style::new("", Digits::Effect);
-    /// A change that is known as a share.
+    /// For a change that is a share.
     pub const CHANGE: Style<'static> = Style { digits: Digits::Change, ..Style::PERCENT };
 
     pub const fn new(unit: &'a str, digits: Digits) -> Self {
@@ -103,7 +103,7 @@ impl<'a> Style<'a> {
     }
 }
 
-/// A throughput with four significant digits and thousands set apart: `5,282`, `52.82`, `56,100`.
+/// A throughput with four significant digits and grouped thousands: `5,282`, `52.82`, `56,100`.
 pub fn quantity(value: f64) -> String {
     significant(value, THROUGHPUT_DIGITS)
 }
@@ -116,14 +116,14 @@ fn significant(value: f64, digits: i32) -> String {
     #[allow(clippy::cast_possible_truncation)] // The logarithm of a finite number lies within ±308.
     let magnitude = value.abs().log10().floor() as i32;
     let idle = digits - 1 - magnitude;
-    // Rounded first: 9.996 has three digits as 10.0, not as 10.00.
+    // Rounded first: with three digits, 9.996 is 10.0, not 10.00.
     let rounded = (value * 10_f64.powi(idle)).round() / 10_f64.powi(idle);
     #[allow(clippy::cast_possible_truncation)]
     let magnitude = rounded.abs().log10().floor() as i32;
     decimal(rounded, usize::try_from(digits - 1 - magnitude).unwrap_or(0))
 }
 
-/// A number with this many decimals and thousands set apart.
+/// A number with this many decimals and grouped thousands.
 pub fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), ""), |parts| parts);
@@ -147,18 +147,18 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A ratio with three significant digits: `0.0956`, `0.853`, `2.53`, `15.5`. From one to two it has a fourth, so that it is
-/// as fine just above one as just below, and no interval that leaves one out seems to begin there: `1.004`.
+/// A ratio with three significant digits: `0.0956`, `0.853`, `2.53`, `15.5`. From one to two it has a fourth. It is
+/// then as fine just above one as just below, and no interval that leaves out one seems to begin at it: `1.004`.
 pub fn ratio(value: f64) -> String {
     significant(value, if (1.0..2.0).contains(&value) { DIGITS + 1 } else { DIGITS })
 }
 
-/// A share in per cent without idle zeros: `3 %`, `0.5 %`.
+/// A share in per cent without trailing zeros: `3 %`, `0.5 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", (share * 100_000.0).round() / 1_000.0)
 }
 
-/// Microseconds as milliseconds with three significant digits; below a microsecond nothing is known.
+/// Microseconds as milliseconds with three significant digits; nothing is known below a microsecond.
 pub fn milliseconds(value_us: f64) -> String {
     of_milliseconds(value_us / 1000.0)
 }
@@ -179,19 +179,19 @@ fn scientific(value: f64) -> String {
 fn change(percent: f64) -> String {
     let rounded = (percent * 10.0).round() / 10.0;
     let sign = if rounded > 0.0 { "+" } else { "" };
-    // No "-0.0": what rounds to nothing has no direction.
+    // No "-0.0": what rounds to zero has no direction.
     format!("{sign}{} %", decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
 }
 
 /// From this ratio on, people say "3 times" rather than "200 % more".
 const FACTOR: f64 = 2.0;
 
-/// A ratio as the change it stands for: `−90 %`, `+3.2 %`, and from a factor of two on `14.5 ×`.
+/// A ratio as a change: `−90 %`, `+3.2 %`, and from a factor of two on `14.5 ×`.
 pub fn effect(ratio: f64) -> String {
     if ratio >= FACTOR { format!("{} ×", significant(ratio, DIGITS)) } else { with_sign(ratio) }
 }
 
-/// The ends of an interval, in the form of the point between them: `−96 to −78 %`, `6.30 to 34.0 ×`.
+/// The ends of an interval, in the same form as its point: `−96 to −78 %`, `6.30 to 34.0 ×`.
 pub fn effect_bounds(point: f64, low: f64, high: f64) -> String {
     if point >= FACTOR {
         return format!("{} to {} ×", significant(low, DIGITS), significant(high, DIGITS));
@@ -214,7 +214,7 @@ fn with_sign(ratio: f64) -> String {
     format!("{sign}{text} %")
 }
 
-/// Two digits, and more where a change is nearly all.
+/// Two digits, and three where a change is nearly 100 %.
 fn share_of_change(percent: f64) -> String {
     match percent {
         ..9.95 => decimal(percent, 1),
@@ -237,7 +237,7 @@ pub fn work_against(ratio: f64) -> String {
     }
 }
 
-/// A quantile as people say it: `p50`, `p99.9`.
+/// A quantile as a percentile: `p50`, `p99.9`.
 pub fn percentile(quantile: f64) -> String {
     let text = format!("{:.3}", quantile * 100.0);
     format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
@@ -281,7 +281,7 @@ pub fn effect_of(estimate: &Estimate) -> String {
     format!("{} ({})", effect(estimate.point), effect_ends(estimate))
 }
 
-/// ` (95 % confidence interval −50 to −44 %)` of a change, or why there is none.
+/// ` (95 % confidence interval −50 to −44 %)` for a change, or why there is none.
 pub fn effect_interval(estimate: &Estimate) -> String {
     let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
     format!(" ({name}{})", effect_ends(estimate))
@@ -301,7 +301,7 @@ pub fn listed(words: &[String]) -> String {
     }
 }
 
-/// " at 1x2", or nothing where a study has only one point.
+/// " at 1x2", or empty if a study has only one point.
 pub fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
@@ -340,12 +340,12 @@ pub fn unusable(unusable: &Unusable) -> String {
     }
 }
 
-/// A reason may carry the end of a console; often its first line will do.
+/// A reason may include the end of a console log; often its first line is enough.
 pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Each once, in the order in which they come.
+/// Each word once, in the order of first use.
 pub fn distinct<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut found = Vec::new();
     for word in words {

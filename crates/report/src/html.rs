@@ -1,5 +1,5 @@
-//! `report.html`: one self-contained file. It reads on a phone, on paper, in light and in dark. A script of our own adds what
-//! only a screen can do: values under the pointer, series that hide, tables that sort and can be copied. Without it all is there.
+//! `report.html`: one self-contained file. It works on a phone, on paper, in light and in dark mode. Our own script adds what
+//! only a screen can do: values under the pointer, hiding series, sorting and copying tables. Without it, nothing is missing.
 
 use crate::answer::Answer;
 use crate::document::{Block, Document, Mark, Stamped, Warning, anchor};
@@ -42,7 +42,7 @@ fn contents(document: &Document) -> String {
     )
 }
 
-/// A page while it is written: each word of the glossary is explained where it first stands.
+/// A page being written: each word of the glossary is explained at its first use.
 struct Page {
     words: Vec<(&'static str, String)>,
     said: BTreeSet<&'static str>,
@@ -121,7 +121,7 @@ impl Page {
     fn trust(&mut self, found: &[Warning], passed: &[String]) -> String {
         let mut text = "<ul class=\"trust\">\n".to_owned();
         for (index, warning) in found.iter().enumerate() {
-            // A code stands for the whole page, so the first of several has it.
+            // A code is an anchor of the whole page, so only the first of several findings gets it.
             let is_first = !found[..index].iter().any(|earlier| earlier.code == warning.code);
             let id = if is_first { format!(" id=\"{}\"", warning.code) } else { String::new() };
             let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
@@ -150,7 +150,7 @@ impl Page {
         if self.anchors.contains(&anchor) { link() } else { String::new() }
     }
 
-    /// With words of the glossary explained.
+    /// Text with words of the glossary explained.
     fn explained(&mut self, text: &str) -> String {
         let mut html = kept_together(text);
         for (word, meaning) in &self.words {
@@ -166,7 +166,7 @@ impl Page {
     }
 }
 
-/// Where a word stands by itself, outside of elements.
+/// The position of a whole word outside of elements.
 fn find_word(html: &str, word: &str) -> Option<usize> {
     let is_part =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || "-_\"=".contains(letter));
@@ -202,11 +202,11 @@ fn sign(mark: Mark) -> String {
     format!("<i class=\"{class}\" aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{word}: </span>")
 }
 
-/// Commands between backticks as code.
+/// Turns commands in backticks into code.
 fn code(text: &str) -> String {
     let mut html = String::new();
     for (index, part) in escaped(text).split('`').enumerate() {
-        // What stands between the first and the second backtick is code, and so on.
+        // The text between the first and the second backtick is code, and so on.
         let (open, close) = if index % 2 == 0 { ("", "") } else { ("<code>", "</code>") };
         html.extend([open, part, close]);
     }
@@ -215,7 +215,7 @@ fn code(text: &str) -> String {
 
 const NO_BREAK: &str = "\u{a0}";
 
-/// A number is not parted from its unit.
+/// Keeps numbers and their units on one line.
 fn kept_together(text: &str) -> String {
     let mut html = escaped(text);
     for unit in ["%", "×", "ms", "s", "GiB", "MiB"] {
@@ -248,7 +248,7 @@ fn of_table(table: &Table) -> String {
     for column in &table.columns {
         let class = if column.numeric { " class=\"n\"" } else { "" };
         let title = escaped(&column.title);
-        // An empty corner is no heading of anything.
+        // An empty corner is not a heading.
         let _ = if title.is_empty() {
             write!(text, "<td></td>")
         } else {
@@ -282,7 +282,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
     let detail = detail.map(|detail| format!("<small>{}</small>", kept_together(&detail))).unwrap_or_default();
     let text = if first { breakable(&text) } else { escaped(&text) };
-    // What a table is sorted by and what is copied has all digits.
+    // Tables are sorted by, and copied with, all digits.
     let value = cell.quantity().map(|quantity| format!(" data-value=\"{}\"", quantity.value)).unwrap_or_default();
     let content = format!("{text}{detail}");
     if first {
@@ -292,7 +292,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     }
 }
 
-/// Dotted names may be broken where their parts meet, which a narrow page needs.
+/// Allows breaks in dotted names, which a narrow page needs.
 fn breakable(name: &str) -> String {
     escaped(name).replace('.', ".<wbr>").replace('_', "_<wbr>")
 }
@@ -306,7 +306,7 @@ fn of_figure(figure: &Figure) -> String {
     )
 }
 
-/// The drawing, with the units of the values that its lines carry.
+/// The drawing, with the units of its lines' values.
 fn of_panel(panel: &Panel) -> String {
     let [x, y] = [&panel.x_unit, &panel.y_unit].map(|unit| escaped(unit));
     format!("<div class=\"panel\" data-x=\"{x}\" data-y=\"{y}\">{}</div>", panel.svg)

@@ -1,4 +1,4 @@
-//! `report.json`: everything the report says, for programs.
+//! `report.json`: everything in the report, for programs.
 
 use crate::document::{Stamped, Warning};
 use crate::figures::Figure;
@@ -18,12 +18,12 @@ struct Report<'a> {
     format: u32,
     made_by: String,
     answers: Vec<String>,
-    /// Whether they may be used.
+    /// Whether the answers may be used.
     usable: Stamped,
     /// What was measured, in a few lines.
     measured: Vec<Named>,
     warnings: Vec<Warning>,
-    /// What was looked at and is well.
+    /// What was checked and is fine.
     passed: Vec<String>,
     tables: Vec<&'a Table>,
     figures: Vec<&'a Figure>,
@@ -43,10 +43,10 @@ struct Named {
 struct Trial<'a> {
     record: &'a TrialRecord,
     findings: &'a [CheckResult],
-    /// Where several machines ran side by side, each by itself.
+    /// Where several machines ran side by side, each of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     machines: Vec<Self>,
-    /// Where a machine had several databases, each by itself.
+    /// Where a machine had several databases, each of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     instances: Vec<Self>,
 }

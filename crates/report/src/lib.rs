@@ -1,12 +1,12 @@
-//! An analysis for people and programs. Pure: from a run and its analysis to texts.
+//! An analysis for people and programs. Pure: it turns a run and its analysis into texts.
 //!
-//! [`sections::all`] puts the report together once, as headings, paragraphs, tables of typed cells and figures with their
-//! data. [`html`] and [`markdown`] write that down, [`csv`] one table or figure of it and [`json`] all of them, with the analysis
-//! and the record, so they cannot say different things. [`terminal`] is the short table at the end of a run. No number is
-//! computed here: each comes from the analysis or the record, with its interval or marked as a point value.
+//! [`sections::all`] builds the report once, as headings, paragraphs, tables of typed cells and figures with their
+//! data. [`html`] and [`markdown`] write it down, [`csv`] one table or figure of it. [`json`] has all of them, with the
+//! analysis and the record, so the forms cannot disagree. [`terminal`] is the short table at the end of a run. No
+//! number is computed here: each comes from the analysis or the record, with its interval or marked as a point value.
 //!
 //! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
-//! SVG; ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
+//! SVG. Ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
 
 pub mod answer;
 pub mod attribution;
@@ -48,7 +48,7 @@ pub fn markdown(run: &Run, analysis: &Analysis) -> String {
     markdown::write(&sections::all(run, analysis))
 }
 
-/// The first page, to paste: without figures over time and without appendices.
+/// The first page, for pasting: without figures over time and without appendices.
 pub fn html_summary(run: &Run, analysis: &Analysis) -> String {
     html::write(&sections::summary(run, analysis))
 }
@@ -78,7 +78,7 @@ pub fn html_of_trend(trend: &Trend) -> String {
     html::write(&trend::document(trend))
 }
 
-/// The same as Markdown, with the tables only: there need not be a page that has the figures.
+/// The same as Markdown, with the tables only, since there may be no page with the figures.
 pub fn markdown_of_trend(trend: &Trend) -> String {
     markdown::write(&without_figures(trend::document(trend)))
 }

@@ -1,4 +1,4 @@
-//! Runs in a folder as a table, and what is kept of one of them.
+//! A table of the runs in a folder, and the brief of one of them.
 
 use crate::format;
 use crate::measures::{self, label, style};
@@ -94,7 +94,7 @@ pub fn state(state: State) -> &'static str {
     }
 }
 
-/// A host in a few words; others may be called the same.
+/// A host in a few words; other hosts may have the same.
 pub fn host(host: &HostBrief) -> String {
     let cpus = host.cpus.map(|cpus| format!("{cpus} CPUs"));
     let memory = host.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
@@ -102,7 +102,7 @@ pub fn host(host: &HostBrief) -> String {
     if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
 }
 
-/// "2026-11-21 12:00", or what else a record has in its place.
+/// "2026-11-21 12:00", or whatever text the record has instead.
 pub fn moment(started: Option<&str>) -> String {
     /// "2026-11-21T12:00"
     const MINUTES: usize = 16;
@@ -111,7 +111,7 @@ pub fn moment(started: Option<&str>) -> String {
     visible(&shown).into_owned()
 }
 
-/// The first ratio to a baseline in throughput, or what the first cell did; and how many more there are.
+/// The first throughput ratio to a baseline, or the first cell's level; and how many more there are.
 pub fn answer(brief: &Brief) -> String {
     if brief.state == State::Rehearsed {
         return "its figures are made up".to_owned();
@@ -133,7 +133,7 @@ fn named_cell(cell: &BriefCell) -> String {
     format!("{}{place}{wrong}", cell.contender)
 }
 
-/// How fast a database does something wrong says nothing, on either side.
+/// `None` without a contrast. Wrong data on either side is named, since its speed says nothing.
 fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
     let (baseline, found) = (cell.baseline.as_deref()?, cell.contrast(THROUGHPUT)?);
     let base = brief.cells.iter().find(|one| one.contender == baseline && one.coordinates == cell.coordinates)?;
@@ -151,7 +151,7 @@ fn with_unit(cell: &BriefCell, level: &BriefLevel) -> String {
     format!("{}: {number}{unit}", named_cell(cell))
 }
 
-/// Everything that is kept of a run, or only these measures.
+/// Everything kept of a run, or only these measures.
 pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let started = brief.started.as_deref().unwrap_or("no trial has begun");
@@ -183,7 +183,7 @@ fn of_cell(cell: &BriefCell, wanted: impl Fn(&str) -> bool) -> Table {
     let row = |level: &BriefLevel| {
         let measure = &level.measure;
         let label = label(measure);
-        // A label says what it is, and the id is what other commands take.
+        // The label is for readers, and the id is what other commands take.
         let name = if label == measure.id { label } else { format!("{}: {label}", measure.id) };
         let number = Cell::estimate(Some(&level.estimate), style(&measure.unit), "");
         let mut cells = vec![Cell::text(name).known_as(&measure.id), number, Cell::count(level.trials)];

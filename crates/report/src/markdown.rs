@@ -1,4 +1,4 @@
-//! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
+//! `report.md`: the document as GitHub-flavoured Markdown. Figures are described in words; the drawings are in `report.html`.
 
 use crate::answer::Answer;
 use crate::document::{Block, Document, Mark, Stamped, Warning};
@@ -40,7 +40,7 @@ fn of_block(block: &Block) -> String {
         Block::Beside(blocks) => blocks.iter().map(of_block).collect::<Vec<_>>().join("\n"),
         Block::Fold { title, blocks } => {
             let inner: Vec<String> = blocks.iter().map(of_block).collect();
-            // A line that begins with an element is HTML to its end.
+            // A line that begins with an element is HTML up to its end.
             let title = svg::escaped(title).replace('\n', " ");
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
@@ -94,13 +94,13 @@ fn of_figure(figure: &Figure) -> String {
     format!("**{}.** {} The figure is in report.html.\n", escaped(&figure.title), escaped(&figure.description))
 }
 
-/// Marks longer than any in the text, so that nothing in it ends the block.
+/// A fence longer than any run of backticks in the text, so that the text cannot end the block.
 fn fence(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
-/// Text that Markdown takes as it is, on one line.
+/// Text with Markdown's special characters escaped, on one line.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible_lines(text).chars() {

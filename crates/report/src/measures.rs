@@ -10,12 +10,12 @@ use analysis::measures::variability::{CV, CYCLE, LONGEST_LOW, SLOW, SLOW_SHARE, 
 use analysis::measures::{Measure, Scale, Unit};
 use analysis::summary::Analysis;
 
-/// A measure as tables name it, with the unit in which it is shown.
+/// The name of a measure in tables, with the unit in which it is shown.
 pub fn named(measure: &Measure) -> Cell {
     Cell::text(label(measure)).detail(words(&measure.id).1).known_as(&measure.id)
 }
 
-/// With the unit in which it is shown, but for the workload's own.
+/// The name with the unit in which it is shown, except for a workload's own unit.
 pub fn label(measure: &Measure) -> String {
     let unit = match &measure.unit {
         Unit::Own(_) => String::new(),
@@ -28,7 +28,7 @@ pub fn label(measure: &Measure) -> String {
     format!("{}{unit}", words(&measure.id).0)
 }
 
-/// Those that no rule names are shown by their id, as a measure of somebody's own is.
+/// Names of measures. Those without a rule are shown by their id, such as a user's own measure.
 pub fn words(id: &str) -> (String, &'static str) {
     let (family, own) = id.split_once('/').unwrap_or((id, ""));
     match family {
@@ -69,7 +69,7 @@ pub fn words(id: &str) -> (String, &'static str) {
     }
 }
 
-/// In which unit a measure is shown, and with which digits.
+/// The unit in which a measure is shown, and its digits.
 pub fn style(unit: &Unit) -> Style<'_> {
     let bytes = |name, scale| Style { scale, ..Style::new(name, Digits::Decimals(2)) };
     match unit {
@@ -98,7 +98,7 @@ pub fn contrast(measure: &Measure, found: Option<&Contrast>) -> Cell {
     compare(found, style)
 }
 
-/// Over the blocks that both sides have.
+/// A contrast over the blocks that both sides have.
 pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> Cell {
     let cell = Cell::estimate(found.map(|found| &found.estimate), style, "no block has it of both");
     match found.map_or(0, |found| found.blocks.len()) {
@@ -108,7 +108,7 @@ pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> Cell {
     }
 }
 
-/// The mean of a cell's trials; if there is none, what is said of its trials.
+/// The mean of a cell's trials; without one, how its trials ended.
 pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style<'_>) -> Cell {
     if let Some(level) = cell.levels.iter().find(|level| level.measure == measure) {
         return Cell::estimate(Some(&level.estimate), style, "").of(level.trials);
@@ -118,7 +118,7 @@ pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style
     Cell::missing(why.map_or_else(|| "no valid trial has it".to_owned(), missing::why))
 }
 
-/// One row for each measure that some cell has, a column for each contender, then one for each against the baseline.
+/// One row for each measure that some cell has, a column for each contender, then one for each comparison with the baseline.
 pub fn table(
     what: &str,
     analysis: &Analysis,

@@ -1,4 +1,4 @@
-//! Why there is no value or no interval, in words that follow "because" or a colon.
+//! Why a value or an interval is missing, in words that follow "because" or a colon.
 
 use analysis::consistency::host::HostFact;
 use analysis::missing::{Missing, Part};

@@ -1,5 +1,5 @@
-//! What the others get beside a machine whose load comes or goes, in sentences: for the answer and for the section that has the
-//! figures.
+//! What the others get beside a machine whose load comes or goes, in sentences: for the answer, and for the section
+//! with the figures.
 
 use crate::consolidation::who;
 use crate::format;
@@ -11,32 +11,32 @@ use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use record::settings::OddLoad;
 
-/// What they keep while it works, and whether it comes back; `None` of a cell without such a machine, or where it never comes or goes.
+/// What they keep while it works, and whether it comes back; `None` without such a machine, or if it works all the time.
 pub fn headline(one: &Consolidation) -> Option<String> {
     let neighbour = one.neighbour.as_ref()?;
     let said = match (neighbour.work, neighbour.beside.is_empty()) {
         (Some(_), _) => of_effects(neighbour),
         (None, false) => neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)).collect::<Vec<_>>().join(" "),
-        // Of one that works all the time, what it costs is told where it stands idle; here the scores are the answer.
+        // For one that works all the time, the cost is stated where it stands idle; here the scores are the answer.
         (None, true) if neighbour.load == OddLoad::Same => return None,
         (None, true) => unmoved(neighbour),
     };
     Some(format!("{}: {said}", who(one)))
 }
 
-/// Of a single machine beside one that comes and goes, that section says it all.
+/// False for a single machine beside one that comes and goes: that section says everything.
 pub fn has_scores(one: &Consolidation) -> bool {
     one.machines > 1 || headline(one).is_none()
 }
 
-/// When it worked, and which trials do not tell.
+/// When it worked, and which trials were left out.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let Some(neighbour) = &one.neighbour else { return Vec::new() };
     let left_out = neighbour.left_out.iter().map(|why| format!("left out is {}.", missing::why(why)));
     when(neighbour).into_iter().chain(left_out).map(|sentence| format!("{}: {sentence}", who(one))).collect()
 }
 
-/// The others, as what is said of them begins.
+/// How a sentence about the others begins.
 fn others(neighbour: &Neighbour) -> (&'static str, &'static str) {
     if neighbour.others == 1 { ("the other machine", "does") } else { ("the others", "do") }
 }
@@ -92,7 +92,7 @@ fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
     told(neighbour, beside.kept, kept, &when, "where it is idle")
 }
 
-/// Of one whose load never changes, where no other cell tells either.
+/// For a machine whose load never changes, where no other cell shows its effect either.
 fn unmoved(neighbour: &Neighbour) -> String {
     let (name, _) = others(neighbour);
     let machine = neighbour.machine;

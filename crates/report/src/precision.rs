@@ -1,10 +1,10 @@
-//! What became of the wish for precision, in sentences: for the report, the terminal and the live display.
+//! Whether the wished precision was reached, in sentences: for the report, the terminal and the live display.
 
 use crate::format;
 use analysis::stopping::{Attained, RatioPrecision};
 use record::precision::Ended;
 
-/// Whether the wished precision was reached, after how many blocks, and if not, why.
+/// Whether the wished precision was reached, after how many blocks, and why if not.
 pub fn sentence(attained: &Attained) -> String {
     let wished = within(attained.wish.half_width);
     let blocks = blocks(attained);
@@ -33,7 +33,7 @@ pub fn sentence(attained: &Attained) -> String {
     }
 }
 
-/// Which ratios are not known as precisely as wished, as a phrase.
+/// The ratios that are less precise than wished, as a phrase.
 pub fn shortfall(attained: &Attained) -> String {
     let wished = within(attained.wish.half_width);
     let lacking: Vec<String> = attained.lacking().map(|ratio| known(ratio, attained.ratios.len() > 1)).collect();

@@ -1,4 +1,4 @@
-//! Why contenders or machines differ, in words: what rules found, each with its quantities and their intervals.
+//! Why contenders or machines differ, in words: the reasons that rules found, each with its quantities and their intervals.
 
 use crate::missing;
 use crate::words::{interval, number, percent, with_interval, with_unit};
@@ -23,7 +23,7 @@ fn times(estimate: &Estimate) -> String {
     with_unit(estimate, number, "times")
 }
 
-/// What a rule says of two contenders.
+/// A rule's reason about two contenders.
 pub fn sentence(reason: &Reason) -> String {
     of_cpu(reason).or_else(|| of_disk(reason)).unwrap_or_else(|| of_work(reason))
 }
@@ -195,7 +195,7 @@ pub fn unknown(unknown: &Unknown) -> String {
             "Not known: how long transactions waited for row locks, because these databases do not count it.".to_owned()
         }
         Unknown::NotCounted { contenders, side, probe, why } => {
-            // Some reasons are of one column, and some of a whole side.
+            // Some reasons are about one column, and some about a whole side.
             let of_cpus = matches!(why, Missing::CpusOfOneMachine | Missing::CpusUnknown | Missing::CpusOverlap);
             let all = if of_cpus { "what is counted of the CPUs of a machine alone" } else { "everything" };
             let (probe, why) = (probe.as_deref().unwrap_or(all), missing::why(why));

@@ -1,5 +1,5 @@
-//! Tables with typed cells. A cell knows what it holds; how that is written for people is told here once, and programs get the
-//! very same cells.
+//! Tables with typed cells. A cell knows what it holds. This is the only place that writes it for people, and programs
+//! get the same cells.
 
 use crate::format::{self, Digits, Style};
 use crate::missing;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
-    /// What it shows and, after a slash, of what: `comparison`, `response-times/clients-8`. The same in every report of a run.
+    /// What it shows and, after a slash, for what: `comparison`, `response-times/clients-8`. The same in every report of a run.
     pub id: String,
     pub caption: String,
     pub columns: Vec<Column>,
@@ -27,10 +27,10 @@ pub struct Column {
 pub struct Cell {
     #[serde(flatten)]
     pub value: Value,
-    /// Of the name of a row, what programs know it by: a measure's id.
+    /// For the name of a row, the name that programs use: a measure's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is read second. Of a quantity it stands in the place of the interval.
+    /// Secondary text. For a quantity it replaces the interval.
     #[serde(skip_serializing_if = "is_empty")]
     pub detail: Option<String>,
     #[serde(skip_serializing_if = "Tone::is_plain")]
@@ -50,22 +50,22 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quantity {
     pub value: f64,
-    /// Empty of what is counted, and of ratios.
+    /// Empty for counts and ratios.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Absent of point values, too: nobody asked for an interval.
+    /// Also absent for point values, since they need no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_no_interval: Option<String>,
-    /// Of how many trials, blocks or other things it is made.
+    /// The number of trials, blocks or other things behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
     #[serde(skip)]
     pub digits: Digits,
-    /// Whether it says that it is above zero.
+    /// True if a positive number has a sign.
     #[serde(skip)]
     pub signed: bool,
 }
@@ -75,7 +75,7 @@ pub struct Quantity {
 pub enum Tone {
     #[default]
     Plain,
-    /// Differs from its neighbours.
+    /// Marks a value that differs from its neighbours.
     Marked,
     Good,
     Bad,
@@ -83,18 +83,18 @@ pub enum Tone {
 }
 
 impl Tone {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // What serde asks for.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde requires.
     fn is_plain(&self) -> bool {
         *self == Self::Plain
     }
 }
 
-#[allow(clippy::ref_option)] // What serde asks for.
+#[allow(clippy::ref_option)] // The signature that serde requires.
 fn is_empty(detail: &Option<String>) -> bool {
     detail.as_ref().is_none_or(String::is_empty)
 }
 
-/// A cell as people read it.
+/// A cell as readers see it.
 #[derive(Debug, PartialEq)]
 pub struct Shown {
     pub text: String,
@@ -103,7 +103,7 @@ pub struct Shown {
     pub tone: Tone,
 }
 
-/// What a table or figure shows and of what, as words for programs: `response-times/clients-8`.
+/// What a table or figure shows and for what, as words for programs: `response-times/clients-8`.
 pub fn id(what: &str, place: &str) -> String {
     let words: Vec<String> = place
         .split(|letter: char| !letter.is_alphanumeric())
@@ -124,7 +124,7 @@ impl Table {
         Self { id, caption: caption.into(), columns, rows }
     }
 
-    /// `None` of a table without rows.
+    /// `None` for a table without rows.
     pub fn unless_empty(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
     }
@@ -140,7 +140,7 @@ impl Column {
     }
 }
 
-/// Columns of words, then columns of numbers.
+/// Text columns, then number columns.
 pub fn columns<'a>(texts: &[&'a str], numbers: &[&'a str]) -> Vec<Column> {
     texts.iter().map(|title| Column::text(*title)).chain(numbers.iter().map(|title| Column::number(*title))).collect()
 }
@@ -156,7 +156,7 @@ impl Cell {
         Value::Text { text: text.into() }.into()
     }
 
-    /// What was found of something that was asked.
+    /// The result of a check.
     pub fn verdict(text: impl Into<String>, tone: Tone) -> Self {
         Self { tone, ..Value::Verdict { text: text.into() }.into() }
     }
@@ -188,7 +188,7 @@ impl Cell {
         Self::number(value as f64, Style::new(unit, Digits::Of)).of(of)
     }
 
-    /// A number with its interval below, or with why it has none.
+    /// A number with its interval below, or the reason why it has none.
     pub fn estimate(found: Option<&Estimate>, style: Style<'_>, why_missing: &str) -> Self {
         found.map_or_else(|| Self::missing(why_missing), |found| Self::bounded(found.point, Some(&found.bounds), style))
     }
@@ -212,7 +212,7 @@ impl Cell {
         if let Value::Quantity(quantity) = &self.value { Some(quantity) } else { None }
     }
 
-    /// Of how many a quantity is made.
+    /// Sets the number of things behind a quantity.
     #[must_use]
     pub fn of(mut self, count: usize) -> Self {
         if let Value::Quantity(quantity) = &mut self.value {
@@ -270,7 +270,7 @@ impl Quantity {
                 Some(format::effect_bounds(self.value, low, high))
             }
             (Some(low), Some(high), _) => Some(format!("{} to {}", self.written(low), self.written(high))),
-            // Of too few trials the whole table is; other reasons are of this number alone.
+            // With too few trials, the whole table lacks intervals; other reasons concern only this number.
             (_, _, Some(why)) if why.starts_with("too few trials") => Some("no interval".to_owned()),
             (_, _, Some(why)) => Some(format!("no interval: {why}")),
             (_, _, None) => None,

@@ -12,16 +12,16 @@ use record::run::Run;
 use record::text::visible;
 use std::fmt::Write as _;
 
-/// Findings told here; the others are counted and stand in the report.
+/// The most findings shown here; the others are counted and are in the report.
 const MOST_FINDINGS: usize = 6;
 
-/// Lines are not longer, so that they fit the usual terminal.
+/// The longest line, so that lines fit the usual terminal.
 const WIDEST: usize = 80;
 
-/// Names of others may be of any length; the report has them whole.
+/// Names from elsewhere may be of any length; the report shows them in full.
 const LONGEST_CELL: usize = 100;
 
-/// Plain text without colours; it ends with a line break. Lines that judge begin with their sign.
+/// Plain text without colours; it ends with a line break. Lines with a verdict begin with its sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
     let mut text = format!("\n{}", wrapped(&run.plan.question, ""));
     let answers = answer::first(analysis).iter().map(Answer::sentence).collect::<Vec<_>>();
@@ -39,7 +39,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     text
 }
 
-/// Text in columns: the first to the left, the others to the right, each number with its interval.
+/// Text in columns: the first is left-aligned, the others right-aligned, each number with its interval.
 pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
     let width = |index: usize| {
@@ -53,10 +53,10 @@ pub(crate) fn table(table: &Table) -> String {
     [&titles, &rule].into_iter().chain(&rows).map(|cells| line(cells, &widths)).collect()
 }
 
-/// The text of a cell; what explains a label stands in the report.
+/// The text of a cell; explanations of labels are in the report.
 fn shown((index, cell): (usize, &Cell)) -> String {
     let Shown { text, detail, .. } = cell.shown();
-    // Of words the first will do.
+    // For text, the main text is enough.
     let detail = detail.filter(|_| index > 0 && cell.quantity().is_some());
     clipped(&detail.map_or(text.clone(), |detail| format!("{text} ({detail})")))
 }
@@ -81,10 +81,10 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// What was found, the worst first, and what is well.
+/// The findings, the worst first, and what is fine.
 fn trust(analysis: &Analysis) -> String {
     let mut text = String::new();
-    // The stamp has said the first.
+    // The stamp has already named the first one.
     let told = card::reason(analysis);
     let others: Vec<&Finding> = analysis.findings.iter().filter(|finding| Some(*finding) != told).collect();
     for finding in others.iter().take(MOST_FINDINGS) {
@@ -109,7 +109,7 @@ pub(crate) fn warning_line(warning: &Warning) -> String {
     wrapped(&format!("{} {}: {text}{reason}", warning.mark().sign(), warning.code), "  ")
 }
 
-/// Words in lines of at most [`WIDEST`] characters; lines after the first are set in by `indent`.
+/// Words in lines of at most [`WIDEST`] characters; lines after the first are indented by `indent`.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;

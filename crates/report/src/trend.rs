@@ -1,4 +1,4 @@
-//! How a measure went over runs: as text with a plot of characters, as a document, and as CSV.
+//! How a measure went over runs: as text with a character plot, as a document, and as CSV.
 
 use crate::document::{Block, Document};
 use crate::figures::trend::{Line, panel};
@@ -40,7 +40,7 @@ const NOTE: &str = "Each run has the 95 % confidence interval that its own block
                     interval is of what varied between runs (Student's t); where a course rises or falls it is no level to which \
                     runs return. At least three runs are needed for it.";
 
-/// What the page consists of; the terminal shows the same with a plot of characters instead of figures.
+/// The blocks of the page; the terminal shows the same with a character plot instead of figures.
 pub fn document(trend: &Trend) -> Document {
     let measure = &trend.measure;
     let mut blocks = Vec::new();
@@ -147,7 +147,7 @@ fn left_out(trend: &Trend) -> Vec<String> {
     trend.left_out.iter().map(|one| format!("left out: {}, because {}", one.run, missing::why(&one.why))).collect()
 }
 
-/// Contenders under the same scenario and swept values, each with its place among them.
+/// Contenders under the same scenario and swept values; their order in a group decides their look.
 fn groups(course: &Course) -> Vec<Vec<&Series>> {
     let mut groups: Vec<Vec<&Series>> = Vec::new();
     for series in &course.series {
@@ -181,7 +181,7 @@ fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
         cells
     };
     let mut rows: Vec<Vec<Cell>> = course.runs.iter().enumerate().map(row).collect();
-    // Of two runs a mean says nothing that they do not.
+    // A mean of two runs adds nothing.
     if group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some())) {
         let mut mean = vec![Cell::text("mean over runs"), Cell::text("")];
         mean.extend(group.iter().map(|series| level(series.mean.as_ref())));
@@ -193,13 +193,13 @@ fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
     Table::new(place_of("trend", course, place), format!("{}{comma}{place}", title(measure)), columns, rows)
 }
 
-/// Courses of one study on several hosts are told apart by their first run.
+/// Courses of one study on several hosts are distinguished by their first run.
 fn place_of(what: &str, course: &Course, coordinates: &str) -> String {
     let first = course.runs.first().map(|stop| stop.run.as_str()).unwrap_or_default();
     id(what, &format!("{first} {coordinates}"))
 }
 
-/// With the workload's own unit, which the label leaves out.
+/// The label with the workload's own unit, which it leaves out.
 fn title(measure: &Measure) -> String {
     let label = label(measure);
     match &measure.unit {
@@ -224,7 +224,7 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
     let runs = course.runs.len();
     let levels = panel("Each contender", &title(measure), runs, &lines.collect::<Vec<_>>(), None);
     let against = compared(group);
-    // Ratios and differences have no axis in common; the newest run decides which are drawn.
+    // Ratios and differences share no axis; the newest run decides which are drawn.
     let newest = |(_, series): &(usize, &Series)| series.contrasts.iter().rev().flatten().next().map(|one| one.scale);
     let scale = against.iter().find_map(newest);
     let fitting = |one: &&Contrast| Some(one.scale) == scale;

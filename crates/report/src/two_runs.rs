@@ -1,4 +1,4 @@
-//! Two runs of a study side by side: as text for a terminal or the log of a continuous integration, and as a document.
+//! Two runs of a study side by side: as text for a terminal or a CI log, and as a document.
 
 use crate::answer::Answer;
 use crate::document::{Block, Document};
@@ -16,7 +16,7 @@ use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regre
 use record::text::visible;
 use std::fmt::Write as _;
 
-/// What a comparison consists of, as a report does; the terminal shows less of it.
+/// The blocks of a comparison, as in a report; the terminal shows fewer of them.
 pub fn document(two: &TwoRuns) -> Document {
     let mut blocks = vec![Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None }];
     if !two.findings.is_empty() {
@@ -38,7 +38,7 @@ pub fn document(two: &TwoRuns) -> Document {
     Document::new(format!("{}: two runs compared", two.new.study), blocks)
 }
 
-/// Plain text without colours; it ends with a line break. Every warning is told, before any number.
+/// Plain text without colours; it ends with a line break. Every warning comes before any number.
 pub fn text(two: &TwoRuns) -> String {
     let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
     for warning in findings::warnings(&two.findings) {
@@ -107,7 +107,7 @@ fn side(side: &Side) -> String {
     visible(&format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")).into_owned()
 }
 
-/// What runs are judged by, and what that is made of.
+/// Figures that runs are judged by, and the figures behind those.
 fn is_shown(figure: &Figure) -> bool {
     figure.judged || figure.is_headline
 }
@@ -140,7 +140,7 @@ fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
         Scale::Ratio => compare(Some(&figure.change), Style::EFFECT),
         Scale::Difference | Scale::Proportion => measures::contrast(measure, Some(&figure.change)),
     };
-    // The interval of the change is what counts.
+    // The interval of the change matters here.
     let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, "").detail(""));
     vec![name, old, new, change, Cell::verdict(verdict(figure), Tone::Plain)]
 }
@@ -191,7 +191,7 @@ fn conclusion(two: &TwoRuns) -> String {
     }
 }
 
-/// What would decide all figures.
+/// What it would take to decide all figures.
 fn advice(blocks: Option<u32>, missing: usize) -> String {
     let blocks = blocks.map(|blocks| {
         if blocks < MOST_BLOCKS {

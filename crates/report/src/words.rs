@@ -1,10 +1,10 @@
-//! Numbers within sentences: three digits, and the interval beside the point.
+//! Numbers within sentences: three digits, with the interval after the point value.
 
 use analysis::estimate::Estimate;
 
 const DIGITS: i32 = 3;
 
-/// A number with three significant digits and no more than it has: `2.1`, `0.312`, `1240`.
+/// A number with at most three significant digits: `2.1`, `0.312`, `1240`.
 pub fn number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -32,7 +32,7 @@ pub fn with_interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> Str
     format!("{}{}", number(estimate.point), interval(estimate, number))
 }
 
-/// ` (1.9 to 2.3)`, or nothing.
+/// ` (1.9 to 2.3)`, or empty.
 pub fn interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
     estimate.bounds.known().map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)))
 }

@@ -1,6 +1,6 @@
-//! Figures of a race, and what was asked for of them.
+//! Figures of a race, and their limits.
 
-/// A figure, what was asked for, and whether it was met.
+/// A figure and the limit it must meet.
 pub struct Bar {
     pub what: String,
     pub found: f64,
@@ -31,7 +31,7 @@ impl Bar {
     }
 }
 
-/// Prints all figures that were asked for; an error if one is missed.
+/// Prints all figures with limits; an error if one misses its limit.
 pub fn verdict(bars: &[Bar]) -> anyhow::Result<()> {
     println!("\n| figure | found | asked for | |\n| --- | --- | --- | --- |");
     for bar in bars {
@@ -52,7 +52,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// The median, and the least and the most of all.
+/// The median, with the smallest and the largest value.
 pub fn spread(values: Vec<f64>) -> String {
     let (least, most) =
         values.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(*value), most.max(*value)));

@@ -1,8 +1,8 @@
 //! From start to the first transaction in a guest, against a hand-written QEMU command line.
 //!
-//! Both boot the same kernel, initramfs and loaded disk and ask the agent inside to start SQLite and drive. Ours is what
-//! `bakeoff run` does from the beginning of a trial's boot, with all it wants to know before it drives; theirs is the
-//! command line below and the two requests that cannot be left out.
+//! Both boot the same kernel, initramfs and loaded disk, and ask the agent inside to start SQLite and drive. Ours is
+//! what `bakeoff run` does from the beginning of a trial's boot, with everything it reads before it drives. Theirs is
+//! the command line below and the two requests that are indispensable.
 
 use super::Ground;
 use super::conversation::Conversation;
@@ -18,12 +18,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const BAR: f64 = 1.2;
-/// QEMU makes its socket within this.
+/// QEMU creates its socket within this time.
 const SOCKET_LIMIT: Duration = Duration::from_secs(30);
 const SOCKET_POLL: Duration = Duration::from_millis(5);
 const MEMORY_BYTES: u64 = 1 << 30;
 
-/// One trial that is as short as a trial can be.
+/// One trial, as short as possible.
 const STUDY: &str = r#"
 question = "How long does it take to the first transaction?"
 seed     = 1
@@ -54,14 +54,14 @@ platform = { kind = "qemu", accelerator = "auto" }
 "#;
 
 pub fn race(ground: &Ground, count: u32) -> anyhow::Result<()> {
-    // The first run builds what is kept for later ones and says what exactly was booted.
+    // The first run builds what later ones reuse, and shows exactly what was booted.
     let (_, recorded) = one_run(ground)?;
     let guest = Guest::from_record(&recorded, ground)?;
     let rounds = rounds(count, || one_run(ground).map(|(taken, _)| taken), || guest.first_transaction(ground))?;
     judge("from start to the first transaction", &rounds, BAR)
 }
 
-/// Runs the study; from its events the time from boot to the first transaction, and the trial's record.
+/// Runs the study. Returns the time from boot to the first transaction, from its events, and the trial's record.
 fn one_run(ground: &Ground) -> anyhow::Result<(Duration, Value)> {
     let run = study::run(ground, "boot", STUDY)?;
     let events = run.text("events.jsonl")?;
@@ -69,7 +69,7 @@ fn one_run(ground: &Ground) -> anyhow::Result<(Duration, Value)> {
     Ok((taken, run.json("trials/0001/trial.json")?))
 }
 
-/// From the beginning of the phase `boot` to the beginning of driving, which the first second's report gives away.
+/// From the beginning of the phase `boot` to the beginning of driving, which follows from the first second's report.
 fn first_transaction(events: &str) -> Option<Duration> {
     let events: Vec<Value> = events.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let boot = events.iter().find(|event| event["event"] == "phase-started" && event["phase"] == "boot")?;
@@ -83,9 +83,9 @@ fn first_transaction(events: &str) -> Option<Duration> {
 struct Guest {
     kernel: String,
     initramfs: String,
-    /// Words for the kernel.
+    /// Words for the kernel's command line.
     append: String,
-    /// "kvm" or "tcg", as ours decided.
+    /// "kvm" or "tcg", as our run decided.
     accelerator: String,
     cpu: String,
     /// A copy of the loaded disk.
@@ -159,7 +159,7 @@ impl Guest {
         command
     }
 
-    /// Each round writes, so each gets a copy of its own of the disk that the cache keeps.
+    /// Each round writes, so each gets its own copy of the disk in the cache.
     fn clone_disk(&self, ground: &Ground) -> anyhow::Result<()> {
         let loaded = loaded_disk(ground)?;
         let copied = Command::new("cp")
@@ -171,7 +171,7 @@ impl Guest {
     }
 }
 
-/// The disk that a run of ours left in the cache: the newest one, should the study have been another one day.
+/// The disk that our run left in the cache: the newest one, in case the study changes some day.
 fn loaded_disk(ground: &Ground) -> anyhow::Result<PathBuf> {
     let folders = std::fs::read_dir(ground.cache.join("data")).context("looking for loaded disks")?;
     let disks = folders.filter_map(|entry| Some(entry.ok()?.path().join("disk.img")));
@@ -197,7 +197,7 @@ fn connect(socket: &Path, qemu: &mut Child) -> anyhow::Result<UnixStream> {
     }
 }
 
-/// A process that is killed when nobody holds it any more.
+/// A process that is killed when this is dropped.
 struct Killed(Child);
 
 impl Drop for Killed {

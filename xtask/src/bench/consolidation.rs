@@ -1,6 +1,6 @@
-//! Eight machines side by side against one: what it takes to make them ready, to start them at one moment and to drive them.
+//! Eight machines side by side against one: what it takes to prepare them, to start them at the same moment, and to drive them.
 //!
-//! All of it is asked of runs of studies, as users run them: of their records, and of the process that conducts them.
+//! Everything comes from runs of studies, as users run them: from their records, and from the process that conducts them.
 
 use super::Ground;
 use super::bar::{Asked, Bar, median, spread, verdict};
@@ -19,7 +19,7 @@ const MOST_PREPARING: f64 = 1.5;
 const MOST_DRIVER_CPU: f64 = 1.1;
 const MOST_CONDUCTOR: f64 = 0.01;
 
-/// How long the conductor is watched, of a window that is a little longer.
+/// How long the conductor is observed, within a slightly longer window.
 const WATCHED: Duration = Duration::from_secs(8);
 
 const STUDY: &str = r#"
@@ -79,7 +79,7 @@ fn study_of(count: u32, engine: &str, placement: &str, platform: &str, measure: 
     text.replace("PLATFORM", platform).replace("MEASURE", measure)
 }
 
-/// What one machine and what many come to in each round. Whoever is first takes turns.
+/// Figures of one machine and of many in each round. They take turns at going first.
 fn in_turns<T>(rounds: u32, of: impl Fn(u32) -> anyhow::Result<T>) -> anyhow::Result<(Vec<T>, Vec<T>)> {
     let (mut one, mut many) = (Vec::new(), Vec::new());
     for round in 0..rounds {
@@ -98,7 +98,7 @@ fn ratios(many: &[f64], one: &[f64]) -> Vec<f64> {
     many.iter().zip(one).map(|(many, one)| many / one).collect()
 }
 
-/// How far apart the measured windows of machines that are driven inside lie, by the host's clock.
+/// How far apart, on the host's clock, the measured windows of machines with load inside are.
 fn skew(ground: &Ground, what: &str, platform: &str, trials: u32) -> anyhow::Result<Bar> {
     let run = study::run(ground, "skew", &study_of(MANY, "sqlite", "inside", platform, "1s", trials))?;
     let analysis = run.json("analysis.json")?;
@@ -120,14 +120,14 @@ fn skew(ground: &Ground, what: &str, platform: &str, trials: u32) -> anyhow::Res
     })
 }
 
-/// The value that 99 of 100 do not exceed; of fewer than a hundred the largest.
+/// The value that 99 of 100 do not exceed; for fewer than a hundred values, the largest.
 fn percentile_99(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = (values.len() * 99).div_ceil(100);
     rank.checked_sub(1).map_or(f64::NAN, |index| values[index])
 }
 
-/// From the start of `bakeoff run` until all machines have their disks, with data that was loaded before.
+/// From the start of `bakeoff run` until all machines have their disks, with data loaded before.
 fn preparing(ground: &Ground, rounds: u32, place: &str) -> anyhow::Result<Bar> {
     let of = |count: u32| -> anyhow::Result<[f64; 2]> {
         let begun = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs_f64() * 1e3;
@@ -136,7 +136,7 @@ fn preparing(ground: &Ground, rounds: u32, place: &str) -> anyhow::Result<Bar> {
         let clones = clones_ms(&run, count)?;
         Ok([first_clone_at_ms(&run)? - begun + clones, clones])
     };
-    // Loads the data.
+    // This run loads the data.
     of(1)?;
     let (one, many) = in_turns(rounds, of)?;
     let figure = |rounds: &[[f64; 2]], which: usize| -> Vec<f64> { rounds.iter().map(|round| round[which]).collect() };
@@ -167,7 +167,7 @@ fn first_clone_at_ms(run: &Ended) -> anyhow::Result<f64> {
     clone.and_then(|event| event["at_ms"].as_f64()).with_context(|| format!("nothing was cloned:\n{}", run.said))
 }
 
-/// The longest of all machines of the first trial.
+/// The longest cloning among all machines of the first trial.
 fn clones_ms(run: &Ended, count: u32) -> anyhow::Result<f64> {
     let clone_ms = |record: Value| -> Option<f64> {
         let phases = record["phases"].as_array()?;
@@ -187,7 +187,7 @@ fn records(run: &Ended, count: u32) -> anyhow::Result<Vec<Value>> {
     (1..=count).map(|machine| run.json(&format!("{folder}/machines/{machine}/trial.json"))).collect()
 }
 
-/// The load engine's CPU for a statement where one process drives all machines, each with as many clients as the one.
+/// The load engine's CPU time per statement when one process drives all machines, each with as many clients as the one.
 fn driver_cpu(ground: &Ground, rounds: u32) -> anyhow::Result<Bar> {
     let of = |count: u32| -> anyhow::Result<f64> {
         let run = study::run(ground, "driver", &study_of(count, "postgres", "outside", NATIVE, "4s", 1))?;
@@ -216,7 +216,7 @@ fn cpu_us_of_a_statement(machines: &[Value]) -> Option<f64> {
     (statements > 0.0).then(|| cpu_ns / 1e3 / statements)
 }
 
-/// CPU time of the whole conducting process, sampling of the host included, while agents in eight machines drive.
+/// CPU time of the whole conducting process, including the host's sampling, while agents in eight machines drive.
 fn conductor(ground: &Ground) -> anyhow::Result<Bar> {
     let mut share = None;
     let measure = format!("{}s", WATCHED.as_secs() + 2);
@@ -242,11 +242,11 @@ fn conductor(ground: &Ground) -> anyhow::Result<Bar> {
     })
 }
 
-/// What all threads of a process had of a CPU.
+/// The CPU time of all threads of a process.
 fn cpu_ns(pid: u32) -> anyhow::Result<u64> {
     let tasks = format!("/proc/{pid}/task");
     let threads = fs::read_dir(&tasks).with_context(|| format!("looking into {tasks}"))?;
-    // A thread that has just ended is not there any more.
+    // A thread that has just ended no longer exists.
     let each = threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
     Ok(each.filter_map(|text| text.split(' ').next()?.parse::<u64>().ok()).sum())
 }

@@ -1,4 +1,4 @@
-//! Talking with an agent: a plain process of ours, or one behind a socket.
+//! A conversation with an agent: a plain process of ours, or one behind a socket.
 
 use super::Ground;
 use crate::process::descendants;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Nothing that is raced is silent for longer, even on an emulated CPU.
+/// Nothing in a race is silent for longer, even on an emulated CPU.
 const SILENCE_LIMIT: Duration = Duration::from_mins(10);
 
 pub struct Conversation {
@@ -77,8 +77,8 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         if let Some(process) = &mut self.process {
-            // It has ended already unless we are here because something failed. Its server would outlive it, and when it
-            // notices that its files are gone, take away the socket of the next one.
+            // It has already ended unless something failed. Its server would outlive it. When the server notices that
+            // its files are gone, it would take away the next server's socket.
             let servers = descendants(process.id()).unwrap_or_default();
             let _ = process.kill();
             if !servers.is_empty() {

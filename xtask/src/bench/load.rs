@@ -1,8 +1,8 @@
 //! Loading order-entry into PostgreSQL, against psql's `\copy` of the same rows from files.
 //!
 //! Both load with the same number of connections into the same tables of a new server with the same settings, and both
-//! make the same keys, indexes and statistics afterwards. Generating rows is part of our time; writing the files is no
-//! part of psql's.
+//! create the same keys, indexes and statistics afterwards. Our time includes generating rows; psql's does not include
+//! writing the files.
 
 use super::Ground;
 use super::postgres::Server;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const BAR: f64 = 1.25;
 
-/// SQL of the workload, run by psql as it is.
+/// The workload's SQL, which psql runs unchanged.
 const STATEMENTS: &str = "crates/workloads/src/order_entry/sql";
 const SETTLE: &str = "crates/engines/src/postgres/sql/settle.sql";
 
@@ -44,7 +44,7 @@ fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
     })
 }
 
-/// How long `work` takes in a server that was just made.
+/// How long `work` takes in a new server.
 fn in_new_server(ground: &Ground, work: impl FnOnce(&mut Server) -> anyhow::Result<()>) -> anyhow::Result<Duration> {
     let folder = ground.folder.join("server");
     let mut server = Server::start(ground, &folder)?;
@@ -56,7 +56,7 @@ fn in_new_server(ground: &Ground, work: impl FnOnce(&mut Server) -> anyhow::Resu
     Ok(taken)
 }
 
-/// Writes the rows into files, and for each connection a script that copies its share of them, table by table.
+/// Writes the rows to files, and for each connection a script that copies its share of them, table by table.
 fn prepare(ground: &Ground, warehouses: u32, writers: u32) -> anyhow::Result<Vec<PathBuf>> {
     let tables = table::list(ground, warehouses)?;
     (0..writers).map(|index| script(ground, warehouses, &tables, (index, writers))).collect()

@@ -1,7 +1,7 @@
-//! Races against peers: what we do, and the plainest way to do the same with other tools, on this machine and in turn.
+//! Races against peers: our way, and the simplest way to do the same with other tools, on this machine and in turn.
 //!
-//! Absolute times say something about the machine only, so each race ends in a ratio. Nothing of ours is linked here: the
-//! release binary is raced as users run it, and asked through the protocol of its agent.
+//! Absolute times tell only about the machine, so each race ends in a ratio. Nothing of ours is linked here: the
+//! release binary is raced as users run it, and spoken to through its agent's protocol.
 
 mod bar;
 mod boot;
@@ -117,7 +117,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
     }
 }
 
-/// Where races are run: the project, its release binary, and a folder that is emptied for each race.
+/// The place of races: the project, its release binary, and a folder that is emptied for each race.
 pub struct Ground {
     pub root: PathBuf,
     pub bakeoff: PathBuf,
@@ -126,14 +126,14 @@ pub struct Ground {
     pub cache: PathBuf,
 }
 
-/// Beginnings of the names of what cargo tells a program that it runs of that program's package.
+/// Prefixes of the variables in which cargo tells a program about its own package.
 const OF_THIS_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 impl Ground {
     fn prepare(root: &Path) -> anyhow::Result<Self> {
         let mut cargo = Command::new("cargo");
         cargo.args(["build", "--release", "--package", "bakeoff"]).current_dir(root);
-        // What cargo tells this program of itself would be told to build scripts too, and have much built again.
+        // These variables would reach build scripts, too, and make cargo rebuild a lot.
         for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
             if OF_THIS_PACKAGE.iter().any(|of| name.starts_with(of)) {
                 cargo.env_remove(name);

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 /// Where Debian keeps a server's programs, psql among them.
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
-/// The shape that the server's settings are made for.
+/// The shape for which the server is configured.
 const VCPUS: u32 = 2;
 const MEMORY_BYTES: u64 = 2 << 30;
 
@@ -39,7 +39,7 @@ impl Server {
         Ok(Self { conversation, address })
     }
 
-    /// Starts psql on a script, which it leaves at the first error.
+    /// Starts psql on a script; psql stops at the first error.
     pub fn psql(&self, script: &Path) -> anyhow::Result<Child> {
         let [host, port, user, database] = &self.address;
         Command::new(PathBuf::from(PROGRAMS).join("psql"))
@@ -51,7 +51,7 @@ impl Server {
             .context("starting psql")
     }
 
-    /// Runs scripts at the same time and waits for all of them.
+    /// Runs scripts in parallel and waits for all of them.
     pub fn run(&self, scripts: &[PathBuf]) -> anyhow::Result<()> {
         let started: Vec<Child> = scripts.iter().map(|script| self.psql(script)).collect::<anyhow::Result<_>>()?;
         for mut process in started {

@@ -1,4 +1,4 @@
-//! Two times for each round, and the ratio they come to.
+//! Two times for each round, and the ratio that follows from them.
 
 use anyhow::ensure;
 use std::time::Duration;
@@ -16,8 +16,8 @@ impl Round {
     }
 }
 
-/// Runs the rounds, ours and theirs taking turns at being first, so that neither always finds the machine as it is
-/// after the other.
+/// Runs the rounds. Ours and theirs take turns at going first, so that neither always finds the machine as the
+/// other left it.
 pub fn rounds(
     count: u32,
     mut ours: impl FnMut() -> anyhow::Result<Duration>,
@@ -39,7 +39,7 @@ pub fn rounds(
     Ok(rounds)
 }
 
-/// Says what the rounds came to and fails if it is more than `bar`.
+/// Prints the ratio of the rounds, and fails if it exceeds `bar`.
 pub fn judge(what: &str, rounds: &[Round], bar: f64) -> anyhow::Result<()> {
     let ratio = geometric_mean(rounds.iter().map(|round| round.ratio()));
     let each: Vec<String> = rounds.iter().map(|round| format!("{:.3}", round.ratio())).collect();
@@ -48,7 +48,7 @@ pub fn judge(what: &str, rounds: &[Round], bar: f64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The mean for ratios: that of `a/b` is the inverse of that of `b/a`.
+/// The right mean for ratios: the mean of `a/b` is the inverse of the mean of `b/a`.
 pub fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len() as f64;
     (values.map(f64::ln).sum::<f64>() / count).exp()

@@ -1,4 +1,4 @@
-//! How long it takes to rehearse each study that comes with the project, from the call to its report.
+//! How long it takes to rehearse each study that comes with the project, from the call to the report.
 
 use super::Ground;
 use anyhow::{Context, ensure};

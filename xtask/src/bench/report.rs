@@ -1,7 +1,7 @@
-//! How long a report of many trials takes, and how much memory: its time must grow with the number of trials and no faster.
+//! How much time and memory a report of many trials takes: its time may grow with the number of trials, but no faster.
 //!
-//! Made-up trials have 32 seconds, five kinds of transaction and telemetry of both sides. So as many seconds as 1,000 trials of 60 s
-//! have, 1,875 of them have.
+//! Made-up trials have 32 seconds, five kinds of transaction and telemetry of both sides. 1,875 of them have as many
+//! seconds as 1,000 trials of 60 s.
 
 use super::Ground;
 use crate::process;
@@ -13,7 +13,7 @@ const TRIALS: [u32; 4] = [234, 468, 938, 1_876];
 const LIMIT: Duration = Duration::from_mins(10);
 const MEGABYTE: f64 = 1e6;
 
-/// What is asked of the largest.
+/// The limits for the largest report.
 const MOST_S: f64 = 10.0;
 const MOST_MB: f64 = 500.0;
 
@@ -31,7 +31,7 @@ pub fn race(ground: &Ground) -> anyhow::Result<()> {
             .status()
             .context("starting cargo")?;
         ensure!(written.success(), "the run could not be written");
-        // On one CPU, so that time is CPU time.
+        // On one CPU, so that elapsed time is CPU time.
         let mut report = Command::new("taskset");
         report.args(["--cpu-list", "0"]).arg(&ground.bakeoff).arg("report").arg(&folder);
         let done = process::run(&mut report, LIMIT, |_| Ok(()))?;

@@ -1,7 +1,7 @@
 //! Rows generated per second by one core, against the rate at which COPY takes them from a file.
 //!
-//! One process generates every table into nothing; one psql copies the same rows from files into tables without
-//! indexes. If generating were slower than copying, loading would wait for us.
+//! One process generates every table and discards it; one psql copies the same rows from files into tables
+//! without indexes. If generating were slower than copying, it would slow down loading.
 
 use super::Ground;
 use super::postgres::Server;

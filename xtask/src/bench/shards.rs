@@ -1,9 +1,9 @@
-//! Whether order-entry's figures depend on how many threads drive it: one thread against eight, as a study of our own.
+//! Whether order-entry's figures depend on the number of driving threads: one thread against eight, in a study of our own.
 //!
-//! The server is held to one CPU and driven from outside. If both shared all CPUs, the study would be of the kernel's scheduler: with few
-//! clients one thread waits for its turn while the server's processes run.
+//! The server is pinned to one CPU and driven from outside. If both shared all CPUs, the study would measure the kernel's
+//! scheduler: with few clients, one thread waits for its turn while the server's processes run.
 //!
-//! Deliveries are deferred, so this is also whether enough is done in the background whatever the number of threads.
+//! Deliveries are deferred, so it also shows whether enough is done in the background with any number of threads.
 
 use super::{Ground, study};
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! A ground on a file system whose files can share blocks, made for one race: most hosts' own cannot.
+//! A ground on a file system whose files can share blocks, made for one race, since most hosts' own cannot.
 
 use super::Ground;
 use anyhow::{Context, ensure};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sparse; takes the room of what is copied into it.
+/// Sparse: it takes only as much room as is copied into it.
 const SIZE_BYTES: u64 = 8 << 30;
 
 pub struct Sharing {
@@ -15,7 +15,7 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// An XFS in a file of the given ground, with a copy of its cache.
+    /// An XFS in a file of the given ground, with a copy of that ground's cache.
     pub fn new(on: &Ground) -> anyhow::Result<Self> {
         let (image, mounted) = (on.folder.join("sharing.img"), on.folder.join("sharing"));
         File::create(&image)?.set_len(SIZE_BYTES).with_context(|| format!("making {}", image.display()))?;
@@ -32,7 +32,7 @@ impl Sharing {
 
 impl Drop for Sharing {
     fn drop(&mut self) {
-        // The folder is emptied before the next race, which says so if it is still mounted.
+        // The folder is emptied before the next race, which fails with a message if it is still mounted.
         let _ = done(Command::new("umount").arg(&self.mounted));
     }
 }

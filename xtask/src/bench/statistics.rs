@@ -1,4 +1,4 @@
-//! How often the analysis is right, on simulated studies whose truth is known. No race against a peer: the truth is the peer.
+//! How often the analysis is right on simulated studies with a known truth. It is no race against a peer: the truth is the peer.
 //!
 //! The simulation is an example of the crate `analysis`, because nothing of ours is linked here.
 
@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// Prints the table that docs/statistics.md quotes, and fails if the analysis is not right as often as is asked of it.
+/// Prints the table that docs/statistics.md quotes, and fails if the analysis is not right often enough.
 pub fn simulate(root: &Path, studies: u32) -> anyhow::Result<()> {
     let status = Command::new("cargo")
         .args(["run", "--quiet", "--release", "--package", "analysis", "--example", "coverage", "--"])

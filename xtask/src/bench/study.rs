@@ -7,10 +7,10 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A run that has ended, well or not.
+/// A run that has ended, successfully or not.
 pub struct Ended {
     pub folder: PathBuf,
-    /// What it told while it went on.
+    /// Its progress messages.
     pub said: String,
 }
 
@@ -30,7 +30,7 @@ pub fn run(ground: &Ground, name: &str, text: &str) -> anyhow::Result<Ended> {
     watched(ground, name, text, &mut |_, _| Ok(()))
 }
 
-/// The same; `watch` gets the process and each line that it tells.
+/// The same; `watch` gets the process and each line it prints.
 pub fn watched(
     ground: &Ground,
     name: &str,
@@ -57,18 +57,18 @@ pub fn watched(
     Ok(Ended { folder, said })
 }
 
-/// The ratio of throughputs of a comparison in `analysis.json`; null if there is none.
+/// The throughput ratio of a comparison in `analysis.json`; null if there is none.
 pub fn throughput_of(comparison: &Value) -> &Value {
     let contrasts = comparison["contrasts"].as_array().into_iter().flatten();
     contrasts.into_iter().find(|contrast| contrast["measure"] == "throughput").unwrap_or(&Value::Null)
 }
 
-/// A race that fails in the midst leaves no run behind.
+/// Kills the run if a race fails in the middle.
 struct Reaped(Child);
 
 impl Drop for Reaped {
     fn drop(&mut self) {
-        // Both fail only if it has ended already, which is what is wanted.
+        // Both fail only if it has already ended, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

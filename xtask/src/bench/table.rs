@@ -1,4 +1,4 @@
-//! The tables of order entry, and their rows in files, as `bakeoff rows` writes them.
+//! The tables of order entry, and their rows in files as written by `bakeoff rows`.
 
 use super::Ground;
 use anyhow::{Context, ensure};
@@ -12,7 +12,7 @@ pub struct Table {
     pub columns: Vec<String>,
 }
 
-/// Asks for the tables, in their order.
+/// Lists the tables in their order.
 pub fn list(ground: &Ground, warehouses: u32) -> anyhow::Result<Vec<Table>> {
     let output = rows_command(ground, warehouses).output().context("starting bakeoff rows")?;
     ensure!(output.status.success(), "bakeoff rows: {}", String::from_utf8_lossy(&output.stderr));
@@ -20,7 +20,7 @@ pub fn list(ground: &Ground, warehouses: u32) -> anyhow::Result<Vec<Table>> {
     text.lines().map(|line| parse(line).with_context(|| format!("not a table: {line:?}"))).collect()
 }
 
-/// A line as "warehouse   10 rows  `w_id` `w_name` …".
+/// Parses a line such as "warehouse   10 rows  `w_id` `w_name` …".
 fn parse(line: &str) -> Option<Table> {
     let (head, columns) = line.split_once(" rows ")?;
     let (name, rows) = head.trim().split_once(' ')?;
@@ -31,7 +31,7 @@ fn parse(line: &str) -> Option<Table> {
     })
 }
 
-/// Part `index` of `count` of a table's rows, into a file in `folder`.
+/// Writes part `index` of `count` of a table's rows to a file in `folder`.
 pub fn write(
     ground: &Ground,
     warehouses: u32,
@@ -45,7 +45,7 @@ pub fn write(
     Ok(path)
 }
 
-/// Part `index` of `count` of a table's rows, to wherever `out` leads.
+/// Writes part `index` of `count` of a table's rows to `out`.
 pub fn generate(
     ground: &Ground,
     warehouses: u32,
@@ -59,7 +59,7 @@ pub fn generate(
     Ok(())
 }
 
-/// A line of psql that copies a file into its table.
+/// A psql line that copies a file into its table.
 pub fn copy_line(table: &Table, file: &Path) -> String {
     format!("\\copy {} ({}) from '{}'\n", table.name, table.columns.join(", "), file.display())
 }

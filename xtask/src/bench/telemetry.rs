@@ -1,7 +1,7 @@
-//! What sampling costs: an A/B study of our own, of the workload whose transactions are the shortest.
+//! What sampling costs: an A/B study of our own, with the workload that has the shortest transactions.
 //!
-//! Both contenders are the same native PostgreSQL under sysbench's point selects; with one of them host and machine are
-//! sampled, and what sessions wait for, with the other nothing is. The analysis is that of any study.
+//! Both contenders are the same native PostgreSQL under sysbench's point selects. For one of them host, machine and
+//! session waits are sampled, for the other nothing is. The analysis is the same as for any study.
 
 use super::{Ground, study};
 use anyhow::{Context, ensure};
@@ -75,8 +75,8 @@ pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The part of the time in which the server answered what its sessions wait for, and that of samples that it did not answer in time,
-/// in percent of all sampled trials.
+/// Two shares, in per cent over all sampled trials: the time in which the server answered what its sessions wait for,
+/// and the samples that it did not answer in time.
 fn cost_of_waits(run: &study::Ended) -> anyhow::Result<(f64, f64)> {
     let trials = run.folder.join("trials");
     let entries = std::fs::read_dir(&trials).with_context(|| format!("looking into {}", trials.display()))?;
@@ -99,7 +99,7 @@ fn cost_of_waits(run: &study::Ended) -> anyhow::Result<(f64, f64)> {
     Ok((100.0 * took_ns / span_ns, 100.0 * missed / samples))
 }
 
-/// Mean share of one CPU that the thread of one side took, over all trials that were sampled.
+/// Mean share of one CPU that one side's sampling thread used, over all sampled trials.
 fn cost(run: &study::Ended, side: usize) -> anyhow::Result<f64> {
     let trials = run.folder.join("trials");
     let entries = std::fs::read_dir(&trials).with_context(|| format!("looking into {}", trials.display()))?;

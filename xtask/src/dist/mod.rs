@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: what is handed to those who do not build: an archive, a Debian package, and their checksums.
+//! `cargo xtask dist`: what users get who do not build: an archive, a Debian package, and their checksums.
 //!
 //! The same commit, built in the same place with the same toolchain, gives the same bytes: times are those of the commit
 //! (or `SOURCE_DATE_EPOCH`), names are sorted, and everything belongs to root.
@@ -15,21 +15,21 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Shells, with the file that each one's completions are handed out as.
+/// Shells, with the file name of each one's completions.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "bakeoff.bash"), ("zsh", "_bakeoff"), ("fish", "bakeoff.fish")];
 
-/// What users read and begin with.
+/// Folders that users read and start from.
 pub const FOLDERS: [&str; 2] = ["docs", "studies"];
 
-/// A folder in which everything that is handed out lies beside each other, and where it ends up.
+/// A folder with everything in a release, and the folder for the results.
 pub struct Dist {
-    /// As it is unpacked from the archive.
+    /// The tree as it is unpacked from the archive.
     pub tree: PathBuf,
     pub folder: PathBuf,
     pub epoch: u64,
 }
 
-/// Builds, packs and prints what was made. Answers with the Debian package.
+/// Builds, packs and prints what was made. Returns the Debian package.
 pub fn run(root: &Path) -> anyhow::Result<PathBuf> {
     let epoch = epoch(root)?;
     let binary = build(root)?;
@@ -49,7 +49,7 @@ pub fn run(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(package)
 }
 
-/// The moment that files are of, in seconds since 1970.
+/// The modification time of all files, in seconds since 1970.
 fn epoch(root: &Path) -> anyhow::Result<u64> {
     let told = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(told) => told,
@@ -59,7 +59,7 @@ fn epoch(root: &Path) -> anyhow::Result<u64> {
 }
 
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
-    // Without a date: nothing in the binary has one, and a new one would build SQLite again.
+    // Without a date: the binary contains none, and a new one would rebuild SQLite.
     let mut make = Command::new("make");
     said(make.args(["--no-print-directory", "build"]).env_remove("SOURCE_DATE_EPOCH").current_dir(root))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
@@ -107,7 +107,7 @@ pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files of a folder, without those of folders in it.
+/// Copies the files of a folder, but not its subfolders.
 pub fn copy_all(from: &Path, to: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("listing {}", from.display()))? {
         let entry = entry?;
@@ -119,7 +119,7 @@ pub fn copy_all(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives everything below a path the same time and rights, whatever the umask and the order of making.
+/// Gives everything below a path the same time and permissions, whatever the umask and the order of creation.
 pub fn settle(path: &Path, epoch: u64) -> anyhow::Result<()> {
     let is_folder = path.is_dir();
     if is_folder {
@@ -133,7 +133,7 @@ pub fn settle(path: &Path, epoch: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a command prints on standard output, if it succeeds.
+/// The standard output of a command, if it succeeds.
 pub fn said(command: &mut Command) -> anyhow::Result<String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let ended = command.stderr(std::process::Stdio::inherit()).output();

@@ -1,4 +1,4 @@
-//! The Debian package: the files of the archive in Debian's places, and what bakeoff needs beside it.
+//! The Debian package: the files of the archive in Debian's places, and the packages that bakeoff needs.
 
 use super::{Dist, FOLDERS, VERSION, copy, copy_all, said, settle};
 use anyhow::Context;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Files of the archive, and where Debian keeps such files.
+/// Files of the archive, and Debian's places for them.
 const PLACES: [(&str, &str); 6] = [
     ("bakeoff", "usr/bin/bakeoff"),
     ("LICENSE", "usr/share/doc/bakeoff/copyright"),
@@ -15,7 +15,7 @@ const PLACES: [(&str, &str); 6] = [
     ("completions/_bakeoff", "usr/share/zsh/vendor-completions/_bakeoff"),
     ("completions/bakeoff.fish", "usr/share/fish/vendor_completions.d/bakeoff.fish"),
 ];
-/// Studies without virtual machines do without this one.
+/// Studies without virtual machines do not need this package.
 const RECOMMENDED: &str = "qemu-system-x86";
 
 pub fn build(root: &Path, dist: &Dist) -> anyhow::Result<PathBuf> {
@@ -45,7 +45,7 @@ pub fn build(root: &Path, dist: &Dist) -> anyhow::Result<PathBuf> {
     Ok(package)
 }
 
-/// What scripts/packages installs for running studies.
+/// The packages that scripts/packages installs for running studies.
 pub fn needed(script: &str) -> anyhow::Result<Vec<&str>> {
     let list = script.lines().find_map(|line| line.strip_prefix("running=(")?.strip_suffix(')'));
     Ok(list.context("scripts/packages has a line running=(…)")?.split_whitespace().collect())

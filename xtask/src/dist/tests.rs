@@ -1,4 +1,4 @@
-//! The package is installed where nothing of ours is, and measures there.
+//! The package is installed on a system without anything of ours, and measures there.
 
 use super::package::needed;
 use super::{VERSION, run, said};
@@ -28,7 +28,7 @@ name = "native"
 platform = { kind = "native" }
 "#;
 
-/// The new system's root is a mount, as every system's is. All mounts go with the namespace. The run waits for nobody else's.
+/// The new system's root is a mount, as on any system. All mounts go with the namespace. The run has a queue of its own.
 const MEASURE: &str = r#"
 mount --bind "$0" "$0" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" &&
 mount --rbind /proc "$0/proc" && mount -t tmpfs tmpfs "$0/tmp" &&
@@ -47,7 +47,7 @@ fn what_studies_need_is_what_is_installed_for_them() {
     assert!(!needed.contains(&"build-essential"), "nothing is built by whoever installs the package");
 }
 
-/// Skips loudly, or fails if it is asked for: a user who is not root can make no mounts.
+/// Skips with a message, or fails if root is required: a user who is not root cannot mount.
 fn is_root() -> bool {
     let root = said(Command::new("id").arg("--user")).unwrap().trim() == "0";
     let required = std::env::var("REQUIRE").unwrap_or_default();
@@ -58,7 +58,7 @@ fn is_root() -> bool {
     root
 }
 
-/// This host's own sources of packages, as files that mmdebstrap reads.
+/// This host's own package sources, as files that mmdebstrap reads.
 fn sources() -> Vec<PathBuf> {
     let parts = fs::read_dir("/etc/apt/sources.list.d").into_iter().flatten().flatten().map(|entry| entry.path());
     let read = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|e| e == "list" || e == "sources");

@@ -1,11 +1,11 @@
-//! The tokens of a file in one flat list, so that a rule can look for a sequence, inside macros too.
+//! The tokens of a file as one flat list, so that a rule can search for a sequence, even inside macros.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 pub enum Token {
     Word(String, Span),
     Mark(char, Span),
-    /// A literal as it is written, quotes included.
+    /// A literal as written, including quotes.
     Literal(String, Span),
 }
 
@@ -24,7 +24,7 @@ impl Token {
     }
 }
 
-/// All tokens in order. Brackets become marks; comments are not there; documentation is left out.
+/// All tokens in order. Brackets become marks; comments are absent from tokens, and documentation is left out.
 pub fn flatten(tokens: &TokenStream) -> Vec<Token> {
     let mut flat = Vec::new();
     append(tokens.clone(), &mut flat);
@@ -48,7 +48,7 @@ fn append(tokens: TokenStream, flat: &mut Vec<Token>) {
     }
 }
 
-/// The brackets of `#[doc = "..."]`, which is what a documentation comment becomes.
+/// True for the brackets of `#[doc = "..."]`, which a documentation comment becomes.
 fn is_documentation(group: &proc_macro2::Group) -> bool {
     let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket && matches!(first, Some(TokenTree::Ident(ident)) if ident == "doc")
@@ -73,7 +73,7 @@ fn is_part(token: &Token, part: &str) -> bool {
     token.is_word(part) || part.chars().next().is_some_and(|first| part.len() == 1 && token.is_mark(first))
 }
 
-/// Words stay whole, marks become one part each ("::" is two).
+/// Words stay whole; each mark becomes one part ("::" is two).
 fn split_marks(part: &str) -> Vec<String> {
     let is_word = part.chars().all(|character| character.is_alphanumeric() || character == '_');
     if is_word { vec![part.to_owned()] } else { part.chars().map(String::from).collect() }

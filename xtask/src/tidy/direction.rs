@@ -1,7 +1,7 @@
-//! Which crate may use which: the table, and the check of `cargo metadata` against it.
+//! Which crate may use which other crates: the table, and the check of `cargo metadata` against it.
 //!
-//! The record is the waist: what is left of it has effects and computes no statistic, what is right of it is a pure
-//! function of files. Tests may use any crate.
+//! The record is the waist: what is left of it has effects and computes no statistic, and what is right of it is a
+//! pure function of files. Tests may use any crate.
 
 use super::finding::Finding;
 use serde_json::Value;
@@ -45,7 +45,7 @@ const ANY: &[&str] = &["*"];
 
 const TABLE: &str = "xtask/src/tidy/direction.rs";
 
-/// `metadata` is what `cargo metadata --no-deps` prints.
+/// `metadata` is the output of `cargo metadata --no-deps`.
 pub fn check(metadata: &Value) -> Vec<Finding> {
     check_against(ALLOWED, metadata)
 }
@@ -82,7 +82,7 @@ fn forbidden_edges(package: &Value, name: &str, allowed: &[&str], ours: &[&str])
     used.filter(is_forbidden).map(finding).collect()
 }
 
-/// The manifest's path from the project's root on, as far as it can be told.
+/// The manifest's path relative to the project's root, as far as it can be determined.
 fn manifest_path(package: &Value) -> String {
     let path = package["manifest_path"].as_str().unwrap_or_default();
     let start = path.find("/crates/").or_else(|| path.find("/xtask/"));

@@ -32,7 +32,7 @@ pub const LISTED: &[Exception] = &[
 
 const THIS_FILE: &str = "xtask/src/tidy/exceptions.rs";
 
-/// Drops what is excepted and adds a finding for each exception without a use or a reason.
+/// Drops excepted findings and adds a finding for each exception without a use or a reason.
 pub fn apply(listed: &[Exception], findings: Vec<Finding>) -> Vec<Finding> {
     let covers = |exception: &Exception, finding: &Finding| {
         (exception.path, exception.rule, exception.subject) == (&finding.path, finding.rule, &finding.subject)

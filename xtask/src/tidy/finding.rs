@@ -5,7 +5,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub path: String,
-    /// Counted from 1; 0 where the whole file is meant.
+    /// Counted from 1; 0 means the whole file.
     pub line: usize,
     /// Short stable name of the rule, by which an exception refers to it.
     pub rule: &'static str,

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::source_file::RustFile;
 
-/// Fewer say nothing that the file's name does not say.
+/// With fewer words it says nothing beyond the file's name.
 const FEWEST_WORDS: usize = 3;
 
 pub fn check(file: &RustFile) -> Vec<Finding> {

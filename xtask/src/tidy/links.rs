@@ -1,4 +1,4 @@
-//! Links from one page of the project to another lead somewhere.
+//! Checks that links from one page of the project to another lead somewhere.
 
 use super::finding::Finding;
 use super::sources::Source;
@@ -7,9 +7,9 @@ use std::path::{Component, Path, PathBuf};
 
 pub fn check(sources: &[Source]) -> Vec<Finding> {
     let files: BTreeSet<PathBuf> = sources.iter().map(|source| PathBuf::from(&source.path)).collect();
-    // LICENSE is not searched for words, but it is there to be linked.
+    // LICENSE is not searched for words, but links to it are valid.
     let is_text = |target: &Path| target == Path::new("LICENSE") || files.iter().any(|file| file.starts_with(target));
-    // Pictures are no sources.
+    // Pictures are not among the sources.
     let is_picture = |target: &Path| target.extension().is_some_and(|end| end == "png") && target.is_file();
     let exists = |target: &Path| is_text(target) || is_picture(target);
     let mut findings = Vec::new();
@@ -26,7 +26,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Targets of links on a line that are files of the project: `](target)` without a scheme, cut before `#`.
+/// Link targets on a line that are files of the project: `](target)` without a scheme, cut before `#`.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
     targets.filter(|target| !target.is_empty() && !target.contains("://"))

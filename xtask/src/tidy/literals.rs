@@ -4,7 +4,7 @@ use super::code::{Token, flatten};
 use super::finding::Finding;
 use super::source_file::RustFile;
 
-/// Pairs of words that, in this order, make a text a statement rather than prose that mentions one word.
+/// Pairs of words that, in this order, show that a text is a statement rather than prose with one such word.
 const STATEMENTS: &[(&str, &str)] = &[
     ("select", "from"),
     ("insert", "into"),
@@ -32,7 +32,7 @@ pub fn check(file: &RustFile) -> Vec<Finding> {
     statements.map(|(line, _)| Finding::new(&file.path, line, "sql", "", message)).collect()
 }
 
-/// Whether a text begins like a statement and goes on like one.
+/// True if a text begins and continues like a statement.
 fn is_statement(literal: &str) -> bool {
     let lower = literal.to_lowercase();
     let mut words = lower.split(|character: char| !character.is_alphanumeric() && character != '_');

@@ -1,4 +1,4 @@
-//! Manifests: every dependency says what it saves us and is used; every crate says what it is.
+//! Manifests: every dependency says what it saves us, and is used; every crate says what it is.
 
 use super::code::{Token, flatten};
 use super::finding::Finding;
@@ -29,7 +29,7 @@ struct Entry<'a> {
     comment: String,
 }
 
-/// Entries of all sections whose title satisfies `wanted`. Our manifests write one entry on one line.
+/// Entries of all sections whose title satisfies `wanted`. In our manifests each entry is on one line.
 fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Entry<'_>> {
     let mut inside = false;
     let mut comment = String::new();
@@ -51,7 +51,7 @@ fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Entry<'_>> {
     entries
 }
 
-/// Dependencies from outside whose line has no sentence above. Those of one family (`serde`, `serde_json`) share one.
+/// External dependencies without a sentence above their line. Those of one family (`serde`, `serde_json`) share one.
 fn unexplained(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut explained_family = "";

@@ -1,4 +1,4 @@
-//! What the project holds itself to and neither the compiler, rustfmt nor clippy checks.
+//! The project's own rules, which neither the compiler, rustfmt nor clippy checks.
 //!
 //! Each file here is one family of rules: pure functions from text to findings, with their own tests. All findings are
 //! shown at once, each with its place and the reason for the rule. Rules about meaning are left to people.
@@ -40,7 +40,7 @@ pub fn run(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every rule that looks at files alone.
+/// Every rule that needs only files.
 fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let rust = source_file::parse_all(sources, &mut findings);

@@ -1,4 +1,4 @@
-//! Names that say nothing about what is inside: a reader should be able to guess a file's content from its name.
+//! Names that say nothing about the content: a reader should be able to guess a file's content from its name.
 
 use super::finding::Finding;
 use super::source_file::RustFile;
@@ -6,14 +6,14 @@ use super::words::SAYS_NOTHING;
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 
-/// Folders and files.
+/// Checks folders and files.
 pub fn check_path(path: &str) -> Vec<Finding> {
     let parts = path.split('/').map(|part| part.split('.').next().unwrap_or(part));
     let vague = parts.filter_map(|part| vague_word(part).map(|word| (part, word)));
     vague.map(|(part, word)| Finding::new(path, 0, "name", part, message(part, word))).collect()
 }
 
-/// Modules and types.
+/// Checks modules and types.
 pub fn check_items(file: &RustFile) -> Vec<Finding> {
     let mut visitor = Items { path: &file.path, findings: Vec::new() };
     visitor.visit_file(&file.tree);

@@ -1,4 +1,4 @@
-//! Invariants of absence: functions and types that some crates must not touch, and why.
+//! What must be absent: functions and types that some crates must not use, and why.
 
 use super::code::{flatten, lines_with};
 use super::finding::Finding;

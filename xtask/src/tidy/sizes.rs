@@ -1,4 +1,4 @@
-//! A file is read in one sitting and a function on one screen.
+//! Limits on size: a file can be read in one sitting, and a function fits on one screen.
 
 use super::finding::Finding;
 use super::source_file::RustFile;
@@ -68,7 +68,7 @@ mod tests {
         check(&file).into_iter().map(|finding| (finding.line, finding.subject)).collect()
     }
 
-    /// A function of exactly so many lines, whose text would fool a scanner that counts braces.
+    /// A function with exactly this many lines, whose text would fool a scanner that counts braces.
     fn function(lines: usize) -> String {
         let body = "    let _ = (\"}\", '{', r#\"}}\"#); // }\n".repeat(lines - 2);
         format!("/// Doc.\n#[inline]\nfn long() {{\n{body}}}\n")

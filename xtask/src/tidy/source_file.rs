@@ -14,7 +14,7 @@ pub struct RustFile {
     pub lines: Vec<String>,
     pub tokens: TokenStream,
     pub tree: syn::File,
-    /// The whole file is compiled for tests only, or is an example.
+    /// True if the whole file is compiled only for tests, or is an example.
     is_test: bool,
     test_lines: Vec<RangeInclusive<usize>>,
 }
@@ -28,7 +28,7 @@ impl RustFile {
             .map_err(|error| unreadable(error.span().start().line, format!("not Rust: {error}")))?;
         let mut finder = TestFinder::default();
         finder.visit_file(&tree);
-        // Examples are programs of their own, for trying things out; they print and take arguments as tests do.
+        // Examples are programs of their own for trying things out; like tests, they print and take arguments.
         let is_test = path.split('/').any(|part| matches!(part, "tests" | "examples"));
         let lines = text.lines().map(ToOwned::to_owned).collect();
         Ok(Self { path: path.to_owned(), lines, tokens, tree, is_test, test_lines: finder.lines })
@@ -45,7 +45,7 @@ impl RustFile {
     }
 }
 
-/// Parses every Rust source; what does not parse becomes a finding.
+/// Parses every Rust source; a source that does not parse becomes a finding.
 pub fn parse_all(sources: &[Source], findings: &mut Vec<Finding>) -> Vec<RustFile> {
     let mut files = Vec::new();
     for source in sources.iter().filter(|source| source.is_rust()) {
@@ -62,7 +62,7 @@ pub fn parse_all(sources: &[Source], findings: &mut Vec<Finding>) -> Vec<RustFil
     files
 }
 
-/// Paths, without ending, of the files of modules declared here for tests only (`#[cfg(test)] mod tests;`).
+/// Paths, without extension, of the files of modules declared here only for tests (`#[cfg(test)] mod tests;`).
 fn test_module_stems(file: &RustFile) -> Vec<String> {
     let path = Path::new(&file.path);
     let own_folder = path.parent().unwrap_or(Path::new(""));
@@ -108,7 +108,7 @@ impl<'a> Visit<'a> for TestFinder {
     }
 }
 
-/// Whether the attributes say `#[test]`, or `#[cfg(...)]` with the word `test` that is not negated.
+/// True if the attributes contain `#[test]`, or `#[cfg(...)]` with the word `test` not negated.
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::Path(path) => path.is_ident("test"),

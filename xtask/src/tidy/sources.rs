@@ -1,4 +1,4 @@
-//! The project's own files: what git tracks or would track, as text.
+//! The project's own files: everything that git tracks or would track, as text.
 
 use anyhow::{Context, ensure};
 use std::path::Path;
@@ -24,10 +24,10 @@ impl Source {
     }
 }
 
-/// Files written by tools, or texts that are not ours.
+/// Files that tools write, or texts that are not ours.
 const NOT_OURS: &[&str] = &["Cargo.lock", "LICENSE"];
 
-/// Reads every file that git tracks or would track. What is not text is left out.
+/// Reads every file that git tracks or would track. Files that are not text are left out.
 pub fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -40,7 +40,7 @@ pub fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in paths {
         let file = root.join(path);
-        // Deleted but not yet staged, or a link whose target is listed itself.
+        // Deleted but not yet staged, or a link whose target is in the list itself.
         if !file.is_file() || file.is_symlink() {
             continue;
         }

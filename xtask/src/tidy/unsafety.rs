@@ -1,4 +1,4 @@
-//! Unsafe code says right above it why it is sound.
+//! Unsafe code must say right above it why it is sound.
 
 use super::code::{Token, flatten};
 use super::finding::Finding;
@@ -12,7 +12,7 @@ pub fn check(file: &RustFile) -> Vec<Finding> {
     bare.map(|line| Finding::new(&file.path, line, "safety", "", message)).collect()
 }
 
-/// Looks on the line itself and up through comments and attributes.
+/// Looks at the line itself, and upwards through comments and attributes.
 fn is_explained(lines: &[String], line: usize) -> bool {
     let own = lines.get(line - 1).is_some_and(|text| text.contains("SAFETY:"));
     let above = lines[..line - 1].iter().rev().map(|text| text.trim_start());

@@ -1,11 +1,11 @@
-//! Words and marks that no file of the project may hold, and the lists of them.
+//! Words and marks that no file of the project may contain.
 //!
-//! This file is the one place where the words stand, so it is the one file that is not searched.
+//! This is the only file that contains these words, so it is the only one that is not searched.
 
 use super::finding::Finding;
 use super::sources::Source;
 
-/// Words in names that say nothing about what is inside.
+/// Words that say nothing in names.
 pub const SAYS_NOTHING: &[&str] = &["util", "utils", "common", "manager", "helper", "helpers", "misc"];
 
 /// Marks of unfinished work.
@@ -15,7 +15,7 @@ const UNFINISHED: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
 const METRICS: &[&str] =
     &["tpmC", "tpsE", "tpsV", "tpsHCI", "QphH", "QphDS", "VMStpm", "VMStps", "VMSQph", "BBQpm", "TPCx-BB"];
 
-/// Domains of package registries and mirrors. Which mirror is used is the user's configuration and not ours to fix.
+/// Domains of package registries and mirrors. The user's configuration decides which mirror is used, not we.
 const REGISTRIES: &[&str] = &[
     "debian.org",
     "ubuntu.com",
@@ -81,7 +81,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether the domain stands as part of a host's name or of an address; its bare name in prose is no host.
+/// True if the domain is part of a host's name or an address; its bare name in prose is no host.
 fn names_host(text: &str, domain: &str) -> bool {
     text.match_indices(domain).any(|(at, _)| {
         let before = &text[..at];

@@ -8,7 +8,7 @@ use crate::measures::{CATALOG, Scale};
 use crate::validity;
 use record::{simulated, synthetic};
 
-/// A run whose windows counted exactly these, baseline first, one pair for each block.
+/// A run whose windows counted exactly these numbers, baseline first, one pair for each block.
 fn counted(pairs: &[(u64, u64)]) -> Run {
     let mut run = synthetic::run(u32::try_from(pairs.len()).unwrap());
     for trial in &mut run.trials {
@@ -48,7 +48,7 @@ fn published_pairs_give_their_published_ratios() {
     }
 }
 
-/// Two doublings of 1.90 and 1.87 are 3.55 together: ratios multiply, so their mean is geometric.
+/// Two doublings of 1.90 and 1.87 give 3.55 together: ratios multiply, so their mean is geometric.
 #[test]
 fn ratios_multiply() {
     let found = ratio_of(&counted(&[(100, 190), (100, 187)]));
@@ -77,7 +77,7 @@ fn an_interval_around_one_decides_nothing() {
     assert_eq!(all(&run)[0].verdict, Verdict::TooFewTrials);
 }
 
-/// Whatever trials are like, the ratio of two levels is the ratio that stands below them, in every measure.
+/// Whatever the trials are like, the ratio of two levels is the ratio that is shown with them, in every measure.
 #[test]
 fn ratios_are_those_of_the_levels() {
     let run = uneven(5);
@@ -122,7 +122,7 @@ fn blocks_without_both_sides_are_left_out_and_named() {
     assert_eq!(comparison.verdict, Verdict::WrongData);
 }
 
-/// One wrong balance in one trial: its numbers are in no estimate, and there is no verdict from the others either.
+/// One trial has one wrong balance: its numbers enter no estimate, and the other trials give no verdict either.
 #[test]
 fn wrong_data_is_in_no_number_and_refuses_the_verdict() {
     let mut run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 5000)]);
@@ -169,12 +169,12 @@ fn latency_is_compared_for_every_kind() {
     assert_eq!(found, expected);
     assert!(found.iter().all(|measure| comparison.contrast(measure).is_some()));
     assert!(comparison.contrast("service.mean/payment").is_some());
-    // The made-up guest is slower by 1 / 0.853 in every transaction.
+    // The made-up guest is slower in every transaction, by 1 / 0.853.
     let median = comparison.contrast(&found[1]).unwrap().estimate.point;
     assert!((1.10..1.25).contains(&median), "{median}");
 }
 
-/// A margin makes small differences none, and leaves large ones what they are.
+/// A margin makes small differences equivalent and leaves large ones as they are.
 #[test]
 fn with_a_margin_contenders_can_be_equivalent() {
     let verdict = |pairs: &[(u64, u64)], margin: Option<f64>| {
@@ -191,7 +191,7 @@ fn with_a_margin_contenders_can_be_equivalent() {
     assert_eq!(verdict(&noisy, Some(0.2)), Verdict::Equivalent);
 }
 
-/// Alone it would be called slower; among four it is not sure enough (Holm).
+/// Alone, this contender would be called slower; among four the evidence is too weak (Holm).
 #[test]
 fn more_comparisons_ask_for_more() {
     let just = [(1000, 975), (1000, 990), (1000, 960), (1000, 985), (1000, 992)];
@@ -218,7 +218,7 @@ fn more_comparisons_ask_for_more() {
     assert_eq!(found[0].throughput().unwrap().estimate, alone.throughput().unwrap().estimate);
 }
 
-/// A second trial of the same cell in a block is no further block: 0.85 and 0.87 together are √(0.85 · 0.87).
+/// A second trial of the same cell in a block does not count as another block: 0.85 and 0.87 together are √(0.85 · 0.87).
 #[test]
 fn trials_of_one_block_give_one_ratio() {
     let mut run = counted(&[(1000, 850), (1000, 860), (1000, 840)]);
@@ -232,8 +232,8 @@ fn trials_of_one_block_give_one_ratio() {
     assert!(found.estimate.bounds.known().is_some());
 }
 
-/// A small part of `cargo xtask bench statistics`: intervals of 400 simulated studies hold the truth as often as promised,
-/// to within the chance of so few.
+/// A small part of `cargo xtask bench statistics`: intervals of 400 simulated studies contain the truth as often as
+/// promised, as far as chance allows with so few.
 #[test]
 fn intervals_of_simulated_studies_hold_the_truth() {
     let study =

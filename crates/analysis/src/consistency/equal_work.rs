@@ -1,9 +1,9 @@
-//! Whether each transaction cost as much on all sides: statements and rows, reading, writing and redo. If not, a ratio of
+//! Whether each transaction cost the same on all sides: statements and rows, reads, writes and redo. If not, a ratio of
 //! throughputs is not the price of the same work.
 //!
-//! Statements must agree nearly exactly, since they are the workload's. What reaches a device need not: caches differ,
-//! neighbouring writes are merged, commits share flushes, and a slower side spreads what is done once (reading what is not
-//! cached yet, writing whole pages after a checkpoint) over fewer transactions. So its tolerance is wide.
+//! Statements must agree almost exactly, since they are the workload's. What reaches a device need not: caches differ,
+//! neighbouring writes are merged, and commits share flushes. A slower side also spreads one-time work (reading what is
+//! not cached yet, writing whole pages after a checkpoint) over fewer transactions. So its tolerance is wide.
 
 use crate::findings::{Finding, UnequalWork, What};
 use crate::groups;
@@ -14,13 +14,13 @@ use crate::observations::{Measured, Observations};
 use record::plan::Plan;
 use serde::{Deserialize, Serialize};
 
-/// By how much one measure may differ.
+/// How much one measure may differ.
 pub struct Rule {
     pub measure: &'static str,
-    /// As a share of the larger side, however many transactions there were. Contenders of a block get the same inputs but do
-    /// not get equally far through them, and old orders differ from new ones.
+    /// As a share of the larger side, however many transactions there were. Contenders of a block get the same inputs
+    /// but do not get equally far through them, and old orders differ from new ones.
     pub tolerance: f64,
-    /// A difference of less than this for each transaction is no work.
+    /// A smaller difference per transaction does not count as work.
     at_least: f64,
 }
 
@@ -32,7 +32,7 @@ const fn rule(measure: &'static str, tolerance: f64, at_least: f64) -> Rule {
 const OPERATIONS: f64 = 0.1;
 const BYTES: f64 = 1_024.0;
 
-/// Redo is the database's own, and no cache is in between.
+/// Redo is written by the database itself, with no cache in between.
 pub const RULES: [Rule; 8] = [
     rule(STATEMENTS, 0.02, 0.0),
     rule(ROWS_RETURNED, 0.02, 0.0),
@@ -44,11 +44,11 @@ pub const RULES: [Rule; 8] = [
     rule(REDO_BYTES, 0.10, BYTES),
 ];
 
-/// The work of single transactions varies about as much as its mean, since kinds differ so much. Differences of means this many
-/// standard errors large are still put down to chance.
+/// The work of single transactions varies about as much as its mean, since kinds differ so much. Differences of means
+/// up to this many standard errors are still attributed to chance.
 const STANDARD_ERRORS: f64 = 2.0;
 
-/// A measure whose difference is more than is tolerated.
+/// A measure that differs by more than is tolerated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unequal {
     pub coordinates: String,
@@ -56,7 +56,7 @@ pub struct Unequal {
     pub work: UnequalWork,
 }
 
-/// Each contender against the baseline of its group, or against the first if there is none.
+/// Compares each contender with the baseline of its group, or with the first if there is none.
 pub fn all(plan: &Plan, observations: &Observations) -> Vec<Unequal> {
     let mut found = Vec::new();
     for group in groups::of_plan(plan) {
@@ -79,7 +79,7 @@ pub fn all(plan: &Plan, observations: &Observations) -> Vec<Unequal> {
     found
 }
 
-/// The rules that two cells break, with the values of both and the share that was tolerated.
+/// The rules that two cells break, with the values of both and the tolerated share.
 pub fn differing<'a>(
     one: (&'a Observations, u32),
     other: (&'a Observations, u32),
@@ -93,13 +93,13 @@ pub fn differing<'a>(
     })
 }
 
-/// The mean of a cell, and over how many transactions.
+/// The mean of a cell, and the number of transactions behind it.
 fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
     let transactions: u64 = measured.of_cell(cell).filter_map(|one| one.n).sum();
     Some((measured.level(cell)?.estimate.point, transactions as f64))
 }
 
-/// For each place, what differs in the workload's own work and what in the storage's.
+/// Findings for each group: differences in the workload's own work and in storage work separately.
 pub fn findings(unequal: &[Unequal]) -> Vec<Finding> {
     let mut gathered: Vec<(bool, &str, Vec<UnequalWork>)> = Vec::new();
     for Unequal { coordinates, work } in unequal {
@@ -124,7 +124,7 @@ mod tests {
     use record::run::Run;
     use record::synthetic;
 
-    /// What was counted by the device and as redo between the looks of each trial of a contender.
+    /// Sets what the device counted, and the redo written, between the looks of each trial of a contender.
     fn counted(run: &mut Run, cell: u32, counts: &DeviceCounts, redo: u64) {
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
             let looks = trial.looks.as_mut().unwrap();
@@ -133,7 +133,7 @@ mod tests {
             let log = |bytes| DatabaseCounts { log_bytes: Some(bytes), ..Default::default() };
             (looks.start.database, looks.end.database) = (Reading::Known(log(5)), Reading::Known(log(5 + redo)));
             let driver = trial.record.driver.as_mut().unwrap();
-            // A hundred thousand in as long a window as lies between the looks.
+            // A hundred thousand transactions, in a window as long as the time between the looks.
             driver.kinds.truncate(1);
             (driver.kinds[0].committed, driver.kinds[0].rolled_back) = (99_000, 1_000);
             driver.measured_ms = looks.span_ns() / 1_000_000;
@@ -189,8 +189,8 @@ mod tests {
         assert_eq!(unequal(&run), []);
     }
 
-    /// 20 statements on the one side; a fiftieth more is tolerated, a twentieth is not. Of few transactions the means differ by
-    /// chance: two standard errors over 200 each, with a spread as large as the mean, are 2 · √(1/200 + 1/200) = 0.2.
+    /// There are 20 statements on one side; a fiftieth more is tolerated, a twentieth is not. With few transactions the means
+    /// differ by chance: two standard errors over 200 each, with a spread as large as the mean, are 2 · √(1/200 + 1/200) = 0.2.
     #[test]
     fn statements_must_be_equal_as_far_as_chance_allows() {
         let of = |transactions: u64, statements: u64| {

@@ -1,7 +1,7 @@
 //! Whether the host stayed the same from trial to trial: clocks, mitigations, other load, stolen time, memory.
 //!
-//! Blocks are the cure for slow drift of a host. What is told here is what no pairing cures: a setting that was changed in
-//! between, and trials during which others used the host.
+//! Blocks compensate for slow drift of a host. What is reported here is what no pairing compensates for: a setting that
+//! changed in between, and trials during which others used the host.
 
 use crate::findings::{Finding, InTrials, What};
 use record::host_state::{HostMemory, HostReading, HostState};
@@ -11,28 +11,28 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A hypervisor below us that takes more than this share of the CPUs is felt: as much as the differences that are asked for.
+/// A hypervisor below us that takes more than this share of the CPUs has an effect as large as the differences we look for.
 const STOLEN_MAX: f64 = 0.01;
-/// Other processes may have this share of the host's CPUs: the background of an idle system is below it.
+/// Other processes may use this share of the host's CPUs: the background of an idle system stays below it.
 const OTHERS_MAX: f64 = 0.05;
-/// Share of the window in which something waited for memory.
+/// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
 /// Pages swapped within a window: 4 MiB of the usual ones.
 const SWAPPED_MAX: u64 = 1_024;
-/// The frequency of CPUs may differ by this factor between trials. It is read at two moments only, which chance moves.
+/// The CPU frequency may differ by this factor between trials. It is read at two moments only, so chance affects it.
 const FREQUENCY_RATIO_MAX: f64 = 1.1;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostDuringRun {
-    /// Trials whose record says something of the host, in their order.
+    /// Trials whose record describes the host, in their order.
     pub trials: Vec<HostDuringTrial>,
-    /// Facts that were not the same at all readings.
+    /// Facts that were not the same in all readings.
     pub changed: Vec<ChangedFact>,
-    /// What could not be read, each with the reason, once.
+    /// What could not be read, each once with its reason.
     pub unavailable: Vec<UnavailableFact>,
 }
 
-/// Plain readings of one trial's window; shares are of the host's CPUs, or of the window.
+/// Plain readings of one trial's window. Shares are of the host's CPUs or of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostDuringTrial {
     pub trial: u32,
@@ -40,7 +40,7 @@ pub struct HostDuringTrial {
     pub frequency_mhz: Option<f64>,
     pub busy: Option<f64>,
     pub stolen: Option<f64>,
-    /// Of processes that are not ours.
+    /// The share of processes that are not ours.
     pub others: Option<f64>,
     pub memory_stalled: Option<f64>,
     pub swapped_pages: Option<u64>,
@@ -50,7 +50,7 @@ pub struct HostDuringTrial {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFact {
     pub fact: HostFact,
-    /// What was read, with the trials in whose window it was.
+    /// The values that were read, with the trials in whose window each was read.
     pub values: Vec<(String, Vec<u32>)>,
 }
 
@@ -113,7 +113,7 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
     }
 }
 
-/// A fact that is a text.
+/// A fact whose value is text.
 type TextFact = (HostFact, fn(&HostReading) -> &Reading<String>);
 
 const FACTS: [TextFact; 3] = [
@@ -177,7 +177,7 @@ fn told_of_change(fact: &ChangedFact) -> Finding {
     Finding::new(What::HostChanged { fact: fact.fact, values })
 }
 
-/// Other load that hits one contender and spares another is no noise: it is in the ratio.
+/// Other load that hits one contender and spares another is not noise: it is in the ratio.
 fn unequal_others(trials: &[HostDuringTrial]) -> Option<Finding> {
     let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in trials {
@@ -193,7 +193,7 @@ fn unequal_others(trials: &[HostDuringTrial]) -> Option<Finding> {
     })
 }
 
-/// One caution for all trials of which something is told.
+/// One caution for all trials for which `of` gives a value, with the worst value.
 fn beyond(
     trials: &[HostDuringTrial],
     of: impl Fn(&HostDuringTrial) -> Option<f64>,
@@ -223,7 +223,7 @@ mod tests {
         run.trials[index].record.host_state.as_mut().unwrap()
     }
 
-    /// Of 4,800 ticks in 24 seconds others had 480, and a hypervisor took 96; 1.2 seconds of stalls are 5 %.
+    /// Of 4,800 ticks in 24 seconds others used 480, and a hypervisor stole 96; 1.2 seconds of stalls are 5 %.
     #[test]
     fn shares_are_of_all_cpus_and_of_the_window() {
         let mut run = synthetic::run(3);

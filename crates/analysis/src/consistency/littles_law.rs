@@ -1,12 +1,12 @@
-//! Little's law on each trial: response times and pauses, added up over the window, account for all clients.
+//! Little's law on each trial: the sums of response times and of pauses over the window account for all clients.
 //!
-//! Who does nothing but wait for answers and pause is somewhere at every moment: the mean number under way (response times
-//! added up over the length of the window) and the mean number pausing make the number of clients. If they do not,
-//! something was not timed, was timed twice, or was timed by a clock that is wrong. Of arrivals nobody knows how many
-//! there should be; but the queue was counted every second, and no more than the sessions can be under way beside it.
+//! A client that only waits for answers and pauses is in one of these two states at every moment. The mean number under
+//! way (the sum of response times over the length of the window) and the mean number pausing add up to the clients. If
+//! not, something was not timed, was timed twice, or its clock is wrong. For arrivals the right number is unknown. But
+//! the queue was counted every second, and beyond it at most as many as the sessions can be under way.
 //!
-//! Of machines side by side each is asked by itself: the clients of one that is held back wait for other times than those of
-//! the others, and a sum of unlike things has bounds that fit none of them.
+//! Machines side by side are checked one by one: the clients of one that is held back wait for other times than those
+//! of the others. A sum of unlike things would have bounds that fit none of them.
 
 use crate::findings::{Finding, What};
 use crate::validity;
@@ -16,28 +16,28 @@ use record::trial::{DriverFacts, KindTotals, Pacing};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Tolerated in any case: the driver's own time between two transactions is nobody's.
+/// Tolerated in any case, since the driver's own time between two transactions is not accounted for.
 pub const TOLERANCE: f64 = 0.05;
 
-/// How often clients come round is a matter of chance where pauses are; the spread of a round is about its mean.
+/// Where there are pauses, chance decides how often clients come round; the spread of a round is about its mean.
 const STANDARD_ERRORS: f64 = 2.0;
 
-/// What one trial's clients did on average, and what was to be expected.
+/// What one trial's clients did on average, and what was expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Accounted {
     pub trial: u32,
-    /// Where several ran side by side, the machine whose clients these are.
+    /// The machine to which these clients belong, if several ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<u32>,
     pub contender: String,
-    /// Response times added up over the length of the window.
+    /// The sum of response times over the length of the window.
     pub under_way: f64,
-    /// Pauses added up over the length of the window; `None` if the record does not have them.
+    /// The sum of pauses over the length of the window; `None` if the record lacks them.
     pub pausing: Option<f64>,
-    /// Under way and pausing together should not be fewer than this; `None` if that cannot be told.
+    /// The fewest that should be under way and pausing together; `None` if that is unknown.
     pub at_least: Option<f64>,
     pub at_most: f64,
-    /// The share of these bounds by which they may be missed.
+    /// The share by which these bounds may be missed.
     pub tolerance: f64,
     pub holds: bool,
 }
@@ -75,7 +75,7 @@ fn of_machine(trial: &StoredTrial) -> Option<Accounted> {
     Some(Accounted { trial, machine: None, contender, under_way, pausing, at_least, at_most, tolerance, holds })
 }
 
-/// All response times of a window, of all kinds together.
+/// The response times of a window, of all kinds together.
 struct Times {
     count: f64,
     sum_us: f64,
@@ -95,20 +95,20 @@ impl Times {
         (times.count > 0.0).then_some(times)
     }
 
-    /// How long what is under way at any moment has been so, on average. At the beginning of the window that much is counted
-    /// that lies before it, and at its end that much is not counted.
+    /// How long the transactions under way at any moment have been running, on average. About this much time before the
+    /// window is counted at its beginning, and about this much is not counted at its end.
     fn mean_age_us(&self) -> f64 {
         self.sum_of_squares / (2.0 * self.sum_us.max(1.0))
     }
 }
 
-/// The fewest and the most that must be under way or pausing.
+/// The fewest and the most clients that must be under way or pausing.
 fn expected(driver: &DriverFacts) -> (Option<f64>, f64) {
     let pacing = driver.pacing.unwrap_or(Pacing::Clients { clients: driver.clients });
     let background = driver.sessions.saturating_sub(pacing.sessions());
-    // Deferred work is under way while its client has long gone on.
+    // Deferred work is under way long after its client has moved on.
     let deferred = driver.waiting_max() as f64 + f64::from(background);
-    // What failed has no time. Old versions booked the wait for room among what is deferred nowhere.
+    // Failed transactions have no time. Old versions recorded nowhere how long clients waited for room in the deferred queue.
     let failed: u64 = driver.transactions().map(|totals: &KindTotals| totals.failed).sum();
     let all_timed = failed == 0 && driver.held_up() == 0;
     match pacing {
@@ -124,7 +124,7 @@ fn expected(driver: &DriverFacts) -> (Option<f64>, f64) {
     }
 }
 
-/// Over the seconds of the window. Who came in a queue that grows has not been answered yet.
+/// The mean over the seconds of the window. Transactions in a queue that grows have not been answered yet.
 fn mean_queue(driver: &DriverFacts) -> Option<f64> {
     let queue = driver.queue.as_ref()?;
     let second = |ms: u64| usize::try_from(ms / 1_000).unwrap_or(usize::MAX);
@@ -132,7 +132,7 @@ fn mean_queue(driver: &DriverFacts) -> Option<f64> {
     (!window.is_empty()).then(|| window.iter().sum::<u64>() as f64 / window.len() as f64)
 }
 
-/// One for each contender, with the trial that misses by most.
+/// One finding for each contender, with the trial that misses the bounds by most.
 pub fn findings(accounted: &[Accounted]) -> Vec<Finding> {
     let mut contenders: Vec<&str> = Vec::new();
     for one in accounted.iter().filter(|one| !one.holds) {
@@ -152,7 +152,7 @@ fn finding(accounted: &[Accounted], contender: &str) -> Option<Finding> {
     let worst = broken.iter().copied().max_by(|one, other| miss(one).total_cmp(&miss(other)))?;
     let &Accounted { trial, machine, at_least, at_most, tolerance, .. } = worst;
     let what = What::LittlesLaw { trial, machine, accounted: worst.sum(), at_least, at_most, tolerance };
-    // Several machines of a trial may break it.
+    // Several machines of one trial may break it.
     Some(Finding::new(what).of(contender).in_trials(broken.iter().map(|one| one.trial).collect::<BTreeSet<u32>>()))
 }
 
@@ -164,7 +164,7 @@ mod tests {
     use record::synthetic::consolidated;
     use record::trial::{ArrivalProcess, Queue};
 
-    /// A trial of ten seconds in which each second the same times were seen.
+    /// A trial of ten seconds in which each second has the same times.
     fn trial(each_second: &[(u64, u32)]) -> StoredTrial {
         let mut trial = synthetic::run(1).trials.remove(0);
         let second = |index: u64| Interval {
@@ -186,7 +186,7 @@ mod tests {
         trial
     }
 
-    /// L = λ · W: 200 in a second, of 20 ms each, are 4 at a time.
+    /// L = λ · W: 200 per second, of 20 ms each, are 4 at a time.
     #[test]
     fn two_hundred_a_second_of_twenty_milliseconds_are_four_clients() {
         let found = of_machine(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients: 4 }, 0)).unwrap();
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A round of 20 ms of waiting and 4,980 ms of pausing: 40 a second are 200 terminals, of which 199.2 pause.
+    /// A round is 20 ms of waiting and 4,980 ms of pausing: 40 per second make 200 terminals, of which 199.2 pause.
     #[test]
     fn terminals_are_under_way_or_pause() {
         let pacing = Pacing::Terminals { terminals: 200, sessions: 10 };
@@ -257,7 +257,7 @@ mod tests {
         );
     }
 
-    /// Half of what the second machine's clients paused is missing.
+    /// Half of the pauses of the second machine's clients are missing.
     #[test]
     fn of_machines_side_by_side_each_is_asked_by_itself() {
         let mut run = consolidated::run(1, None);
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(told[0].subject.trials, [id]);
     }
 
-    /// A machine that is there to disturb the others works for a part of the window only.
+    /// A machine that is there to disturb the others works during only a part of the window.
     #[test]
     fn a_machine_that_is_not_measured_is_not_asked() {
         let mut run = consolidated::run(1, None);

@@ -1,4 +1,4 @@
-//! Whether all contenders began with the same data, by the checksums taken of every table after loading.
+//! Whether all contenders began with the same data, by the checksums of every table after loading.
 
 use crate::findings::{Finding, TableSums, Told, What};
 use crate::groups;
@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedData {
     pub coordinates: String,
-    /// Those of whom checksums are known.
+    /// Contenders whose checksums are known.
     pub contenders: Vec<String>,
-    /// Tables with a checksum on every one of them.
+    /// Tables for which each of these contenders has a checksum.
     pub tables: u32,
     /// Tables that differ; empty if all data are equal.
     pub differing: Vec<TableSums>,
@@ -29,10 +29,10 @@ pub fn all(run: &Run) -> Vec<LoadedData> {
     compared.filter(|data| !data.contenders.is_empty()).collect()
 }
 
-/// Each table's number of rows and checksum, as a text; all of them if they are not always the same.
+/// Each table's number of rows and checksum, as text; several are joined if they differ.
 type Checksums = BTreeMap<String, String>;
 
-/// What is known of the data that the measured machines of a cell began with; another one may have had others.
+/// The checksums of the data that a cell's measured machines began with; a machine that is not measured may have other data.
 pub fn of_cell(run: &Run, cell: u32) -> Checksums {
     let mut seen: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let machines = validity::trials_of(run, cell).flat_map(StoredTrial::measured_machines);

@@ -1,7 +1,7 @@
-//! Whether a comparison is one at all: did all sides do the same, with the same data, on a host that stayed the same?
+//! Whether a comparison is one at all: did all sides do the same work, with the same data, on a host that stayed the same?
 //!
-//! Settings have a file of their own ([`crate::settings`]); here is what else must agree.
-//! Everything is a point value with a stated tolerance, and what is not in a record is held against nobody.
+//! Settings have a file of their own ([`crate::settings`]); the rest of what must agree is here. Everything is a
+//! point value with a stated tolerance, and nothing is concluded from what a record lacks.
 
 pub mod equal_work;
 pub mod host;

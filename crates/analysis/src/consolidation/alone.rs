@@ -1,4 +1,4 @@
-//! What one machine does alone, and what a host gives to one machine: the cells of one machine that others are held against.
+//! What one machine achieves alone, and what a host gives to one machine: the one-machine cells that others are compared with.
 
 use super::TrialReadings;
 use crate::estimate::Estimate;
@@ -10,7 +10,7 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Memory is divided among machines in whole pages or MiB, so that the parts are less than the whole by up to this share.
+/// Memory is divided among machines in whole pages or MiB, so the parts may be up to this share less than the whole.
 const MEMORY_ALIKE: f64 = 0.02;
 
 /// A cell of one machine.
@@ -27,16 +27,16 @@ impl Reference {
     }
 }
 
-/// What all machines do together over what one machine does.
+/// What all machines achieve together, divided by what one machine achieves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Efficiency {
     pub reference: Reference,
-    /// Whether that one machine has as many vCPUs and as much memory as all of these together.
+    /// True if that one machine has as many vCPUs and as much memory as all of these together.
     pub same_total: bool,
     pub value: Estimate,
 }
 
-/// The cell in which one machine of the same contender, size and load runs by itself.
+/// The cell in which one machine of the same contender, size and load runs alone.
 pub fn of_one<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
     let same = |one: &&Cell| {
         one.contender == cell.contender
@@ -60,7 +60,7 @@ fn size(cell: &Cell) -> (Option<u32>, Option<u64>) {
     (machine.vcpus, machine.memory_bytes)
 }
 
-/// Throughput of a cell of one machine, block by block.
+/// Throughput of a one-machine cell, block by block.
 pub fn by_block_of(observations: &Observations, cell: &Cell) -> BTreeMap<u32, f64> {
     observations.measure(THROUGHPUT).and_then(|throughput| throughput.by_block(cell.id)).unwrap_or_default()
 }
@@ -71,8 +71,8 @@ pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32,
     student::geometric_mean(&pairs.collect::<Vec<_>>())
 }
 
-/// The sum of all machines over one machine: of the baseline with the same vCPUs and memory in total, else of the same
-/// contender. `None` if the study has neither.
+/// The sum of all machines over one machine: the baseline's with the same vCPUs and memory in total, otherwise the same
+/// contender's. `None` if the study has neither.
 pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
     let candidates = || {
         let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
@@ -82,7 +82,7 @@ pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell, trials: &
     };
     let whole = candidates().filter(|one| one.baseline && has_same_total(one, cell));
     let own = candidates().filter(|one| one.contender == cell.contender);
-    // The nearest in load, then in size; of those that are as near, the first of the plan.
+    // The cell with the same load comes first, then the same size; among equals, the first of the plan.
     let nearest = |one: &&Cell| (!is_same(one, cell, "load"), !has_same_total(one, cell), size(one) != size(cell));
     let reference = whole.min_by_key(nearest).or_else(|| own.min_by_key(nearest))?;
     let sums = trials.iter().map(|trial| (trial.block, trial.together.sum));

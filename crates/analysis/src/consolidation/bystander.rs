@@ -1,5 +1,5 @@
-//! What the machine did that is there for the others to be measured beside it. It is in no score: it may work for a part of the
-//! window only, with other data, and its metric may be another.
+//! What the bystander did: the machine beside which the others are measured. It is in no score, since it may work for
+//! only a part of the window, with other data and with another metric.
 
 use crate::estimate::Estimate;
 use crate::{student, throughput, validity};
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 pub struct Bystander {
     /// Counted from 1.
     pub machine: u32,
-    /// Its own workload's; empty if it was never driven.
+    /// The metric of its own workload; empty if it was never driven.
     pub metric: Metric,
     /// Over the time in which it worked. `None` if it stood idle, or counted nothing in some trial.
     pub throughput: Option<Estimate>,
 }
 
-/// `None` of a cell all of whose machines are measured.
+/// `None` for a cell whose machines are all measured.
 pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let machine = cell.bystander()?;
     let drivers = || {
@@ -44,7 +44,7 @@ mod tests {
     use record::synthetic::consolidated;
     use serde_json::json;
 
-    /// Three machines, the second of which does half as many of other transactions as a single one did orders.
+    /// Three machines; the second does half as many transactions of another kind as a single machine does orders.
     fn beside_another(blocks: u32) -> (Run, Cell) {
         let mut run = consolidated::run(blocks, None);
         let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 3).unwrap();

@@ -1,9 +1,9 @@
-//! The minimum against chance: what as many equal machines, as noisy as these, would show.
+//! The minimum against chance: what as many equal machines with the same noise would show.
 //!
-//! Of several machines one always does least, and the more there are the less that is. So a minimum is held against the
-//! expected least of as many equal machines. How noisy a single machine is follows from what is left of the logarithms of all
-//! throughputs once what a block has in common and what a machine has in common over the blocks are taken out: a machine that
-//! is held back in every block is no noise, and must not excuse itself.
+//! One of several machines always does least, and the more machines there are, the less that is. So a minimum is
+//! compared with the expected minimum of as many equal machines. The noise of a single machine is what is left of the
+//! logarithms of all throughputs, once the effects of blocks and of machines are taken out. A machine that is held back
+//! in every block is no noise, and must not excuse itself.
 
 use super::TrialReadings;
 use crate::contrast::Position;
@@ -18,27 +18,27 @@ use std::collections::BTreeMap;
 /// Normal values this many standard deviations from the mean are too rare to count.
 const FARTHEST: f64 = 9.0;
 
-/// Studies of equal machines that are drawn to see what chance does, always the same.
+/// The number of simulated studies of equal machines that show what chance does; they are always the same.
 const DRAWS: usize = 10_000;
 const SEED: u64 = 20_261_121;
 
-/// Rounding of logarithms: machines that are equal to the last digits are not told apart.
+/// Rounding of logarithms: machines that are equal up to the last digits are not distinguished.
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgainstChance {
-    /// Standard deviation of a machine's log throughput by chance; `None` of a single block.
+    /// Standard deviation of a machine's log throughput by chance; `None` for a single block.
     pub noise: Option<f64>,
-    /// The minimum that equal machines with this noise and the geometric mean of these would show, with the range in which it
-    /// would lie in 95 of 100 such runs.
+    /// The minimum that equal machines with this noise and the geometric mean of these would show, with the range that
+    /// would contain it in 95 of 100 such runs.
     pub expected: Estimate,
-    /// Below, the minimum is lower than equal machines show: some get less. Above, machines even each other out and are more alike than
-    /// chance would have them; so seem those of which a few are much faster than the rest now and then, which is not how normal values
-    /// vary.
+    /// Below: the minimum is lower than equal machines show, so some get less. Above: machines even each other out and
+    /// are more alike than chance would make them. Machines of which a few are now and then much faster than the rest
+    /// also look like this, since normal values do not vary that way.
     pub minimum: Position,
 }
 
-/// `None` without trials, or of fewer than two machines.
+/// `None` without trials, or with fewer than two machines.
 pub fn of_trials(trials: &[TrialReadings]) -> Option<AgainstChance> {
     let rows = rows(trials);
     let (blocks, machines) = (rows.len(), rows.first()?.len());
@@ -49,7 +49,7 @@ pub fn of_trials(trials: &[TrialReadings]) -> Option<AgainstChance> {
     Some(against(&rows, range))
 }
 
-/// `range` is that of [`deviation`] by chance.
+/// `range` is the range of [`deviation`] by chance.
 fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
     let machines = rows.first().map_or(0, Vec::len);
     let level = mean(&rows.iter().map(|row| mean(row)).collect::<Vec<_>>());
@@ -71,8 +71,8 @@ fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
     AgainstChance { noise, expected: Estimate { point: at(expected_least(machines)), bounds, method }, minimum }
 }
 
-/// Between what values the mean distance of the minimum to the mean of its block, over the noise as it is estimated, lies in
-/// 95 of 100 runs of equal machines. Drawn, since few blocks estimate the noise badly, and no table has what that makes of it.
+/// The range that contains, in 95 of 100 runs of equal machines, the mean distance of the minimum from its block's mean,
+/// divided by the estimated noise. It is simulated, since few blocks estimate the noise badly, and no table accounts for that.
 fn range_by_chance(blocks: usize, machines: usize) -> (f64, f64) {
     let mut generator = Pcg64Mcg::seed_from_u64(SEED);
     let mut uniform = || (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -89,13 +89,13 @@ fn range_by_chance(blocks: usize, machines: usize) -> (f64, f64) {
     (end(tail), end(drawn.len().saturating_sub(tail + 1)))
 }
 
-/// How far the minimum lies below the mean of its block, on average and in units of the noise.
+/// How far the minimum lies below the mean of its block, averaged over blocks, in units of the noise.
 fn deviation(rows: &[Vec<f64>]) -> Option<f64> {
     let seen = mean(&rows.iter().map(|row| lowest(row) - mean(row)).collect::<Vec<_>>());
     noise(rows).filter(|noise| *noise > 0.0).map(|noise| seen / noise)
 }
 
-/// Logarithms of what each machine did, a row for each block.
+/// Logarithms of the machines' throughputs, one row for each block.
 fn rows(trials: &[TrialReadings]) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
     for trial in trials {
@@ -108,7 +108,7 @@ fn rows(trials: &[TrialReadings]) -> Vec<Vec<f64>> {
     blocks.into_values().map(mean_row).collect()
 }
 
-/// The standard deviation of what is left without what blocks and machines have in common.
+/// The standard deviation of what is left once the effects of blocks and machines are taken out.
 fn noise(rows: &[Vec<f64>]) -> Option<f64> {
     let (blocks, machines) = (rows.len(), rows.first()?.len());
     let of_block: Vec<f64> = rows.iter().map(|row| mean(row)).collect();
@@ -126,7 +126,7 @@ fn lowest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The least of so many independent standard normal values, as is to be expected.
+/// The expected minimum of this many independent standard normal values.
 fn expected_least(count: usize) -> f64 {
     let count = count as f64;
     let of_least = |value: f64| value * count * normal_density(value) * normal_below(-value).powf(count - 1.0);
@@ -183,8 +183,8 @@ mod tests {
         }
     }
 
-    /// What is left of `L = numpy.log(Y)` as `L - L.mean(1)[:, None] - L.mean(0) + L.mean()`, its squares over 8, and the root
-    /// of that: 0.021635. The machine in the middle does half, and that is not put down to noise.
+    /// What is left of `L = numpy.log(Y)` as `L - L.mean(1)[:, None] - L.mean(0) + L.mean()`, its squares over 8, and
+    /// the root of that: 0.021635. The machine in the middle does half as much, and that is not attributed to noise.
     #[test]
     fn a_machine_that_is_held_back_does_not_excuse_itself() {
         let rows =
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(found.minimum, Position::Below);
     }
 
-    /// Of equal machines the verdict is right in about 19 of 20 runs, and errs to both sides alike.
+    /// With equal machines the verdict is right in about 19 of 20 runs, and errs equally often to both sides.
     #[test]
     fn equal_machines_are_within_chance() {
         let mut chance = Chance::new(7);
@@ -214,7 +214,7 @@ mod tests {
                     Position::Across | Position::Unknown => {}
                 }
             }
-            // Of a thousand 25 are expected on each side, give or take 5.
+            // Of a thousand, 25 are expected on each side, give or take 5.
             assert!((10..=40).contains(&below), "{machines} machines, {blocks} blocks: {below} below");
             assert!((10..=40).contains(&above), "{machines} machines, {blocks} blocks: {above} above");
         }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(of_trials(&[]), None);
     }
 
-    /// Machines equal to the last digit, with no noise at all, are not below chance.
+    /// Machines that are equal to the last digit, without any noise, are not below chance.
     #[test]
     fn no_noise_is_no_verdict_against_anybody() {
         let equal = of_trials(&trials(&vec![vec![3.0; 3]; 4])).unwrap();

@@ -1,8 +1,8 @@
-//! Several machines of equal shape side by side on one host: what the worst-off one gets, and what all get together.
+//! Several machines of equal shape side by side on one host: what the worst-off machine gets, and what all get together.
 //!
-//! Everything is over the valid trials of one cell, block by block. The minimum is the headline, since whoever puts several
-//! databases on one host has promised each of them something. What one machine alone does, and what the host gives to one
-//! machine, come from cells of one machine of the same study, where it has them.
+//! Everything is over the valid trials of one cell, block by block. The minimum is the headline: whoever puts several
+//! databases on one host has promised something to each. What one machine does alone, and what the host gives to one
+//! machine, come from one-machine cells of the same study, if it has any.
 
 pub mod alone;
 pub mod attribution;
@@ -37,57 +37,57 @@ use slots::Slot;
 use std::collections::BTreeMap;
 use unlike::Unlike;
 
-/// One cell of several machines.
+/// A cell with several machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Consolidation {
     pub cell: u32,
     pub contender: String,
     pub baseline: bool,
     pub coordinates: String,
-    /// How many are measured side by side: all but one that only disturbs or stands idle.
+    /// How many machines are measured side by side: all but one that only disturbs or stands idle.
     pub machines: usize,
-    /// Of each machine.
+    /// The vCPUs of each machine.
     pub vcpus: Option<u64>,
     pub memory_bytes: Option<u64>,
-    /// Of one machine.
+    /// The metric of one machine.
     pub metric: Metric,
-    /// What the one did that is not measured, if there is one.
+    /// What the machine did that is not measured, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bystander: Option<Bystander>,
     pub scores: Scores,
     /// Each machine by itself, in the order of their numbers.
     pub slots: Vec<Slot>,
-    /// Why machines that are held back or behind are, as far as it is known.
+    /// Why machines that are held back or behind get less, as far as is known.
     #[serde(default)]
     pub reasons: Vec<Reason>,
-    /// What of that is owed to machines, to their places or to when they were started; absent from old files.
+    /// How much of that is due to machines, to their places or to their start order; absent from old files.
     #[serde(default)]
     pub attribution: Option<Attribution>,
-    /// `None` of fewer than two machines.
+    /// `None` for fewer than two machines.
     pub chance: Option<AgainstChance>,
     /// The cell in which one such machine is alone, if the study has one.
     pub alone: Option<Reference>,
     pub efficiency: Option<Efficiency>,
     /// Plain readings of every valid trial.
     pub trials: Vec<TrialReadings>,
-    /// Valid trials that are not in here.
+    /// Why valid trials were left out.
     pub left_out: Vec<Missing>,
     pub skew: Vec<TrialSkew>,
-    /// In what the machines of a trial differ that should have been alike.
+    /// Properties that the machines of a trial should share but do not.
     pub unlike: Vec<Unlike>,
-    /// What these get beside one whose load comes or goes.
+    /// What the measured machines get beside one whose load comes or goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbour: Option<Neighbour>,
 }
 
 impl Consolidation {
-    /// Whether this is of that cell, and in the midst of its trials the load of a neighbour comes or goes.
+    /// True if this is the given cell, and the load of a neighbour comes or goes within its trials.
     pub fn is_disturbed(&self, cell: u32) -> bool {
         self.cell == cell && self.neighbour.as_ref().is_some_and(|neighbour| neighbour.work.is_some())
     }
 }
 
-/// Over blocks, with Student's t intervals. In the metric's unit, but for the last three.
+/// Estimates over blocks, with Student's t intervals. All but the last three are in the metric's unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     pub minimum: Option<Estimate>,
@@ -96,16 +96,16 @@ pub struct Scores {
     pub largest_over_smallest: Option<Estimate>,
     /// Jain's index.
     pub fairness: Option<Estimate>,
-    /// The minimum over what one machine alone does.
+    /// The minimum over what one machine does alone.
     pub minimum_of_alone: Option<Estimate>,
 }
 
-/// One trial.
+/// The readings of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialReadings {
     pub trial: u32,
     pub block: u32,
-    /// The numbers of the machines and what each did.
+    /// Each machine's number and throughput.
     pub machines: Vec<(u32, f64)>,
     #[serde(flatten)]
     pub together: SideBySide,
@@ -117,7 +117,7 @@ impl TrialReadings {
     }
 }
 
-/// Every cell of several machines that has a valid trial.
+/// Every cell with several machines that has a valid trial.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Consolidation> {
     let of_several = run.plan.cells.iter().filter(|cell| cell.machines() > 1);
     of_several.filter_map(|cell| of_cell(run, observations, cell)).collect()
@@ -198,7 +198,7 @@ fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
     }
 }
 
-/// Machines that are not alike make scores of something else; windows that do not overlap are not side by side.
+/// Machines that are not alike make the scores meaningless; windows that do not overlap were not measured side by side.
 pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
     let mut findings = unlike::findings(found);
     for one in found {

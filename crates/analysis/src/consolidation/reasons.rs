@@ -1,8 +1,8 @@
-//! Why one of several machines gets less than the others, as far as what was counted of each tells.
+//! Why one of several machines gets less than the others, as far as the counters of each tell.
 //!
-//! What is asked of a machine that is held back or behind is asked of the others of the same trials, too, and said only where
-//! the whole interval of the difference leaves no doubt. It is a table of causes; where none of them is seen, it is said that
-//! none was. What the study itself did to a machine is named beside what was seen of it.
+//! Each measure of a machine that is held back or behind is compared with that of the others of the same trials. A
+//! cause is named only where the whole interval of the difference leaves no doubt. The causes are a table; if none is
+//! seen, the report says so. What the study itself did to a machine is named beside what was seen.
 
 use super::slots::Slot;
 use crate::contrast::Position;
@@ -17,15 +17,15 @@ use record::settings::Odd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a machine was throttled more than the others, as a share of the window.
+/// By how much more it was throttled than the others, as a share of the window.
 const THROTTLED: f64 = 0.01;
-/// What it waited longer for a CPU, as a share of the time in which it wanted to run.
+/// By how much longer it waited for a CPU, as a share of the time in which it wanted to run.
 const WAITED: f64 = 0.05;
 const STOLEN: f64 = 0.02;
-/// A ratio to the others whose interval comes nearer to 1 than this sets nobody apart.
+/// A ratio to the others whose interval comes nearer to 1 than this distinguishes no machine.
 const SMALLEST_RATIO: f64 = 1.05;
 
-/// On one machine.
+/// A reason why one machine gets less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// Counted from 1.
@@ -34,18 +34,18 @@ pub struct Reason {
     pub cause: Cause,
 }
 
-/// What sets the machine apart, with its own quantity and the mean of the others'.
+/// What distinguishes the machine from the others, with its own quantity and the mean of the others'.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", content = "quantities", rename_all = "kebab-case")]
 pub enum Cause {
-    /// Shares of the window. Of several CPUs the kernel adds up what it held back on each.
+    /// Shares of the window. With several CPUs, the kernel adds up the time that each was held back.
     CpuQuota {
         own: Estimate,
         others: Estimate,
         several_cpus: bool,
         quota_of_study: Option<f64>,
     },
-    /// Of the time in which it wanted to run.
+    /// Shares of the time in which it wanted to run.
     WaitingForCpu {
         own: Estimate,
         others: Estimate,
@@ -54,23 +54,23 @@ pub enum Cause {
         own: Estimate,
         others: Estimate,
     },
-    /// Milliseconds of an operation.
+    /// Milliseconds per operation.
     DiskTime {
         own: Estimate,
         others: Estimate,
         times: Estimate,
     },
-    /// For each transaction.
+    /// Interrupts per transaction.
     Interrupts {
         own: Estimate,
         others: Estimate,
         times: Estimate,
     },
-    /// The study holds it to this share, but it was not seen to be throttled more than the others.
+    /// The study limits it to this share, but it was not throttled more than the others.
     QuotaNotSeen {
         quota_of_study: f64,
     },
-    /// The study gives it a number of its own.
+    /// The study gives it its own number of clients.
     OwnClients {
         clients: u64,
     },
@@ -80,7 +80,7 @@ pub enum Cause {
     },
 }
 
-/// What is asked about.
+/// The causes that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspect {
@@ -91,13 +91,13 @@ pub enum Suspect {
     Interrupts,
 }
 
-/// The counted machines of one trial, by their numbers.
+/// The counted machines of one trial, by number.
 struct Trial {
     block: u32,
     machines: BTreeMap<u32, CountedTrial>,
 }
 
-/// Of every machine that is held back or behind.
+/// The reasons for every machine that is held back or behind.
 pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
     let worse = |slot: &&Slot| slot.position == Position::Below;
     let worse: Vec<u32> = slots.iter().filter(worse).map(|slot| slot.machine).collect();
@@ -137,7 +137,7 @@ fn of_machine(trials: &[Trial], cell: &Cell, machine: u32) -> Vec<Reason> {
 
 type Measure = fn(&CountedTrial) -> Option<f64>;
 
-/// One thing that may set a machine apart.
+/// One possible cause, and how to read it.
 struct Question {
     suspect: Suspect,
     of: Measure,
@@ -149,7 +149,7 @@ const QUESTIONS: [Question; 5] = [
     Question {
         suspect: Suspect::CpuQuota,
         of: CountedTrial::throttled_share,
-        // Around a machine without a limit there may be no group that counts this, and then nothing holds it back.
+        // A machine without a limit may have no group that counts this; then it was never throttled.
         of_others: |trial| trial.throttled_share().or_else(|| trial.host.is_ok().then_some(0.0)),
         told: throttled,
     },
@@ -195,9 +195,9 @@ const QUESTIONS: [Question; 5] = [
 struct Against {
     own: Estimate,
     others: Estimate,
-    /// Its own less the others'.
+    /// Its own value minus the others'.
     difference: Estimate,
-    /// Its own over the others'; none where one is nothing.
+    /// Its own value over the others'; `None` if either is zero.
     ratio: Option<Estimate>,
 }
 
@@ -215,7 +215,7 @@ impl Against {
     }
 }
 
-/// `None` if no trial has it of all of its machines.
+/// `None` if no trial has the measure for all of its machines.
 fn against(trials: &[Trial], machine: u32, [of, of_others]: [Measure; 2]) -> Option<Against> {
     let mut blocks: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     for trial in trials {
@@ -247,7 +247,7 @@ fn throttled(found: &Against, cell: &Cell, machine: u32) -> Option<Cause> {
     found.is_more_by(THROTTLED).then_some(Cause::CpuQuota { own, others, several_cpus, quota_of_study })
 }
 
-/// What `machine.odd` says of this machine.
+/// The `machine.odd` table if it is about this machine.
 fn odd(cell: &Cell, machine: u32) -> Option<&Odd> {
     cell.odd().filter(|odd| odd.number == machine)
 }
@@ -256,7 +256,7 @@ fn quota(cell: &Cell, machine: u32) -> Option<f64> {
     odd(cell, machine)?.cpu_quota
 }
 
-/// What the study does to a machine that no counter has shown.
+/// What the study does to a machine and no counter has shown.
 fn by_study(cell: &Cell, machine: u32, is_throttled: bool) -> impl Iterator<Item = Cause> {
     let quota = quota(cell, machine).filter(|_| !is_throttled);
     let quota = quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study });

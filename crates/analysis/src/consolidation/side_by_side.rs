@@ -1,7 +1,7 @@
-//! What the machines of one trial did, seen together.
+//! What the machines of one trial achieved together.
 //!
-//! A sum hides a machine that starves, and a minimum falls with the number of machines by chance alone; so both are given,
-//! with how unequal the machines were.
+//! A sum hides a machine that starves, and a minimum falls with the number of machines by chance alone. So both are
+//! given, with how unequal the machines were.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,11 @@ pub struct SideBySide {
     /// The minimum times the number of machines: what they would do together if all were as slow as the slowest.
     pub minimum_of_all: f64,
     pub largest_over_smallest: f64,
-    /// Jain's index: one if all machines did the same, one over their number if one did everything.
+    /// Jain's index: 1 if all machines did the same, 1 over their number if one did everything.
     pub fairness: f64,
 }
 
-/// Of each machine's throughput; `None` without machines, or if one is not a number above zero.
+/// From each machine's throughput; `None` without machines, or if a value is not a number above zero.
 pub fn of(machines: &[f64]) -> Option<SideBySide> {
     let usable = !machines.is_empty() && machines.iter().all(|value| value.is_finite() && *value > 0.0);
     let count = machines.len() as f64;

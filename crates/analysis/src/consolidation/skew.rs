@@ -14,7 +14,7 @@ pub const LARGEST_MS: f64 = 50.0;
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// Of one trial; point values.
+/// The skew of one trial, as point values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSkew {
     pub trial: u32,
@@ -26,10 +26,10 @@ pub struct TrialSkew {
 #[serde(tag = "skew", rename_all = "kebab-case")]
 pub enum Apart {
     Known {
-        /// From the first window's beginning to the last's, and of their ends.
+        /// From the first window's beginning to the last one's; `end_ms` is the same for their ends.
         start_ms: f64,
         end_ms: f64,
-        /// By how much that may be wrong, since clocks of machines are compared over a round trip.
+        /// How wrong these may be, since machines' clocks are compared over a round trip.
         uncertain_ms: f64,
     },
     Unknown {
@@ -38,7 +38,7 @@ pub enum Apart {
 }
 
 impl TrialSkew {
-    /// The larger of both.
+    /// The larger of the two.
     pub fn worst_ms(&self) -> Option<f64> {
         match self.apart {
             Apart::Known { start_ms, end_ms, .. } => Some(start_ms.max(end_ms)),
@@ -67,7 +67,7 @@ fn apart(trial: &StoredTrial) -> Result<Apart, Missing> {
     Ok(Apart::Known { start_ms: starts, end_ms: ends, uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI })
 }
 
-/// A window on the host's own clock is certain. Another is off by half a round trip, and two of them by a whole one.
+/// A window on the host's own clock is certain. Another is off by up to half a round trip, and two of them by a whole one.
 pub fn round_trip_ns(record: &TrialRecord) -> u64 {
     if record.driver.as_ref().is_some_and(|driver| driver.placement == "outside") {
         return 0;
@@ -77,7 +77,7 @@ pub fn round_trip_ns(record: &TrialRecord) -> u64 {
     around.map(|reading| reading.round_trip_ns).max().unwrap_or(0)
 }
 
-/// Trials of a cell that did not measure all machines at the same time.
+/// A finding on trials of a cell that did not measure all machines at the same time.
 pub fn finding(one: &Consolidation) -> Option<Finding> {
     let far = |skew: &&TrialSkew| skew.worst_ms().is_some_and(|worst| worst > LARGEST_MS);
     let trials: Vec<u32> = one.skew.iter().filter(far).map(|skew| skew.trial).collect();

@@ -1,7 +1,7 @@
-//! Each machine by itself, over the blocks: what it gets, and whether it is the machine that always gets less.
+//! Each machine by itself, over the blocks: what it gets, and whether it always gets less.
 //!
-//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether what one gets is
-//! owed to that, to its place on the host or to when it was started is asked in [`super::attribution`].
+//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether this
+//! slot, the place on the host or the start order explains what one gets is answered in [`super::attribution`].
 
 use super::{TrialReadings, alone};
 use crate::contrast::{self, Position};
@@ -19,16 +19,16 @@ pub struct Slot {
     /// Counted from 1.
     pub machine: u32,
     pub throughput: Option<Estimate>,
-    /// Of what all machines of its trial did together.
+    /// As a share of what all machines of its trial did together.
     pub share: Option<Estimate>,
     /// Over the mean of the other machines of its trial. The intervals of all machines hold together with 95 %.
     pub of_others: Option<Estimate>,
-    /// Against the others: below, it gets less.
+    /// Compared with the others; below means that it gets less.
     pub position: Position,
     pub held_back: bool,
-    /// Over what one machine alone does, in the same block.
+    /// Over what one machine does alone in the same block.
     pub of_alone: Option<Estimate>,
-    /// In how many trials it did least.
+    /// The number of trials in which it did least.
     pub least_in: usize,
 }
 
@@ -59,8 +59,8 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
     }
 }
 
-/// The geometric mean with an interval that is one of several: by Bonferroni's inequality all of them hold the truth as often
-/// as a single one would by itself.
+/// The geometric mean, with an interval that is one of several. By Bonferroni's inequality, all of them contain the
+/// truth as often as a single interval would.
 pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     let blocks = (1..).zip(values).map(|(block, ratio)| (block, 1.0, *ratio));
     let ratio = contrast::paired("of_others", Scale::Ratio, blocks)?;
@@ -68,12 +68,12 @@ pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     Some(Estimate { bounds: ratio.bounds_but_for((1.0 - CONFIDENCE) / of as f64), method, ..ratio.estimate })
 }
 
-/// Of a ratio, against one.
+/// The position of a ratio relative to one.
 pub(super) fn position(ratio: Option<&Estimate>) -> Position {
     ratio.map_or(Position::Unknown, |ratio| ratio.bounds.against(1.0))
 }
 
-/// Whether a machine surely gets less than the others by more than a twentieth.
+/// True if a machine certainly gets less than the others by more than a twentieth.
 pub fn is_held_back(of_others: &Estimate) -> bool {
     of_others.bounds.against(1.0 - HELD_BACK) == Position::Below
 }

@@ -1,4 +1,4 @@
-//! Made-up studies of one, two and three machines, and rows of figures whose scores were computed elsewhere.
+//! Made-up studies of one, two and three machines, and rows of figures with scores computed elsewhere.
 
 use super::*;
 use crate::contrast::Position;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 const SECOND_IS_HELD_BACK: HeldBack = HeldBack { contender: "kvm", machine: 2 };
 
-/// Made once, since making it up takes longer than what is asked of it.
+/// Made only once, since that takes longer than the tests that use it.
 static MADE_UP: LazyLock<Run> = LazyLock::new(|| consolidated::run(5, Some(SECOND_IS_HELD_BACK)));
 
 fn held_back() -> Run {
@@ -100,7 +100,7 @@ fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
     assert!(native.scores.fairness.unwrap().point > 0.999);
 }
 
-/// Three machines of a host that gives 0.95² of itself to three; one of them does 0.55 of its share.
+/// A host gives 0.95² of itself to three machines; one of them does 0.55 of its share.
 #[test]
 fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
     let three = of_kvm(&held_back(), 3);
@@ -113,7 +113,7 @@ fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
     assert!(efficiency.value.bounds.known().is_some());
 }
 
-/// Two machines of one vCPU and half the memory each, less what does not divide, are held against the baseline's one of two.
+/// Two machines with one vCPU and half the memory each, rounded down, are compared with the baseline's one machine of two.
 #[test]
 fn the_whole_is_the_baselines_machine_of_the_same_total() {
     let mut run = held_back();
@@ -146,7 +146,7 @@ fn windows_that_lie_apart_are_told() {
     assert_eq!(findings(&[three]), []);
     let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
     let trial = trial.unwrap();
-    // The same moment of a clock that is 80 ms further is 80 ms earlier on the host's.
+    // A clock that is 80 ms ahead puts the same moment 80 ms earlier on the host's clock.
     let clock = &mut trial.machines[2].record.machine.as_mut().unwrap().clock;
     for reading in clock {
         reading.offset_ns += 80_000_000;
@@ -207,7 +207,7 @@ fn a_machine_that_counted_nothing_leaves_its_trial_out_and_is_named() {
     assert!(matches!(&findings(&[three])[0].what, What::TrialsLeftOut { beside: None, why } if why.len() == 1));
 }
 
-/// Three machines of one contender against one of the other: the ratio is of a minimum over the figure of one machine.
+/// Three machines of one contender against one of the other: the ratio is that of a minimum to a single machine's figure.
 #[test]
 fn a_ratio_of_different_numbers_of_machines_says_so() {
     let mut run = held_back();
@@ -223,7 +223,7 @@ fn a_ratio_of_different_numbers_of_machines_says_so() {
     close(ratio.estimate.point, 0.853 * 0.9025 / 3.0 * 0.55, 0.01);
 }
 
-/// A machine that stops in the midst is there for the others to be measured beside it, and is the worst-off of nobody.
+/// The bystander stops in the middle of the trial: it only disturbs the others, so it cannot be the worst-off machine.
 #[test]
 fn a_bystander_has_no_part_in_the_scores() {
     let mut run = held_back();

@@ -1,7 +1,7 @@
-//! What the machines of a trial should have in common, and do not: then the worst-off one may be another machine altogether.
+//! What the machines of a trial should share but do not. The worst-off one may then be a different kind of machine.
 //!
-//! Shapes are the cell's, so only what was read back can differ. What tells where a server lives (its port, its folder)
-//! differs by nature wherever machines share a system, and is not looked at.
+//! Shapes are the cell's, so only what was read back can differ. Settings that say where a server lives (its port, its
+//! folder) differ wherever machines share a system, and are ignored.
 
 use super::Consolidation;
 use crate::findings::{Finding, Gathered, OfMachines, Property, What};
@@ -11,10 +11,10 @@ use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Facts that a machine knows of itself, and that its shape decides.
+/// Facts that a machine reports about itself and that its shape decides.
 const SHAPE: [&str; 2] = ["cpu.threads", "memory.total_bytes"];
 
-/// Settings that say where a server is, and nothing of how it works.
+/// Settings that say where a server is, and nothing about how it works.
 const PLACES: [&str; 16] = [
     "config_file",
     "data_directory",
@@ -57,7 +57,7 @@ pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
     (!properties.is_empty()).then_some(Unlike { trial: trial.record.id, properties })
 }
 
-/// Everything that must be alike, by name. What is not known of a machine is held against nobody.
+/// Everything that must be alike, by name. What is unknown about a machine is left out.
 fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut add = |name: &str, value: String| found.push((name.to_owned(), value));
@@ -99,7 +99,7 @@ fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
     }
 }
 
-/// The same of several trials is told once, with the trials.
+/// The same difference in several trials is reported once, with the trials.
 pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
     let mut gathered = Gathered::default();
     for one in found {

@@ -1,21 +1,21 @@
-//! The worth of one column over one window: the difference of what counts, the mean of what stands.
+//! The worth of one column over one window: the difference of a count, or the mean of a reading.
 
 use super::Rate;
 use super::window::SideWindow;
 use record::telemetry::Behaviour;
 
-/// Between samples around an end of the window that are further apart than this, and than a twentieth of the window, what
-/// happened on which side of the end is not known.
+/// The samples around an end of the window may be this far apart, or a twentieth of the window. If they are further
+/// apart, it is unknown on which side of the end something was counted.
 const FURTHEST_APART_NS: u64 = 2_500_000_000;
 const FURTHEST_SHARE: u64 = 20;
 
-/// A sample this near to an end may stand for it where there is none beyond: clocks of two sides agree no better.
+/// A sample this near to an end may stand for it where there is none beyond: the clocks of the two sides agree no better.
 const NEAR_NS: u64 = 100_000_000;
 
-/// Of counts that grow by a few in a second, rates over less than this are mostly chance.
+/// For counts that grow by a few per second, rates over less than this are mostly chance.
 const SHORTEST_NS: u64 = 500_000_000;
 
-/// What the samples `(at_ns, value)` of a column say of a window; nothing if they do not say it.
+/// The worth of a column over a window, from its samples `(at_ns, value)`; `None` if they do not determine it.
 pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     match behaviour {
         Behaviour::Counts => difference(points, window),
@@ -23,7 +23,7 @@ pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], window: &SideWindow) -
     }
 }
 
-/// By how much a count grew within the window. One that fell was reset or ran over, and says nothing.
+/// How much a count grew within the window. A count that fell was reset or overflowed, and is unusable.
 fn difference(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     let (first, second) = around(points, window.start_ns, window)?;
     let (last_but_one, last) = around(points, window.end_ns, window)?;
@@ -35,11 +35,11 @@ fn difference(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     let (start_ns, end_ns) = (window.start_ns.max(points[first].0), window.end_ns.min(points[last].0));
     let grown = at(end_ns, last_but_one, last) - at(start_ns, first, second);
     let seen_ns = end_ns.checked_sub(start_ns).filter(|seen_ns| *seen_ns > 0)?;
-    // Longer than one only by what is nearer than is told apart.
+    // Samples may fall short of the window by up to `NEAR_NS` at either end; that part is extrapolated.
     Some(grown * (window.length_ns() as f64 / seen_ns as f64))
 }
 
-/// The places of the samples around an end: the last not after it and the first not before it.
+/// The indexes of the samples around an end: the last one not after it and the first one not before it.
 fn around(points: &[(u64, u64)], edge_ns: u64, window: &SideWindow) -> Option<(usize, usize)> {
     let after = points.partition_point(|&(at_ns, _)| at_ns < edge_ns);
     let is_near = |place: usize| points.get(place).is_some_and(|&(at_ns, _)| at_ns.abs_diff(edge_ns) <= NEAR_NS);
@@ -55,16 +55,16 @@ fn around(points: &[(u64, u64)], edge_ns: u64, window: &SideWindow) -> Option<(u
     (points[after].0 - points[before].0 <= furthest_ns).then_some((before, after))
 }
 
-/// What stood there at a moment between two samples, above `base`, which is not above either.
+/// The value at a moment between two samples, minus `base`, which is not above either of them.
 fn between(base: u64, (one_ns, one): (u64, u64), (other_ns, other): (u64, u64), at_ns: u64) -> f64 {
-    // Differences first: counters may be larger than what a float tells apart.
+    // Subtract first: counters may be larger than a float can represent exactly.
     let (low, high) = ((one - base) as f64, (other - base) as f64);
     let share = if other_ns > one_ns { (at_ns - one_ns) as f64 / (other_ns - one_ns) as f64 } else { 0.0 };
     low + (high - low) * share
 }
 
-/// The mean over the time between the samples in the window, straight lines between them. What is costly to read is read
-/// before and after the window alone, and that is halved.
+/// The mean over the time between the samples in the window, interpolated linearly. Costly values are read only before
+/// and after the window; for them it is the mean of these two.
 fn mean(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     let is_in_or_near = |at_ns: u64| at_ns.abs_diff(at_ns.clamp(window.start_ns, window.end_ns)) <= NEAR_NS;
     let within: Vec<(u64, u64)> = points.iter().copied().filter(|&(at_ns, _)| is_in_or_near(at_ns)).collect();
@@ -83,8 +83,8 @@ fn mean_of_both_sides(points: &[(u64, u64)], window: &SideWindow) -> Option<f64>
     Some(f64::midpoint(before.1 as f64, after.1 as f64))
 }
 
-/// How much was counted for each second between one sample in the window and the next, times `factor`. Samples that
-/// follow one another closely say little and are passed over; so is a step down.
+/// The growth per second between one sample in the window and the next, times `factor`. Samples that follow closely say
+/// little and are skipped; so is a decrease.
 pub fn rates(points: &[(u64, u64)], window: &SideWindow, factor: f64) -> Vec<Rate> {
     let mut rates = Vec::new();
     let mut within = points.iter().filter(|&&(at_ns, _)| window.holds(at_ns));
@@ -152,13 +152,13 @@ mod tests {
         assert_eq!(worth(Counts, &[], &window(1.0, 2.0)), None);
         assert_eq!(worth(Counts, &each_second(&[5, 6]), &window(0.5, 3.0)), None);
         assert_eq!(worth(Stands, &each_second(&[5, 6]), &window(3.0, 4.0)), None);
-        // Three seconds without a sample around the end of a window of six.
+        // Three seconds have no sample around the end of a window of six.
         let points = [(0, 0), (SECOND, 10), (2 * SECOND, 20), (5 * SECOND, 50), (8 * SECOND, 80)];
         assert_eq!(worth(Counts, &points, &window(0.0, 6.0)), None);
         close(worth(Counts, &points, &window(0.0, 5.0)), 50.0);
     }
 
-    /// The last sample was taken 50 ms before the end: what it lacks is added at the same rate.
+    /// The last sample was taken 50 ms before the end; the rest is added at the same rate.
     #[test]
     fn a_sample_just_short_of_the_end_stands_for_it() {
         let points = [(0, 0), (SECOND, 100), (1_950_000_000, 195)];

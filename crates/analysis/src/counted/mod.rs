@@ -1,8 +1,8 @@
-//! What host and machine counted in each trial's measured window: one worth for each column of the telemetry.
+//! What host and machine counted in each trial's measured window: one worth for each telemetry column.
 //!
-//! Counts are differenced over exactly the window, linearly between the samples around its ends; readings of the moment
-//! are averaged. What was not sampled, was reset or ran backwards has no worth, which is never the same as nothing. What
-//! the numbers of two contenders say together is in [`crate::explanation`].
+//! Counts are differenced over exactly the window, with linear interpolation between the samples around its ends;
+//! readings of the moment are averaged. What was not sampled, was reset or ran backwards has no worth, which never
+//! means zero. What the numbers of two contenders say together is in [`crate::explanation`].
 
 pub mod column;
 pub mod places;
@@ -27,38 +27,38 @@ use window::SideWindow;
 
 const MICROS_PER_MILLI: f64 = 1e3;
 
-/// A valid trial with what was counted around its transactions.
+/// A valid trial, with what was counted around its transactions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountedTrial {
     pub cell: u32,
     pub block: u32,
-    /// Of all kinds: committed, or rolled back on purpose.
+    /// Of all kinds, committed or rolled back on purpose.
     pub transactions: f64,
     pub host: Result<SideCounts, Missing>,
     pub machine: Result<SideCounts, Missing>,
-    /// Mean over the window, of all kinds; none if nothing was timed.
+    /// Mean over the window, of all kinds; `None` if nothing was timed.
     pub response_ms: Option<f64>,
     pub database: DatabaseWaits,
-    /// Where several machines ran side by side, each of the measured ones by itself, with its number; the rest is then of all of
-    /// them together. What is of the host as a whole is in the rest only.
+    /// Where several machines ran side by side: each measured machine by itself, with its number. The other fields are
+    /// then of all of them together. What is counted on the host as a whole is only in those.
     pub machines: Vec<(u32, CountedTrial)>,
 }
 
 /// One side's worths over the window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SideCounts {
-    /// Length of the window by the side's own clock.
+    /// The length of the window by the side's own clock.
     pub seconds: f64,
-    /// How many samples lie in the window.
+    /// The number of samples in the window.
     pub samples: usize,
     pub columns: BTreeMap<String, Counted>,
     pub unavailable: Vec<Unseen>,
 }
 
-/// What saw nothing.
+/// A probe that saw nothing, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unseen {
-    /// `None` of what is counted of the CPUs of a machine alone.
+    /// `None` for what is counted only of one machine's CPUs.
     pub probe: Option<String>,
     pub why: Missing,
 }
@@ -69,7 +69,7 @@ pub struct Counted {
     pub unit: Unit,
     pub behaviour: Behaviour,
     pub worth: Option<f64>,
-    /// Of what counts: how much of it for each second, between one sample of the window and the next.
+    /// For counts: the rate per second between one sample of the window and the next.
     pub rates: Vec<Rate>,
 }
 
@@ -80,21 +80,21 @@ pub struct Rate {
     pub per_second: f64,
 }
 
-/// Waits that databases count themselves, by the two looks within the window.
+/// Waits that databases count themselves, from the two looks within the window.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DatabaseWaits {
-    /// For locks of rows, for each transaction.
+    /// Waits for row locks, per transaction.
     pub lock_ms: Option<f64>,
 }
 
-/// Every valid trial that has telemetry, by its number.
+/// Every valid trial that has telemetry, by number.
 pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
     let is_sampled = |trial: &StoredTrial| trial.each_machine().iter().any(|machine| !machine.telemetry.is_empty());
     let valid = run.trials.iter().filter(|trial| validity::is_valid(trial) && is_sampled(trial));
     valid.filter_map(|trial| Some((trial.record.id, of_trial(trial)?))).collect()
 }
 
-/// `None` if nothing was driven or nothing finished, for then there is no window or nothing to divide by.
+/// `None` if nothing was driven or nothing finished: then there is no window, or no transaction to divide by.
 pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
     let driver = trial.record.driver.as_ref()?;
     let transactions = driver.transactions().map(KindTotals::finished).sum::<u64>() as f64;
@@ -110,7 +110,7 @@ pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
     })
 }
 
-/// None of a trial of one machine.
+/// Empty for a trial of one machine.
 fn machines(trial: &StoredTrial) -> Vec<(u32, CountedTrial)> {
     let several = trial.measured_machines().filter(|_| !trial.machines.is_empty());
     several.filter_map(|(number, machine)| Some((number, of_trial(machine)?))).collect()
@@ -163,19 +163,19 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
     }
 }
 
-/// Of all kinds together.
+/// The mean over all kinds.
 fn mean_response_ms(trial: &StoredTrial) -> Option<f64> {
     latency::of_parts(trial.transactions(), Span::Response).mean().map(|mean_us| mean_us / MICROS_PER_MILLI)
 }
 
-/// By the name under which MariaDB counts it. PostgreSQL and SQLite do not add up their waits for locks.
+/// MariaDB's name for this counter. PostgreSQL and SQLite do not add up their waits for locks.
 const LOCK_TIME_MS: &str = "innodb_row_lock_time";
 
 fn database_waits(trial: &StoredTrial, transactions: f64) -> DatabaseWaits {
     let waited_ms = |looks: &Looks| {
         let (start, end) = (looks.start.counters.get(LOCK_TIME_MS)?, looks.end.counters.get(LOCK_TIME_MS)?);
         let window_ns = trial.record.driver.as_ref()?.measured_ms as f64 * 1e6;
-        // Between the looks lies a little less than the window.
+        // The time between the looks is a little shorter than the window.
         (looks.span_ns() > 0).then_some(end.checked_sub(*start)? as f64 * window_ns / looks.span_ns() as f64)
     };
     DatabaseWaits { lock_ms: trial.looks.as_ref().and_then(waited_ms).map(|waited_ms| waited_ms / transactions) }

@@ -1,16 +1,16 @@
-//! Where in the columns the things are that people ask for: disks, interfaces, vCPUs, and the shape's share of a system.
+//! Which columns hold what people ask for: disks, interfaces, vCPUs, and the shape's share of a system.
 
 use super::SideCounts;
 use super::unit::Unit;
 use record::telemetry::Behaviour;
 
-/// Between a probe's name and what it counts of the CPUs of the shape alone.
+/// Stands between a probe's name and what it counts of the shape's CPUs alone.
 const SHAPE: &str = ".shape.";
 
 /// The layer of a disk between the guest and the host.
 const QEMU: &str = "qemu_disk";
 
-/// The disk that holds the data goes by this label on every side.
+/// The label, on every side, of the disk that holds the data.
 const DATA: &str = "data";
 
 /// What a disk did in the window, as one layer counts it.
@@ -20,10 +20,10 @@ pub struct DiskWork {
     pub writes: f64,
     pub read_bytes: f64,
     pub write_bytes: f64,
-    /// Added up over all requests.
+    /// The sum over all requests.
     pub read_ms: f64,
     pub write_ms: f64,
-    /// With at least one request under way; QEMU does not count it.
+    /// The time with at least one request under way; QEMU does not count it.
     pub busy_ms: Option<f64>,
 }
 
@@ -36,18 +36,18 @@ pub struct NetworkWork {
     pub sent_bytes: f64,
 }
 
-/// One vCPU's thread on the host.
+/// The host's thread of one vCPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VcpuTime {
     pub name: String,
     pub run_ms: f64,
-    /// Ready to run, without a CPU of the host.
+    /// The time in which it was ready to run but had no CPU of the host.
     pub wait_ms: f64,
 }
 
 impl SideCounts {
-    /// With what is counted of the shape's CPUs in the place of what is counted of the whole system. So a machine that is
-    /// part of a larger system is compared with one that is all of it.
+    /// Replaces what is counted of the whole system by what is counted of the shape's CPUs. A machine that is part of a
+    /// larger system can then be compared with one that is all of it.
     #[must_use]
     pub fn of_shape(mut self) -> Self {
         let of_shape: Vec<String> = self.columns.keys().filter(|name| name.contains(SHAPE)).cloned().collect();
@@ -56,7 +56,7 @@ impl SideCounts {
                 self.columns.insert(name.replacen(SHAPE, ".", 1), counted);
             }
         }
-        // The kernel's own sum of interrupts is of all CPUs.
+        // The kernel's own sum of interrupts is over all CPUs.
         if of_shape.iter().any(|name| name.starts_with("interrupts.")) {
             let kinds =
                 self.columns.iter().filter(|(name, _)| name.starts_with("interrupts.") && *name != "interrupts.total");
@@ -68,7 +68,7 @@ impl SideCounts {
         self
     }
 
-    /// What a column is worth over the window, times in milliseconds.
+    /// The worth of a column over the window; times are in milliseconds.
     pub fn worth(&self, name: &str) -> Option<f64> {
         self.columns.get(name)?.worth
     }
@@ -86,7 +86,7 @@ impl SideCounts {
         (self.seconds > 0.0).then(|| millis / (self.seconds * 1e3))
     }
 
-    /// The prefix of the columns of the disk that holds the data: the one of that label, or the only one.
+    /// The prefix of the columns of the data's disk: the disk with that label, or the only one.
     fn prefix(&self, layer: &str) -> Option<String> {
         let opening = format!("{layer}.");
         let mut labels: Vec<&str> =
@@ -96,17 +96,17 @@ impl SideCounts {
         Some(format!("{layer}.{label}"))
     }
 
-    /// What the names of the columns of the data's disk begin with, as the kernel of this side counts it.
+    /// The prefix of the columns of the data's disk, as the kernel of this side counts it.
     pub fn disk_prefix(&self) -> Option<String> {
         self.prefix("disk")
     }
 
-    /// The disk of the data as the kernel of this side counts it.
+    /// The data's disk, as the kernel of this side counts it.
     pub fn disk(&self) -> Option<DiskWork> {
         self.disk_at("disk")
     }
 
-    /// The disk of the data as QEMU counts it, between the guest and the host.
+    /// The data's disk as QEMU counts it, between the guest and the host.
     pub fn qemu_disk(&self) -> Option<DiskWork> {
         self.disk_at(QEMU)
     }
@@ -140,7 +140,7 @@ impl SideCounts {
         })
     }
 
-    /// The threads of all vCPUs, as far as both of their times are known.
+    /// The threads of all vCPUs for which both times are known.
     pub fn vcpus(&self) -> Vec<VcpuTime> {
         let waits = self.columns.keys().filter_map(|name| name.strip_prefix("vcpu.")?.strip_suffix(".wait"));
         let of_vcpu = |number: &str| {
@@ -150,7 +150,7 @@ impl SideCounts {
         waits.filter_map(of_vcpu).collect()
     }
 
-    /// Time of all CPUs by what they did: all of it, what was neither idle nor waiting, and what was stolen.
+    /// The time of all CPUs: the total, what was neither idle nor waiting, and what was stolen.
     pub fn cpu(&self) -> Option<CpuWork> {
         let of = |kind: &str| self.worth(&format!("cpu.{kind}"));
         let [user, nice, system, idle] = [of("user")?, of("nice")?, of("system")?, of("idle")?];
@@ -165,7 +165,7 @@ impl SideCounts {
 pub struct CpuWork {
     pub all_ms: f64,
     pub busy_ms: f64,
-    /// Part of busy.
+    /// Included in `busy_ms`.
     pub stolen_ms: f64,
 }
 
@@ -178,7 +178,7 @@ impl DiskWork {
         self.read_bytes + self.write_bytes
     }
 
-    /// Mean time of a read; none if there was none.
+    /// Mean time of a read; `None` if there was none.
     pub fn ms_of_a_read(&self) -> Option<f64> {
         (self.reads > 0.0).then(|| self.read_ms / self.reads)
     }

@@ -1,18 +1,18 @@
 //! What one machine was kept from, as shares: throttled, waiting for a CPU, stolen; and how long its disk took.
 //!
-//! All are of one machine. Of several together they would be sums of shares, which mean nothing.
+//! All are of one machine. For several machines they would be sums of shares, which mean nothing.
 
 use super::{CountedTrial, SideCounts};
 use record::telemetry::Side;
 
-/// A mean over fewer operations is chance.
+/// A mean over fewer operations is mostly chance.
 pub const FEWEST_OPERATIONS: f64 = 10.0;
 
-/// What the host calls a native machine as a whole.
+/// The host's name for a native machine as a whole.
 const WHOLE: &str = "machine";
 
 impl CountedTrial {
-    /// The longest any group of either side was held back because its CPU time was used up, as a share of the window.
+    /// The longest that any group of either side was throttled, as a share of the window.
     pub fn throttled_share(&self) -> Option<f64> {
         let sides = [Side::Host, Side::Machine].into_iter().filter_map(|side| self.side(side));
         let shares = sides.flat_map(|counts| {
@@ -23,7 +23,7 @@ impl CountedTrial {
         shares.max_by(f64::total_cmp)
     }
 
-    /// Of the time in which its vCPUs, or its processes, wanted to run: the share in which they had no CPU of the host.
+    /// The share of the time in which its vCPUs or processes wanted to run but had no CPU of the host.
     pub fn waited_of_wanted(&self) -> Option<f64> {
         let host = self.side(Side::Host)?;
         let vcpus = host.vcpus();
@@ -36,19 +36,19 @@ impl CountedTrial {
         (wanted_ms > 0.0).then(|| wait_ms / wanted_ms)
     }
 
-    /// Of the time of its CPUs, as it counts that itself.
+    /// The stolen share of its CPUs' time, as the machine itself counts it.
     pub fn stolen_share(&self) -> Option<f64> {
         let cpu = self.side(Side::Machine)?.cpu()?;
         (cpu.all_ms > 0.0).then(|| cpu.stolen_ms / cpu.all_ms)
     }
 
-    /// Mean time of an operation of its disk, as it sees that itself.
+    /// Mean time of an operation of its disk, as the machine itself sees it.
     pub fn ms_of_an_operation(&self) -> Option<f64> {
         let disk = self.side(Side::Machine)?.disk()?;
         disk.ms_of_an_operation().filter(|_| disk.operations() >= FEWEST_OPERATIONS)
     }
 
-    /// For each transaction.
+    /// Interrupts per transaction.
     pub fn interrupts_each(&self) -> Option<f64> {
         let interrupts = self.side(Side::Machine).and_then(|machine: &SideCounts| machine.worth("interrupts.total"))?;
         Some(interrupts / self.transactions)

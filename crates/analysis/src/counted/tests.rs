@@ -1,4 +1,4 @@
-//! Counting over a made-up trial whose samples are known.
+//! Counting over a made-up trial with known samples.
 
 use super::*;
 use crate::missing::Missing;
@@ -7,7 +7,7 @@ use record::telemetry::{Column, Probe, Sample};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Ten transactions in ten seconds from the fifth on; each second 50 interrupts, 3 ticks of a CPU and 100 of memory free.
+/// Ten transactions in ten seconds from the fifth on. Each second has 50 interrupts, 3 ticks of a CPU and 100 of free memory.
 fn trial() -> StoredTrial {
     let mut trial = synthetic::run(1).trials.remove(0);
     let driver = trial.record.driver.as_mut().unwrap();
@@ -66,7 +66,7 @@ fn trials_without_transactions_or_telemetry_count_nothing() {
     assert_eq!(of_run(&run), BTreeMap::new());
 }
 
-/// 200 ms over 20 of the 24 s of the window are 240 ms of it, by a thousand transactions.
+/// 200 ms over 20 of the window's 24 s are 240 ms over all of it, divided by a thousand transactions.
 #[test]
 fn lock_waits_between_the_looks_stand_for_the_window() {
     let mut waited = synthetic::run(1).trials.remove(0);

@@ -1,9 +1,9 @@
 //! What was counted around several machines of one trial, as if they were one.
 //!
-//! What machines count of themselves is added up, times included, so that figures for each transaction are over the
-//! transactions of all of them; readings of the moment are averaged. What they share is taken once: the host as a whole, and
-//! a device or a group of it that several of them are counted by. Which these are follows from where a probe reads: on one
-//! kernel the same file counts the same thing. Windows of machines differ by little, and each is counted over its own.
+//! What machines count of themselves is added up, times included, so figures per transaction are over the transactions
+//! of all machines. Readings of the moment are averaged. What they share is taken once: the host as a whole, and a
+//! device or control group that several of them share. What is shared follows from where a probe reads: on one kernel,
+//! the same file counts the same thing. Windows of machines differ slightly, and each machine is counted over its own.
 
 use super::{Counted, Rate, SideCounts, Unseen, of_side};
 use crate::missing::Missing;
@@ -13,9 +13,9 @@ use record::telemetry::{Behaviour, Series, Side};
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Between a probe's name and what it counts of the CPUs of the shape alone.
+/// Stands between a probe's name and what it counts of the shape's CPUs alone.
 const OF_SHAPE: &str = ".shape.";
-/// Probes of the processor's events count on the CPUs of the shape, too, and read no file.
+/// Probes of the processor's events also count on the shape's CPUs, and read no file.
 const PERF: &str = "perf";
 
 /// One machine's part.
@@ -23,12 +23,12 @@ struct Part<'a> {
     number: u32,
     counts: SideCounts,
     series: &'a Series,
-    /// Whether other parts may have counted the same things.
+    /// True if other parts may have counted the same things.
     shares_kernel: bool,
     cpus: Option<BTreeSet<usize>>,
 }
 
-/// Of all measured machines of a trial, or why there is nothing.
+/// The counts of all measured machines of a trial together, or why there are none.
 pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
     let parts = trial.measured_machines().map(|(number, machine)| Part::of(number, machine, side));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -61,14 +61,14 @@ impl<'a> Part<'a> {
         self.series.probes.iter().any(|probe| probe.name == name)
     }
 
-    /// The probe that a column is of: its name, and from where it reads.
+    /// The probe of a column: its name, and where it reads.
     fn probe_of(&self, column: &str) -> Option<(&str, &str)> {
         let has = |names: &Vec<String>| names.iter().any(|name| name == column);
         let probe = self.series.probes.iter().find(|probe| probe.columns.known().is_some_and(has))?;
         Some((&probe.name, &probe.source))
     }
 
-    /// What the column counts: two parts of which this is the same have counted the same.
+    /// What the column counts. If this is equal for two parts, both have counted the same thing.
     fn thing(&self, column: &str) -> Thing<'_> {
         let source = self.probe_of(column).map_or("", |(_, source)| source);
         let is_file = source.starts_with('/') && !is_of_a_process(source);
@@ -87,7 +87,7 @@ enum Thing<'a> {
     At(&'a str),
 }
 
-/// Numbers of processes are those of the machine's own view, so that two machines may have the same.
+/// Process numbers are those of the machine's own view, so two machines may use the same.
 fn is_of_a_process(source: &str) -> bool {
     source.strip_prefix("/proc/").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
@@ -96,10 +96,10 @@ fn is_of_shape(column: &str) -> bool {
     column.contains(OF_SHAPE) || column.split('.').next() == Some(PERF)
 }
 
-/// The column of all parts; without a worth if one of them has none. `Err` says why it cannot be of all, `None` that nobody has it.
+/// The column over all parts, without a worth if one has none. `Err` says why it cannot be summed, `None` that nobody has it.
 fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let probe = parts.iter().find_map(|part| part.probe_of(name)).map(|(probe, _)| probe);
-    // What is the host's was sampled beside one of them only.
+    // What belongs to the host was sampled beside only one of them.
     let concerned: Vec<&Part<'_>> =
         parts.iter().filter(|part| probe.is_none_or(|probe| part.has_probe(probe))).collect();
     if is_of_shape(name) && concerned.len() < parts.len() {
@@ -128,7 +128,7 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     Ok(Some(Counted { unit, behaviour, worth, rates: rates.unwrap_or_default() }))
 }
 
-/// Whether two are CPUs of which some are the same and some are not.
+/// True if both are sets of CPUs that overlap but are not equal.
 fn overlap(one: &Thing<'_>, other: &Thing<'_>) -> bool {
     match (one, other) {
         (Thing::OfCpus(one), Thing::OfCpus(other)) => one != other && !one.is_disjoint(other),
@@ -141,7 +141,7 @@ fn of_all(all: &[&Counted], behaviour: Behaviour) -> Option<f64> {
     Some(if behaviour == Behaviour::Counts { sum } else { sum / all.len() as f64 })
 }
 
-/// Machines are sampled at seconds of their own, so the rates of the others are read between theirs, at the moments of the first.
+/// Machines are sampled at different moments, so the others' rates are interpolated at the moments of the first.
 fn summed(all: &[&[Rate]]) -> Vec<Rate> {
     let Some((first, others)) = all.split_first() else { return Vec::new() };
     let sum = |rate: &Rate| {
@@ -151,7 +151,7 @@ fn summed(all: &[&[Rate]]) -> Vec<Rate> {
     first.iter().filter_map(sum).collect()
 }
 
-/// The rate at a moment, along straight lines; at most half a second beyond the ends.
+/// The rate at a moment, by linear interpolation; at most half a second beyond the ends.
 fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
     const BEYOND_S: f64 = 0.5;
     let after = rates.partition_point(|rate| rate.at_s < at_s);
@@ -165,7 +165,7 @@ fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
     }
 }
 
-/// Probes that saw nothing, of single machines where others saw something or for other reasons.
+/// Probes that saw nothing. A machine is named if others saw something, or saw nothing for other reasons.
 fn unavailable(parts: &[Part<'_>]) -> Vec<Unseen> {
     let mut found = Vec::new();
     for part in parts {

@@ -1,11 +1,11 @@
-//! The units in which telemetry counts, and times brought to one of them.
+//! The units in which telemetry counts, with all times converted to one of them.
 
 use serde::{Deserialize, Serialize};
 
-/// The kernel tells CPU times to programs in hundredths of a second, whatever its own clock ticks at.
+/// The kernel reports CPU times in hundredths of a second, whatever the rate of its own clock.
 const MILLIS_PER_TICK: f64 = 10.0;
 
-/// In what a worth or a figure is.
+/// The unit of a worth or a figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -18,7 +18,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Of a column; times become milliseconds, which [`factor`] makes of them.
+    /// The unit of a column. Times become milliseconds when multiplied by [`factor`].
     pub fn named(name: &str) -> Self {
         match name {
             "" => Self::Things,
@@ -29,7 +29,7 @@ impl Unit {
     }
 }
 
-/// What a whole number under this unit's name is multiplied with.
+/// What a number in this unit is multiplied by.
 pub fn factor(name: &str) -> f64 {
     millis_per(name).unwrap_or(1.0)
 }

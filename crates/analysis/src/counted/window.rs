@@ -1,8 +1,8 @@
 //! Where a trial's measured window lies on the clock of each side.
 //!
-//! The driver says when it began by its own clock: the machine's if it drove inside, the host's if outside. On the other
-//! side it lies where the offset between the two clocks puts it, taken to change evenly between its readings before and
-//! after driving.
+//! The driver records when the window began by its own clock: the machine's if it drove inside, the host's if outside.
+//! On the other side's clock the window is shifted by the offset between both. The offset is assumed to change evenly
+//! between its readings before and after driving.
 
 use crate::missing::Missing;
 use record::telemetry::Side;
@@ -47,7 +47,7 @@ pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, Missing> 
     let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
     let (at_start, at_end) = offsets(clock, driver).ok_or(Missing::ClocksNotCompared)?;
     let moved = |at_ns: u64, offset_ns: i64| {
-        // The offset is the machine's clock less the host's.
+        // The offset is the machine's clock minus the host's.
         let offset_ns = if side == Side::Machine { offset_ns } else { -offset_ns };
         at_ns.checked_add_signed(offset_ns).ok_or(Missing::ClockOffsetImpossible)
     };
@@ -58,8 +58,8 @@ pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, Missing> 
     Ok(SideWindow { start_ns, end_ns })
 }
 
-/// By how much the machine's clock moved against the host's between the readings around the driving, if what was driven was timed
-/// by it.
+/// How much the machine's clock moved against the host's between the readings around the driving, if that clock timed
+/// the driving.
 pub fn drift_ns(record: &TrialRecord) -> u64 {
     let is_outside = record.driver.as_ref().is_some_and(|driver| driver.placement == "outside");
     let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
@@ -97,7 +97,7 @@ mod tests {
         record
     }
 
-    /// The machine's clock is 40 s behind and gains 4 ms while it is driven for 40 s: 1 ms until the window begins.
+    /// The machine's clock is 40 s behind and gains 4 ms while driving for 40 s: 1 ms until the window begins.
     #[test]
     fn the_other_side_sees_the_window_through_the_offset() {
         let inside = record("inside", -40_000_000_000, -39_996_000_000);
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(of_side(&outside, Side::Machine).unwrap().start_ns, 10_000_000_000);
     }
 
-    /// A clock that gained 40 s while it was driven for 40 s: the window would end before it begins.
+    /// A clock that gained 40 s while driving for 40 s: the window would end before it begins.
     #[test]
     fn a_clock_that_ran_wrong_leaves_no_window() {
         let wrong = record("inside", 0, 40_000_000_000);

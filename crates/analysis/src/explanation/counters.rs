@@ -1,6 +1,6 @@
-//! Every column of the telemetry for each transaction, of two contenders side by side, those first that differ most surely.
+//! Every telemetry column per transaction, for two contenders side by side, sorted by how certainly they differ.
 //!
-//! Like is compared with like: what was counted inside with what was counted inside, the host with the host.
+//! Like is compared with like: counters read inside with counters read inside, the host's with the host's.
 
 use super::evidence::{Evidence, Pair, Who};
 use crate::contrast::{self, Contrast};
@@ -11,7 +11,7 @@ use record::telemetry::{Behaviour, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What happens more rarely on both sides is left out: so little cannot explain a response time.
+/// Counters that are lower than this on both sides are left out: so little cannot explain a response time.
 const FEWEST_PER_SECOND: f64 = 1.0;
 const FEWEST_BYTES_PER_SECOND: f64 = 1_024.0;
 /// A thousandth of the time of one CPU.
@@ -19,37 +19,37 @@ const FEWEST_MILLIS_PER_SECOND: f64 = 1.0;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CounterComparison {
-    /// Those that differ most surely first.
+    /// Rows that differ most certainly come first.
     pub rows: Vec<CounterRow>,
-    /// Columns that only one of the two has.
+    /// Columns that only one of the two contenders has.
     pub one_sided: Vec<OneSided>,
     /// How many columns of both are too small to matter.
     pub negligible: usize,
-    /// Of how many columns it was asked whether they differ, and how many are found to. On average at most 5 % of these do so by
-    /// chance.
+    /// How many columns were tested for a difference, and how many are found to differ. On average at most 5 % of the
+    /// latter do so by chance.
     #[serde(default)]
     pub asked: usize,
     #[serde(default)]
     pub differing: usize,
 }
 
-/// One column of both.
+/// One column of both contenders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterRow {
     pub side: Side,
     pub name: String,
     pub unit: Unit,
-    /// What counts is for each transaction; what stands is its mean over the window.
+    /// Counts are per transaction; readings are means over the window.
     pub behaviour: Behaviour,
     pub baseline: Estimate,
     pub contender: Estimate,
-    /// Contender over baseline, paired by block; none if a block has nothing on one side.
+    /// Contender over baseline, paired by block; `None` if a block has zero on one side.
     pub ratio: Option<Estimate>,
-    /// Contender less baseline, paired by block.
+    /// Contender minus baseline, paired by block.
     pub difference: Estimate,
-    /// The rank: by how much of the larger of the two they differ at least, by the end of the difference's interval that is nearer
-    /// to nothing. The interval is as wide as the number of counters asks for; 0 of those that may differ by chance, none if
-    /// there is no interval.
+    /// The rank: the smallest difference that the interval leaves, taken at its end nearer to zero, as a share of the
+    /// larger side. The interval is widened for the number of counters. It is 0 for counters that may differ by chance,
+    /// and `None` without an interval.
     pub surely_apart: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ pub struct OneSided {
     pub on: String,
 }
 
-/// A row before it is known how many others there are.
+/// A row before the number of all rows is known.
 struct Tested {
     row: CounterRow,
     is_negligible: bool,
@@ -69,8 +69,8 @@ struct Tested {
 }
 
 impl Tested {
-    /// The row with its rank, if of so many counters so many differ: intervals of those that were selected are made as much
-    /// wider as selecting them makes them wrong (Benjamini and Yekutieli).
+    /// The row with its rank, given that `differing` of `asked` counters differ. Intervals of selected counters are
+    /// widened to make up for the selection (Benjamini and Yekutieli).
     fn ranked(self, differing: usize, asked: usize) -> CounterRow {
         let tails = (1.0 - CONFIDENCE) * differing as f64 / asked.max(1) as f64;
         let larger = self.row.baseline.point.max(self.row.contender.point);
@@ -113,14 +113,14 @@ pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
     found
 }
 
-/// The columns that any trial of one has a worth of.
+/// The columns for which any trial of a contender has a worth.
 fn columns<'a>(evidence: &Evidence<'a>, side: Side, who: Who) -> BTreeMap<String, &'a Counted> {
     let counted =
         evidence.trials(who).into_iter().filter_map(|trial| trial.side(side)).flat_map(|counts| &counts.columns);
     counted.filter(|(_, column)| column.worth.is_some()).map(|(name, column)| (name.clone(), column)).collect()
 }
 
-/// `None` if no block has it of both.
+/// `None` if no block has the column on both sides.
 fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Option<Tested> {
     let each = |trial: &CountedTrial| {
         let worth = trial.side(side)?.worth(name)?;
@@ -146,7 +146,7 @@ fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
     }
 }
 
-/// How much of the larger of the two is difference, sure or not.
+/// The difference as a share of the larger side, certain or not.
 fn apart(row: &CounterRow) -> f64 {
     row.difference.point.abs() / row.baseline.point.max(row.contender.point)
 }
@@ -173,8 +173,8 @@ mod tests {
         compare(&Evidence { baseline: "native", contender: "kvm", blocks })
     }
 
-    /// `a` doubles steadily; `b` triples in the mean, but by so different amounts that it may not differ at all; `c` hardly
-    /// differs, and surely; `d` happens on one side only.
+    /// `a` doubles steadily. `b` triples on average, but by such different amounts that it may not differ at all. `c`
+    /// differs slightly but certainly. `d` happens on one side only.
     #[test]
     fn what_differs_most_surely_comes_first() {
         let baseline = [0.0, 1.0, 2.0]
@@ -195,7 +195,7 @@ mod tests {
         assert!((a.ratio.as_ref().unwrap().point - 2.0).abs() < 0.01);
     }
 
-    /// 150 counters that vary by a fifth and do not differ. By intervals for each by itself some would rank high.
+    /// 150 counters that vary by a fifth and do not differ. With intervals for each alone, some would rank high.
     #[test]
     fn counters_that_differ_by_chance_have_no_rank() {
         let mut chance = synthetic::Chance::new(20_261_122);

@@ -1,5 +1,5 @@
-//! What the counted trials of two contenders say of one quantity: each side's mean, their ratio and their difference, all
-//! over paired blocks and with Student's t interval.
+//! What the counted trials of two contenders tell about one quantity: each side's mean, their ratio and their
+//! difference, over paired blocks and with Student's t interval.
 
 use crate::contrast::{self, Contrast};
 use crate::counted::CountedTrial;
@@ -9,10 +9,10 @@ use crate::student;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Fewer samples than this within a window are too few to rest a sentence on.
+/// A window with fewer samples is not enough to base a statement on.
 pub const FEWEST_SAMPLES: usize = 5;
 
-/// Which of the two.
+/// One of the two contenders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Baseline,
@@ -28,7 +28,7 @@ pub struct Evidence<'a> {
     pub blocks: Vec<PairedBlock<'a>>,
 }
 
-/// Trials of the same block. Neither side is empty, unless it is of a machine that one of the two has not.
+/// Trials of the same block. Neither side is empty, except for a machine that one of the two lacks.
 pub struct PairedBlock<'a> {
     pub baseline: Vec<&'a CountedTrial>,
     pub contender: Vec<&'a CountedTrial>,
@@ -42,7 +42,7 @@ impl<'a> PairedBlock<'a> {
         }
     }
 
-    /// The mean over the trials of one; nothing unless all of them have it.
+    /// The mean over a contender's trials; `None` unless all of them have the quantity.
     fn mean(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<f64> {
         let trials = self.of(who);
         let sum: Option<f64> = trials.iter().map(|trial| of(trial)).sum();
@@ -50,18 +50,18 @@ impl<'a> PairedBlock<'a> {
     }
 }
 
-/// What a quantity is worth on both.
+/// The values of a quantity on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub baseline: Estimate,
     pub contender: Estimate,
-    /// Contender over baseline; none if one is not positive in any block.
+    /// Contender over baseline; `None` if one is not positive in some block.
     pub ratio: Option<Estimate>,
-    /// Contender less baseline.
+    /// Contender minus baseline.
     pub difference: Contrast,
 }
 
-/// The same quantity of both, by their names.
+/// The same quantity for both contenders, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfBoth {
     pub baseline: String,
@@ -82,20 +82,20 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The numbers of the machines that ran side by side; none where each trial had one.
+    /// The numbers of the machines that ran side by side; empty where each trial had one machine.
     pub fn machines(&self) -> BTreeSet<u32> {
         let trials = BOTH.into_iter().flat_map(|who| self.trials(who));
         trials.flat_map(|trial| trial.machines.iter().map(|(number, _)| *number)).collect()
     }
 
-    /// What is said of this machine where a sentence can be of one machine only, by its number and its name.
+    /// The name of a machine in a statement about one machine only: the contender's name, with its number if there are several.
     pub fn called(&self, who: Who, machine: u32) -> String {
         let is_one_of_several = self.trials(who).iter().any(|trial| !trial.machines.is_empty());
         let name = self.name(who);
         if is_one_of_several { format!("{name} machine {machine}") } else { name.to_owned() }
     }
 
-    /// The same of one machine of each trial, under these names. A trial of one machine is that of machine 1.
+    /// The evidence for one machine of each trial, under these names. A trial of one machine counts as machine 1.
     pub fn of_machine<'b>(&self, machine: u32, [baseline, contender]: &'b [String; 2]) -> Evidence<'b>
     where
         'a: 'b,
@@ -108,12 +108,12 @@ impl<'a> Evidence<'a> {
         Evidence { baseline, contender, blocks: self.blocks.iter().map(block).collect() }
     }
 
-    /// The mean of one over the blocks that have it, of something that is never below nothing.
+    /// A contender's mean over the blocks that have it, for a quantity that is never negative.
     pub fn value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
         student::mean_amount(self.each(who, of))
     }
 
-    /// The same of something that may be, as a difference may.
+    /// The same for a quantity that may be negative, such as a difference.
     pub fn signed_value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
         student::mean(self.each(who, of))
     }
@@ -122,7 +122,7 @@ impl<'a> Evidence<'a> {
         self.blocks.iter().filter_map(|block| block.mean(who, of)).collect()
     }
 
-    /// Both, over the blocks in which both have it.
+    /// Both sides, over the blocks in which both have the quantity.
     pub fn pair(&self, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Pair> {
         let of_block =
             |block: &PairedBlock<'_>| Some((block.mean(Who::Baseline, of)?, block.mean(Who::Contender, of)?));
@@ -142,13 +142,13 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Both with their names.
+    /// Both values with the contenders' names.
     pub fn both(&self, of_baseline: Estimate, of_contender: Estimate) -> OfBoth {
         let (baseline, contender) = (self.baseline.to_owned(), self.contender.to_owned());
         OfBoth { baseline, contender, of_baseline, of_contender }
     }
 
-    /// Whether every trial of one has as many samples as a sentence needs.
+    /// True if every trial of a contender has enough samples for a statement.
     pub fn has_samples(&self, who: Who, samples: impl Fn(&CountedTrial) -> Option<usize>) -> bool {
         self.trials(who).into_iter().all(|trial| samples(trial).is_some_and(|samples| samples >= FEWEST_SAMPLES))
     }
@@ -161,7 +161,7 @@ fn of_machine(trial: &CountedTrial, machine: u32) -> Option<&CountedTrial> {
     trial.machines.iter().find(|(number, _)| *number == machine).map(|(_, own)| own)
 }
 
-/// The end of an interval that is nearer to `neutral`, if it leaves that out.
+/// The end of an interval that is nearer to `neutral`; `None` if the interval contains it.
 pub fn nearest_end(estimate: &Estimate, neutral: f64) -> Option<f64> {
     match estimate.bounds.known()? {
         (low, _) if low > neutral => Some(low),

@@ -1,8 +1,8 @@
-//! Why two contenders differ, as far as what was counted tells: sentences, counters side by side, and the tables that
-//! studies print.
+//! Why two contenders differ, as far as counters tell: statements, counters side by side, and the tables that studies
+//! print.
 //!
-//! Everything is over the blocks in which both contenders are valid and have telemetry. A sentence is said only by a rule
-//! whose condition holds ([`rules::RULES`]); where nothing can be said, it is said what was missing. That something differs
+//! Everything is over the blocks in which both contenders are valid and have telemetry. A statement is made only by a
+//! rule whose condition holds ([`rules::RULES`]); otherwise the report says what was missing. That something differs
 //! together with the throughput does not make it the cause.
 
 pub mod counters;
@@ -24,7 +24,7 @@ use rules::{Reason, Unknown};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Counters whose course is kept for drawing.
+/// The number of counters whose course is kept for drawing.
 const DRAWN: usize = 4;
 
 /// One contender against the baseline, under the same scenario and swept values.
@@ -36,14 +36,14 @@ pub struct Explanation {
     /// How many blocks have telemetry of both.
     pub blocks: usize,
     pub reasons: Vec<Reason>,
-    /// What could not be said, and what was not counted.
+    /// What could not be determined, and what was not counted.
     pub unknown: Vec<Unknown>,
     pub profiles: Vec<ProfileTable>,
     pub counters: CounterComparison,
     pub courses: Vec<Course>,
 }
 
-/// A counter of both over the window of the first block.
+/// A counter of both contenders over the window of the first block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     pub side: Side,
@@ -53,7 +53,7 @@ pub struct Course {
     pub contender: Vec<Rate>,
 }
 
-/// Of every comparison that has telemetry on both sides in at least one block.
+/// Explains every comparison that has telemetry on both sides in at least one block.
 pub fn all(run: &Run) -> Vec<Explanation> {
     let counted = counted::of_run(run);
     if counted.is_empty() {
@@ -87,7 +87,7 @@ fn of_pair(
     (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
 }
 
-/// What the evidence says.
+/// Everything that the evidence tells.
 pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
     let counters = counters::compare(evidence);
     let (reasons, unknown) = rules::apply(evidence);

@@ -1,6 +1,6 @@
-//! Load, operating system and I/O as published studies print them: figures for each second, and their ratio.
+//! Load, operating system and I/O as published studies print them: figures per second, and their ratio.
 //!
-//! All are as the machine itself sees them, but where a row says otherwise: a guest its own disk, a native machine the host's.
+//! Unless a row says otherwise, all are as the machine itself sees them: a guest its own disk, a native machine the host's.
 
 use super::evidence::Evidence;
 use crate::counted::places::{DiskWork, NetworkWork};
@@ -19,7 +19,7 @@ pub struct ProfileTable {
     pub rows: Vec<ProfileRow>,
 }
 
-/// For each second, but where the name says otherwise.
+/// Per second, unless the name says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfileRow {
     pub name: String,
@@ -49,7 +49,7 @@ const SYSTEM: &[Figure] = &[
     ("cpu.stolen", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.stolen_ms / cpu.all_ms)),
 ];
 
-/// Misses for each 1,000 instructions.
+/// Misses per 1,000 instructions.
 const TLB: &[Figure] = &[
     ("tlb.data.inside", |trial| misses(machine(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])),
     ("tlb.instructions.inside", |trial| misses(machine(trial)?, ["perf.itlb_load_misses", "perf.instructions"])),
@@ -84,7 +84,7 @@ fn host(trial: &CountedTrial) -> Option<&SideCounts> {
     trial.side(Side::Host)
 }
 
-/// None where either is not counted.
+/// `None` where either is not counted.
 fn misses(side: &SideCounts, [misses, instructions]: [&str; 2]) -> Option<f64> {
     let instructions = side.worth(instructions).filter(|count| *count > 0.0)?;
     Some(side.worth(misses)? * PER_INSTRUCTIONS / instructions)
@@ -100,7 +100,7 @@ fn network(trial: &CountedTrial, of: fn(&NetworkWork) -> f64) -> Option<f64> {
     Some(of(&machine.network()?) / machine.seconds)
 }
 
-/// The tables that have anything in them.
+/// The tables that are not empty.
 pub fn tables(evidence: &Evidence<'_>) -> Vec<ProfileTable> {
     let tables = [("load", LOAD), ("system", SYSTEM), ("storage", STORAGE), ("tlb", TLB)];
     let made = tables.map(|(profile, figures)| ProfileTable {
@@ -134,7 +134,7 @@ mod tests {
         SideCounts { seconds: 10.0, columns, ..SideCounts::default() }
     }
 
-    /// Native 3.6 and in a guest 4.2, as a published study has them.
+    /// 3.6 native and 4.2 in a guest, as in a published study.
     #[test]
     fn misses_are_told_for_each_thousand_instructions_where_both_are_counted() {
         let native = CountedTrial {

@@ -1,4 +1,4 @@
-//! Explanations of a made-up run, and of the two troubles that everybody meets: a throttled disk and a shared core.
+//! Explanations of a made-up run, and of the two most common problems: a throttled disk and a shared core.
 
 use super::*;
 use crate::estimate::Estimate;
@@ -26,7 +26,7 @@ fn close(found: &Estimate, expected: f64) {
     assert!((found.point / expected - 1.0).abs() < 0.05, "{found:?}");
 }
 
-/// At each second exactly so much.
+/// Exactly this much each second.
 fn limited(name: &str, unit: &'static str, rate: f64) -> Source {
     Source { wobble: 0.0, ..counts(name, unit, rate) }
 }
@@ -35,7 +35,7 @@ fn limited(name: &str, unit: &'static str, rate: f64) -> Source {
 fn a_throttled_disk_is_named_as_such() {
     let mut run = run(5);
     assert!(!is_given(&run, is_held_back));
-    // A hundred writes a second, always under way, 8 ms each; the host needs 0.2 ms for one.
+    // A hundred writes a second are always under way and take 8 ms each; the host needs 0.2 ms for one.
     let guest = [
         limited("disk.data.reads", "", 0.0),
         limited("disk.data.read_time", "ms", 0.0),
@@ -64,7 +64,7 @@ fn a_throttled_disk_is_named_as_such() {
     close(busy_below.as_ref().unwrap(), 0.025);
 }
 
-/// What is busy because the host's own device can do no more is not held back.
+/// A disk that is busy because the host's own device is at its limit is not held back.
 #[test]
 fn a_slow_disk_is_not_called_held_back() {
     let mut run = run(5);
@@ -79,7 +79,7 @@ fn a_slow_disk_is_not_called_held_back() {
     assert!(!is_given(&run, is_held_back));
 }
 
-/// A busy disk that varies as the load does is not at a limit, however long an operation takes on the way to it.
+/// A busy disk that varies with the load is not at a limit, however long its operations take.
 #[test]
 fn a_disk_far_away_is_not_called_held_back() {
     let mut run = run(5);
@@ -162,7 +162,7 @@ fn a_run_without_telemetry_is_not_explained() {
     assert_eq!(all(&old), []);
 }
 
-/// Three machines each; one vCPU of one of them shares its core, and each of the guests has two and a half times the interrupts.
+/// Three machines each. One vCPU of one of them shares its core, and each guest has two and a half times the interrupts.
 #[test]
 fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
     let mut run = consolidated::run(3, None);
@@ -189,11 +189,11 @@ fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
     let found = &all(&run)[0];
     assert_eq!(found.blocks, 3);
     let missing = |what: &Unknown| found.unknown.iter().filter(|unknown| *unknown == what).count();
-    // What is not known of one machine may be known of another; what is of all is told once.
+    // What is unknown about one machine may be known about another; what concerns all is said once.
     assert_eq!([Unknown::VcpusNotSampled, Unknown::DisksNotCounted].map(|what| missing(&what)), [0, 1], "{found:?}");
 }
 
-/// On newer kernels a throttled thread counts as one that waits.
+/// Newer kernels count a throttled thread as one that waits.
 #[test]
 fn a_throttled_vcpu_is_not_said_to_share_its_cpu() {
     let mut run = run(5);

@@ -1,4 +1,4 @@
-//! The same thing found in several trials is told once, with the trials.
+//! Reports the same finding in several trials once, with the trials.
 
 use super::Finding;
 
@@ -6,7 +6,7 @@ use super::Finding;
 pub(crate) struct Gathered(Vec<Finding>);
 
 impl Gathered {
-    /// Several machines of a trial may say the same.
+    /// Several machines of a trial may have the same finding.
     pub(crate) fn add(&mut self, finding: Finding, trial: u32) {
         let is_same = |known: &&mut Finding| {
             known.what == finding.what
@@ -20,7 +20,7 @@ impl Gathered {
         }
     }
 
-    /// In the order of the first trial of each.
+    /// Sorted by the first trial of each.
     pub(crate) fn all(mut self) -> Vec<Finding> {
         self.0.sort_by_key(|finding| finding.subject.trials.first().copied());
         self.0

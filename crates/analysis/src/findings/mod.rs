@@ -1,8 +1,8 @@
-//! What the analysis has to say beside the figures: reasons to doubt them, each with a code, a severity, whom it is about, and
-//! quantities. The words are the report's.
+//! What the analysis reports beside the figures: reasons to doubt them, each with a code, a severity, a subject, and
+//! quantities. The report puts them into words.
 //!
-//! A code is stable: studies accept findings by it, and programs look for it. [`of_run`] collects those of one run; those of
-//! two runs are in [`crate::two_runs`].
+//! A code is stable: studies accept findings by it, and programs look for it. [`of_run`] collects the findings of one
+//! run; those of two runs are in [`crate::two_runs`].
 
 mod gathered;
 pub mod of_run;
@@ -46,16 +46,16 @@ pub enum Severity {
 pub enum Stamp {
     #[default]
     Usable,
-    /// Small differences may be something else.
+    /// Small differences may have other causes.
     WithCare,
     /// The figures do not answer the question.
     NotUsable,
 }
 
-/// What a finding is about. Where all is empty, it is about the whole run.
+/// What a finding is about. If everything is empty, it is about the whole run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Subject {
-    /// Of two runs, in which.
+    /// Which of two runs it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Which>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,17 +74,17 @@ pub enum Which {
     New,
 }
 
-/// A code, how severe what it stands for is, and whether a study may accept it.
+/// A code, the severity of its findings, and whether a study may accept them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code {
     pub name: &'static str,
     pub severity: Severity,
     pub acceptable: bool,
-    /// What becomes of the answer.
+    /// What it does to the answer.
     pub stamp: Stamp,
 }
 
-/// Each line: code, severity, whether a study may accept it, what becomes of the answer, the variant with its quantities.
+/// Each line: code, severity, whether a study may accept it, its stamp on the answer, and the variant with its quantities.
 macro_rules! catalog {
     ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident $stamp:ident
         $name:ident $({ $($(#[doc = $about:literal])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
@@ -191,14 +191,14 @@ catalog! {
     "builds-differ" Caution acceptable Usable BuildsDiffer { old: String, new: String };
 }
 
-/// What one contender says.
+/// One contender's value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     pub contender: String,
     pub value: String,
 }
 
-/// A value and those that have it.
+/// A value and the contenders that have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
     pub value: String,
@@ -226,7 +226,7 @@ pub struct TableSums {
     pub without: Vec<String>,
 }
 
-/// A measure in which a contender differs from the baseline by more than is tolerated, for each transaction.
+/// A measure that differs from the baseline's by more than is tolerated, per transaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnequalWork {
     pub measure: String,
@@ -238,7 +238,7 @@ pub struct UnequalWork {
     pub tolerance: f64,
 }
 
-/// A measure of work for each transaction, in the old run and in the new one.
+/// A measure of work per transaction, in the old run and in the new one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChangedWork {
     pub measure: String,
@@ -246,7 +246,7 @@ pub struct ChangedWork {
     pub new: f64,
 }
 
-/// Something in which machines of a trial differ, and which have what.
+/// A property in which machines of a trial differ, with the machines that have each value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Property {
     pub name: String,
@@ -260,7 +260,7 @@ pub struct OfMachines {
     pub machines: Vec<u32>,
 }
 
-/// What was something in the old run and is something else in the new one; `None` where it is not there.
+/// A value in the old run and the different one in the new run; `None` where it is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub name: String,
@@ -275,7 +275,7 @@ impl From<Differing> for Change {
     }
 }
 
-/// What of two runs was held against each other.
+/// The part of two runs that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -320,7 +320,7 @@ impl Finding {
     }
 }
 
-/// Marks what a plan accepts, and puts the worst first and what is accepted last; else the order stays.
+/// Marks what a plan accepts. Puts the worst first and accepted findings last; otherwise the order stays.
 pub(crate) fn accept(findings: &mut [Finding], plan: &Plan) {
     for finding in &mut *findings {
         let code = finding.what.code();

@@ -1,4 +1,4 @@
-//! Everything there is to say of one run: reasons to doubt its figures, found by looking, not by asking.
+//! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
 use super::{Finding, Gathered, Told, What, accept};
 use crate::agreement::Agreement;
@@ -17,10 +17,10 @@ use record::run::{Run, StoredTrial};
 use record::trial::{ClockReading, DriverFacts, Outcome, TrialRecord};
 use std::collections::BTreeMap;
 
-/// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
+/// A machine's clock that is faster or slower than the host's by more than this share falsifies what it times.
 const CLOCK_RATE_TOLERANCE: f64 = 0.001;
 
-/// Trials of one cell differ by less than this factor where nothing disturbs them.
+/// Trials of one cell differ by less than this factor if nothing disturbs them.
 const STEADY: f64 = 1.25;
 
 /// What other parts of the analysis found.
@@ -33,7 +33,7 @@ pub struct Found<'a> {
     pub cells: &'a [CellResult],
 }
 
-/// The worst first, and those that the study accepts last.
+/// All findings, the worst first and those that the study accepts last.
 pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
@@ -51,7 +51,7 @@ pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
     findings.extend(alike::differences(run));
     findings.extend(noted_by_trials(run));
     findings.extend(unsteady(run));
-    // Where a neighbour comes or goes, throughput changes because it is meant to.
+    // Where a neighbour comes or goes, throughput changes by design.
     let is_disturbed = |cell: &&CellResult| found.consolidation.iter().any(|one| one.is_disturbed(cell.cell));
     findings.extend(steadiness::cautions::all(found.cells.iter().filter(|cell| !is_disturbed(cell))));
     findings.extend(failed(run));
@@ -76,7 +76,7 @@ fn outcomes(run: &Run) -> Vec<Finding> {
     findings
 }
 
-/// A reason may carry the end of a console, which is another in each trial.
+/// A reason may include the end of a console log, which differs from trial to trial.
 fn in_one_line(outcome: &Outcome) -> Outcome {
     let first = |why: &String| why.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
     match outcome {
@@ -113,18 +113,18 @@ fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
     findings
 }
 
-/// Of each machine of each trial.
+/// The records of each machine of each trial.
 fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
     run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
 }
 
-/// Data of all contenders must lie on the same kind of storage, cached by as many caches.
+/// All contenders must keep their data on the same kind of storage, below as many caches.
 fn storage(run: &Run) -> Vec<Finding> {
     let groups = groups::of_plan(&run.plan);
     groups.iter().flat_map(|group| machines::storage_differences(run, group)).collect()
 }
 
-/// Whoever reads a ratio takes it for the price of a hypervisor.
+/// A reader takes the ratio for the price of a hypervisor.
 fn emulated(run: &Run) -> Vec<Finding> {
     let mut gathered = Gathered::default();
     for record in each_record(run) {
@@ -163,7 +163,7 @@ fn clocks(run: &Run) -> Vec<Finding> {
     drifting.into_iter().map(finding).collect()
 }
 
-/// The least share by which a machine's clock ran wrong, given that each reading is uncertain by half its round trip.
+/// The smallest share by which a machine's clock was certainly wrong; each reading is uncertain by half its round trip.
 fn clock_rate_error(readings: &[ClockReading], length_ms: u64) -> Option<f64> {
     let lowest = readings.iter().min_by_key(|reading| reading.offset_ns)?;
     let highest = readings.iter().max_by_key(|reading| reading.offset_ns)?;
@@ -197,7 +197,7 @@ fn noted_by_trials(run: &Run) -> Vec<Finding> {
     gathered.all()
 }
 
-/// Pairing by block cures drift, but not what comes and goes within seconds.
+/// Pairing by block compensates for drift, but not for what comes and goes within seconds.
 fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
         let values: Vec<f64> = validity::valid_trials(run, cell.id).filter_map(throughput::figure).collect();
@@ -224,7 +224,7 @@ fn failed(run: &Run) -> Vec<Finding> {
 
 fn design(run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // A cell that is alone may be all there is, but not beside others that are compared.
+    // A single cell may be all there is, but not beside others that are compared.
     let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
     for group in groups::of_plan(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
         if !group.cells.iter().any(|cell| cell.baseline) {

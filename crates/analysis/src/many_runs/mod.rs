@@ -1,6 +1,6 @@
 //! Many runs side by side: what is kept of each ([`Brief`]), and how a measure went over runs of one study and host ([`trend`]).
 //!
-//! A brief is made of a run and its analysis and of nothing else, so whatever keeps briefs can make them again from the records.
+//! A brief is made from a run and its analysis alone, so whatever keeps briefs can rebuild them from the records.
 
 pub mod trend;
 
@@ -22,30 +22,30 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Of a hash this many bytes tell studies apart.
+/// This many bytes of a hash distinguish studies.
 const ID_BYTES: usize = 8;
 
-/// The fact by which a machine tells its kernel.
+/// The fact in which a machine reports its kernel.
 const KERNEL: &str = "kernel.release";
 
-/// What is kept of a run to find it among others and to compare its figures with theirs.
+/// What is kept of a run, to find it among others and to compare its figures with theirs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Brief {
-    /// The folder's name.
+    /// The name of its folder.
     pub run: String,
     /// When its first trial began (RFC 3339, UTC); `None` if none has a record.
     pub started: Option<String>,
-    /// The study's name, and a hash of what of its plan decides figures ([`study_id`]).
+    /// The study's name, and a hash of the parts of its plan that decide figures ([`study_id`]).
     pub study: String,
     pub study_id: String,
     pub state: State,
-    /// Trials that are planned, and those whose figures count.
+    /// The number of planned trials, and of those whose figures count.
     pub planned: u32,
     pub valid: u32,
-    /// What was used, by what it is ("bakeoff", "server", "kernel", "image"): several of one if trials differ in it.
+    /// The versions used, by component ("bakeoff", "server", "kernel", "image"); several if trials differ.
     pub versions: BTreeMap<String, Vec<String>>,
     pub cells: Vec<BriefCell>,
-    /// The host's facts but for those that differ from run to run.
+    /// The host's facts, without those that differ from run to run.
     pub host: Facts,
 }
 
@@ -55,7 +55,7 @@ pub enum State {
     /// Every planned trial has a record, and no more are to come.
     Complete,
     Unfinished,
-    /// It was only played: its figures are made up.
+    /// It was only rehearsed: its figures are made up.
     Rehearsed,
 }
 
@@ -66,15 +66,15 @@ pub struct BriefCell {
     pub coordinates: String,
     /// The contender that it is compared with; `None` if it is the baseline or there is none.
     pub baseline: Option<String>,
-    /// Whether a trial of it left wrong data behind.
+    /// True if one of its trials left wrong data behind.
     pub wrong_data: bool,
     /// In the order of the measures.
     pub levels: Vec<BriefLevel>,
-    /// Against the baseline of its own run, without the values of single blocks.
+    /// Compared with the baseline of its own run, without the values of single blocks.
     pub contrasts: Vec<Contrast>,
 }
 
-/// What a cell's trials gave on average in one measure.
+/// The mean of a cell's trials in one measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BriefLevel {
     #[serde(flatten)]
@@ -158,8 +158,8 @@ fn versions(run: &Run) -> BTreeMap<String, Vec<String>> {
     versions.into_iter().map(|(what, seen)| (what, seen.into_iter().collect())).collect()
 }
 
-/// A hash of what of a plan decides its figures: the seed, and each cell with every key of the study decided. It leaves out what
-/// only says how well they are known (blocks, precision, margin), and names that stand for nothing else (study, question).
+/// A hash of the parts of a plan that decide its figures: the seed, and each cell with every key of the study decided. It
+/// leaves out what only affects how well figures are known (blocks, precision, margin), and mere names (study, question).
 pub fn study_id(plan: &Plan) -> String {
     let of_cell = |cell: &Cell| {
         let Cell { id: _, contender, baseline, scenario, sweep, settings } = cell;
@@ -179,7 +179,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// What a host is told by in a line; others may have the same.
+/// A host's description in one line; other hosts may share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostBrief {
     pub processor: Option<String>,
@@ -199,8 +199,8 @@ impl HostBrief {
     }
 }
 
-/// Facts of two hosts that both know and in which they differ: another version of bakeoff knows others, which says nothing of the
-/// host.
+/// Facts that both hosts know and in which they differ. Facts that only one knows are ignored: another version of
+/// bakeoff knows others, which says nothing about the host.
 pub fn differing_facts(old: &Facts, new: &Facts) -> Vec<Change> {
     let differs = |(name, before): (&String, &Fact)| {
         let after = new.get(name).filter(|after| *after != before)?;

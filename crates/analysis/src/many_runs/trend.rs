@@ -1,7 +1,7 @@
-//! How a measure went over runs. Only runs of one study on one host are set side by side; others stand apart, with the reason.
+//! How a measure went over runs. Only runs of one study on one host are set side by side; others are kept apart, with the reason.
 //!
-//! Each run's level has the interval that its own blocks give. What differs from run to run is in none of these; so the mean over
-//! runs has an interval of its own, in which a run counts once.
+//! Each run's level has the interval that its own blocks give. None of these includes what differs from run to run. So
+//! the mean over runs has its own interval, in which a run counts once.
 
 use super::{Brief, BriefLevel, HostBrief, State, differing_facts};
 use crate::contrast::Contrast;
@@ -19,9 +19,9 @@ pub struct Trend {
     pub format: u32,
     #[serde(flatten)]
     pub measure: Measure,
-    /// In the order of their first runs.
+    /// Ordered by their first runs.
     pub courses: Vec<Course>,
-    /// Runs that have no place in any course, each with the reason.
+    /// Runs that belong to no course, each with the reason.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -34,7 +34,7 @@ pub struct LeftOut {
 /// Runs of one study on one host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Course {
-    /// Names of the study; the same study may have been kept in files of several names.
+    /// Names of the study; the same study may have been kept in files with several names.
     pub study: Vec<String>,
     pub study_id: String,
     pub host: HostBrief,
@@ -46,18 +46,18 @@ pub struct Course {
     pub series: Vec<Series>,
 }
 
-/// What sets a course apart from an earlier one of a study of the same name.
+/// What separates a course from an earlier one of a study of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Apart {
     Host {
         changes: Vec<Change>,
     },
-    /// Its seed, its cells or their settings are not the same.
+    /// Its seed, its cells or their settings differ.
     Study,
 }
 
-/// What a reader must know of a run's figures.
+/// What a reader must know about a run's figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
@@ -68,11 +68,11 @@ pub enum Note {
     WrongData {
         contender: String,
     },
-    /// Something was used that is not what the run before used.
+    /// A component differs from the one that the run before used.
     Changed(Change),
 }
 
-/// A run's place in a course.
+/// A run's position in a course.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     pub run: String,
@@ -87,15 +87,15 @@ pub struct Series {
     pub contender: String,
     pub coordinates: String,
     pub baseline: Option<String>,
-    /// One for each run, in their order; `None` where it has none.
+    /// One level for each run, in their order; `None` where a run has none.
     pub levels: Vec<Option<BriefLevel>>,
     pub mean: Option<Estimate>,
-    /// The same against the baseline of each run.
+    /// The same, as contrasts with the baseline of each run.
     pub contrasts: Vec<Option<Contrast>>,
     pub mean_contrast: Option<Contrast>,
 }
 
-/// What is asked for.
+/// The query.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
     pub measure: &'a str,
@@ -105,7 +105,7 @@ pub struct Wanted<'a> {
     pub cell: Option<u32>,
 }
 
-/// A name that no run has, and those that they have.
+/// A name that no run has, with the names that exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownError {
     #[error("no run was measured")]
@@ -159,7 +159,7 @@ fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a
 
 fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownError> {
     let levels = || runs.iter().flat_map(|run| series_of(run, wanted)).flat_map(|cell| &cell.levels);
-    // The newest run's unit and direction; a version of the tool may have changed them.
+    // The unit and direction of the newest run, since a version of the tool may have changed them.
     if let Some(level) = levels().filter(|level| level.measure.id == wanted.measure).last() {
         return Ok(level.measure.clone());
     }
@@ -172,20 +172,20 @@ fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownE
     Err(UnknownError::Measure { name: wanted.measure.to_owned(), known: known.into_iter().cloned().collect() })
 }
 
-/// Runs that belong together, with every fact that one of them knows of the host.
+/// Runs that belong together, with every fact about the host that one of them knows.
 struct Group<'a> {
     runs: Vec<&'a Brief>,
     host: Facts,
 }
 
-/// By study, and by hosts in which no fact differs that both runs know, as when two runs are compared.
+/// Groups runs by study and host. Two hosts are the same if no fact that both know differs, as when two runs are compared.
 fn grouped<'a>(runs: &[&'a Brief]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for run in runs {
         let is_own = |group: &&mut Group<'a>| {
             group.runs[0].study_id == run.study_id && differing_facts(&group.host, &run.host).is_empty()
         };
-        // Who knows little may fit several; the newest is nearest in time.
+        // A host with few known facts may fit several groups; the newest is nearest in time.
         match groups.iter_mut().rev().find(is_own) {
             Some(group) => {
                 group.runs.push(run);
@@ -212,7 +212,7 @@ fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<
     }
 }
 
-/// Against the nearest of the earlier courses: of the same study on another host, or else of another study of the same name.
+/// Compared with the nearest earlier course: of the same study on another host, otherwise of another study of the same name.
 fn apart(earlier: &[Group<'_>], group: &Group<'_>) -> Option<Apart> {
     let first = group.runs[0];
     let nearest = |is_near: &dyn Fn(&Brief) -> bool| earlier.iter().rev().find(|other| is_near(other.runs[0]));
@@ -238,7 +238,7 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
     runs.iter().zip(before).map(stop).collect()
 }
 
-/// What was used that is not what the run before used.
+/// The components whose version differs from that of the run before.
 fn changes(before: &Brief, run: &Brief) -> Vec<Note> {
     let change = |(what, old): (&String, &Vec<String>)| {
         let new = run.versions.get(what).filter(|new| *new != old)?;
@@ -250,7 +250,7 @@ fn changes(before: &Brief, run: &Brief) -> Vec<Note> {
 
 fn all_series(runs: &[&Brief], measure: &Measure, wanted: Wanted<'_>) -> Vec<Series> {
     let Some(newest) = runs.last() else { return Vec::new() };
-    // All runs of a study have the same cells, but a plan's numbers of them may be others.
+    // All runs of a study have the same cells, but their plans may number them differently.
     let of_cell = |cell: &super::BriefCell| {
         let same =
             |other: &&super::BriefCell| (&other.contender, &other.coordinates) == (&cell.contender, &cell.coordinates);
@@ -279,7 +279,7 @@ fn mean_level(scale: Scale, levels: &[Option<BriefLevel>]) -> Option<Estimate> {
     Some(over_runs(Estimate { bounds: mean.bounds.map(|end| end.min(most)), ..mean }, points.len()))
 }
 
-/// Ratios of some runs and differences of others have no mean.
+/// `None` if some runs have ratios and others differences: these have no mean.
 fn mean_contrast(measure: &str, contrasts: &[Option<Contrast>]) -> Option<Contrast> {
     let scale = contrasts.iter().flatten().next()?.scale;
     let points = contrasts.iter().flatten().map(|one| (one.scale == scale).then_some(one.estimate.point));
@@ -290,7 +290,7 @@ fn mean_contrast(measure: &str, contrasts: &[Option<Contrast>]) -> Option<Contra
     Some(Contrast { measure: measure.to_owned(), scale, estimate, spread: None, blocks: Vec::new() })
 }
 
-/// The same in the words of runs, which were made as blocks are.
+/// Renames a mean over blocks to a mean over runs: runs were passed in as if they were blocks.
 fn over_runs(mean: Estimate, runs: usize) -> Estimate {
     let bounds = match mean.bounds {
         Bounds::Unknown { .. } if runs < FEWEST_BLOCKS => {
@@ -315,7 +315,7 @@ mod tests {
     use record::run::Run;
     use record::synthetic;
 
-    /// The synthetic run as if it had been carried out on this day of November, with this many transactions for each usual hundred.
+    /// The synthetic run as if carried out on this day of November, with this many transactions for each usual hundred.
     fn on_day(day: u32, per_hundred: u64) -> Run {
         let mut run = synthetic::run(3);
         run.dir = format!("runs/202611{day:02}T020000Z-nightly").into();
@@ -377,7 +377,7 @@ mod tests {
         runs[4].host.insert("system.uptime_s".to_owned(), Fact::known("7"));
         let trend = trend(&briefs(&runs), wanted(THROUGHPUT)).unwrap();
         let days = |course: &Course| course.runs.iter().map(|stop| stop.run[6..8].to_owned()).collect::<Vec<_>>();
-        // Who does not know of a fact does not differ in it.
+        // A host does not differ in a fact that it does not know.
         assert_eq!(
             trend.courses.iter().map(days).collect::<Vec<_>>(),
             [vec!["01", "02", "04"], vec!["03"], vec!["05"]]

@@ -11,14 +11,14 @@ use record::run::StoredTrial;
 const NANOS_PER_SECOND: f64 = 1e9;
 const MILLIS_PER_SECOND: f64 = 1e3;
 
-/// How names of counters begin that mean something to the workload's own audit only.
+/// Prefix of counters that mean something only to the workload's own audit.
 const FOR_AUDITS: &str = "audit.";
 
 pub fn database(trial: &StoredTrial) -> Vec<Reading> {
     trial.looks.as_ref().map(between_looks).unwrap_or_default()
 }
 
-/// What the database counted from one look to the next.
+/// What the database counted between the two looks.
 pub fn between_looks(looks: &Looks) -> Vec<Reading> {
     let both = looks.start.database.known().zip(looks.end.database.known());
     let seconds = looks.span_ns() as f64 / NANOS_PER_SECOND;
@@ -44,7 +44,7 @@ pub fn workload(trial: &StoredTrial) -> Vec<Reading> {
     counted.map(reading).collect()
 }
 
-/// What was counted between two looks; a counter that fell was reset in between and says nothing.
+/// The difference between two looks. A counter that fell was reset in between and says nothing.
 fn between(start: Option<u64>, end: Option<u64>) -> Option<f64> {
     Some(end?.checked_sub(start?)? as f64)
 }

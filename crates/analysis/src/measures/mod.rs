@@ -1,8 +1,8 @@
 //! What is measured of a trial: an explicit list.
 //!
-//! A measure is one number of a trial, or of one machine of it, with a name that stays the same, a unit, and a direction. What
-//! is made of measures (means over trials, ratios to the baseline, tables, CSV, comparisons of runs) asks for nothing else,
-//! so a new measure is an entry in [`CATALOG`] and appears in all of them.
+//! A measure is one number of a trial, or of one of its machines, with a stable name, a unit, and a direction.
+//! Everything made from measures (means over trials, ratios to the baseline, tables, CSV, comparisons of runs) needs
+//! nothing else. So a new measure is an entry in [`CATALOG`] and appears in all of them.
 
 pub mod activity;
 pub mod latency;
@@ -14,10 +14,10 @@ use crate::missing::Missing;
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 
-/// What a number is.
+/// What a number means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measure {
-    /// What follows a slash is a name from the workload, as in `response.p99/new-order`.
+    /// The part after a slash is a name from the workload, as in `response.p99/new-order`.
     pub id: String,
     pub unit: Unit,
     pub better: Better,
@@ -50,24 +50,24 @@ pub enum Better {
     Neither,
 }
 
-/// How two values of a measure are compared, and so how several are averaged.
+/// How two values of a measure are compared, and therefore how several are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// By their ratio; averages are geometric means. Where a value of the run is not above 0, it is taken as a difference.
+    /// By their ratio; averages are geometric means. If a value of the run is not above 0, differences are used instead.
     Ratio,
     /// By their difference; averages are arithmetic means.
     Difference,
-    /// By their difference, and none is above 1.
+    /// By their difference; no value is above 1.
     Proportion,
 }
 
-/// One value of one trial, or why there is none.
+/// One value of one trial, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub measure: Measure,
     pub value: Result<f64, Missing>,
-    /// How many transactions, seconds or samples the value is made of, if it is made of some.
+    /// The number of transactions, seconds or samples behind the value, if it is made from any.
     pub n: Option<u64>,
 }
 
@@ -93,11 +93,11 @@ pub enum Entry {
         scale: Scale,
         of: fn(&StoredTrial) -> Option<f64>,
     },
-    /// Measures whose names or units come from the record: one for each kind of transaction, each counter.
+    /// Measures whose names or units come from the record: one for each kind of transaction or each counter.
     Several(fn(&StoredTrial) -> Vec<Reading>),
 }
 
-/// An entry for one measure. A trial of which it is not known has no value.
+/// An entry for one measure. A trial for which it is unknown has no value.
 pub const fn one(
     id: &'static str,
     unit: Unit,
@@ -119,7 +119,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::Several(activity::workload),
 ];
 
-/// Where only throughput is asked for, and all else would be read for nothing.
+/// For callers that need only throughput, so that nothing else is read.
 pub const THROUGHPUT_ONLY: &[Entry] = &[Entry::Several(throughput::readings)];
 
 impl Entry {

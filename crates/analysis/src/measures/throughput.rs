@@ -6,7 +6,7 @@ use record::run::StoredTrial;
 
 pub const THROUGHPUT: &str = "throughput";
 
-/// Of several machines the least ([`throughput::figure`]). A trial that counted nothing has no value: no ratio can be made of it.
+/// Of several machines, the minimum ([`throughput::figure`]). A trial that counted nothing has no value: it allows no ratio.
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let read = || {
         let unit = Unit::Own(throughput::metric(trial)?.unit);

@@ -1,6 +1,6 @@
 //! How throughput varied from second to second, and how many transactions took very long.
 //!
-//! Two databases of equal throughput are not equal if one stops for a second now and then.
+//! Two databases of equal throughput are not equal if one of them stops for a second now and then.
 
 use super::{Better, Measure, Reading, Scale, Unit};
 use crate::cycle::{self, Cycle};
@@ -20,13 +20,13 @@ pub const SLOW: &str = "variability.slow";
 pub const SLOW_SHARE: &str = "variability.slow_share";
 pub const CYCLE: &str = "variability.cycle";
 
-/// A second with less than this share of the median is low.
+/// A second is low if its throughput is below this share of the median.
 const LOW: f64 = 0.5;
 
 /// A transaction is slow if its response took longer.
 const SLOW_US: u64 = 1_000_000;
 
-/// Shares of the median are kept to millionths, so that they can be counted.
+/// Shares of the median are kept in millionths, as whole numbers, so that they can be counted.
 const MILLIONTHS: f64 = 1e6;
 
 /// "variability.p5": the fifth percentile of the seconds, over their median.
@@ -62,7 +62,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     found
 }
 
-/// Of a window that is long enough to look.
+/// The period of a cycle; `None` if the window is too short to look for one.
 fn period(seconds: &[f64]) -> Option<Reading> {
     let value = match cycle::find(seconds) {
         Cycle::TooShort => return None,
@@ -73,7 +73,7 @@ fn period(seconds: &[f64]) -> Option<Reading> {
     Some(Reading { measure, value, n: Some(seconds.len() as u64) })
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Neither negative nor near the end of what fits.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Neither negative nor too large to fit.
 fn bands(seconds: &[f64], median: f64) -> Vec<Reading> {
     let shares = Counts::of(seconds.iter().map(|rate| ((rate / median * MILLIONTHS).round() as u64, 1)));
     let of_band = |quantile: f64| {
@@ -106,7 +106,7 @@ fn variation(values: &[f64]) -> Option<f64> {
     student::spread(values).filter(|_| mean > 0.0).map(|spread| spread / mean)
 }
 
-/// The most values in a row that are as asked.
+/// The length of the longest run of values for which the predicate holds.
 fn longest_run(values: &[f64], is: impl Fn(f64) -> bool) -> usize {
     values.split(|value| !is(*value)).map(<[f64]>::len).max().unwrap_or(0)
 }

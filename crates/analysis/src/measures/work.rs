@@ -1,5 +1,5 @@
-//! What each transaction cost: statements and rows, as the load engine counts them, and what reached the device and the redo
-//! log, by the two looks within the window.
+//! What each transaction cost. Statements and rows are counted by the load engine; what reached the device and the redo
+//! log comes from the two looks within the window.
 
 use super::{Better, Reading, Scale, Unit};
 use record::looks::{DeviceCounts, Looks};
@@ -31,7 +31,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     of_work.chain(of_storage(trial)).collect()
 }
 
-/// How many transactions lie between a trial's looks, at the rate of its window.
+/// How many transactions finished between a trial's looks, at the mean rate of its window.
 fn between_looks(trial: &StoredTrial) -> Option<f64> {
     let (driver, looks) = (trial.record.driver.as_ref()?, trial.looks.as_ref()?);
     let finished: u64 = driver.transactions().map(KindTotals::finished).sum();

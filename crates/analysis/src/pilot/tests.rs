@@ -1,4 +1,4 @@
-//! Forecasts against figures worked out with scipy, and pilots that cannot serve.
+//! Forecasts compared with figures computed by scipy, and pilots that cannot be used.
 
 use super::*;
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ fn a_run_that_may_stop_by_itself_needs_its_least_blocks() {
     assert_eq!(needed.point, Some(12));
 }
 
-/// The made-up trials last 33.0 s each by their phases but for 0.9 s of boot and 7 phases of 90 ms.
+/// The phases of the made-up trials last 33.0 s each, not counting 0.9 s of boot and 7 phases of 90 ms.
 #[test]
 fn a_block_takes_what_the_pilots_trials_took_with_the_plans_own_windows() {
     let pilot = synthetic::run(5);

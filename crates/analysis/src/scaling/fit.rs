@@ -1,16 +1,16 @@
-//! Curves through throughput over size: the Universal Scalability Law and, without its last term, Amdahl's law.
+//! Curves of throughput over size: the Universal Scalability Law and, without its last term, Amdahl's law.
 //!
-//! Throughput at size N is λN / (1 + σ(N − 1) + κN(N − 1)): λ is the rate of one unit, σ what has to wait in one queue,
-//! κ what each pair of units must tell each other. Fitted is the logarithm of throughput by least squares, since errors of
-//! throughput are shares of it, at a large size as at a small one. Neither σ nor κ may be negative, which would mean that
-//! units help each other; where the data ask for that, the term is zero. The method is Gauss and Newton's, in the coefficients
-//! of the reciprocal, in which the law is linear.
+//! Throughput at size N is λN / (1 + σ(N − 1) + κN(N − 1)). λ is the rate of one unit, σ the work that has to wait in
+//! one queue, and κ what each pair of units must tell each other. The logarithm of throughput is fitted by least
+//! squares, since errors are a share of throughput at any size. Neither σ nor κ may be negative, which would mean that
+//! units help each other; where the data ask for that, the term is zero. The method is Gauss and Newton's, in the
+//! coefficients of the reciprocal, in which the law is linear.
 //!
-//! Here are no blocks and no intervals; those are made in [`super::law`].
+//! There are no blocks and no intervals here; those are in [`super::law`].
 
 use crate::least_squares::LeastSquares;
 
-/// What the law says and how many of its terms are fitted.
+/// The law that is fitted, by its terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// λ, σ and κ.
@@ -22,7 +22,7 @@ pub enum Shape {
 /// A fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// λ: what one unit alone would do.
+    /// λ: the throughput of one unit alone.
     pub rate_of_one: f64,
     /// σ: the share of work that only one unit can do at a time.
     pub contention: f64,
@@ -30,19 +30,19 @@ pub struct Fit {
     pub coherency: f64,
 }
 
-/// Coefficients of N / throughput: of 1, N − 1 and N(N − 1).
+/// Coefficients of N / throughput, for the terms 1, N − 1 and N(N − 1).
 type Coefficients = [f64; 3];
 
-/// Amdahl's law goes through any two points, and says nothing then.
+/// Amdahl's law fits any two points exactly, and then says nothing.
 const FEWEST_SIZES: usize = 3;
 
-/// Steps until the coefficients settle; a handful is usual.
+/// The most steps until the coefficients settle; a handful is usual.
 const MOST_STEPS: usize = 60;
 
-/// A step that improves the sum of squares by less than this share is the last.
+/// The search ends with a step that improves the sum of squares by less than this share.
 const SETTLED: f64 = 1e-15;
 
-/// How often a step that makes things worse is halved before the search ends.
+/// How often a step that makes the fit worse is halved before the search ends.
 const MOST_HALVINGS: usize = 30;
 
 impl Shape {
@@ -59,7 +59,7 @@ impl Shape {
         if points.len() < FEWEST_SIZES || !usable {
             return None;
         }
-        // First as if the reciprocal had the errors: then the law is linear, and that is close already.
+        // First treat the reciprocal as the value with errors: the law is then linear, and the result is already close.
         let rows = points.iter().map(|&(size, rate)| (terms(size).map(|term| term * rate / size), 1.0));
         let mut found = least_squares(&rows.collect::<Vec<_>>(), self.terms())?;
         let mut squares = sum_of_squares(points, &found);
@@ -75,7 +75,7 @@ impl Shape {
         (one > 0.0).then(|| Fit { rate_of_one: 1.0 / one, contention: queue / one, coherency: pairs / one })
     }
 
-    /// One step of Gauss and Newton's, shortened until it is none for the worse; `None` if there is no such step.
+    /// One step of Gauss and Newton's method, shortened until it improves the fit; `None` if there is no such step.
     fn step(self, points: &[(f64, f64)], from: &Coefficients, squares: f64) -> Option<(Coefficients, f64)> {
         let row = |&(size, rate): &(f64, f64)| {
             let fitted = at(from, size);
@@ -102,7 +102,7 @@ impl Fit {
         self.rate_of_one * size / slowed
     }
 
-    /// The size at which the curve is highest; `None` if it rises for ever.
+    /// The size at which the curve is highest; `None` if it always rises.
     pub fn peak(&self) -> Option<f64> {
         (self.coherency > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherency).sqrt())
     }
@@ -120,8 +120,8 @@ fn sum_of_squares(points: &[(f64, f64)], coefficients: &Coefficients) -> f64 {
     points.iter().map(|&(size, rate)| (rate / at(coefficients, size)).ln().powi(2)).sum()
 }
 
-/// The coefficients with the least squares of which none is negative. With so few, each choice of which are zero can be
-/// tried; the best of those that are allowed is the answer, since the problem is convex.
+/// The non-negative coefficients with the least squares. There are so few that every choice of zero terms can be tried.
+/// The best allowed one is the answer, since the problem is convex.
 fn least_squares(rows: &[(Coefficients, f64)], terms: usize) -> Option<Coefficients> {
     let choices = (1_usize..1 << terms).filter(|choice| choice & 1 == 1);
     let solved =
@@ -135,7 +135,7 @@ fn least_squares(rows: &[(Coefficients, f64)], terms: usize) -> Option<Coefficie
     solved.min_by(|one, other| squares(one).total_cmp(&squares(other)))
 }
 
-/// The unrestricted least squares in the terms whose bits are set in `choice`, the others zero.
+/// The unrestricted least squares in the terms whose bits are set in `choice`; the other coefficients are zero.
 fn solve(rows: &[(Coefficients, f64)], choice: usize) -> Option<Coefficients> {
     let chosen: Vec<usize> = (0..3).filter(|term| choice >> term & 1 == 1).collect();
     let columns = rows.iter().map(|(row, _)| chosen.iter().map(|&term| row[term]).collect::<Vec<_>>());
@@ -201,7 +201,7 @@ mod tests {
         let fit = Shape::Universal.fit(&[(1.0, 100.0), (2.0, 202.0), (4.0, 405.0), (8.0, 820.0)]).unwrap();
         assert_eq!((fit.contention.to_bits(), fit.coherency.to_bits()), (0, 0));
         assert_eq!(fit.peak(), None);
-        // The geometric mean of what each unit did.
+        // The geometric mean of the throughput per unit.
         close(fit.rate_of_one, (100.0 * 101.0 * 101.25 * 102.5_f64).powf(0.25), 1e-9);
     }
 

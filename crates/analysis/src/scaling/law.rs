@@ -7,11 +7,11 @@ use crate::missing::Missing;
 use crate::student;
 use serde::{Deserialize, Serialize};
 
-/// With fewer sizes the three numbers of the law go near the points whatever they are, and a peak is found where there is
+/// With fewer sizes, the three numbers of the law come near the points in any case, and a peak is found where there is
 /// none.
 const FEWEST_SIZES_FOR_A_PEAK: usize = 6;
 
-/// A peak further out than this many times the largest size measured lies where nothing was seen.
+/// A peak further out than this many times the largest measured size lies where nothing was seen.
 const FURTHEST_PEAK: f64 = 2.0;
 
 /// Points of a drawn curve.
@@ -20,9 +20,9 @@ const CURVE_POINTS: u32 = 40;
 /// The Universal Scalability Law through one contender's sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UniversalLaw {
-    /// Those through which it was fitted.
+    /// The sizes to which it was fitted.
     pub sizes: Vec<f64>,
-    /// How many blocks have all of them; only these are used.
+    /// How many blocks have all sizes; only these are used.
     pub blocks: usize,
     /// λ.
     pub rate_of_one: Estimate,
@@ -30,14 +30,14 @@ pub struct UniversalLaw {
     pub contention: Estimate,
     /// κ.
     pub coherency: Estimate,
-    /// A point value: the largest share by which a point lies off the curve.
+    /// The largest relative distance of a point from the curve; a point value.
     pub furthest_off: f64,
     pub peak: Peak,
-    /// For drawing, within the sizes measured.
+    /// For drawing, within the measured sizes.
     pub curve: Vec<CurvePoint>,
 }
 
-/// Amdahl's law through the same.
+/// Amdahl's law for the same sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmdahlsLaw {
     pub rate_of_one: Estimate,
@@ -58,9 +58,9 @@ pub enum Peak {
     Determined {
         size: Estimate,
     },
-    /// The data do not tell where it is.
+    /// The data do not show where it is.
     NotDetermined {
-        /// Where the curve would be highest if it went on as fitted; not a finding.
+        /// Where the curve would peak if it continued as fitted; this is not a finding.
         extrapolated: Option<f64>,
         why: Vec<Missing>,
     },
@@ -69,7 +69,7 @@ pub enum Peak {
 /// Throughput of each size in each of the blocks that have all sizes.
 pub struct Measured<'a> {
     pub sizes: &'a [f64],
-    /// One row for each block, in the order of the blocks; one positive value for each size.
+    /// One row for each block, in the order of blocks, with one positive value for each size.
     pub blocks: &'a [Vec<f64>],
 }
 
@@ -103,7 +103,7 @@ impl Measured<'_> {
         Some(Fitted { points, fit, without, blocks: self.blocks.len() })
     }
 
-    /// Each size with the geometric mean of its throughput over the blocks, or over all but one of them.
+    /// Each size with its geometric mean throughput over the blocks, or over all but one of them.
     fn points(&self, left_out: Option<usize>) -> Option<Vec<(f64, f64)>> {
         let blocks =
             || self.blocks.iter().enumerate().filter(move |(block, _)| Some(*block) != left_out).map(|(_, row)| row);
@@ -114,7 +114,7 @@ impl Measured<'_> {
     }
 }
 
-/// The law through all blocks, and without each of them in turn.
+/// The law fitted to all blocks, and without each of them in turn.
 struct Fitted {
     points: Vec<(f64, f64)>,
     fit: Fit,
@@ -128,7 +128,7 @@ impl Fitted {
         [self.positive(|fit| fit.rate_of_one), self.share(|fit| fit.contention), self.share(|fit| fit.coherency)]
     }
 
-    /// Of what is nothing or more: an interval that reaches below does so only by its symmetry.
+    /// A number that cannot be negative: an interval reaches below zero only because it is symmetric.
     fn share(&self, number: fn(&Fit) -> f64) -> Estimate {
         estimate(number(&self.fit), self.bounds(number).map(|end| end.max(0.0)))
     }
@@ -144,7 +144,7 @@ impl Fitted {
         let without: Vec<f64> = self.without.iter().map(&number).collect();
         let is_whole = without.len() == self.blocks;
         match student::jackknife(number(&self.fit), &without) {
-            // An end that is not a number cannot be an end.
+            // An end of an interval must be a finite number.
             Bounds::Known { low, high } if is_whole && low.is_finite() && high.is_finite() => {
                 Bounds::Known { low, high }
             }
@@ -203,7 +203,7 @@ mod tests {
 
     const SIZES: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-    /// Blocks that are the law with errors of about a percent, each size its own.
+    /// Blocks that follow the law with errors of about one per cent, different for each size.
     fn blocks(truth: &Fit, count: u32) -> Vec<Vec<f64>> {
         let error = |block: u32, place: u32| 1.0 + 0.01 * (f64::from(block * 7 + place * 3) * 1.7).sin();
         let of_block =
@@ -224,9 +224,9 @@ mod tests {
         assert_eq!(law.curve.len(), 41);
     }
 
-    /// The law fitted as in [`super::super::fit`] to all six blocks and to each five of them; of the logarithms of λ and of the
-    /// peak, and of σ and κ as they are, `scipy.stats.t.ppf(0.975, 5) * (5 / 6 * ((v - v.mean())**2).sum())**0.5` to either
-    /// side (scipy 1.17.1).
+    /// The law is fitted as in [`super::super::fit`] to all six blocks and to each five of them. The half widths below
+    /// are for the logarithms of λ and of the peak, and for plain σ and κ (scipy 1.17.1):
+    /// `scipy.stats.t.ppf(0.975, 5) * (5 / 6 * ((v - v.mean())**2).sum())**0.5`.
     #[test]
     fn intervals_are_those_of_scipy() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
     }
 
-    /// The same that has a peak with seven sizes has none that is believed with five.
+    /// The law that has a peak with seven sizes has none that is believed with five.
     #[test]
     fn five_sizes_name_no_peak() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };

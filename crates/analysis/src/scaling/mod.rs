@@ -1,8 +1,8 @@
 //! How throughput grows with a machine's vCPUs, the number of clients, or whatever number a study varies.
 //!
-//! Cells of one contender that differ in nothing but this size make a curve: where anything else changes with it, that
-//! may be what made the difference. Ratios are of the same block. Laws are fitted over vCPUs and clients only, through sizes whose vCPUs have a core
-//! each; where the larger ones share cores they are shown, and stay out of the law.
+//! Cells of one contender that differ only in this size make a curve; if anything else changed, that could be the
+//! cause. Ratios are within a block. Laws are fitted over vCPUs and clients only, through sizes whose vCPUs have a core
+//! each. Larger sizes that share cores are shown, but are not part of the law.
 
 pub mod fit;
 pub mod law;
@@ -27,22 +27,22 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Scaling {
     pub contender: String,
     pub baseline: bool,
-    /// The study's key of what grows, such as `machine.vcpus`.
+    /// The study's key that grows, such as `machine.vcpus`.
     pub axis: String,
     /// Scenario and swept values that all its points share; empty if there are none.
     pub held: String,
     pub metric: Metric,
     /// From the smallest size to the largest.
     pub points: Vec<Point>,
-    /// From each size to the next.
+    /// The growth from each size to the next.
     pub steps: Vec<Step>,
-    /// Borders that the curve crosses, and what is not known of them.
+    /// Limits that the curve crosses, and what is unknown about them.
     pub remarks: Vec<Remark>,
     pub universal: Option<UniversalLaw>,
     pub amdahl: Option<AmdahlsLaw>,
 }
 
-/// Keys of which more may do more work. Only of these there is an efficiency, and a law.
+/// Keys of which more may do more work. Only these have an efficiency and a law.
 const RESOURCES: [&str; 2] = [key::VCPUS, key::CLIENTS];
 
 pub fn is_resource(axis: &str) -> bool {
@@ -54,9 +54,9 @@ pub struct Point {
     pub cell: u32,
     pub size: f64,
     pub throughput: Option<Estimate>,
-    /// Over the smallest size; one by definition there.
+    /// Relative to the smallest size; there it is 1 by definition.
     pub growth: Option<Contrast>,
-    /// Growth over what it would be if every unit did as much as those of the smallest size.
+    /// Growth over the growth that there would be if every unit did as much as those of the smallest size.
     pub efficiency: Option<Contrast>,
     /// Where the vCPUs ran.
     pub place: Place,
@@ -67,9 +67,9 @@ pub struct Step {
     pub from: f64,
     pub to: f64,
     pub growth: Option<Contrast>,
-    /// The same growth, for as much of a doubling as the step is.
+    /// The same growth, converted to one doubling.
     pub per_doubling: Option<Contrast>,
-    /// Whether the vCPUs begin to share cores, or spread over more memory nodes.
+    /// Limits crossed in this step: vCPUs begin to share cores, or spread over more memory nodes.
     pub crosses: Vec<Crossing>,
 }
 
@@ -89,14 +89,14 @@ pub enum Remark {
         what: Crossing,
     },
     CoresSharedAtEverySize,
-    /// Those sizes are not part of the fitted law.
+    /// These sizes are not part of the fitted law.
     CoresSharedAtSomeSizes,
     CoresUnknown,
     NodesUnknown,
     HostIsGuest,
 }
 
-/// All curves of a run, contenders of equal circumstances one after another.
+/// All curves of a run; contenders under the same conditions follow each other.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
     let Some(throughput) = observations.measure(THROUGHPUT) else { return Vec::new() };
     let topology = Topology::of(&run.host);
@@ -110,7 +110,7 @@ pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
     axes(&run.plan).into_iter().flat_map(of_axis).collect()
 }
 
-/// Resources, which may also change from scenario to scenario, and what else is swept.
+/// The axes: resources, which may also change from scenario to scenario, and everything else that is swept.
 fn axes(plan: &Plan) -> Vec<&str> {
     let swept: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| cell.sweep.keys()).map(String::as_str).collect();
     RESOURCES.into_iter().chain(swept.into_iter().filter(|axis| !is_resource(axis))).collect()
@@ -120,7 +120,7 @@ fn size(cell: &Cell, axis: &str) -> Option<f64> {
     cell.settings.number(axis).filter(|size| *size > 0.0)
 }
 
-/// Cells of one contender that differ in nothing but the size, by size; only where there are several sizes.
+/// Cells of one contender that differ only in size, sorted by size; only if there are several sizes.
 fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
     let plain = |cell: &Cell| (cell.contender.clone(), cell.settings.without(axis));
     let mut families: Vec<Vec<&Cell>> = Vec::new();
@@ -139,7 +139,7 @@ fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
     families
 }
 
-/// One size with what was measured of it.
+/// One size with its cell and place.
 struct Sized<'a> {
     cell: &'a Cell,
     size: f64,
@@ -155,7 +155,7 @@ fn of_cells(
 ) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, axis, cell, topology)).collect();
     let mut trials = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id));
-    // Over machines it is a minimum of another number of them at each size.
+    // Over machines, each size is a minimum of a different number of them.
     let plain = |trial: &StoredTrial| Some(trial.record.driver.as_ref()?.metric.clone());
     let metric = trials.find_map(if axis == key::COUNT { plain } else { throughput::metric });
     let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], axis)).collect();
@@ -225,12 +225,12 @@ fn growth(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>)
     throughput.paired(from.cell.id, to.cell.id, |_| true)
 }
 
-/// How many doublings lie between two sizes: a part of one, or several.
+/// The number of doublings between two sizes; it may be a fraction.
 fn doublings(from: f64, to: f64) -> f64 {
     (to / from).log2()
 }
 
-/// Throughput of each size, for each block that has them all.
+/// Throughput of each size, for each block that has all of them.
 fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -> Vec<Vec<f64>> {
     let of_size = |point: &&Sized<'_>| throughput.by_block(point.cell.id).unwrap_or_default();
     let sizes: Vec<BTreeMap<u32, f64>> = points.iter().map(of_size).collect();
@@ -239,7 +239,7 @@ fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -
     first.keys().filter_map(of_block).collect()
 }
 
-/// The sizes that a law is fitted through: up to where vCPUs begin to share cores. Where they all do, all.
+/// The sizes to which a law is fitted: up to where vCPUs begin to share cores. If they share cores everywhere, all sizes.
 fn on_own_cores<'a, 'b>(sized: &'b [Sized<'a>]) -> Vec<&'b Sized<'a>> {
     let shares = |point: &Sized<'_>| point.place.shares_cores(point.size) == Some(true);
     let all_share = sized.iter().all(shares);

@@ -4,7 +4,7 @@ use super::{CellSteadiness, Steadiness, warmup_is_too_short};
 use crate::cells::CellResult;
 use crate::findings::{Finding, What};
 
-/// Halves of a short window differ by less than this factor where nothing changes in between.
+/// Halves of a short window differ by less than this factor if nothing changes in between.
 const HALVES_RATIO_MAX: f64 = 1.25;
 
 pub fn all<'a>(cells: impl Iterator<Item = &'a CellResult>) -> Vec<Finding> {
@@ -30,7 +30,7 @@ fn no_steady_state(cell: &CellSteadiness) -> Option<What> {
     }
 }
 
-/// Of windows that are too short to tell a drift, what nobody can overlook.
+/// For windows too short to show a drift: a difference that nobody can overlook.
 fn unlike_halves(cell: &CellSteadiness) -> Option<What> {
     let second_half = cell.second_half.filter(|_| cell.drift.is_none())?;
     let is_alike = (1.0 / HALVES_RATIO_MAX..=HALVES_RATIO_MAX).contains(&second_half);

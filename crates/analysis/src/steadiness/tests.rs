@@ -16,7 +16,7 @@ fn mser_leaves_out_what_warms_up() {
     assert_eq!(mser(&warming[4..]), Some(0));
 }
 
-/// The same of a series that falls to another level in its second half gives 14, which is more than half of 20.
+/// A series that falls to another level in its second half gives 14, which is more than half of 20.
 #[test]
 fn what_changes_late_has_not_settled() {
     let falling = [
@@ -48,7 +48,7 @@ fn seconds(rates: &[f64], warmup: usize) -> Vec<Second> {
     rates.iter().enumerate().map(second).collect()
 }
 
-/// Noise of five percent whose neighbours are alike by half, around a course of 1 on average.
+/// Noise of five per cent whose neighbours have a correlation of 0.5, around a course of 1 on average.
 fn noisy(course: impl Fn(usize) -> f64, count: usize, chance: &mut Chance) -> Vec<f64> {
     let mut state = chance.normal();
     let mut next = |second: usize| {
@@ -91,7 +91,7 @@ fn a_warm_up_that_ends_too_early_is_seen() {
     assert!(matches!(of(&rates, 100).settled, Settled::At { in_warmup: true, change: 0.0, .. }));
 }
 
-/// Of trials without drift whose neighbouring seconds are alike by half, one in twenty looks as if it drifted.
+/// Of trials without drift whose neighbouring seconds have a correlation of 0.5, one in twenty seems to drift.
 #[test]
 fn false_alarms_are_as_rare_as_promised() {
     let mut chance = Chance::new(6);

@@ -1,4 +1,4 @@
-//! When a run stops, and what stopping costs.
+//! When a run stops, and how much coverage that costs.
 
 use super::*;
 use crate::estimate::Method;
@@ -109,15 +109,15 @@ fn a_run_is_judged_by_its_record() {
     assert_eq!(next_of(&wrong), Some(Next::Stop(Ended::OutOfReach)));
 }
 
-/// Normal numbers from a seed, by Box and Muller.
+/// Normal random numbers from a seed, by Box and Muller.
 fn normal(generator: &mut Pcg64Mcg) -> f64 {
     let mut uniform = || (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform()).cos()
 }
 
-/// How often the interval at the stop holds the truth, if blocks are added until it is no wider than ±1 %. `spread` is the
-/// standard deviation of blocks' log ratios. By Student's t, on which verdicts rest.
+/// How often the interval at the stop contains the truth, if blocks are added until it is no wider than ±1 %. `spread`
+/// is the standard deviation of blocks' log ratios. It is Student's t interval, the one behind verdicts.
 fn coverage(least_blocks: usize, spread: f64, runs: u32) -> f64 {
     let mut generator = Pcg64Mcg::seed_from_u64(20_261_121);
     let mut covered = 0;
@@ -135,9 +135,9 @@ fn coverage(least_blocks: usize, spread: f64, runs: u32) -> f64 {
     f64::from(covered) / f64::from(runs)
 }
 
-/// `needed` is (1.96 spread / half-width)², the blocks it would take if the spread were known. The same in numpy 2.4.6
-/// (`default_rng(1).normal`, 20,000 runs) gives 0.950, 0.947, 0.936 and 0.940 with at least 10 blocks and needs of 4, 10,
-/// 20 and 50; with at least 3 blocks it is 0.902 at worst. The standard error of 4,000 runs is 0.004.
+/// `needed` is (1.96 spread / half-width)², the number of blocks needed if the spread were known. The same in numpy
+/// 2.4.6 (`default_rng(1).normal`, 20,000 runs) gives 0.950, 0.947, 0.936 and 0.940 with at least 10 blocks and needs
+/// of 4, 10, 20 and 50; with at least 3 blocks it is 0.902 at worst. The standard error of 4,000 runs is 0.004.
 #[test]
 fn stopping_when_the_interval_is_narrow_costs_little_coverage_from_ten_blocks_on() {
     for (needed, expected) in [(4.0_f64, 0.950), (10.0, 0.947), (20.0, 0.936), (50.0, 0.940)] {

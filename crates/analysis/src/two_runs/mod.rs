@@ -1,10 +1,10 @@
 //! Two runs of the same study, cell by cell: did anything change, and by how much?
 //!
-//! Cells are matched by contender, scenario and swept values. Within a run contenders are compared in blocks that met the
-//! same drift of the machine; two runs share nothing but the study, so their trials are two samples and the ratio is one of
-//! means ([`crate::welch`]). A host that is slower today is slower for all contenders. So where both runs have a baseline, contenders are
-//! judged by their ratios to it, and the drift between the runs cancels. What else is not the same in both is told first ([`surroundings`]), and runs that ask for
-//! different things are not compared at all ([`questions`]).
+//! Cells are matched by contender, scenario and swept values. Two runs share only the study, not the drift of a block,
+//! so their trials are two samples, and the ratio is one of means ([`crate::welch`]). A host that is slower today is
+//! slower for all contenders. So if both runs have a baseline, contenders are judged by their ratios to it, and drift
+//! between the runs cancels. Other differences between the runs come first ([`surroundings`]). Runs that ask for
+//! different things are not compared ([`questions`]).
 
 pub mod questions;
 pub mod surroundings;
@@ -30,9 +30,9 @@ pub struct TwoRuns {
     pub format: u32,
     pub old: Side,
     pub new: Side,
-    /// The share by which something may be slower without being a regression, if that was asked.
+    /// The share by which something may be slower without being a regression, if there is a threshold.
     pub threshold: Option<f64>,
-    /// Whether contenders are judged by what they did, and not by their ratios to the baselines.
+    /// True if contenders are judged by their own figures, and not by their ratios to the baselines.
     pub absolute: bool,
     /// The worst first.
     pub findings: Vec<Finding>,
@@ -42,7 +42,7 @@ pub struct TwoRuns {
     pub only_new: Vec<String>,
 }
 
-/// Which run this is.
+/// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     pub folder: String,
@@ -62,12 +62,12 @@ pub struct CellPair {
     /// Valid trials.
     pub old_trials: u32,
     pub new_trials: u32,
-    /// Whether either run has a trial of this cell whose data is wrong; then there is no verdict.
+    /// True if the run has a trial of this cell with wrong data; then there is no verdict.
     pub old_wrong_data: bool,
     pub new_wrong_data: bool,
-    /// In the order of the measures; those that both runs have. Empty if either run has no valid trial.
+    /// Measures that both runs have, in their order. Empty if either run has no valid trial.
     pub figures: Vec<Figure>,
-    /// Measures that a threshold is for and that cannot be compared, each with the reason.
+    /// Measures with a threshold that cannot be compared, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<NotCompared>,
 }
@@ -77,26 +77,26 @@ pub struct CellPair {
 pub struct Figure {
     #[serde(flatten)]
     pub measure: Measure,
-    /// The baseline of both runs, if it is the ratio to that.
+    /// The baseline of both runs, if the figure is a ratio to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<String>,
-    /// Whether it is throughput or a response time, or made of one.
+    /// True if it is throughput or a response time, or a ratio of one of these.
     pub is_headline: bool,
-    /// Whether the runs are judged by it.
+    /// True if it decides about the runs.
     pub judged: bool,
     /// Means over trials, or ratios over blocks.
     pub old: Estimate,
     pub new: Estimate,
-    /// New against old.
+    /// New compared with old.
     pub change: Contrast,
     pub verdict: Verdict,
     pub regression: Regression,
-    /// About how many blocks each run would need to show a regression or to rule it out, if neither is so.
+    /// About how many blocks each run would need to show a regression or to rule it out, if neither has happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks_needed: Option<u32>,
 }
 
-/// A figure that one of the runs lacks, or both.
+/// A figure that one or both of the runs lack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotCompared {
     pub measure: String,
@@ -109,9 +109,9 @@ pub struct NotCompared {
 #[serde(rename_all = "kebab-case")]
 pub enum Regression {
     NotAsked,
-    /// Even the near end of the interval is beyond the threshold.
+    /// Even the nearer end of the interval is beyond the threshold.
     Found,
-    /// The threshold lies within the interval: it may be one, but these runs do not show it.
+    /// The threshold lies within the interval: it may be a regression, but these runs do not show it.
     NotShown,
     /// The whole interval is on this side of the threshold.
     RuledOut,
@@ -119,16 +119,16 @@ pub enum Regression {
     Unknown,
 }
 
-/// What the runs as a whole say about regressions.
+/// The result of two runs as a whole for regressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gate {
-    /// Nothing was asked, or no regression was found.
+    /// There is no threshold, or no regression was found.
     Open,
     Regressed,
     /// No regression was found, but for some figures it is not ruled out either.
     NotRuledOut,
-    /// No regression was found, but not everything could be looked at.
+    /// No regression was found, but not everything could be checked.
     Untold,
     /// A cell of the new run left wrong data behind.
     WrongData,
@@ -141,7 +141,7 @@ impl TwoRuns {
         let not_looked_at = any(Regression::Unknown)
             || !self.only_old.is_empty()
             || self.cells.iter().any(|cell| cell.old_wrong_data || cell.is_missing(THROUGHPUT));
-        // Of so few transactions some percentile cannot be known; that it became slower is not ruled out either.
+        // A percentile of so few transactions may be unknown; then it is not ruled out that it became slower.
         let not_ruled_out = any(Regression::NotShown) || self.cells.iter().any(|cell| !cell.missing.is_empty());
         if self.cells.iter().any(|cell| cell.new_wrong_data) {
             Gate::WrongData
@@ -163,7 +163,7 @@ impl CellPair {
     }
 }
 
-/// What is asked of a comparison.
+/// How two runs are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Question {
     pub threshold: Option<f64>,
@@ -176,12 +176,12 @@ impl From<Option<f64>> for Question {
     }
 }
 
-/// Compares two runs, or says in what they ask for different things.
+/// Compares two runs, or says how they ask for different things.
 pub fn compare(old: &Run, new: &Run, question: impl Into<Question>) -> Result<TwoRuns, Vec<Difference>> {
     compare_with(old, new, question.into(), CATALOG)
 }
 
-/// The same in other measures than those of the catalog.
+/// The same with other measures than the catalog's.
 pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry]) -> Result<TwoRuns, Vec<Difference>> {
     let matched = matched(old, new);
     let refusals = questions::differences(old, new, &matched);
@@ -222,7 +222,7 @@ fn is_same(cell: &Cell, other: &Cell) -> bool {
     (&cell.contender, &cell.scenario, &cell.sweep) == (&other.contender, &other.scenario, &other.sweep)
 }
 
-/// A cell as people call it.
+/// The name of a cell in messages.
 pub fn name(cell: &Cell) -> String {
     match cell.coordinates().as_str() {
         "" => cell.contender.clone(),
@@ -235,18 +235,18 @@ fn side(run: &Run) -> Side {
     Side { folder: run.dir.display().to_string(), study, seed, blocks }
 }
 
-/// What the trials of a cell are judged against.
+/// What the trials of a cell are compared with.
 #[derive(Clone, Copy)]
 enum Against<'a> {
-    /// Nothing but the same cell of the other run.
+    /// Only with the same cell of the other run.
     Itself,
-    /// The baseline of its own run.
+    /// With the baseline of its own run.
     Baseline(Matched<'a>),
-    /// It is the baseline of others, which are judged against it.
+    /// It is a baseline; others are compared with it.
     Others,
 }
 
-/// A cell is compared with a baseline of the same scenario and swept values, if both runs have that.
+/// A cell is compared with a baseline of the same scenario and swept values, if both runs have one.
 fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Question) -> Against<'a> {
     let group = || {
         let of_group = |other: &&Matched<'a>| (&other.0.scenario, &other.0.sweep) == (&cell.scenario, &cell.sweep);
@@ -288,7 +288,7 @@ fn of_cell(
         let judged = |(figure, blocks): (Figure, usize)| judge(figure, blocks, wrong_data, question.threshold);
         figures.extend(absolute.into_iter().chain(relative).map(judged));
     }
-    // A kind of transaction that neither run executes has no response time to ask for.
+    // A kind of transaction that neither run executes has no response time that could be missing.
     let is_known =
         |run: &Observations, id: &str, cell: u32| run.measure(id).is_some_and(|one| one.of_cell(cell).count() > 0);
     let is_asked =
@@ -319,7 +319,7 @@ fn of_cell(
 
 type OfCell<'a> = (&'a Measured, &'a Cell);
 
-/// What a cell did in both runs, and how many blocks the smaller run has.
+/// A cell's figures in both runs, and how many blocks the smaller run has.
 fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<(Figure, usize)> {
     let values = |measured: &Measured, cell: &Cell| Some(measured.by_block(cell.id)?.len());
     let blocks = values(older, before)?.min(values(measured, after)?);
@@ -328,7 +328,7 @@ fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Optio
     Some((figure(measured, None, [old, new], change), blocks))
 }
 
-/// Its ratios to the baseline of each run.
+/// A cell's ratios to the baseline of each run.
 fn relative(
     (older, before): OfCell<'_>,
     (measured, after): OfCell<'_>,
@@ -346,7 +346,7 @@ fn relative(
     Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
 }
 
-/// Not judged yet.
+/// A figure before it is judged.
 fn figure(measured: &Measured, relative_to: Option<String>, [old, new]: [Estimate; 2], change: Contrast) -> Figure {
     Figure {
         measure: measured.measure.clone(),
@@ -362,7 +362,7 @@ fn figure(measured: &Measured, relative_to: Option<String>, [old, new]: [Estimat
     }
 }
 
-/// What the interval of a figure allows to say.
+/// What the interval of a figure allows us to say.
 fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>) -> Figure {
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     let better = figure.measure.better;
@@ -371,7 +371,7 @@ fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>
         let regression = limit.map_or(Regression::NotAsked, |_| Regression::Unknown);
         return Figure { verdict: Verdict::WrongData, regression, ..figure };
     }
-    // A threshold is a share, which a difference cannot be held against.
+    // A threshold is a share, so a difference cannot be compared with it.
     let is_ratio = figure.change.scale == Scale::Ratio;
     let slower = slower(better, &figure.change.estimate.bounds).filter(|_| is_ratio);
     let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
@@ -386,19 +386,19 @@ fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>
     Figure { verdict, regression, blocks_needed, ..figure }
 }
 
-/// The ends of the interval of a ratio, turned so that above one is slower: near end first.
+/// The ends of the interval of a ratio, turned so that above one means slower; the nearer end comes first.
 fn slower(better: Better, bounds: &Bounds) -> Option<(f64, f64)> {
     let (low, high) = bounds.known()?;
     Some(if better == Better::More { (1.0 / high, 1.0 / low) } else { (low, high) })
 }
 
-/// How much slower may be. A threshold of 3 % allows 0.97 of the throughput and 1.03 of the response time.
+/// The slowdown that is allowed. A threshold of 3 % allows 0.97 of the throughput and 1.03 of the response time.
 fn limit(better: Better, threshold: f64) -> f64 {
     if better == Better::More { 1.0 / (1.0 - threshold) } else { 1.0 + threshold }
 }
 
-/// An interval shrinks with the root of the number of blocks. With so many its end would just reach the limit, were its middle to
-/// stay where it is.
+/// An interval shrinks with the root of the number of blocks. With this many, its end would just reach the limit if its
+/// middle stayed where it is.
 fn blocks_needed((near, far): (f64, f64), limit: f64, blocks: u32) -> u32 {
     let (near, far, limit) = (near.ln(), far.ln(), limit.ln());
     let (half, away) = ((far - near) / 2.0, (limit - f64::midpoint(near, far)).abs());
@@ -409,7 +409,7 @@ fn blocks_needed((near, far): (f64, f64), limit: f64, blocks: u32) -> u32 {
 /// More blocks than anybody runs: a figure that needs them cannot be decided.
 pub const MOST_BLOCKS: u32 = 1_000;
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Below the most blocks.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Below `MOST_BLOCKS`.
 fn whole(number: f64) -> u32 {
     number as u32
 }

@@ -1,4 +1,4 @@
-//! Whether two runs ask for the same: workload, data and load. A ratio between answers to different questions means nothing.
+//! Whether two runs ask for the same workload, data and load. A ratio between answers to different questions means nothing.
 
 use super::{Matched, name};
 use crate::consistency::loaded_data;
@@ -8,30 +8,30 @@ use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
 
-/// The tables of a cell that say what is asked for; the others say of whom.
+/// The tables of a cell that say what is measured; the others say on what.
 const TABLES: [&str; 2] = ["workload", "load"];
 
-/// In what two runs ask for different things.
+/// How two runs ask for different things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// There is no cell in both; these are theirs.
+    /// No cell is in both runs; these are the cells of each.
     NoCommonCell { old: Vec<String>, new: Vec<String> },
-    /// Of a cell, by its name.
+    /// A difference in the cell of this name.
     OfCell { cell: String, what: Asked, change: Change },
 }
 
-/// What is not the same in both runs.
+/// The kind of difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// A key of the study.
     Key,
     /// The checksum of a loaded table.
     LoadedTable,
-    /// What throughput counts.
+    /// The kinds of transactions that throughput counts.
     Throughput,
 }
 
-/// Empty if they can be compared.
+/// Empty if the runs can be compared.
 pub fn differences(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Difference> {
     if matched.is_empty() {
         let [old, new] = [old, new].map(|run| run.plan.cells.iter().map(name).collect());
@@ -47,7 +47,7 @@ pub fn differences(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Differe
     matched.iter().flat_map(of_pair).collect()
 }
 
-/// A key that only one of them has came with another version of the tool, and is no other wish of the study.
+/// A key that only one run has came with another version of the tool; the study did not ask for something else.
 fn asked(before: &Cell, after: &Cell) -> Vec<Change> {
     let differing = before.settings.differing(&after.settings).into_iter();
     differing.filter(|key| key.is_of(&TABLES) && key.is_in_both()).map(Change::from).collect()

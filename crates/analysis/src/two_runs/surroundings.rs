@@ -1,5 +1,5 @@
-//! What else is not the same in two runs: hosts, kernels, versions, settings, seeds. None of it forbids a comparison, since
-//! it may be what the comparison is about; but whoever reads the ratio must know.
+//! Further differences between two runs: hosts, kernels, versions, settings, seeds. None of them forbids a comparison,
+//! since they may be its subject; but a reader of the ratio must know them.
 
 use super::{Matched, name};
 use crate::agreement;
@@ -14,7 +14,7 @@ use record::run::{Run, StoredTrial};
 use record::trial::{MachineFacts, ServerFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts that differ from run to run on a host that is the same in all that matters.
+/// Facts that differ from run to run on a host that is the same in everything that matters.
 pub(crate) const PASSING: [&str; 6] = [
     "cgroup.path",
     "memory.available_bytes",
@@ -24,7 +24,7 @@ pub(crate) const PASSING: [&str; 6] = [
     "system.uptime_s",
 ];
 
-/// What a machine sees of itself and must see again. Other facts name devices, which are numbered as they come.
+/// Facts inside a machine that must be equal in both runs. Other facts name devices, whose numbers vary.
 const TELLING_INSIDE: [&str; 7] = [
     "cpu.model",
     "cpu.threads",
@@ -65,7 +65,7 @@ pub fn findings(
     });
     findings.extend(work.into_iter().map(|(work, cells)| Finding::new(What::WorkChanged { cells, work })));
     for (run, which) in [(old, Which::Old), (new, Which::New)] {
-        // Of each run only what is about its own measuring; what contenders differ in, they may differ in twice.
+        // Only what is about each run's own measuring. Differences between contenders may well exist in both runs.
         let mut own = host::findings(&host::of_run(run));
         own.extend(littles_law::findings(&littles_law::all(run)));
         own.extend(disagreements(&agreement::all(run)));
@@ -81,7 +81,7 @@ fn hosts(old: &Run, new: &Run) -> Vec<Finding> {
         lasting.map(|(name, fact)| (name.clone(), fact.to_string())).collect::<BTreeMap<_, _>>()
     };
     let (mut before, mut after) = (lasting(&old.host), lasting(&new.host));
-    // Another version of bakeoff knows other facts, which says nothing of the host.
+    // Another version of bakeoff knows other facts, which says nothing about the host.
     before.retain(|name, _| new.host.contains_key(name));
     after.retain(|name, _| old.host.contains_key(name));
     let changes = differing_facts(&before, &after);
@@ -99,7 +99,7 @@ fn builds(old: &Run, new: &Run) -> Option<Finding> {
         let builds: BTreeSet<&str> = run.trials.iter().filter_map(|trial| trial.record.made_by.as_deref()).collect();
         builds.into_iter().collect::<Vec<_>>().join(", ")
     });
-    // Old records do not tell.
+    // Old records do not have it.
     let differ = !old.is_empty() && !new.is_empty() && old != new;
     differ.then(|| Finding::new(What::BuildsDiffer { old, new }))
 }
@@ -118,7 +118,7 @@ fn of_cells<'a>(
     found.map(|(changes, cells)| Finding::new(What::RunsDiffer { part, cells, changes })).collect()
 }
 
-/// The same difference of several cells is told once, with the cells.
+/// Several cells with the same difference are reported once, together.
 fn cells_that_differ<'a, T: PartialEq>(
     matched: &[Matched<'a>],
     differences: impl Fn(&Matched<'a>) -> Vec<T>,
@@ -138,12 +138,12 @@ fn cells_that_differ<'a, T: PartialEq>(
     gathered
 }
 
-/// Everything that the study decided, but for the workload and the load, which must not differ at all where both have them.
+/// Everything the study decided except workload and load, which must not differ at all if both have the key.
 fn settings((before, after): &Matched<'_>) -> Vec<Change> {
     before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
 }
 
-/// Names with what was seen under each; several values joined if trials differ.
+/// Names with the values seen under each; several are joined if trials differ.
 type Seen = BTreeMap<String, String>;
 
 fn seen(run: &Run, cell: &Cell, of_trial: impl Fn(&StoredTrial) -> Vec<(String, String)>) -> Seen {
@@ -174,7 +174,7 @@ fn server(run: &Run, cell: &Cell) -> Seen {
     seen(run, cell, |trial| trial.record.server.as_ref().map(of_server).unwrap_or_default())
 }
 
-/// As it was found, where the study leaves it open.
+/// As recorded, for what the study leaves open.
 fn driven(run: &Run, cell: &Cell) -> Seen {
     seen(run, cell, |trial| {
         let Some(driver) = trial.record.driver.as_ref() else { return Vec::new() };
@@ -184,7 +184,7 @@ fn driven(run: &Run, cell: &Cell) -> Seen {
     })
 }
 
-/// What only one run has is told too, unless the other has nothing at all: then it was not reached, which is told elsewhere.
+/// What only one run has is reported, too, unless the other has nothing: it was not reached then, as is said elsewhere.
 fn differing_facts(old: &Seen, new: &Seen) -> Vec<Change> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();

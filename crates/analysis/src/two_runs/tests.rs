@@ -9,7 +9,7 @@ use record::check;
 use record::synthetic;
 use serde_json::json;
 
-/// A made-up run whose native trials counted so many new orders; the guest's are left as they are.
+/// A made-up run whose native trials counted this many new orders; the guest's stay as they are.
 fn counted(native: &[u64]) -> Run {
     let mut run = synthetic::run(u32::try_from(native.len()).unwrap());
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {
@@ -21,7 +21,7 @@ fn counted(native: &[u64]) -> Run {
 
 const OLD: [u64; 5] = [5282, 5210, 5341, 5190, 5305];
 
-/// Cells are judged by what they did, whatever their baselines did.
+/// Cells are judged by their own figures, whatever their baselines did.
 fn absolutely(threshold: f64) -> Question {
     Question { threshold: Some(threshold), absolute: true }
 }
@@ -34,7 +34,7 @@ fn throughput_of(two: &TwoRuns) -> &Figure {
     &two.cells[0].figures[0]
 }
 
-/// The interval is the one of `SciPy`, as in `welch.rs`: 0.938 to 0.976.
+/// The interval is the one that `SciPy` computes, as in `welch.rs`: 0.938 to 0.976.
 #[test]
 fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     let (old, new) = (counted(&OLD), counted(&[5020, 5105, 4960, 5068]));
@@ -51,7 +51,7 @@ fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     let gates = [Some(0.02), Some(0.03), Some(0.07), None].map(|threshold| with(threshold).gate());
     assert_eq!(gates[..2], [Gate::Regressed, Gate::NotRuledOut]);
     assert_eq!(gates[3], Gate::Open);
-    // The interval's half is 0.019877 on logarithms, and 0.97 is 0.013671 from its middle: 4 × (0.019877 / 0.013671)².
+    // Half of the interval is 0.019877 in logarithms, and 0.97 is 0.013671 from its middle: 4 × (0.019877 / 0.013671)².
     assert_eq!(throughput_of(&with(Some(0.03))).blocks_needed, Some(9));
     assert_eq!(throughput_of(&with(Some(0.07))).blocks_needed, None, "it is decided");
 }
@@ -64,8 +64,8 @@ fn the_other_way_round_it_is_faster() {
     assert_eq!((figure.verdict, figure.regression), (Verdict::Faster, Regression::RuledOut));
 }
 
-/// The levels that are compared are those that a report of either run shows, also where trials differ in how fast they were and in
-/// how much they did.
+/// The compared levels are those in the report of either run, also where trials differ in speed and in how much they
+/// did.
 #[test]
 fn levels_are_those_of_the_report() {
     let run = uneven(5);
@@ -201,7 +201,7 @@ fn wrong_data_has_no_verdict() {
     assert_eq!(compare(&new, &old, Some(0.03)).unwrap().gate(), Gate::Untold);
 }
 
-/// What a gate is for: a run against itself, too noisy to show anything, does not pass.
+/// The purpose of a gate: a run compared with itself that is too noisy to show anything does not pass.
 #[test]
 fn a_gate_that_sees_nothing_stays_shut() {
     let noisy = counted(&[5282, 2210, 7341, 3190, 6305]);
@@ -212,7 +212,7 @@ fn a_gate_that_sees_nothing_stays_shut() {
     assert_eq!(blocks_needed((0.9, 1.1), 1.099, 5), 6, "more than there are");
 }
 
-/// A hundred transactions and fewer have no 99th percentile that another one is above.
+/// A hundred transactions or fewer have none above their 99th percentile.
 #[test]
 fn a_percentile_that_cannot_be_known_is_not_ruled_out_to_be_slower() {
     let mut run = synthetic::run(3);
@@ -229,7 +229,7 @@ fn a_percentile_that_cannot_be_known_is_not_ruled_out_to_be_slower() {
     assert_eq!(two.gate(), Gate::NotRuledOut);
 }
 
-/// A host that is a tenth slower is so for native and guest alike: neither is a regression. A guest that is slower by itself is.
+/// A host that is a tenth slower slows native and guest alike: no regression. A guest that alone is slower is one.
 #[test]
 fn what_slows_the_baseline_as_well_cancels() {
     let old = synthetic::run(5);

@@ -1,7 +1,7 @@
-//! The figures of five published studies, and that the analysis makes of them what the studies did.
+//! The figures of five published studies, and that the analysis draws the same conclusions from them.
 //!
-//! Each study ran each of its trials once, so there is no interval to be had from any of them, and the analysis must say
-//! that as well. Where a study gives ratios only, its smallest configuration counts 100,000.
+//! Each study ran each of its trials once, so none has an interval, and the analysis must say so. Where a study gives
+//! only ratios, its smallest configuration counts 100,000.
 
 mod many_machines;
 mod records;

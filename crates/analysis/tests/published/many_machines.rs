@@ -5,8 +5,8 @@ use crate::records::{Figure, run};
 use analysis::consolidation;
 use analysis::summary::analyse;
 
-/// *Virtualization Performance Insights from TPC-VMS*, 2013, figure 2: throughput of each machine, over that of the native
-/// system, with one machine of 16 vCPUs and with three of 6.
+/// *Virtualization Performance Insights from TPC-VMS*, 2013, figure 2: throughput of each machine relative to the
+/// native system, with one machine of 16 vCPUs and with three of 6.
 mod prototype_2013 {
     pub const ONE_MACHINE: f64 = 0.84;
     pub const THREE_MACHINES: [f64; 3] = [0.23, 0.36, 0.24];
@@ -19,7 +19,7 @@ fn three_machines_have_a_minimum_of_0_23_and_a_sum_of_0_83() {
     close(shares.sum, 0.83, 1e-12);
     close(shares.minimum_of_all, 0.69, 1e-12);
     close(shares.largest_over_smallest, 0.36 / 0.23, 1e-12);
-    // Together nearly what one large machine does; by the slowest a sixth less.
+    // Together they do nearly as much as one large machine; judged by the slowest, a sixth less.
     close(shares.sum / prototype_2013::ONE_MACHINE, 0.988, 0.0005);
     close(shares.minimum_of_all / prototype_2013::ONE_MACHINE, 0.821, 0.0005);
 }
@@ -30,16 +30,16 @@ fn one_machine_does_0_84_of_native() {
     crate::ratio(analyse(&run).comparisons[0].throughput(), prototype_2013::ONE_MACHINE, 1e-9);
 }
 
-/// *Our First Virtualization Benchmark: OLTP Linux on ESX 3.5 Update 2*, 2008. It gives the setting and no throughput in
-/// words: 8 to 32 threads in steps of 8, with 50,000 transactions each, on two to six machines of four vCPUs.
+/// *Our First Virtualization Benchmark: OLTP Linux on ESX 3.5 Update 2*, 2008. It describes the setup but gives no
+/// throughput in words: 8 to 32 threads in steps of 8, with 50,000 transactions each, on two to six machines of four vCPUs.
 mod sysbench_2008 {
     pub const THREADS: [u64; 4] = [8, 16, 24, 32];
     pub const TRANSACTIONS: u64 = 50_000;
-    /// MB of the tables, and of the cache that they lie in.
+    /// MB of the tables, and of the cache that holds them.
     pub const DATA_AND_CACHE: (u64, u64) = (258, 950);
 }
 
-/// More data are not more to work with: there is growth, and neither an efficiency nor a law.
+/// More data are not more resources: there is growth, but neither an efficiency nor a law.
 #[test]
 fn any_number_that_is_swept_makes_a_curve() {
     let step = |(warehouses, counted)| Figure::of("guest", counted).with("workload.warehouses", warehouses);
@@ -52,8 +52,8 @@ fn any_number_that_is_swept_makes_a_curve() {
     assert_eq!((&curve.universal, &curve.amdahl), (&None, &None));
 }
 
-/// So all that can be asked is whether steps of threads are seen as what they are: one curve over clients, with as many
-/// sizes as a law needs, and, with equal counts, no growth at all.
+/// So the only question is whether steps of threads are recognised as one curve over clients. It has as many sizes as a
+/// law needs and, with equal counts, no growth at all.
 #[test]
 fn steps_of_threads_are_a_curve_over_clients() {
     let step = |threads| Figure::of("guest", sysbench_2008::TRANSACTIONS).with("load.clients", threads);

@@ -1,4 +1,4 @@
-//! Records made of published figures: one trial for each figure, whose window counted exactly that.
+//! Records made from published figures: one trial for each figure, whose window counted exactly that.
 
 use record::facts::Fact;
 use record::plan::{Cell, PlannedTrial};
@@ -6,15 +6,15 @@ use record::run::{Run, StoredTrial};
 use record::synthetic;
 use serde_json::{Map, Value, json};
 
-/// What one trial of a study is said to have reached.
+/// The result of one trial of a study, as published.
 pub struct Figure {
     pub contender: &'static str,
     pub baseline: bool,
-    /// Of what is varied, by its key in a study.
+    /// The value of what is varied, with its key in a study.
     pub varied: Option<(&'static str, u64)>,
     /// Transactions counted in the measured window.
     pub counted: u64,
-    /// The host's CPUs that the machine was held to; none if it is not said.
+    /// The host's CPUs to which the machine was pinned; `None` if not stated.
     pub host_cpus: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Figure {
     }
 }
 
-/// A run of one block with a cell for each figure, on a host of which nothing is known.
+/// A run of one block with a cell for each figure, on a host about which nothing is known.
 pub fn run(figures: &[Figure]) -> Run {
     let mut run = synthetic::run(1);
     let (cell, trial) = (run.plan.cells[0].clone(), run.trials[0].clone());

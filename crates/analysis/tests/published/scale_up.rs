@@ -1,4 +1,4 @@
-//! Order entry and a store's orders on machines of more and more vCPUs.
+//! Order entry and a store's orders on machines with more and more vCPUs.
 
 use crate::records::{Figure, run};
 use crate::{close, ratio};
@@ -14,7 +14,7 @@ use record::settings::key;
 const VCPUS: &str = "machine.vcpus";
 
 /// *Virtualizing Performance-Critical Database Applications in VMware vSphere*, 2009, table 1: thousands of business
-/// transactions a minute on eight processors, disk operations a second; native and in a guest.
+/// transactions a minute on eight processors, and disk operations a second, both native and in a guest.
 mod order_entry_2009 {
     pub const PER_MINUTE: (u64, u64) = (293_000, 250_000);
     pub const DISK_OPERATIONS: (u64, u64) = (71_000, 60_000);
@@ -23,7 +23,7 @@ mod order_entry_2009 {
     /// Figure 3 and the text: thousandths of the old version's throughput with 2 vCPUs.
     pub const OLD_VERSION: [(u64, u64); 2] = [(2, 1_000), (4, 1_850)];
     pub const NEW_VERSION: [(u64, u64); 3] = [(2, 1_240), (4, 2_370), (8, 4_430)];
-    /// By which the new version is faster with 2 and with 4 vCPUs.
+    /// The factor by which the new version is faster with 2 and with 4 vCPUs.
     pub const GAINS: [f64; 2] = [1.24, 1.28];
 }
 
@@ -31,9 +31,9 @@ mod order_entry_2009 {
 mod store_2015 {
     pub const PER_MINUTE: [(u64, u64); 5] =
         [(15, 102_108), (30, 205_642), (45, 299_933), (60, 378_269), (120, 468_348)];
-    /// Times the smallest, as printed.
+    /// Multiples of the smallest, as printed.
     pub const GROWTH: [f64; 5] = [1.0, 2.0, 2.9, 3.7, 4.6];
-    /// 60 vCPUs on both threads of 30 cores, and what it is printed to be of the smallest.
+    /// 60 vCPUs on both threads of 30 cores, and the printed multiple of the smallest.
     pub const ON_30_CORES: (u64, f64) = (231_917, 2.3);
     pub const SOCKETS: usize = 4;
     pub const CORES: usize = 60;
@@ -48,8 +48,8 @@ fn a_guest_does_0_853_of_native_order_entry() {
     ratio(analysis.comparisons[0].throughput(), 0.853, 0.0005);
 }
 
-/// 14.54 and 14.40 disk operations for each transaction: the machines did the same work. Counted as statements here, whose
-/// number is what is compared.
+/// 14.54 and 14.40 disk operations per transaction: the machines did the same work. Here they count as statements,
+/// whose number is compared.
 #[test]
 fn native_and_guest_did_the_same_work_for_each_transaction() {
     let ((native, guest), (operations, in_guest)) = (order_entry_2009::PER_MINUTE, order_entry_2009::DISK_OPERATIONS);
@@ -79,7 +79,7 @@ fn order_entry_grows_by_1_90_and_1_87_for_each_doubling() {
     ratio(curve.steps[1].per_doubling.as_ref(), second, 0.0005);
     ratio(curve.points[2].growth.as_ref(), 3.553, 0.0005);
     ratio(curve.points[2].efficiency.as_ref(), 0.888, 0.0005);
-    // `scipy.optimize.least_squares`, scipy 1.17.1: of logarithms: σ = 0.021053, κ = 0; three sizes show no bend.
+    // `scipy.optimize.least_squares` of logarithms, scipy 1.17.1: σ = 0.021053, κ = 0; three sizes show no bend.
     let law = curve.universal.unwrap();
     close(law.contention.point, 0.021_053_4, 1e-6);
     close(law.coherency.point, 0.0, 1e-9);
@@ -110,12 +110,12 @@ fn only_curve(run: &Run) -> Scaling {
     curves.remove(0)
 }
 
-/// First threads of the first cores, then their second threads, as the study's hypervisor placed them.
+/// The first threads of the first cores, then their second threads, as the study's hypervisor placed them.
 fn on_first_threads(vcpus: u64) -> String {
     format!("0-{}", vcpus - 1)
 }
 
-/// A host of four sockets of 15 cores with two threads each, with the machines of the study.
+/// The study's host: four sockets of 15 cores with two threads each.
 fn store(figures: &[Figure]) -> Run {
     use store_2015::{CORES, SOCKETS};
     let mut run = run(figures);
@@ -160,14 +160,14 @@ fn a_store_grows_to_4_6_times_and_by_24_percent_from_second_threads() {
     assert_eq!(curve.points.iter().map(|point| point.place.nodes).collect::<Vec<_>>(), [1, 2, 3, 4, 4].map(Some));
 }
 
-/// With four sizes of one trial each the law has a peak beyond all that was measured: an extrapolation, not a finding.
+/// With four sizes of one trial each, the law's peak is beyond everything measured: an extrapolation, not a finding.
 #[test]
 fn the_peak_of_the_store_is_an_extrapolation() {
     let curve = only_curve(&store(&store_sizes()));
     let law = curve.universal.as_ref().unwrap();
     assert_eq!(law.sizes, [15.0, 30.0, 45.0, 60.0], "the size on second threads is not part of the law");
     assert!(curve.remarks.contains(&Remark::CoresSharedAtSomeSizes), "{:?}", curve.remarks);
-    // `scipy.optimize.least_squares` with bounds (0, inf), of logarithms, scipy 1.17.1: 6933.6884, 0 and 2.5746273e-5; √((1 − σ)/κ) = 197.08.
+    // `least_squares` of logarithms, bounds (0, inf), scipy 1.17.1: 6933.6884, 0 and 2.5746273e-5; √((1 − σ)/κ) = 197.08.
     close(law.rate_of_one.point * per_minute(), 6_933.688, 0.1);
     close(law.contention.point, 0.0, 1e-9);
     close(law.coherency.point, 2.574_627e-5, 1e-10);
@@ -182,7 +182,7 @@ fn per_minute() -> f64 {
     24.0 / 60.0
 }
 
-/// 60 vCPUs name two machines: on 60 cores, and on both threads of 30.
+/// 60 vCPUs mean two different machines: on 60 cores, and on both threads of 30.
 #[test]
 fn sixty_vcpus_on_thirty_cores_are_another_machine() {
     let (counted, published) = store_2015::ON_30_CORES;

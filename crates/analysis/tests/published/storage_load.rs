@@ -11,12 +11,12 @@ use record::run::Run;
 
 struct Published {
     contender: &'static str,
-    /// Requests, and reads among them, a second.
+    /// Requests per second, and the reads among them.
     requests: f64,
     reads: f64,
-    /// Mean of a random read.
+    /// Mean time of a random read.
     read_us: u64,
-    /// Thousandths of reads below 1, 2, 4 and 8 ms, each without those before.
+    /// Thousandths of reads below 1, 2, 4 and 8 ms, each without the ones before.
     below_ms: [u32; 4],
 }
 
@@ -30,7 +30,7 @@ const ALL: [&Published; 3] = [&NATIVE, &FIRST, &SECOND];
 
 /// Times of a thousand reads that lie in the published buckets and have the published mean.
 fn times(published: &Published) -> Vec<(u64, u32)> {
-    // Reads beyond the first bucket are put into the middle of theirs; the first bucket takes what is left of the mean.
+    // Reads beyond the first bucket are placed in the middle of theirs; the first bucket takes the rest of the mean.
     let middles_us = [1_500, 3_000, 6_000];
     let [first, later @ ..] = published.below_ms;
     let all: u32 = published.below_ms.iter().sum();
@@ -43,10 +43,10 @@ fn times(published: &Published) -> Vec<(u64, u32)> {
     firsts.into_iter().chain(later).filter(|(_, count)| *count > 0).collect()
 }
 
-/// Windows are whole milliseconds, and a thousand reads take five of them: they are stretched to keep their digits.
+/// Windows are whole milliseconds, and a thousand reads take five of them, so they are stretched to keep their digits.
 const STRETCHED: f64 = 1e6;
 
-/// Each window with a thousand reads, as long as they take at the published rate.
+/// Each window has a thousand reads and is as long as they take at the published rate.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn bake_off() -> Run {
     let mut figures = ALL.map(|published| Figure::of(published.contender, published.requests.round() as u64));
@@ -64,7 +64,7 @@ fn bake_off() -> Run {
     run
 }
 
-/// The same with windows of equal length, in which all requests were counted.
+/// The same with windows of equal length in which all requests were counted.
 fn requests() -> Run {
     let mut run = bake_off();
     for trial in &mut run.trials {
@@ -102,7 +102,7 @@ fn reads_fall_into_the_published_buckets() {
     }
 }
 
-/// Little's law: 85, 86 and 82 reads were under way at a time, so a fixed number of readers waited for each other.
+/// Little's law: 85, 86 and 82 reads were under way at a time, so a fixed number of readers waited.
 #[test]
 fn as_many_reads_were_under_way_natively_and_in_guests() {
     let analysis = analyse(&bake_off());

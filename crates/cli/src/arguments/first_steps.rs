@@ -1,4 +1,4 @@
-//! What a new user begins with, and what is kept.
+//! Commands for new users, and for what is kept between runs.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};

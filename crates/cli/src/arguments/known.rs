@@ -4,8 +4,8 @@ use clap::Arg;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 
-/// Any word; those that are known are told to shells, which complete them. What else is written is answered by the command, which
-/// knows what was meant.
+/// Accepts any word, and tells shells the known ones for completion. The command itself answers unknown words, since it
+/// can tell which one was meant.
 #[derive(Debug, Clone, Copy)]
 pub struct Known(pub fn() -> Vec<&'static str>);
 

@@ -1,4 +1,4 @@
-//! `bakeoff agent`: the half that runs inside a machine.
+//! `bakeoff agent`: the part that runs inside a machine.
 
 use crate::arguments::AgentOptions;
 use crate::display::say;
@@ -9,7 +9,7 @@ use machines::token::Token;
 use machines::transport::listen;
 use std::process::ExitCode;
 
-/// As a plain process: frames on standard input and output, or over TCP with one conductor.
+/// As an ordinary process, with frames on standard input and output, or over TCP with one conductor.
 pub fn agent(options: &AgentOptions) -> Result<Exit> {
     std::fs::create_dir_all(&options.logs).with_context(|| format!("making {}", options.logs.display()))?;
     let place = Folders { data: options.data.clone(), logs: options.logs.clone() };

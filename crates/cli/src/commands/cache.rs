@@ -1,4 +1,4 @@
-//! `bakeoff cache`: what is kept between runs, and how to be rid of it.
+//! `bakeoff cache`: what is kept between runs, and how to remove it.
 
 use crate::arguments::{CacheCommand, CacheOptions};
 use crate::display::print;
@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Folders of the cache that may go at any time no run goes on, and what is in them.
+/// Folders of the cache that may be removed whenever no run is going on, and what they contain.
 const PARTS: [(&str, &str); 6] = [
     ("trees", "images"),
     ("kernels", "kernels of guests"),
@@ -20,7 +20,7 @@ const PARTS: [(&str, &str); 6] = [
     ("kvm", "whether KVM works"),
     ("scratch", "files of running machines"),
 ];
-/// What `st_blocks` counts.
+/// The unit of `st_blocks`.
 const SECTOR_BYTES: u64 = 512;
 
 pub fn cache(options: &CacheOptions) -> Result<Exit> {
@@ -50,7 +50,7 @@ fn show(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// In the queue of runs, so that no run loses what it works with.
+/// Waits in the queue of runs, so that no run loses files that it uses.
 fn clean(folder: &Path) -> Result<()> {
     let (_turn, _) = host::queue()?.turn(&mut |holder| crate::display::say(&format!("waiting for {holder} to end")))?;
     let mut freed = 0;
@@ -65,7 +65,7 @@ fn clean(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a file, or a folder with all that is in it, takes on the disk. What cannot be read takes nothing.
+/// The disk space of a file, or of a folder with everything in it. What cannot be read counts as nothing.
 fn used(path: &Path) -> u64 {
     let Ok(metadata) = path.symlink_metadata() else { return 0 };
     let own = metadata.blocks() * SECTOR_BYTES;

@@ -40,7 +40,7 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
     Ok(exit(&two, options.allow_undecided))
 }
 
-/// Why a run's figures are of no use.
+/// Why a rehearsed run's figures cannot be used.
 pub const MADE_UP: &str = "the run was rehearsed, so its figures are made up; name a run that was measured";
 
 fn open(path: &Path) -> Result<Run> {

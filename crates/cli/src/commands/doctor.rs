@@ -1,4 +1,4 @@
-//! `bakeoff doctor`: what this host can do; each thing yes, or no and why.
+//! `bakeoff doctor`: what this host can do: yes or no for each thing, and why not.
 
 use crate::arguments::DoctorOptions;
 use crate::display::{print, result, say, wrapped};
@@ -18,7 +18,7 @@ use trial::site::Site;
 const QEMU: &str = "qemu-system-x86_64";
 const KVM: &str = "accelerator kvm";
 
-/// Probes of a running guest, and what they need.
+/// Probes of a running guest, and their requirements.
 const OF_A_GUEST: [(&str, &str); 4] = [
     ("kvm", "QEMU 7.1 or newer tells what KVM counts, if the guest runs with it"),
     ("qemu_disk", "QEMU tells what its block devices do"),
@@ -59,7 +59,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     Ok(if lacking { Exit::Host } else { Exit::Done })
 }
 
-/// Whether each kind of contender can be measured here, and what to do where not.
+/// Whether each kind of contender can be measured here, and what to do if not.
 fn print_verdict(can: &Facts, site: &Site) {
     let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
     let lacks = |program: &str| missing.iter().any(|tool| tool.program == program);
@@ -93,7 +93,7 @@ fn print_verdict(can: &Facts, site: &Site) {
     result(&format!("{}\n", lines.join("\n")));
 }
 
-/// One fact a line, in columns.
+/// One fact per line, in columns.
 fn lines(facts: &Facts, shown: impl Fn(&Fact) -> String) -> String {
     let width = facts.keys().map(String::len).max().unwrap_or_default();
     let lines: Vec<String> = facts.iter().map(|(name, fact)| format!("  {name:<width$}  {}\n", shown(fact))).collect();
@@ -107,7 +107,7 @@ fn yes_or_no(fact: &Fact) -> String {
     }
 }
 
-/// Every probe: how many columns it has here, or why none and what would help.
+/// Every probe: how many columns it has here, or why it has none and what would help.
 fn probes(path: &Path) -> Facts {
     let told = telemetry::probes_here(path).into_iter().map(|probe| {
         let fact = match &probe.columns {
@@ -135,7 +135,7 @@ fn qemu_version() -> Fact {
     accelerator::qemu_version().map_or_else(|error| Fact::unavailable(error.to_string()), Fact::known)
 }
 
-/// What a guest that has taken QEMU over could not do.
+/// Restrictions on a guest that has taken over QEMU.
 fn held_back() -> Facts {
     let Isolation { sandbox, user } = Isolation::here();
     let known = |what: &'static str| move |()| Fact::known(what);
@@ -147,7 +147,7 @@ fn held_back() -> Facts {
     told.map(|(name, fact)| (name.to_owned(), fact.unwrap_or_else(Fact::unavailable))).into_iter().collect()
 }
 
-/// Boots a tiny guest with KVM, with a deadline; the answer is remembered until the host is booted again.
+/// Boots a tiny guest with KVM, within a time limit. The answer is remembered until the host is booted again.
 fn kvm(site: &Site) -> Fact {
     let probed = || -> Result<accelerator::CheckResult> {
         let cache = images::Cache::open(&site.cache)?;

@@ -1,4 +1,4 @@
-//! `bakeoff explain`: what the code of a finding means, and what to do.
+//! `bakeoff explain`: what the code of a finding means, and what to do about it.
 
 use crate::arguments::ExplainOptions;
 use crate::display::print;
@@ -15,7 +15,7 @@ pub fn explain(options: &ExplainOptions) -> Result<Exit> {
         print(&lines.collect::<String>());
         return Ok(Exit::Done);
     };
-    // As the report writes it, in brackets.
+    // Accepts the code in brackets, too, as the report writes it.
     let name = name.trim_matches(['[', ']']);
     let Some((own, code)) = explained::of(name) else {
         let near = nearest(name, explained::all().map(|(_, code)| code.name));

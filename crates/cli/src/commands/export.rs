@@ -1,8 +1,8 @@
-//! `bakeoff export`: what host and machine counted in every trial of a run, as one long table of CSV.
+//! `bakeoff export`: what host and machine counted in every trial of a run, as one long CSV table.
 //!
-//! The tables in the trials' folders have a column for each counter, and each trial its own. Here each line is one value, so
-//! that trials of contenders that count different things fit into one table; where several machines ran side by side, each
-//! machine's folder is a part of its trial. One part after another is read and written.
+//! The tables in the trials' folders have a column for each counter, and each trial has its own. Here each line is one
+//! value, so that trials whose contenders count different things fit into one table. Where several machines ran side by
+//! side, each machine's folder is a part of its trial. Parts are read and written one after another.
 
 use crate::arguments::ExportOptions;
 use crate::display::say;
@@ -41,7 +41,7 @@ pub fn export(options: &ExportOptions) -> Result<Exit> {
     };
     match exported {
         Ok(exported) => exported.tell(run, trials.len()),
-        // A reader that went away (`| head`) has what it wanted.
+        // A reader that closed its end (`| head`) has what it wanted.
         Err(error) if is_broken_pipe(&error) => {}
         Err(error) => return Err(error.context(format!("the table in {} is cut short", file.display()))),
     }
@@ -54,7 +54,7 @@ struct Trial {
     machines: Vec<TrialFolder>,
 }
 
-/// In the order of their numbers.
+/// Sorted by number.
 fn complete_trials(folder: &RunFolder, plan: &Plan) -> Vec<Trial> {
     let mut planned: Vec<&PlannedTrial> = plan.trials.iter().collect();
     planned.sort_by_key(|trial| trial.id);
@@ -73,12 +73,12 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == ErrorKind::BrokenPipe)
 }
 
-/// What came out, and what could not be said.
+/// How much was written, and what is missing.
 #[derive(Default)]
 struct Exported {
     values: u64,
     without_telemetry: Vec<u32>,
-    /// Sentences.
+    /// Each is a sentence.
     gaps: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ fn write_all(out: impl Write, trials: &[Trial]) -> Result<Exported> {
     Ok(exported)
 }
 
-/// Which machine of which trial a line is of.
+/// The trial and machine of a line.
 struct Source<'a> {
     record: &'a TrialRecord,
     /// Counted from 1.
@@ -162,7 +162,7 @@ impl Source<'_> {
     }
 }
 
-/// Gives the number of values. What could not be read at a moment has no line.
+/// Returns the number of values. What could not be read at a moment has no line.
 fn write_series(out: &mut impl Write, source: &Source<'_>, series: &Series, start_ns: Option<u64>) -> io::Result<u64> {
     let Source { record: TrialRecord { id, block, cell, contender, .. }, machine, .. } = source;
     let before = format!("{id},{block},{},{cell},{machine},{}", quoted(contender), side_name(series.side));
@@ -194,7 +194,7 @@ fn side_name(side: Side) -> &'static str {
     }
 }
 
-/// Seconds to the microsecond; negative before the window.
+/// In seconds, to the microsecond; negative before the window.
 fn since(start_ns: u64, at_ns: u64) -> String {
     let us = (i128::from(at_ns) - i128::from(start_ns)) / NS_PER_US;
     let sign = if us < 0 { "-" } else { "" };
@@ -202,8 +202,8 @@ fn since(start_ns: u64, at_ns: u64) -> String {
     format!("{sign}{}.{:06}", us / US_PER_S, us % US_PER_S)
 }
 
-/// A field that would end early is put in quotes, and quotes in it are doubled. Names come from the record, which anybody may have
-/// written, and the table may go to a terminal.
+/// Puts a field in quotes if it contains separators, and doubles quotes in it. Names come from the record, which
+/// anybody may have written, and the table may go to a terminal.
 fn quoted(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text }

@@ -1,4 +1,4 @@
-//! `bakeoff init`: writes a study to begin with, from flags or from answers to four questions.
+//! `bakeoff init`: writes a first study, from flags or from answers to four questions.
 
 use crate::arguments::{Compared, InitOptions};
 use crate::display::{print, say};
@@ -12,18 +12,18 @@ use std::path::Path;
 
 const STANDARD_OUTPUT: &str = "-";
 const SQLITE: &str = "sqlite";
-/// What is chosen where nothing is said.
+/// The defaults.
 const ENGINE: &str = "postgres";
 const WAREHOUSES: u32 = 1;
 const MINUTES: u32 = 5;
 
-/// Seconds of a trial besides those under load: starting, checking, stopping.
+/// Seconds of a trial outside the load: starting, checking, stopping.
 const AROUND_S: u32 = 15;
 const TRIALS_OF_A_BLOCK: u32 = 2;
 /// An interval needs three blocks; five make a useful one.
 const FEWEST_BLOCKS: u32 = 5;
 
-/// What a study is made of.
+/// What the study should be.
 struct Wish {
     engine: String,
     compared: Compared,
@@ -84,7 +84,7 @@ fn asked() -> Result<Wish> {
     })
 }
 
-/// Asks until the answer can be read; an empty one is the default.
+/// Asks until the answer is valid; an empty answer means the default.
 fn ask<T>(question: &str, hint: &str, default: &str, read: impl Fn(&str) -> Option<T>) -> Result<T> {
     loop {
         let mut out = std::io::stderr();
@@ -101,7 +101,7 @@ fn ask<T>(question: &str, hint: &str, default: &str, read: impl Fn(&str) -> Opti
     }
 }
 
-/// Those that a machine of ours can run.
+/// Engines that a machine of ours can run.
 pub fn engines() -> Vec<String> {
     engines::catalog::ENGINES.iter().map(|entry| entry.kind.to_owned()).collect()
 }

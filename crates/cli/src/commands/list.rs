@@ -37,7 +37,7 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What can be asked for.
+/// All kinds that can be asked for.
 pub fn names() -> Vec<&'static str> {
     entries().into_iter().map(|entry| entry.kind).collect()
 }
@@ -89,7 +89,7 @@ fn entries() -> Vec<Entry> {
         .collect()
 }
 
-/// A part of a study file that a study's author looks up.
+/// A part of a study file that its author may look up.
 const fn part(kind: &'static str, meaning: &'static str, keys: &'static [Key]) -> Entry {
     Entry { catalog: "study", kind, meaning, keys }
 }

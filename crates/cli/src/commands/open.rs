@@ -16,7 +16,7 @@ pub fn open(options: &OpenOptions) -> Result<Exit> {
         .canonicalize()
         .with_context(|| format!("{} has no report yet; `bakeoff report {}` makes it", run.display(), run.display()))?;
     print(&format!("{}\n", report.display()));
-    // Without a desktop there is nothing to open it with, and the path is what can be used.
+    // Without a desktop, nothing can open the report; its path is all that helps.
     let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     if has_desktop {
         let opened = Command::new(PROGRAM).arg(&report).stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -8,11 +8,11 @@ use std::process::{Command, Output};
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// In CSS pixels.
+/// The width in CSS pixels.
 const WIDTH: u32 = 1_100;
 const MOST_HEIGHT: u32 = 6_000;
 
-/// Leaves its height in the title, which is how it comes out of the browser.
+/// Puts the page's height into its title, so that the browser's output contains it.
 const MEASURE: &str = "<script>document.title = document.documentElement.scrollHeight;</script></body>";
 
 /// Writes `summary.png` into the run's folder.

@@ -1,4 +1,4 @@
-//! `bakeoff plan --pilot`: what a planned study will be able to tell, judged by an earlier run of the same contenders.
+//! `bakeoff plan --pilot`: what a planned study will be able to show, judging by an earlier run of the same contenders.
 
 use crate::arguments::PlanOptions;
 use crate::commands::compare::MADE_UP;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Nothing unless a pilot is named. A precision on the command line goes before the study's.
+/// `None` unless a pilot is named. A precision on the command line overrides the study's.
 pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>> {
     let Some(named) = &options.pilot else { return Ok(None) };
     let path =
@@ -36,10 +36,10 @@ pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>>
     Ok(Some(outlook(plan, &pilot, wished).map_err(|error| bad(&error))?))
 }
 
-/// Read as a study's is.
+/// Reads it by the rules of a study.
 fn precision(text: &str) -> Result<f64> {
     let key = study::STUDY.iter().find(|key| key.name == "precision").copied();
-    // A number alone is in per cent: no other unit is meant.
+    // A bare number is in per cent, since no other unit makes sense.
     let text = if text.trim().ends_with('%') { text.to_owned() } else { format!("{text}%") };
     let table = Map::from_iter([("precision".to_owned(), Value::from(text))]);
     let checked = settings::check_written(&table, key.as_slice()).map_err(|problems| {

@@ -52,7 +52,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Nobody can know it from the plan alone.
+/// The precision cannot be known from the plan alone.
 const ASK_A_PILOT: &str =
     "To see how precise the result will be, add --pilot RUN with an earlier run of\nthese contenders (--pilot last).\n";
 
@@ -80,7 +80,7 @@ fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
     Ok(text)
 }
 
-/// What all contenders have in common, then what differs between them.
+/// What all contenders have in common, then the differences between them.
 fn write_settings(text: &mut String, plan: &Plan) -> std::fmt::Result {
     let differing = preview::differing(plan);
     let Some(first) = plan.cells.iter().find(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) else {
@@ -96,7 +96,7 @@ fn write_settings(text: &mut String, plan: &Plan) -> std::fmt::Result {
         }
     }
     writeln!(text, "\nWhat differs:")?;
-    // Keys that a kind does not have say nothing about the others.
+    // A key that only some kinds have says nothing about the others.
     let (of_some, of_all): (Vec<_>, Vec<_>) =
         differing.iter().partition(|(_, values)| values.iter().any(|(_, value)| value.is_null()));
     for (path, values) in of_all {
@@ -144,7 +144,7 @@ fn shown(path: &str, value: &Value) -> String {
         .map_or_else(String::new, |(_, value)| value.to_owned())
 }
 
-/// The table without what differs.
+/// The table without the differing keys.
 fn without(path: &str, value: &Value, differing: &[(String, Vec<(String, Value)>)]) -> Value {
     let Value::Object(table) = value else { return value.clone() };
     let kept = table.iter().filter_map(|(key, value)| {
@@ -157,7 +157,7 @@ fn without(path: &str, value: &Value, differing: &[(String, Vec<(String, Value)>
     Value::Object(kept.collect())
 }
 
-/// What the plan takes of this host; alike lines once, with their contenders.
+/// What the plan needs from this host; equal lines appear once, with their contenders.
 fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for cell in &plan.cells {
@@ -184,23 +184,23 @@ fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
     Ok(())
 }
 
-/// No line is broken within a pair.
+/// Never breaks a line within a pair.
 fn wrapped_pairs(head: &str, pairs: &str, indent: &str) -> String {
     let glued = format!("{head}{pairs}").replace(" = ", "\u{a0}=\u{a0}");
-    // The head is one word to the end.
+    // The head counts as one word.
     let (head, rest) = glued.split_at(head.len());
     let text = wrapped(&format!("{}{rest}", "x".repeat(head.chars().count())), indent);
     format!("{head}{}", text.get(head.chars().count()..).unwrap_or_default()).replace('\u{a0}', " ")
 }
 
-/// "vm, 3x1, 3 machines": what tells a cell from others, and how many machines run side by side, where it is not one.
+/// "vm, 3x1, 3 machines": what distinguishes a cell, and how many machines run side by side if there are several.
 fn told(cell: &Cell) -> String {
     let machines = (cell.machines() > 1).then(|| format!("{} machines", cell.machines()));
     let parts = [Some(cell.contender.clone()), Some(cell.coordinates()), machines];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// What other load the trials allow, and what it costs at most.
+/// How much other load the trials allow, and what that costs at most.
 fn write_repeats(text: &mut String, plan: &Plan, estimate: &TimeEstimate) -> std::fmt::Result {
     let mut limits = Vec::new();
     for limit in plan.cells.iter().filter_map(|cell| study::load(cell).ok()?.other_load) {
@@ -236,13 +236,13 @@ fn write_precision(text: &mut String, plan: &Plan) -> std::fmt::Result {
     )
 }
 
-/// The keys of a cell's table: those of its kind, or the study's own.
+/// The keys of a cell's table: those of its kind, otherwise the study's own.
 fn keys_of(table: &str, value: &Value) -> &'static [Key] {
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or(table);
     keys(kind).unwrap_or_default()
 }
 
-/// Files by their names and weights; what they say is in the plan as JSON.
+/// Files by name and weight; their text is in the plan as JSON.
 fn files(value: &Value) -> String {
     let file = |file: &Value| {
         let name = file["name"].as_str().unwrap_or_default();

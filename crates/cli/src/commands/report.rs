@@ -1,4 +1,4 @@
-//! `bakeoff report`: record → analysis → html, markdown, json; or one table or figure of it; again at any time.
+//! `bakeoff report`: from a record to its analysis, then html, markdown and json, or one table or figure. It can be repeated.
 
 use crate::arguments::{ReportOptions, SummaryForm};
 use crate::commands::picture;
@@ -50,7 +50,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     Ok(verdict(&published.run))
 }
 
-/// The one with this id.
+/// The table or figure with this id.
 fn asked<'a, T>(what: &str, id: &str, found: &[&'a T], id_of: fn(&T) -> &String) -> Result<&'a T> {
     if let Some(one) = found.iter().find(|one| id_of(one) == id) {
         return Ok(one);
@@ -73,7 +73,7 @@ fn draw(figure: &Figure, svg: Option<&Path>) -> Result<()> {
     fs::write(file, drawn).with_context(name)
 }
 
-/// What was made of a record.
+/// The result of analysing and reporting a record.
 pub struct Published {
     pub run: Run,
     pub analysis: Analysis,
@@ -83,7 +83,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// Prints what the run came to.
+    /// Prints the result of the run.
     pub fn tell(&self, as_json: bool) -> Result<()> {
         if as_json {
             print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&self.analysis)?)));
@@ -112,7 +112,7 @@ fn read(path: &Path) -> Result<(RunFolder, Run, Analysis)> {
     Ok((folder, run, analysis))
 }
 
-/// The exit code that a record deserves.
+/// The exit code for a record.
 pub fn verdict(run: &Run) -> Exit {
     let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
     if run.trials.iter().any(|trial| trial.findings.iter().any(CheckResult::is_violated)) {

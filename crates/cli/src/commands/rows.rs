@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use std::io::Write;
 use workloads::dataset::{Dataset, Part, Table};
 
-/// Rows are written out in pieces of about this size.
+/// Rows are written in pieces of about this size.
 const PIECE_BYTES: usize = 1 << 20;
-/// Parts of a table are summed side by side.
+/// Parts of a table that are summed in parallel.
 const CHECKSUM_THREADS: u32 = 4;
 
 pub fn rows(options: &RowsOptions) -> Result<Exit> {
@@ -29,7 +29,7 @@ pub fn rows(options: &RowsOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let part = part(options.part.as_deref())?;
-    // A reader that has seen enough (`| head`) is no failure.
+    // It is no failure if a reader closes its end early (`| head`).
     match write_rows(dataset, table, part) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         result => result.map(|()| Exit::Done).context("writing rows"),

@@ -1,4 +1,4 @@
-//! `bakeoff run`: measure, then analyse and report.
+//! `bakeoff run`: measures, then analyses and reports.
 
 use crate::arguments::{RUNS, RunOptions};
 use crate::audience::Audience;
@@ -55,7 +55,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let metric = metric(&plan);
     let counts = metric.map(|metric| metric.name.to_owned()).unwrap_or_default();
     let intent = Intent { study: plan.study.clone(), counts, trials, expected };
-    // Where the conductor shows the host's last sample, if anybody looks.
+    // Where the conductor puts the host's last sample, if metrics are served.
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
     let live = Live::new(&left, preparing, metric, amount(options));
     let mut audience = Audience::gather(live, intent, options.metrics.zip(latest.clone()))?;
@@ -85,7 +85,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         retries: options.retry_failed,
         latest: latest.as_ref(),
     };
-    // A part of the blocks says nothing about precision.
+    // A part of the blocks says nothing about the run's precision.
     let is_whole = options.only.is_empty();
     let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder) } else { Ok(None) };
     let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
@@ -94,9 +94,9 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     report(options, &folder, tallied)
 }
 
-/// Analyses and reports what was run, and says how to go on.
+/// Analyses and reports the run, and says how to continue it.
 fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, ConductorError>) -> Result<Exit> {
-    // Errors that end a run are the host's: a tool, the cache or the disk.
+    // Errors that end a run are the host's fault: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
         let again = resume_command(options);
         Ended::host(format!(
@@ -128,7 +128,7 @@ fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan>
     Ok(Plan { trials, ..chosen.clone() })
 }
 
-/// A run in which every trial is complete is only reported again.
+/// A run whose trials are all complete is only reported again.
 fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit> {
     let folder = begun.context("a plan without trials")?;
     // The process that ran the last trial may have been killed before it cleaned up.
@@ -156,9 +156,9 @@ fn amount(options: &RunOptions) -> Amount {
     }
 }
 
-/// What will spoil the result, as far as it can be known before the first trial.
+/// What will impair the result, as far as is known before the first trial.
 fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Result<Vec<String>> {
-    // A tool that is missing or a disk that is full is told by the trials.
+    // A missing tool or a full disk is reported by the trials.
     let _ = readiness::try_kvm(left, images, site);
     if needs_kvm {
         readiness::require_kvm(left, &site.cache)?;
@@ -166,7 +166,7 @@ fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Resul
     Ok(readiness::without(left, &site.cache).into_iter().chain(readiness::busy(site)).collect())
 }
 
-/// Fails if the host cannot carry out what is left of a plan, as far as that is known.
+/// Fails if the host cannot carry out the rest of a plan, as far as is known.
 fn require_ready(left: &Plan, site: &Site, needs_kvm: bool) -> Result<()> {
     let ready = readiness::of(left, site)?;
     if !ready.lacking.is_empty() {
@@ -175,7 +175,7 @@ fn require_ready(left: &Plan, site: &Site, needs_kvm: bool) -> Result<()> {
     if needs_kvm { readiness::require_kvm(left, &site.cache) } else { Ok(()) }
 }
 
-/// Waits until no other bakeoff measures on this host. Nothing is begun then, so Ctrl-C ends it as it does any program.
+/// Waits until no other bakeoff measures on this host. Nothing has begun yet, so Ctrl-C ends the process as usual.
 fn turn() -> Result<(Turn, Vec<String>)> {
     let waited = host::queue()?.turn(&mut |holder| {
         say(&format!("waiting for {holder}, which measures on this host; Ctrl-C ends the wait"));
@@ -195,20 +195,20 @@ fn resume_command(options: &RunOptions) -> String {
     format!("bakeoff run {}{aa}{elsewhere} --resume", options.study.display())
 }
 
-/// What the study counts.
+/// The metric of the study's workload.
 fn metric(plan: &Plan) -> Option<&'static Metric> {
     let mut kinds = plan.cells.iter().filter_map(|cell| cell.settings.workload());
     kinds.find_map(workloads::catalog::entry).map(|entry| &entry.metric)
 }
 
-/// A new run folder, named by the time and the study.
+/// Makes a new run folder, named after the time and the study.
 fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder> {
     host::require_own_runs(&options.runs)?;
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time: String = time.chars().filter(char::is_ascii_alphanumeric).collect();
     let ending = if options.rehearse { "-rehearsed" } else { "" };
     let base = options.runs.join(format!("{time}-{}{ending}", study.plan.study));
-    // Two runs begun in the same second differ by a number.
+    // Runs begun in the same second get different numbers.
     let mut path = base.clone();
     for number in 2..100 {
         if !path.exists() {
@@ -221,8 +221,8 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
     Ok(folder)
 }
 
-/// The folder of a run to go on with, and its plan as far as it has grown; the study must still be the one it was begun
-/// with.
+/// The folder of the run to resume, and its plan with any blocks that were added. The study must still be the one with
+/// which the run was begun.
 fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
     let path = if run == "newest" {
         newest(&options.runs, &planned.study)?
@@ -249,7 +249,7 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
     Ok((folder, plan))
 }
 
-/// A child that a killed run was just starting has its lock until it becomes another program: this many looks at most.
+/// A killed run's child holds the lock until it executes another program, so the lock is tried at most this many times.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
@@ -279,11 +279,11 @@ fn not_resumed(error: RecordError) -> anyhow::Error {
     .into()
 }
 
-/// A plan before blocks were added to it.
+/// The plan before blocks were added.
 fn as_begun(plan: &Plan) -> Plan {
     let Some(wish) = plan.precision else { return plan.clone() };
     let begun = study::grown(plan, wish.least_blocks);
-    // Blocks that were not added as they would be now belong to another plan.
+    // If blocks are not what would be added now, they belong to another plan.
     let is_grown = study::grown(plan, plan.blocks) == *plan;
     if is_grown { Plan { precision: Some(Precision { ended: None, ..wish }), ..begun } } else { plan.clone() }
 }
@@ -302,7 +302,7 @@ fn newest(runs: &Path, study: &str) -> Result<PathBuf> {
     })
 }
 
-/// Whether a folder's name ends in the number of a run begun in the same second.
+/// True if the rest of a folder's name is the number of a run begun in the same second.
 fn numbered(rest: &str) -> bool {
     rest.strip_prefix('-').is_some_and(|number| number.chars().all(|digit| digit.is_ascii_digit()))
 }
@@ -311,7 +311,7 @@ fn listen_for_signals(interrupts: Arc<Interrupts>) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
     std::thread::spawn(move || {
         for signal in &mut signals {
-            // A polite request to end leaves no time for a whole trial.
+            // SIGTERM leaves no time for a whole trial.
             if signal == SIGTERM {
                 interrupts.raise();
             }

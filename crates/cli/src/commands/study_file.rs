@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use study::{Against, Catalogs, Files, FindingCode, Host};
 
-/// Every key of every kind with a comment each is a hundredth of this.
+/// A study with every key of every kind and a comment for each takes a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
 
-/// A study whose every problem was looked for and not found.
+/// A study that was checked for every problem and has none.
 pub struct Planned {
     pub text: String,
     pub plan: Plan,
-    /// What it was planned for.
+    /// The host it was planned for.
     pub host: Host,
 }
 
@@ -44,7 +44,7 @@ pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
     Ok(Planned { text, plan, host })
 }
 
-/// A study that is not there is mostly another one.
+/// A missing study is usually a misspelt one, so this names others.
 fn unreadable(path: &Path, error: &io::Error) -> String {
     if error.kind() != io::ErrorKind::NotFound {
         return format!("reading the study {}: {error}", path.display());
@@ -70,12 +70,12 @@ fn unreadable(path: &Path, error: &io::Error) -> String {
     format!("there is no study {}; {instead}", path.display())
 }
 
-/// Other programs have files of the same kind.
+/// Other programs have files of the same type.
 fn is_a_study(path: &Path) -> bool {
     text(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[contender]]"))
 }
 
-/// It need not be a file: a shell may hand in what another program writes.
+/// It need not be a file: a shell may pass the output of another program.
 pub fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -85,7 +85,7 @@ pub fn text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// The plan with the trials that `--only` leaves.
+/// The plan with only the trials selected by `--only`.
 pub fn chosen(plan: &Plan, only: &[String]) -> Result<Plan> {
     Ok(study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?)
 }

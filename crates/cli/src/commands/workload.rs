@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
-/// What people know workloads by, and ours that follows it.
+/// Well-known names of workloads, and ours derived from them.
 const PUBLISHED: [(&str, &str); 5] = [
     ("tpcc", "order-entry"),
     ("tprocc", "order-entry"),
@@ -17,12 +17,12 @@ const PUBLISHED: [(&str, &str); 5] = [
     ("pgbench", "file"),
 ];
 
-/// As an agent takes it, and made.
+/// The workload as an agent takes it, and the workload itself.
 pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     made_with(kind, Map::new(), set)
 }
 
-/// The same of a table that has some settings already.
+/// The same for a table that already has some settings.
 pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     let Some(entry) = entry(kind) else {
         let known = || WORKLOADS.iter().map(|entry| entry.kind);
@@ -49,7 +49,7 @@ pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> R
     Ok((Chosen { kind: kind.to_owned(), settings }, made))
 }
 
-/// Every problem with keys that came from the command line.
+/// Every problem with keys from the command line.
 pub fn refused(before: &str, problems: Vec<settings::Problem>) -> Ended {
     let lines = problems.into_iter().map(|problem| {
         let nearest = problem.nearest.map(|nearest| format!("; did you mean {nearest:?}?"));

@@ -1,5 +1,5 @@
-//! What ended trials and blocks came to, read from the record: a figure for each trial, a row for each block with the answer
-//! so far.
+//! Results of ended trials and blocks, read from the record: a figure for each trial, and a row for each block with the
+//! answer so far.
 
 use analysis::compare::{self, Comparison};
 use analysis::measures::THROUGHPUT_ONLY;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use workloads::catalog::Metric;
 
-/// Others used more of the host's CPU time than the finding host-busy lets pass.
+/// The share of the host's CPU time that others may use; above it, there would be a finding host-busy.
 pub const BUSY: f64 = 0.05;
 
 /// Width of a column with a figure.
@@ -27,16 +27,16 @@ pub struct Blocks {
     plan: Plan,
     metric: Option<&'static Metric>,
     folder: Option<PathBuf>,
-    /// Trials of this call that have not ended.
+    /// Trials of this call that have not ended yet.
     pending: BTreeSet<u32>,
-    /// Coordinates and contenders of the rows that the last heading was for.
+    /// The coordinates and contenders under the last heading.
     titled: Option<String>,
 }
 
-/// What a trial came to.
+/// The result of a trial.
 struct Figure {
     value: Option<f64>,
-    /// What makes it doubtful, in a few words.
+    /// Why it is doubtful, in a few words.
     doubt: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Blocks {
         self.read_plan();
     }
 
-    /// The whole plan, also of trials that are not of this call; gives those that were not known.
+    /// Reads the grown plan, with trials outside this call too, and returns the new trials of this block.
     pub fn grow(&mut self, block: u32) -> Vec<PlannedTrial> {
         self.read_plan();
         let added: Vec<_> = self.plan.trials.iter().filter(|trial| trial.block == block).cloned().collect();
@@ -70,7 +70,7 @@ impl Blocks {
         }
     }
 
-    /// The figure of a trial that has ended, with what is doubtful of it: "34,250 NOPM, host busy (24 %)".
+    /// The figure of an ended trial, with a reason to doubt it: "34,250 NOPM, host busy (24 %)".
     pub fn figure(&self, id: u32) -> Option<String> {
         let planned = self.plan.trials.iter().find(|trial| trial.id == id)?;
         let Figure { value, doubt } = self.read(planned)?;
@@ -82,7 +82,7 @@ impl Blocks {
         self.metric.map_or("", |metric| metric.name)
     }
 
-    /// Notes that a trial ended; if it was the last of its block with these coordinates, gives what they came to.
+    /// Notes that a trial ended. If it was the last of its block with these coordinates, returns their results.
     pub fn ended(&mut self, id: u32) -> Option<Row> {
         self.pending.remove(&id);
         let planned = self.plan.trials.iter().find(|trial| trial.id == id)?.clone();
@@ -123,7 +123,7 @@ impl Blocks {
         Some(Figure { value, doubt: doubt(&record, is_wrong) })
     }
 
-    /// As the report will say it once there are no more blocks.
+    /// The comparisons as the report would have them without further blocks.
     fn so_far(&self, coordinates: &str) -> Vec<Comparison> {
         let is_begun = |folder: &RunFolder, block: u32| {
             let mut trials = self.plan.trials.iter().filter(|trial| trial.block == block);
@@ -140,7 +140,7 @@ impl Blocks {
         comparisons.into_iter().filter(|comparison| comparison.coordinates == coordinates).collect()
     }
 
-    /// The row as lines of a table, with a heading where another table begins.
+    /// The row as lines of a table, with a heading where a new table begins.
     pub fn table(&mut self, row: &Row) -> String {
         let mut text = String::new();
         let names: Vec<&str> = row.figures.iter().map(|(cell, _)| cell.contender.as_str()).collect();
@@ -156,7 +156,7 @@ impl Blocks {
     }
 }
 
-/// What one block came to, for cells of the same coordinates; the baseline first.
+/// The results of one block, for cells with the same coordinates; the baseline comes first.
 pub struct Row {
     block: u32,
     coordinates: String,
@@ -208,7 +208,7 @@ impl Row {
         format!("{}\n{}", line.trim_end(), self.note())
     }
 
-    /// A line for each contender.
+    /// One line per contender.
     fn stacked(&self, block: &str) -> String {
         let mut text = String::new();
         for (index, (cell, figure)) in self.figures.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Row {
         format!("{text}{}", self.note())
     }
 
-    /// Below the figures, so that these stay in their columns.
+    /// Printed below the figures, so that these stay in their columns.
     fn note(&self) -> String {
         self.doubts().map(|doubts| format!("{:<7}! {doubts}\n", "")).unwrap_or_default()
     }
@@ -252,7 +252,7 @@ fn heading(row: &Row, names: &[&str], is_pair: bool, unit: &str) -> String {
     format!("{place}\n{:<7}{:<20}{unit:>COLUMN$}  {ratio:>COLUMN$}  {so_far}\n", "block", "contender")
 }
 
-/// Why a figure may not count, or is not what it would be on a quiet host.
+/// Why a figure may not count, or may differ from that on a quiet host.
 fn doubt(record: &TrialRecord, is_wrong: bool) -> Option<String> {
     let first = |why: &str| format::first_line(why).to_owned();
     let ended = match &record.outcome {
@@ -271,7 +271,7 @@ fn quantity(value: f64) -> String {
     if value >= 1000.0 { format::decimal(value, 0) } else { format::quantity(value) }
 }
 
-/// With three digits, in per cent.
+/// In per cent, with three digits.
 fn share(ratio: f64) -> String {
     format!("{} %", digits(ratio * 100.0))
 }

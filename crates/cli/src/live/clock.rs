@@ -1,4 +1,4 @@
-//! How much of a run is left: by trials of the same kind that have ended, or by the plan while none has.
+//! How much of a run is left: from trials of the same kind that have ended, or from the plan until there is one.
 
 use record::plan::{Plan, PlannedTrial};
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ pub struct Clock {
     begun: Instant,
     preparing: Duration,
     left: Vec<Left>,
-    /// When the trial that is under way began.
+    /// When the running trial began.
     trial_begun: Option<Instant>,
-    /// Lengths of ended trials by cell and by contender.
+    /// Lengths of ended trials, by cell and by contender.
     by_cell: BTreeMap<u32, Vec<Duration>>,
     by_contender: BTreeMap<String, Vec<Duration>>,
-    /// What was shown last: it never rises, unless the plan grows.
+    /// The time shown last; it never rises unless the plan grows.
     shown: Option<Duration>,
 }
 
@@ -28,7 +28,7 @@ struct Left {
 }
 
 impl Clock {
-    /// For the trials of a plan, after `preparing` what they share.
+    /// For the trials of a plan, which begin after `preparing` what they share.
     pub fn new(plan: &Plan, preparing: Duration, now: Instant) -> Self {
         let (by_cell, by_contender) = Default::default();
         let mut clock =
@@ -37,7 +37,7 @@ impl Clock {
         clock
     }
 
-    /// The plan has grown by these trials.
+    /// Adds these trials, by which the plan has grown.
     pub fn add(&mut self, plan: &Plan, trials: &[PlannedTrial]) {
         let mut of_cells = BTreeMap::new();
         for cell in &plan.cells {
@@ -78,7 +78,7 @@ impl Clock {
         shown
     }
 
-    /// How much of the time has passed, in thousandths.
+    /// The share of the total time that has passed, in thousandths.
     pub fn permille(&mut self, now: Instant) -> u64 {
         let (passed, left) = ((now - self.begun).as_millis(), self.left(now).as_millis());
         u64::try_from(passed * 1000 / (passed + left).max(1)).unwrap_or(1000)
@@ -104,7 +104,7 @@ mod tests {
         let mut clock = Clock::new(&plan, Duration::from_secs(30), begun);
         let planned = clock.left(second(0));
         assert_eq!(clock.left(second(10)) + Duration::from_secs(10), planned, "preparing counts down");
-        // Every trial of the one contender takes 5 s, of the other 11 s.
+        // Every trial of one contender takes 5 s, of the other 11 s.
         let length = |cell: u32| if cell == plan.cells[0].id { 5 } else { 11 };
         let (mut now, mut last) = (30, planned);
         for trial in &plan.trials {

@@ -1,5 +1,5 @@
-//! What a person sees while a run goes on: on a terminal a line for each block and a live line below, elsewhere a line for
-//! each trial.
+//! What a person sees during a run. On a terminal it is a line for each block with a live line below; otherwise it is a
+//! line for each trial.
 
 mod blocks;
 mod clock;
@@ -25,14 +25,14 @@ use workloads::catalog::Metric;
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amount {
-    /// Nothing but errors.
+    /// Only errors.
     Quiet,
     Results,
     /// Each step of each trial, too.
     Steps,
 }
 
-/// Time between two looks at the clock.
+/// Time between two updates.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Shows the events of a run.
@@ -43,7 +43,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// For the trials of a plan, after `preparing` what they share.
+    /// For the trials of a plan, which begin after `preparing` what they share.
     pub fn new(plan: &Plan, preparing: Duration, metric: Option<&'static Metric>, amount: Amount) -> Self {
         let state = Arc::new(Mutex::new(State::new(plan, preparing, metric)));
         let is_live = std::io::stderr().is_terminal() && amount > Amount::Quiet;
@@ -51,7 +51,7 @@ impl Live {
         Self { bar, amount, state }
     }
 
-    /// Once the run has a folder.
+    /// Called once the run has a folder.
     pub fn keep_in(&self, folder: &Path) {
         held(&self.state).blocks.keep_in(folder.to_owned());
     }
@@ -79,7 +79,7 @@ fn held(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A bar that moves as time passes, whether or not anything happens, until it is finished or its state is gone.
+/// A bar that advances with time, whether or not anything happens, until it is finished or its state is gone.
 fn moving(state: &Arc<Mutex<State>>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
     let style = ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -101,18 +101,18 @@ fn moving(state: &Arc<Mutex<State>>) -> ProgressBar {
     bar
 }
 
-/// A line worth keeping on the screen.
+/// A line that stays on the screen.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
     Line(String),
-    /// For those who want to see every step.
+    /// Shown only if every step is shown.
     Step(String),
 }
 
-/// What the live line says, without a terminal.
+/// The state behind the live line; it needs no terminal.
 #[derive(Debug)]
 struct State {
-    /// What throughput counts; none of a plan without a workload.
+    /// The metric of throughput; `None` for a plan without a workload.
     metric: Option<&'static Metric>,
     blocks: Blocks,
     clock: Clock,
@@ -120,7 +120,7 @@ struct State {
     phase: String,
     phase_begun: Instant,
     phase_expected: Duration,
-    /// Of the last second.
+    /// Throughput in the last second.
     throughput: Option<String>,
 }
 
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Takes an event in.
+    /// Updates the state with an event.
     fn take(&mut self, event: &Event, now: Instant, is_live: bool) -> Option<Told> {
         match event {
             Event::RunStarted { .. } | Event::RunEnded { .. } => None,
@@ -186,7 +186,7 @@ impl State {
         }
     }
 
-    /// On a terminal, a row once a block is whole, and trials that came to nothing; elsewhere every trial.
+    /// On a terminal: a row once a block is complete, and trials without a result. Otherwise: every trial.
     fn trial_ended(&mut self, id: u32, outcome: &Outcome, took: Duration, is_live: bool) -> Option<Told> {
         let row = self.blocks.ended(id);
         let came_to_nothing = matches!(outcome, Outcome::Failed { .. } | Outcome::Skipped { .. });
@@ -209,11 +209,11 @@ impl State {
         self.phase = phase;
         self.phase_begun = now;
         self.phase_expected = Duration::from_millis(expected_ms);
-        // What the last phase did is over.
+        // The last phase's throughput is over.
         self.throughput = None;
     }
 
-    /// What matters most comes first: a narrow terminal cuts off the end.
+    /// The most important part comes first, since a narrow terminal cuts off the end.
     fn message(&mut self, now: Instant) -> String {
         let mut text = format!("{} left · ", span(self.clock.left(now)));
         if !self.heading.is_empty() {
@@ -231,7 +231,7 @@ impl State {
     }
 }
 
-/// What was counted in one second as the metric's figure: "3,000 NOPM".
+/// The count of one second in the metric's unit: "3,000 NOPM".
 fn rate(metric: &Metric, counted: u64) -> String {
     format!("{} {}", format::count(counted * metric.per_ms / 1000), metric.name)
 }

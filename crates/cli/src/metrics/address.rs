@@ -1,11 +1,11 @@
-//! The address that metrics are asked for at: how it may be written, and listening there.
+//! The address where metrics are served: how it may be written, and listening there.
 //!
 //! Names are not looked up: a statically linked program cannot ask the system's name service.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
-/// Where metrics are served unless told otherwise: on this host only, and at the port registered for OpenMetrics.
+/// The default address for metrics: on this host only, at the port registered for OpenMetrics.
 pub const DEFAULT: &str = "127.0.0.1:9464";
 const PORT: u16 = 9464;
 
@@ -21,7 +21,7 @@ pub enum AddressError {
     Other { address: SocketAddr, source: std::io::Error },
 }
 
-/// Reads `host:port`, `:port`, `port`, `host` or nothing. What is left out is this host's own address or the usual port.
+/// Reads `host:port`, `:port`, `port`, `host` or an empty text. Missing parts are this host's own address or the usual port.
 pub fn parse(text: &str) -> Result<SocketAddr, String> {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let host = |host: &str| if host == "localhost" { Some(loopback) } else { host.parse().ok() };
@@ -53,7 +53,7 @@ fn wrong(text: &str, why: &str) -> String {
     format!("{why}; write host:port, :port or port, as in {DEFAULT}, :9464 or [::1]:9464{hint}")
 }
 
-/// Whether only programs on this host can reach it.
+/// True if only programs on this host can reach it.
 pub fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -131,7 +131,7 @@ mod tests {
         let address = first.local_addr().unwrap();
         let told = listen(address).unwrap_err().to_string();
         assert!(told.contains(&address.to_string()) && told.contains("--metrics=:0"), "{told}");
-        // An address for documentation, which no host has.
+        // An address reserved for documentation, which no host has.
         let told = listen("192.0.2.7:9464".parse().unwrap()).unwrap_err().to_string();
         assert!(told.contains("192.0.2.7") && told.contains("--metrics=:9464"), "{told}");
     }

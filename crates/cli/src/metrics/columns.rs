@@ -1,7 +1,7 @@
-//! Columns of telemetry as metrics: what each is called, in which base unit, and what of its name is a label.
+//! Columns of telemetry as metrics: the name of each, its base unit, and which part of the column's name becomes a label.
 //!
-//! A metric is named after its column, so that who knows the record finds it: `disk.data.read_time` is
-//! `bakeoff_telemetry_disk_read_time_seconds_total{of="data"}`. Nothing is computed but the change of unit.
+//! A metric is named after its column, so that readers of the record recognise it: `disk.data.read_time` is
+//! `bakeoff_telemetry_disk_read_time_seconds_total{of="data"}`. Only the unit is converted.
 
 use super::exposition::{Family, Kind, Labels, Sample, Value};
 use record::telemetry::{Behaviour, Column};
@@ -11,17 +11,17 @@ use telemetry::LatestSample;
 
 const PREFIX: &str = "bakeoff_telemetry_";
 
-/// Probes of several alike things: what follows their names is which of them.
+/// Probes of several similar things: the part after the probe's name says which one.
 const OF_SEVERAL: [&str; 8] = ["cgroup", "disk", "io", "network", "numa_allocation", "pages", "qemu_disk", "vcpu"];
-/// Probes whose columns are called by nothing but which of several they are.
+/// Probes whose columns have no name beyond which of several they are.
 const OF_SEVERAL_ONLY: [&str; 2] = ["energy", "governor"];
-/// Of a counter that is a list of ranges, the last part of the name is the number of the range.
+/// For a counter with several ranges, the last part of the name is the number of the range.
 const WITH_RANGES: &str = "kvm";
 
-/// The kernel tells CPU times to programs in hundredths of a second, whatever its own clock ticks at.
+/// The kernel reports CPU times in hundredths of a second, whatever the rate of its own clock.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// All columns that have a value, those of one name together.
+/// All columns that have a value, grouped by name.
 pub fn families(latest_sample: &LatestSample, side: &'static str) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
     let mut places: HashMap<Cow<'static, str>, usize> = HashMap::new();
@@ -32,7 +32,7 @@ pub fn families(latest_sample: &LatestSample, side: &'static str) -> Vec<Family>
         match families.get_mut(place) {
             None => families.push(Family { samples: vec![sample], ..family }),
             Some(known) if is_new_in(known, &family, &sample) => known.samples.push(sample),
-            // Two columns that differ only in what a metric's name cannot hold: the text must stay valid.
+            // Two columns whose names differ only in characters a metric cannot have: one is dropped to keep the text valid.
             Some(_) => {}
         }
     }
@@ -44,7 +44,7 @@ fn is_new_in(known: &Family, family: &Family, sample: &Sample) -> bool {
     is_alike && known.samples.iter().all(|other| other.labels != sample.labels)
 }
 
-/// A family without its samples, and the one of this column.
+/// The family of a column without its samples, and the column's sample.
 fn metric(column: &Column, value: u64, side: &'static str) -> (Family, Sample) {
     let (words, which) = parted(&column.name);
     let (unit, scale) = in_base_unit(&column.unit);
@@ -64,7 +64,7 @@ fn metric(column: &Column, value: u64, side: &'static str) -> (Family, Sample) {
     (family, Sample { labels, value: scale.applied_to(value) })
 }
 
-/// The words of a metric's name, and the label for what was cut out of the column's.
+/// The words of a metric's name, and the label for the part that was cut out of the column's name.
 fn parted(column: &str) -> (String, Option<(&'static str, String)>) {
     let parts: Vec<&str> = column.split('.').collect();
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -80,7 +80,7 @@ fn parted(column: &str) -> (String, Option<(&'static str, String)>) {
     }
 }
 
-/// `_total` is put behind counters by their kind and never stands twice.
+/// Counters get `_total` from their kind, so it must not appear twice.
 fn name(words: &str, unit: &str, kind: Kind) -> String {
     let words = if kind == Kind::Counter { words.strip_suffix(kind.suffix()).unwrap_or(words) } else { words };
     let words = plain(words);
@@ -92,7 +92,7 @@ fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
 }
 
-/// The same words for all samples of a family.
+/// The help text, which is the same for all samples of a family.
 fn help(column: &Column, base_unit: &str, which: Option<&(&'static str, String)>) -> String {
     let Column { name, unit, .. } = column;
     let name = which.map_or(name.clone(), |(label, value)| {
@@ -103,11 +103,11 @@ fn help(column: &Column, base_unit: &str, which: Option<&(&'static str, String)>
     format!("Column {name} of the record{kept_in}.")
 }
 
-/// How a whole number of a column's unit becomes one of the base unit.
+/// How a number in a column's unit is converted to the base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
     One,
-    /// Dividing rounds once, multiplying with a fraction twice.
+    /// Dividing rounds once; multiplying by a fraction rounds twice.
     Divided(f64),
     Times(f64),
 }
@@ -137,7 +137,7 @@ fn in_base_unit(unit: &str) -> (Cow<'static, str>, Scale) {
     }
 }
 
-/// "2^10 bytes", as units are told that have no usual word.
+/// "2^10 bytes", the form of units that have no usual name.
 fn scaled(unit: &str) -> Option<(Cow<'static, str>, Scale)> {
     let (base, rest) = unit.split_once('^')?;
     let (exponent, unit) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! One connection that never waits: it reads a request, writes its answer, and hears the other side out.
+//! One connection that never waits: it reads a request, writes the answer, and reads the rest of what the other side sends.
 
 use super::request::{Method, Names, Received, received, refusal};
 use rustix::event::PollFlags;
@@ -6,16 +6,16 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-/// What is read at once.
+/// How much is read at once.
 const CHUNK_BYTES: usize = 2 * 1024;
-/// How much of what follows a request is heard: a connection closed before takes the answer with it.
+/// How much is read after a request. Closing a connection with unread data would make the other side lose the answer.
 const MOST_UNHEARD_BYTES: usize = 1024 * 1024;
 
 pub struct Connection {
     pub stream: TcpStream,
-    /// It ends then at the latest, however slowly somebody reads or writes.
+    /// The connection ends by then, however slowly the other side reads or writes.
     pub deadline: Instant,
-    /// By which it must call us.
+    /// The host names that a request may use for us.
     names: Names,
     state: State,
 }
@@ -26,7 +26,7 @@ enum State {
     HearingOut { bytes: usize },
 }
 
-/// Whether a connection is needed any longer.
+/// Whether a connection is still needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     Waits,
@@ -39,7 +39,7 @@ impl Connection {
         Ok(Self { stream, deadline, names, state: State::Reading(Vec::new()) })
     }
 
-    /// What it waits for.
+    /// The events it waits for.
     pub fn interest(&self) -> PollFlags {
         match self.state {
             State::Reading(_) | State::HearingOut { .. } => PollFlags::IN,
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// Goes on as far as it comes without waiting.
+    /// Continues as far as possible without waiting.
     pub fn go_on(&mut self, answer: &dyn Fn(Method) -> Vec<u8>) -> Then {
         loop {
             let step = match &mut self.state {
@@ -59,14 +59,14 @@ impl Connection {
                 Ok(Some(state)) => self.state = state,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Then::Waits,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // In order, or because the other side has gone and nobody is left to tell.
+                // It ended normally, or the other side has gone and nobody can be answered.
                 Ok(None) | Err(_) => return Then::Ends,
             }
         }
     }
 }
 
-/// What follows, or nothing at the end.
+/// The next state; `None` at the end.
 type Step = std::io::Result<Option<State>>;
 
 fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, names: Names, answer: &dyn Fn(Method) -> Vec<u8>) -> Step {

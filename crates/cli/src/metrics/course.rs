@@ -1,7 +1,7 @@
-//! The course of a run as its events tell it, kept so that it can be told to whoever asks: from events to metrics.
+//! The state of a run, collected from its events and turned into metrics for whoever asks.
 //!
-//! Nothing is worked out that the events do not say, but how long ago something was. Rates are for the reader to make from
-//! what counts.
+//! Nothing is derived beyond what the events say, except how long ago something happened. Rates are left to the reader,
+//! who has the counters.
 
 use super::exposition::{Family, Kind, Labels, Value};
 use record::event::Event;
@@ -9,7 +9,7 @@ use record::phase::Phase;
 use record::trial::Outcome;
 use std::time::{Duration, Instant};
 
-/// The phases of a trial, as they are entered.
+/// The phases of a trial, in their order.
 const PHASES: [Phase; 9] = [
     Phase::Clone,
     Phase::Boot,
@@ -21,12 +21,12 @@ const PHASES: [Phase; 9] = [
     Phase::ShutDown,
     Phase::Stop,
 ];
-/// Making what trials share.
+/// The phase that makes what trials share.
 const PREPARE: &str = "prepare";
 
 const OUTCOMES: [&str; 5] = ["completed", "invalid", "failed", "skipped", "interrupted"];
 
-/// What is known of a run before it begins.
+/// What is known about a run before it begins.
 #[derive(Debug, Clone)]
 pub struct Intent {
     pub study: String,
@@ -52,7 +52,7 @@ pub struct Course {
 struct PhaseNow {
     name: String,
     begun: Instant,
-    /// Zero where it is not known.
+    /// Zero if unknown.
     expected: Duration,
 }
 
@@ -66,7 +66,7 @@ struct Step {
 
 #[derive(Debug, Default)]
 struct TrialNow {
-    /// Its number in the plan, which names its folder; told with its first phase.
+    /// Its number in the plan, which names its folder; known from its first phase on.
     id: Option<u32>,
     block: u32,
     contender: String,
@@ -75,7 +75,7 @@ struct TrialNow {
     counted: u64,
     committed: u64,
     errors: u64,
-    /// Counted in the last second that was driven; nothing outside of driving.
+    /// Counted in the last driven second; `None` outside of driving.
     last_second: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl Course {
         Self { intent, folder: None, begun: now, ended: [0; 5], phase: None, step: None, trial: None }
     }
 
-    /// Once the run has a folder.
+    /// Called once the run has a folder.
     pub fn keep_in(&mut self, folder: String) {
         self.folder = Some(folder);
     }
@@ -141,7 +141,7 @@ impl Course {
         self.step = None;
     }
 
-    /// Everything that is known now.
+    /// All metrics as of now.
     pub fn families(&self, now: Instant) -> Vec<Family> {
         [self.of_run(now), self.of_phase(now), self.of_trial()].concat()
     }
@@ -227,7 +227,7 @@ fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
     Family::new(Kind::Gauge, name, unit, help)
 }
 
-/// To the millisecond: no reader cares for more.
+/// To the millisecond; no reader needs more.
 fn seconds(length: Duration) -> Value {
     Value::Real(length.as_millis() as f64 / 1e3)
 }

@@ -1,4 +1,4 @@
-//! The dashboard that goes with the metrics names only what is there: `docs/grafana/bakeoff.json`, held to what is served.
+//! Checks that the dashboard, `docs/grafana/bakeoff.json`, uses only metrics that exist.
 
 use super::course::{Course, Intent};
 use super::exposition::{Family, Kind};
@@ -14,7 +14,7 @@ use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, LatestSample
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/bakeoff.json");
 
-/// A host of which everything that the dashboard shows can be read. Each file's path is on a line that begins with "==> ".
+/// A host on which everything in the dashboard can be read. Each file's path is on a line that begins with "==> ".
 const HOST: &str = "\
 ==> /proc/stat
 cpu  2023957 240976 659984 2449653 38713 0 19309 2195 2 0
@@ -98,7 +98,7 @@ fn latest_sample(root: &Path) -> LatestSample {
     LatestSample { columns: Arc::from(columns), sample }
 }
 
-/// All that is served while a trial of a run drives.
+/// All metrics that are served while a trial of a run drives.
 fn served() -> Vec<Family> {
     let now = Instant::now();
     let expected = Duration::from_mins(1);
@@ -131,7 +131,7 @@ fn targets(dashboard: &Value) -> Vec<&Value> {
     targets
 }
 
-/// Each name of a metric in an expression, and whether its rate is taken.
+/// The names of metrics in an expression, each with whether its rate is taken.
 fn named(expression: &str) -> Vec<(&str, bool)> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let starts = expression.match_indices("bakeoff_").map(|(start, _)| start);
@@ -179,11 +179,11 @@ fn every_metric_that_is_no_telemetry_is_on_the_dashboard() {
     let of_run = served().into_iter().filter(|family| !family.name.starts_with("bakeoff_telemetry_"));
     let names = of_run.map(|family| format!("{}{}", family.name, family.kind.suffix()));
     let missing: Vec<String> = names.filter(|name| !shown.contains(name.as_str())).collect();
-    // Steps within a phase, and what the throughput says already.
+    // Steps within a phase, and a count that is already in the throughput.
     assert_eq!(missing, ["bakeoff_step_done", "bakeoff_step_planned", "bakeoff_trial_counted_total"]);
 }
 
-/// What makes it load anywhere: no number of its own, no data source of ours, and panels that lie beside each other.
+/// Why it loads in any installation: it has no id and no data source of ours, and its panels do not overlap.
 #[test]
 fn the_dashboard_belongs_to_no_installation() {
     let dashboard = dashboard();

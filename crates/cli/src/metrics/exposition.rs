@@ -1,7 +1,7 @@
-//! OpenMetrics text, version 1.0: families of samples as who asks reads them.
+//! OpenMetrics text, version 1.0: families of samples, written for scrapers.
 //!
-//! Knows nothing of runs. `prometheus_client` writes the text. It escapes labels and not what describes a family, so that is done
-//! here; and it knows no sets of states: those are gauges that are 0 or 1.
+//! It knows nothing about runs. `prometheus_client` writes the text. It escapes labels but not help texts, so that is
+//! done here. It has no state sets; these are gauges with the value 0 or 1.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -11,22 +11,22 @@ use prometheus_client::registry::{Registry, Unit};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a reader of the text is told that it is.
+/// The content type in answers.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Only grows while it is there; its samples' names end in `_total`.
+    /// Only grows while it exists; its samples' names end in `_total`.
     Counter,
     Gauge,
-    /// Labels that do not change, of the value 1; its samples' names end in `_info`.
+    /// Constant labels with the value 1; its samples' names end in `_info`.
     Info,
 }
 
-/// Samples of one name.
+/// Samples with one name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// Ends in the unit if there is one, and has no suffix that its kind demands of samples.
+    /// Ends in the unit if there is one, and lacks the suffix that its kind adds to samples.
     pub name: Cow<'static, str>,
     pub kind: Kind,
     pub unit: Cow<'static, str>,
@@ -42,7 +42,7 @@ pub struct Sample {
     pub value: Value,
 }
 
-/// A number; whole ones are written to the last digit.
+/// A number; whole numbers are written exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     Whole(u64),
@@ -67,12 +67,12 @@ impl Family {
     }
 }
 
-/// The whole text. A family without samples is left out.
+/// The complete text. A family without samples is left out.
 pub fn text(families: Vec<Family>) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Families(families)));
     let mut text = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = encode(&mut text, &registry);
     text
 }
@@ -90,7 +90,7 @@ impl Collector for Families {
 impl Family {
     fn encode(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let unit = Some(&*self.unit).filter(|unit| !unit.is_empty());
-        // The encoder puts it behind the name.
+        // The encoder appends the unit to the name.
         let name = unit.and_then(|unit| self.name.strip_suffix(unit)?.strip_suffix('_')).unwrap_or(&self.name);
         let unit = unit.map(|unit| Unit::Other(unit.to_owned()));
         let help = self.help.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -118,7 +118,7 @@ impl Value {
 }
 
 impl Kind {
-    /// What follows the family's name in those of its samples.
+    /// What the names of its samples add to the family's name.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Counter => "_total",

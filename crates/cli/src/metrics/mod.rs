@@ -1,8 +1,8 @@
 //! Metrics of a run while it goes on, as OpenMetrics text over HTTP: `bakeoff run --metrics`.
 //!
-//! What is told are the run's events and, while a trial drives, the last sample of the host's telemetry. A guest's samples
-//! stay in the guest until its trial ends, because fetching them would be traffic in the measured window; so they are not
-//! here. Nothing is written out while nobody asks, and nothing of the record depends on any of this.
+//! The metrics are the run's events and, while a trial drives, the last sample of the host's telemetry. A guest's
+//! samples stay in the guest until its trial ends, because fetching them would cause traffic in the measured window. So
+//! they are not included. Nothing is written while nobody asks, and the record depends on none of this.
 
 pub mod address;
 mod columns;
@@ -26,10 +26,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use telemetry::{Latest, LatestSample};
 
-/// The side of the samples that can be looked at live.
+/// The side whose samples are available live.
 const SIDE: &str = "host";
 
-/// Metrics that are being served, until this is dropped.
+/// Metrics that are served until this is dropped.
 pub struct Metrics {
     course: Arc<Mutex<Course>>,
     address: SocketAddr,
@@ -37,7 +37,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Begins to serve. `latest` is where the host's last sample is found.
+    /// Begins to serve. `latest` holds the host's last sample.
     pub fn serve(listener: TcpListener, intent: Intent, latest: Arc<Latest>) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
         let course = Arc::new(Mutex::new(Course::new(intent, Instant::now())));
@@ -49,12 +49,12 @@ impl Metrics {
         Ok(Self { course, address, _server: server })
     }
 
-    /// As a person or a scraper asks for it.
+    /// The URL for a person or a scraper.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, request::PATH)
     }
 
-    /// Once the run has a folder.
+    /// Called once the run has a folder.
     pub fn keep_in(&self, folder: &Path) {
         held(&self.course).keep_in(folder.display().to_string());
     }

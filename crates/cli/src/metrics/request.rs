@@ -1,30 +1,30 @@
-//! One request of HTTP and its answer, as bytes: GET and HEAD of one path, and a reason for everything else.
+//! One HTTP request and its answer, as bytes: GET and HEAD of one path, and a reason for refusing everything else.
 //!
-//! Pure. Every answer ends the connection, so nothing after the head of a request is looked at.
+//! Pure. Every answer ends the connection, so nothing after the head of a request is read.
 //!
-//! A page of somebody else's may have a browser on this host ask here, by giving its own name an address of this host. Then the
-//! request carries that name. So what is served on this host only is told only to who calls it by a name of this host.
+//! A foreign web page may make a browser on this host send requests here, by giving its own host name an address of this
+//! host. The request then carries that name. So metrics for this host only are refused to requests with a foreign name.
 
 use std::net::IpAddr;
 
-/// The only path there is.
+/// The only path.
 pub const PATH: &str = "/metrics";
-/// No scraper's head comes near it.
+/// Far more than the head of any scraper's request.
 const MOST_HEAD_BYTES: usize = 8 * 1024;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// Who is answered, by the name that a request calls us.
+/// Which host names in a request are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// Only names of this host for itself.
+    /// Only this host's own names for itself.
     Loopback,
     Any,
 }
 
-/// What was received so far.
+/// The result of parsing what was received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// The head goes on.
+    /// The head is not complete yet.
     Part,
     Asked(Method),
     Refused(Refusal),
@@ -71,7 +71,7 @@ fn asked(head: &[u8], names: Names) -> Result<Method, Refusal> {
     if !is_version || !is_one || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(Refusal::NotUnderstood);
     }
-    // Every browser names a host; a program that names none was given the address.
+    // Every browser sends a host name; a program that sends none was given the address.
     if names == Names::Loopback && !host.is_none_or(is_of_loopback) {
         return Err(Refusal::NotByThisName);
     }
@@ -85,13 +85,13 @@ fn asked(head: &[u8], names: Names) -> Result<Method, Refusal> {
     }
 }
 
-/// `localhost`, `127.0.0.1:9464`, `[::1]`: with a port or without.
+/// `localhost`, `127.0.0.1:9464`, `[::1]`: with or without a port.
 fn is_of_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    // With the dot that ends every full name, or without.
+    // With or without the dot that ends a fully qualified name.
     let name = name.strip_suffix('.').unwrap_or(name);
     let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     let address: Option<IpAddr> = match inner {
@@ -101,13 +101,13 @@ fn is_of_loopback(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.to_canonical().is_loopback())
 }
 
-/// Names of fields end right at the colon, so that no two readers see different ones.
+/// Names of fields end directly at the colon, so that all parsers read the same.
 fn is_field(field: &(&str, &str)) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !field.0.is_empty() && field.0.bytes().all(is_plain)
 }
 
-/// The answer to who asked for the text.
+/// The answer to a request for the text.
 pub fn answer(method: Method, content_type: &str, text: &str) -> Vec<u8> {
     let shown = if method == Method::Get { text } else { "" };
     response("200 OK", content_type, "", text.len(), shown)
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n", Names::Any), Received::Refused(NotUnderstood));
     }
 
-    /// Names that lead to this host for who asked elsewhere are not this host's own.
+    /// Names that lead to this host for other systems are not this host's own.
     #[test]
     fn what_is_for_this_host_only_is_told_to_who_calls_it_so() {
         let asked =

@@ -1,8 +1,8 @@
-//! A server of one text over HTTP: one thread, a few connections, nothing that waits for any single one of them.
+//! A server for one text over HTTP: one thread, a few connections, and no waiting for any single one of them.
 //!
-//! It is our own because so little is needed: read-only, one path, no keeping alive, no compression, no TLS. Crates of HTTP
-//! servers bring a pool of threads or an executor, and their own ideas of limits; here each limit is a constant with its
-//! reason. The text is made when somebody asks for it, and while nobody does the thread sleeps in the kernel.
+//! We wrote it ourselves because so little is needed: read-only, one path, no keep-alive, no compression, no TLS. HTTP
+//! server crates bring a thread pool or an executor, and limits of their own; here each limit is a constant with its
+//! reason. The text is made when somebody asks; otherwise the thread sleeps in the kernel.
 
 use super::address;
 use super::connection::{Connection, Then};
@@ -16,11 +16,11 @@ use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Who comes when there are so many makes the oldest go: a flood can hold nobody up for long.
+/// With this many, a new connection closes the oldest one, so that a flood cannot block anybody for long.
 const MOST_CONNECTIONS: usize = 16;
-/// From being accepted to the end of the answer: far more than any scraper waits.
+/// From accepting to the end of the answer: far longer than any scraper waits.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Without room for another descriptor, connections are left in the kernel's queue for so long.
+/// Without a free file descriptor, connections stay in the kernel's queue for this long.
 const REST: Duration = Duration::from_secs(1);
 
 /// Serves until it is dropped.
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `answer` makes the whole answer to a request.
+    /// `answer` makes the complete answer to a request.
     pub fn start(listener: TcpListener, answer: impl Fn(Method) -> Vec<u8> + Send + 'static) -> io::Result<Self> {
         Self::start_with(listener, LONGEST, answer)
     }
@@ -55,7 +55,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.alive.take());
         if let Some(thread) = self.thread.take() {
-            // If it died it serves no longer either.
+            // If the thread panicked, it no longer serves either.
             let _ = thread.join();
         }
     }
@@ -69,11 +69,11 @@ struct Serving {
     longest: Duration,
     /// The oldest first.
     connections: VecDeque<Connection>,
-    /// Nobody is accepted before.
+    /// No connection is accepted before.
     deaf_until: Option<Instant>,
 }
 
-/// What there is to do; connections by their places.
+/// What is ready; connections by index.
 struct Ready {
     ended: bool,
     knocks: bool,
@@ -86,7 +86,7 @@ impl Serving {
             let ready = match self.wait() {
                 Ok(ready) => ready,
                 Err(Errno::INTR) => continue,
-                // The kernel lacks memory for a handful of descriptors. The run matters more than who looks on.
+                // The kernel lacks memory for a few descriptors. The run matters more than its observers.
                 Err(_) => return,
             };
             if ready.ended {
@@ -120,7 +120,7 @@ impl Serving {
         Ok(Ready { ended, knocks, connections: is_ready.collect() })
     }
 
-    /// Accepts all who wait, and lets each begin: most have sent their request by now.
+    /// Accepts all waiting connections and starts on each, since most have sent their request by now.
     fn accept(&mut self, now: Instant, answer: &dyn Fn(Method) -> Vec<u8>) {
         loop {
             let stream = match self.listener.accept() {
@@ -144,15 +144,15 @@ impl Serving {
     }
 }
 
-/// Somebody went away again before being accepted.
+/// True if the other side went away before it was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-/// Never earlier than asked, so that a deadline has passed when the wait for it ends.
+/// Rounded up, so that a deadline has passed when the wait for it ends.
 fn rounded_up(left: Duration) -> Timespec {
     let left = left + Duration::from_millis(1);
-    // Of ten seconds at most.
+    // At most ten seconds.
     Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         text
     }
 
-    /// From the other side, with or without what was sent being read.
+    /// True if the other side closed it, with or without having read what was sent.
     fn is_closed(mut stream: &TcpStream) -> bool {
         match stream.read(&mut [0; 1]) {
             Ok(length) => length == 0,
@@ -238,7 +238,7 @@ mod tests {
         assert!(ask(address, REQUEST).ends_with("served"));
         let more: Vec<TcpStream> = (0..3 * MOST_CONNECTIONS).map(|_| connect(address)).collect();
         assert!(ask(address, REQUEST).ends_with("served"));
-        // The oldest had to go, unanswered.
+        // The oldest was closed without an answer.
         assert!(is_closed(&silent[0]));
         drop(more);
     }
@@ -252,7 +252,7 @@ mod tests {
         let mut half = connect(address);
         half.write_all(&REQUEST[..5]).unwrap();
         assert!(is_closed(&half));
-        // Who asks and never reads: one who came later has the answer broken off, since both take too long.
+        // A client never reads; a later client's answer breaks off, too, since both take too long.
         let mut unread = connect(address);
         unread.write_all(REQUEST).unwrap();
         assert!(is_closed(&connect(address)));

@@ -66,7 +66,7 @@ fn every_problem_is_told_at_once_with_its_line_and_the_nearest_word() {
     refused(&study, &["study.toml:11", "did you mean \"warehouses\"", "study.toml:6", "512 apples"]);
 }
 
-/// What begins a command to a terminal: to clear it, to name its window.
+/// Escape sequences that command a terminal: to clear it, and to set its window's title.
 const HOSTILE: &str = "\\u001b[2J\\u001b]0;owned\\u0007";
 
 #[test]
@@ -106,7 +106,7 @@ fn what_a_server_says_is_no_command_to_a_terminal() {
     assert!(!told.contains(['\u{1b}', '\u{7}']) && told.contains("no \\x1b[2J"), "{told:?}");
 }
 
-/// A cache that others could have written is run with our rights.
+/// Files of a cache are run with our rights, so nobody else may be able to write it.
 #[test]
 fn a_cache_that_is_not_ours_alone_is_refused_and_left_as_it_is() {
     let place = Place::new(GOOD);

@@ -1,4 +1,4 @@
-//! Two at once: two calls that go on with the same run, and two runs that measure on the same host.
+//! Two at once: two calls that resume the same run, and two runs that measure on the same host.
 
 use crate::running::Running;
 use crate::runs::study;
@@ -49,14 +49,14 @@ fn the_second_run_of_a_host_waits_for_the_first_and_says_so() {
     let impatient = Place::behind(&place, &short);
     let mut stopped = Running::begin(&impatient, &["run", "study.toml"]);
     stopped.until(&waits);
-    // A shell that starts tests in the background has them ignore Ctrl-C.
+    // A shell that starts tests in the background makes them ignore Ctrl-C.
     stopped.strike(Signal::TERM);
     assert_eq!(stopped.end().0, None, "the wait ends as any program does");
     assert!(!impatient.folder.path().join("runs").exists(), "something was begun");
     let behind = Place::behind(&place, &short);
     let mut second = Running::begin(&behind, &["run", "study.toml"]);
     second.until(&waits);
-    // However the first ends.
+    // However the first run ends.
     first.strike(Signal::KILL);
     first.end();
     let (code, told) = second.end();

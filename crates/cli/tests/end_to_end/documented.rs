@@ -1,4 +1,4 @@
-//! What README and docs show is what the binary takes: every command that they name, and every code of a finding.
+//! README and docs match the binary: every command that they name, and every code of a finding.
 
 use crate::setting::text;
 use analysis::findings::{CODES, Severity, Stamp};
@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Stands for the commands that pages name. `bakeoff` is asked for help after the arguments shown, so it takes them or says
-/// what is wrong; `make` only says what it would do; `ls` finds a run. What a page says of other programs is no business of this test.
+/// Stand-ins for the commands in the pages. `bakeoff` is asked for help after the arguments shown, so it accepts them
+/// or says what is wrong. `make` only prints what it would do; `ls` finds a run. Other programs are outside this test.
 const STAND_INS: &str = r#"
 bakeoff() {
     echo >> tried
@@ -30,7 +30,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blocks of shell on a page, and each command of ours that stands within a sentence.
+/// The shell blocks of a page, and each of our commands within a sentence.
 fn shell_of(page: &str) -> Vec<String> {
     let mut scripts = Vec::new();
     let mut fence: Option<&str> = None;
@@ -55,7 +55,7 @@ fn shell_of(page: &str) -> Vec<String> {
     scripts
 }
 
-/// How many commands of ours were tried, and what is wrong with them.
+/// How many of our commands were tried, and what is wrong with them.
 fn try_out(script: &str) -> (usize, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut shell = Command::new("bash");
@@ -69,7 +69,7 @@ fn try_out(script: &str) -> (usize, String) {
     (said("tried").lines().count(), wrong)
 }
 
-/// Does this with each script of README and docs. It says how many commands it met, and what is wrong with them.
+/// Applies `carry_out` to each script in README and docs. It returns how many commands it met, and what is wrong with them.
 pub fn go_through(carry_out: impl Fn(&str) -> (usize, String)) {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs").flatten().map(|entry| entry.path());
     let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"].map(|page| root().join(page));
@@ -103,7 +103,7 @@ fn a_command_of_the_docs_that_is_wrong_is_found() {
     assert!(faults[1].contains("make no-such-target"), "{faults:?}");
 }
 
-/// docs/findings.md has a line for each code, with how severe it is and whether a study may accept it.
+/// docs/findings.md has a line for each code, with its severity and whether a study may accept it.
 #[test]
 fn every_code_of_a_finding_is_in_the_docs() {
     let page = read(&root().join("docs/findings.md"));

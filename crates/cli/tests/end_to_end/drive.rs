@@ -1,4 +1,4 @@
-//! `bakeoff drive` against databases that exist already: a file, and a PostgreSQL server that the test starts.
+//! `bakeoff drive` against existing databases: a file, and a PostgreSQL server that the test starts.
 
 use crate::setting::{missing, text};
 use engines::catalog;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
 const SHORT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
 
-/// A folder of its own, in which nothing of the user's surroundings is seen.
+/// Runs in its own folder, without the user's environment.
 pub fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
@@ -39,7 +39,7 @@ pub fn succeeded(output: &Output) -> String {
     told
 }
 
-/// Exit code 2, and all of these in the message.
+/// Expects exit code 2, and all of these parts in the message.
 pub fn refused(output: &Output, parts: &[&str]) {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
@@ -50,7 +50,7 @@ pub fn events(output: &Output) -> Vec<Value> {
     text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect()
 }
 
-/// Loads, runs, checks and cleans, and looks at everything that is said of it.
+/// Loads, runs, checks and cleans, and verifies everything that is reported about it.
 fn whole_life(folder: &Path, url: &str) {
     let steps = ["--steps", "load,run,check,clean", "--clients", "2", "--json", "--record", "kept"];
     let output = drive(folder, url, &steps);
@@ -90,7 +90,7 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
     assert_eq!(before, rows_in_file(folder.path()));
 }
 
-/// A plan is refused by what data are thought to take, so that must not be more than they do, and little less.
+/// A plan is refused by an estimate of the data's size. It must not be more than they take, and only slightly less.
 #[test]
 fn loaded_data_take_what_a_plan_reckons_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ fn loaded_data_take_what_a_plan_reckons_with() {
     }
 }
 
-/// The check finds no tables any more: that says nothing of the run before it, which is not lost.
+/// The check finds no tables any more: that says nothing about the run before it, which must be kept.
 #[test]
 fn a_run_is_kept_and_told_when_a_later_step_fails() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn a_run_is_kept_and_told_when_a_later_step_fails() {
     assert!(!record::hlog::read(&log[..]).expect("a readable log").intervals.is_empty());
 }
 
-/// With an interval; `report` and `compare` read what is recorded.
+/// There is an interval, and `report` and `compare` read what is recorded.
 #[test]
 fn several_measurements_have_a_mean_with_its_interval_and_are_a_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn several_measurements_have_a_mean_with_its_interval_and_are_a_run() {
     let logarithms: f64 = each.map(f64::ln).sum();
     assert!(((logarithms / 3.0).exp() / mean.as_f64().unwrap() - 1.0).abs() < 1e-9, "{result}");
 
-    // What is recorded is checked, too.
+    // A recorded run is checked, too.
     let told = succeeded(&on_file(&[&three[..], &["two"]].concat()));
     assert_eq!(told.matches(" 0 violated").count(), 3, "{told}");
     assert!(told.contains("3 measurements: ") && told.contains("95 % CI") && told.contains("report: two/"), "{told}");
@@ -168,7 +168,7 @@ fn what_is_not_measured_is_neither_recorded_nor_repeated() {
     assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
-/// It does not wait, since the server that it drives may be elsewhere; but it says so.
+/// It does not wait, since the server it drives may be elsewhere, but it says so.
 #[test]
 fn another_bakeoff_that_measures_on_this_host_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +192,7 @@ fn a_test_is_refused_on_tables_that_another_has_grown() {
     let delete = ["--set", "test=delete", "--steps", "run,check"];
     succeeded(&on_file(&["--steps", "load"]));
     succeeded(&on_file(&delete));
-    // Rows are gone, and others may go.
+    // Rows are missing now, and more may be deleted.
     succeeded(&on_file(&delete));
     succeeded(&on_file(&["--set", "test=insert", "--steps", "clean,load,run,check"]));
     refused(&on_file(&delete), &["sbtest1 has ", " rows where the settings say 500"]);
@@ -201,7 +201,7 @@ fn a_test_is_refused_on_tables_that_another_has_grown() {
     refused(&bulk_insert("run,check"), &["sbtest1 has ", " rows where the settings say 0"]);
 }
 
-/// Rows of the first table, asked through bakeoff's own engine.
+/// The number of rows in the first table, asked through bakeoff's own engine.
 fn rows_in_file(folder: &Path) -> i64 {
     count(&Endpoint::Sqlite(DatabaseFile {
         file: folder.join("shop.db"),
@@ -248,7 +248,7 @@ pub struct Database {
     pub folder: TempDir,
     pub port: u16,
     password: String,
-    /// Its scheme in URLs, and the variable of its password.
+    /// Its scheme in URLs, and the variable for its password.
     words: (&'static str, &'static str),
 }
 
@@ -268,7 +268,7 @@ impl Database {
         }
         let held = HeldPort::of_loopback().unwrap();
         let port = held.number();
-        // The server's account must be able to walk through it.
+        // The server's account must be able to enter it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
         let listen = Some((Ipv4Addr::LOCALHOST, port).into());
         let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
@@ -294,7 +294,7 @@ impl Database {
         self.bakeoff(&[&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat())
     }
 
-    /// Knows the password.
+    /// A command with the password in its environment.
     pub fn bakeoff(&self, arguments: &[&str]) -> Command {
         let mut command = bakeoff(self.folder.path(), arguments);
         command.env(self.words.1, &self.password);
@@ -326,7 +326,7 @@ fn mariadb_is_loaded_run_checked_and_cleaned_over_the_network() {
 #[test]
 fn order_entry_holds_on_both_servers() {
     for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
-        // Deferred deliveries may be behind when so short a run ends, and then they are too few.
+        // Deferred deliveries may lag behind when such a short run ends; then there are too few.
         let small =
             ["--set", "warehouses=1", "--set", "delivery=inline", "--steps", "load,check,run,check", "--clients", "2"];
         let url = database.url("");
@@ -374,7 +374,7 @@ fn not_in(folder: &Path, password: &str) {
     }
 }
 
-/// Makes the server encrypt, and returns the file of the authority that its certificate comes from.
+/// Makes the server encrypt, and returns the file of the authority that signed its certificate.
 fn encrypt(database: &Database) -> PathBuf {
     let folder = database.folder.path();
     let key = rcgen::KeyPair::generate().unwrap();
@@ -435,7 +435,7 @@ fn what_is_no_database_is_told_and_nobody_waits_for_ever() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
-    // It answers whoever comes first like a web server, and the second not at all.
+    // It answers the first client like a web server, and the second not at all.
     let server = std::thread::spawn(move || {
         let (mut first, _) = listener.accept().unwrap();
         first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
@@ -448,7 +448,7 @@ fn what_is_no_database_is_told_and_nobody_waits_for_ever() {
     drop(server.join().unwrap());
 }
 
-/// Asks one client for the password itself, and returns all that it said.
+/// Asks one client for its password in plain text, and returns everything that it sent.
 fn asks_for_the_password(listener: &TcpListener) -> Vec<u8> {
     let (mut client, _) = listener.accept().unwrap();
     client.set_read_timeout(Some(Duration::from_mins(1))).unwrap();

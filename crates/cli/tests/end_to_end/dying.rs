@@ -1,5 +1,5 @@
-//! What dies in the middle, or never lives: a guest, a server, bakeoff itself. A trial that tells why, the next trial, and
-//! nothing left behind.
+//! Something dies in the middle, or never starts: a guest, a server, bakeoff itself. The trial says why, the next trial
+//! runs, and nothing is left behind.
 
 use crate::leftovers::Leftovers;
 use crate::running::{Running, command_line};
@@ -8,7 +8,7 @@ use crate::setting::{Place, has_qemu, missing, text};
 use record::trial::{Outcome, TrialRecord};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A kernel runs on this CPU; the first program that asks it for anything dies, and with it the guest.
+/// A kernel runs on this CPU, but the first program that makes a system call dies, and the guest with it.
 const NO_SYSTEM_CALLS: &str = "[[contender]]\nname = \"broken\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\", \
                                cpu = \"max,-syscall\" }\n";
 

@@ -1,4 +1,4 @@
-//! The table of a run's telemetry, of runs that have some, none, and of what is no run.
+//! The table of a run's telemetry: for runs with some, for runs without any, and for folders that are no run.
 
 use crate::setting::{Place, text};
 use record::folder::RunFolder;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const HEADING: &str = "trial,block,contender,cell,machine,side,at_s,column,unit,behaviour,value\n";
 
-/// Two complete trials of the only cell, and one that was not reached.
+/// Two complete trials of the only cell, and a third that was not reached.
 fn run(place: &Place) -> RunFolder {
     run_of(place, &cells(1))
 }
@@ -80,7 +80,7 @@ fn all_values_of_a_run_are_one_table_and_what_has_none_is_named() {
     assert_eq!(file, format!("{HEADING}{lines}"));
 }
 
-/// Each has lines by its own clock; of the third nothing was sampled, and that is told.
+/// Each machine has lines by its own clock; the third was not sampled, and that is reported.
 #[test]
 fn machines_side_by_side_have_lines_of_their_own() {
     let place = Place::new("");

@@ -1,4 +1,4 @@
-//! Faults while load is driven: each must show in what is said of the result. docs/faults.md lists them with their tests.
+//! Faults while load is driven: each must show in what is reported. docs/faults.md lists them with their tests.
 
 mod served;
 mod stopped;
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// Processes that do not get on until this is dropped.
+/// Processes that are stopped until this is dropped.
 struct Stopped(Vec<u32>);
 
 impl Stopped {
@@ -29,18 +29,18 @@ impl Drop for Stopped {
     }
 }
 
-/// The processes below this one whose command lines begin like that.
+/// The processes below this one whose command lines begin with these words.
 fn named(parent: u32, words: &str) -> Vec<u32> {
     below(parent).into_iter().filter(|process| command_line(*process).starts_with(words)).collect()
 }
 
-/// A fault that lasts has to last: there is nothing else to wait for.
+/// A lasting fault has to last; there is no event to wait for.
 fn for_a_while(span: Duration) {
     let (_nobody_speaks, silence) = channel::<()>();
     let _ = silence.recv_timeout(span);
 }
 
-/// Every test that docs/faults.md names is there.
+/// Every test named in docs/faults.md exists.
 #[test]
 fn every_fault_in_the_docs_has_its_test() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

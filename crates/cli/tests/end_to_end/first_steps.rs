@@ -1,4 +1,4 @@
-//! What a new user types first, and what a run shows on its two streams.
+//! What a new user types first, and what a run prints on its two streams.
 
 use crate::setting::{Place, text};
 use std::path::Path;

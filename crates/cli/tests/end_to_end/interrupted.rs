@@ -1,4 +1,4 @@
-//! Runs that are stopped in the middle: nothing lost, nothing repeated, nothing left behind.
+//! Runs that are stopped in the middle: nothing is lost, repeated or left behind.
 
 use crate::leftovers::Leftovers;
 use crate::running::Running;
@@ -14,7 +14,7 @@ use std::process::{Child, Stdio};
 /// How often the run is killed.
 const KILLS: u64 = 20;
 
-/// Complete trials by id, with when each was started: a repeated trial would show a later time.
+/// Complete trials by id, with the bytes of their records: a repeated trial would have another start time.
 fn complete(place: &Place) -> BTreeMap<u32, Vec<u8>> {
     let trials = place.run_folder().join("trials");
     let Ok(entries) = std::fs::read_dir(trials) else { return BTreeMap::new() };
@@ -31,7 +31,7 @@ fn begin(place: &Place, resume: bool) -> Child {
     place.command(&arguments).stderr(Stdio::piped()).spawn().expect("starting bakeoff")
 }
 
-/// Waits until the run has said `lines` lines, then kills it. Progress is what is waited for, not time.
+/// Waits until the run has printed `lines` lines, then kills it. It waits for progress, not for time.
 fn kill_after(mut child: Child, lines: u64, signal: Signal) -> (Option<i32>, String) {
     let said = BufReader::new(child.stderr.take().expect("its standard error"));
     let mut told = String::new();
@@ -47,7 +47,7 @@ fn kill_after(mut child: Child, lines: u64, signal: Signal) -> (Option<i32>, Str
     (child.wait().expect("its end").code(), told)
 }
 
-/// A fixed sequence that looks random, so that a failure can be looked at again.
+/// A fixed sequence that looks random, so that a failure can be reproduced.
 fn scattered(number: u64, below: u64) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) % below
@@ -61,13 +61,13 @@ fn killing_a_run_twenty_times_loses_and_repeats_nothing() {
     let short = study("sqlite", "512MiB", "").replace("measure = \"3s\"", "measure = \"1s\"");
     let short = short.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", "blocks = 8");
     let place = Place::new(&short);
-    // The data is loaded before, so that the kills fall into trials.
+    // The data is loaded beforehand, so that the kills hit trials.
     let prepared = Place::new(&short.replace("blocks = 8", "blocks = 1"));
     assert_eq!(prepared.bakeoff(&["run", "study.toml"]).status.code(), Some(0));
     let mut seen = BTreeMap::new();
     for number in 0..KILLS {
         let resume = place.folder.path().join("runs").exists();
-        // The first lines say what will be measured; the run begins after them.
+        // The first lines describe what will be measured; the run begins after them.
         kill_after(begin(&place, resume), 5 + scattered(number, 18), Signal::KILL);
         let now = complete(&place);
         for (id, record) in &seen {

@@ -1,8 +1,8 @@
-//! Machines side by side of which something is killed: a guest, an agent, a server, the conductor. What must come of it is a
-//! record that names the machine, others stopped in order, nothing left behind, and a run that can be finished.
+//! Machines side by side while something is killed: a guest, an agent, a server, the conductor. The result must be a
+//! record that names the machine, other machines stopped in order, nothing left behind, and a run that can be finished.
 //!
-//! Points in time are drawn from fixed seeds and waited for by what the run says or has started. Sometimes the blow comes a moment
-//! later than meant; then what is asked of the outcome holds all the same.
+//! Moments are drawn from fixed seeds, and awaited by what the run prints or has started. Sometimes the kill comes
+//! slightly later than meant; the expectations hold all the same.
 
 mod conductor;
 mod frozen;
@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 const NATIVE: &str = "{ kind = \"native\" }";
 const TCG: &str = "{ kind = \"qemu\", accelerator = \"tcg\" }";
-/// What a run starts is there within this of its saying so.
+/// What a run says it starts must exist within this time.
 const START_LIMIT: Duration = Duration::from_mins(2);
 
-/// Short trials of so many machines of one vCPU each, which may be more than this host has CPUs. An emulated one gets longer, so
-/// that it gets something done whatever else this host does.
+/// Short trials of this many machines with one vCPU each, possibly more than this host has CPUs. An emulated machine
+/// gets longer, so that it finishes some work whatever else this host does.
 fn side_by_side(count: u32, engine: &str, platform: &str, blocks: u32) -> String {
     let machine = format!("count = {count}\noversubscribe = true\nvcpus = 1");
     let measure = if platform == TCG { "measure = \"5s\"" } else { "measure = \"1s\"" };
@@ -32,22 +32,22 @@ fn side_by_side(count: u32, engine: &str, platform: &str, blocks: u32) -> String
     short.replace("blocks = 2", &format!("blocks = {blocks}")).replace("{ kind = \"native\" }", platform)
 }
 
-/// Who is struck in a machine.
+/// What is killed in a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
-    /// QEMU, and with it all of a guest.
+    /// QEMU, and the whole guest with it.
     Guest,
-    /// Our own process in a native machine. That of a guest cannot be reached from the host: the guest ends with it, and for the host
-    /// that is a guest that ended.
+    /// Our own process in a native machine. A guest's agent cannot be reached from the host: the guest ends with it,
+    /// which the host sees as a guest that ended.
     Agent,
     /// The server's first process in a native machine.
     Server,
-    /// One of its processes for a session.
+    /// One of the server's processes for a session.
     Backend,
 }
 
 impl Victim {
-    /// What its command line begins with. What becomes an agent or a guest mentions them before, and starts things that may fail.
+    /// How its command line begins. The process that becomes it has these words elsewhere, and starts things that may fail.
     fn words(self) -> &'static str {
         match self {
             Self::Guest => "qemu-system",
@@ -57,14 +57,14 @@ impl Victim {
         }
     }
 
-    /// How many there are when all are: the agent has a session of its own, and then the driver two and one in the background.
+    /// How many there are in total: the agent has one session, and the driver then has two and one in the background.
     fn all(self) -> usize {
         if self == Self::Backend { 4 } else { 1 }
     }
 }
 
-/// The process of one machine that is the victim, as soon as all are there. A process that was forked a moment ago still looks like
-/// its parent, which is the first of them.
+/// The victim's process in one machine, once all are there. A process that was just forked still looks like its parent,
+/// which is the first of them.
 fn await_victim(running: &Running, trial: u32, machine: u32, victim: Victim) -> u32 {
     let deadline = Instant::now() + START_LIMIT;
     loop {
@@ -86,18 +86,18 @@ fn of_machine(running: &Running, trial: u32, machine: u32) -> Vec<u32> {
     head.map_or_else(Vec::new, |head| [vec![head], below(head)].concat())
 }
 
-/// Strikes one process of a machine.
+/// Sends a signal to one process of a machine.
 fn strike(running: &Running, (trial, machine): (u32, u32), victim: Victim, signal: Signal) {
     send(await_victim(running, trial, machine, victim), signal);
 }
 
-/// Numbers that look random and are the same every time, so that a failure can be looked at again.
+/// Numbers that look random but are the same every time, so that a failure can be reproduced.
 fn scattered(number: u64, below: u64) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) % below
 }
 
-/// The run is finished: each trial and each of its machines came to a result.
+/// The run is finished: each trial and each of its machines has a result.
 fn all_completed(place: &Place, trials: usize, machines: usize) {
     let run = place.record();
     assert_eq!(run.trials.len(), trials);
@@ -112,7 +112,7 @@ fn all_completed(place: &Place, trials: usize, machines: usize) {
     }
 }
 
-/// Why a trial came to nothing. It is told of one of these machines.
+/// Why a trial failed; the reason must name one of these machines.
 fn failed_for(trial: &StoredTrial, machines: &[u32]) -> String {
     let (Outcome::Failed { why, .. } | Outcome::Invalid { why }) = &trial.record.outcome else {
         panic!("trial {}: {:?}", trial.record.id, trial.record.outcome);

@@ -1,5 +1,5 @@
-//! Hosts that lack something: a tool, a network, room. A clear message, exit code 3, nothing half made, and the run goes
-//! on when the thing is there.
+//! Hosts that lack something: a tool, a network, room. There is a clear message, exit code 3, nothing half made, and
+//! the run continues once the thing is there.
 
 use crate::runs::study;
 use crate::setting::{Place, cache, can_mount, has_qemu, missing, text};
@@ -14,20 +14,20 @@ fn short_study() -> String {
     study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1")
 }
 
-/// The files below a folder, as paths from there.
+/// The files below a folder, as relative paths.
 fn files_in(folder: &Path) -> Vec<String> {
     let output = Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\n"]).output().unwrap();
     text(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// A PATH on which everything is that is on ours, but for one program.
+/// A PATH with everything that is on ours except one program.
 fn path_without(program: &str, place: &Place) -> std::path::PathBuf {
     let folder = place.folder.path().join("programs");
     std::fs::create_dir(&folder).unwrap();
     for from in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
         for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
             if entry.file_name() != program {
-                // A program that is in two folders is found in the first.
+                // For a program in two folders, the first one counts.
                 let _ = std::os::unix::fs::symlink(entry.path(), folder.join(entry.file_name()));
             }
         }
@@ -49,7 +49,7 @@ fn a_host_without_qemu_is_told_its_package_before_anything_begins() {
     assert!(!text(&planned.stderr).contains("qemu"), "a contender left out needs no tool");
 }
 
-/// Runs a shell script in mount and network namespaces of its own: what it mounts goes when it ends.
+/// Runs a shell script in mount and network namespaces of its own; its mounts disappear when it ends.
 fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
     let mut command = Command::new("unshare");
     command.args(namespaces).args(["--mount", "--propagation", "private", "--", "sh", "-euc", script]);
@@ -59,7 +59,7 @@ fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
     command.env("BAKEOFF_CACHE", place.folder.path().join("cache")).output().unwrap()
 }
 
-/// An image that cannot be built: what is missing is said, nothing is begun and the cache is left as empty as it was.
+/// An image cannot be built: the message says what is missing, nothing is begun, and the cache stays as empty as it was.
 fn no_image(script: &str, namespaces: &[&str], expected: &[&str]) {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
@@ -98,7 +98,7 @@ fn a_study_without_guests_needs_no_kernel_for_them() {
     assert_eq!(kernels.count(), 0, "there is no network to fetch one from, and no use for it");
 }
 
-/// A cache with images and room for nothing else; then one that becomes full while data are loaded, and in the middle of a trial.
+/// A cache with images and no other room; then one that fills up while data are loaded, and in the middle of a trial.
 const FULL_CACHE: &str = r#"
 mkdir cache
 mount -t tmpfs -o size=40m,mode=755 tmpfs cache
@@ -141,7 +141,7 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
         return;
     }
     let place = Place::new(&short_study());
-    // The image must be in the cache that is shown to the script.
+    // The image must be in the cache that the script sees.
     assert_eq!(place.bakeoff(&["image", "build", "micro"]).status.code(), Some(0));
     let output = apart(&place, FULL_CACHE, &[]);
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
@@ -161,7 +161,7 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     assert_eq!(run.trials[0].record.outcome, Outcome::Completed);
 }
 
-/// A place for runs that cannot hold the beginning of one, then not even a trial, then all.
+/// A place for runs without room for the beginning of a run, then without room for a trial, then with enough.
 const FULL_RUNS: &str = r#"
 umask 000
 mkdir runs
@@ -211,7 +211,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     assert_eq!(run.trials[0].record.outcome, Outcome::Completed);
 }
 
-/// A run of a native contender that is started with limits of its own.
+/// A run of a native contender, started with limits of its own.
 fn limited(limit: &str) -> (Option<i32>, String) {
     let place = Place::new(&short_study());
     let bakeoff = place.command(&[]);
@@ -234,7 +234,7 @@ fn a_limit_of_open_files_met_in_a_trial_ends_the_run() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    // What is shared is made before, with room for it.
+    // Shared things are made beforehand, with room for them.
     let (code, told) = limited("true");
     assert_eq!(code, Some(0), "{told}");
     let (code, told) = limited("ulimit -n 15");

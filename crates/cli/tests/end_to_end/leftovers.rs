@@ -1,8 +1,8 @@
-//! What a run leaves on its host: processes, locks, mounts, loop devices, sockets, control groups, and files beside its
-//! record.
+//! What a run leaves on its host: processes, locks, mounts, loop devices, sockets, control groups, and files outside
+//! its record.
 //!
-//! Whatever belongs to a run is known by the folder of its place or by the name of its study, which no other run has: they
-//! stand in command lines, environments, working folders and mounts. Left out: network interfaces, of which a run makes none.
+//! Whatever belongs to a run is recognised by the folder of its place or by the name of its study, which no other run has. They
+//! occur in command lines, environments, working folders and mounts. Network interfaces are ignored, since a run makes none.
 
 use crate::running::Started;
 use crate::setting::{Place, text};
@@ -12,14 +12,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The kernel ends processes whose parent is gone, and lets go of what they held, within this.
+/// The kernel ends processes whose parent is gone, and releases what they held, within this time.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
 
-/// Looks for what runs of one place have left.
+/// Searches for leftovers of the runs of one place.
 pub struct Leftovers<'p> {
     place: &'p Place,
     marks: Vec<String>,
-    /// Process numbers of the runs that were started here: their control groups are named after them.
+    /// Process numbers of the runs started here, since control groups are named after them.
     owners: BTreeSet<u32>,
     started: BTreeSet<Started>,
 }
@@ -31,20 +31,20 @@ impl<'p> Leftovers<'p> {
         Self { place, marks: vec![folder, study], owners: BTreeSet::new(), started: BTreeSet::new() }
     }
 
-    /// From now on what this run made is looked for, too.
+    /// From now on, what this run made is searched for, too.
     pub fn watch(&mut self, running: &crate::running::Running) {
         self.owners.insert(running.id());
         self.started.extend(running.started());
     }
 
-    /// What only the kernel can undo when a run is killed, and must.
+    /// Things that only the kernel can undo when a run is killed, and must.
     pub fn alive(&self) -> Vec<String> {
         let started = self.started.iter().filter(|process| process.is_running());
         let started = started.map(|process| format!("process {} that the run started", process.pid));
         started.chain(self.processes()).chain(self.locks()).chain(self.mounts()).chain(self.sockets()).collect()
     }
 
-    /// What a run removes when it ends, and the next one does for a run that was killed.
+    /// Things that a run removes when it ends; for a killed run, the next one does.
     pub fn kept(&self) -> Vec<String> {
         let cache = self.place.cache();
         let in_scratch = entries(&cache.join("scratch")).into_iter().filter(|path| self.is_marked(&shown(path)));
@@ -53,17 +53,17 @@ impl<'p> Leftovers<'p> {
         in_scratch.chain(half_made).chain(temporary).chain(self.cgroups()).map(|path| shown(&path)).collect()
     }
 
-    /// Fails unless nothing is alive any more, as soon as the kernel is done.
+    /// Fails if anything is still alive once the kernel is done.
     pub fn none_alive(&self) {
         let deadline = Instant::now() + GONE_LIMIT;
-        // There is nothing to wait on for what the kernel does to other people's processes.
+        // There is no event for what the kernel does to other processes.
         while !self.alive().is_empty() {
             assert!(Instant::now() < deadline, "left alive: {:#?}", self.alive());
             std::thread::yield_now();
         }
     }
 
-    /// Fails unless there is nothing at all.
+    /// Fails if anything is left.
     pub fn none(&self) {
         self.none_alive();
         assert_eq!(self.kept(), Vec::<String>::new());
@@ -80,15 +80,15 @@ impl<'p> Leftovers<'p> {
         others.filter_map(|process| self.why_ours(process).map(|why| format!("process {process}: {why}"))).collect()
     }
 
-    /// What tells that a process belongs to a run of this place.
+    /// The command line of a process, if it belongs to a run of this place.
     fn why_ours(&self, process: u32) -> Option<String> {
         let read = |name: &str| text(&fs::read(format!("/proc/{process}/{name}")).unwrap_or_default());
         let words = read("cmdline");
         let folder = fs::read_link(format!("/proc/{process}/cwd")).map(|path| shown(&path)).unwrap_or_default();
         let is_ours = self.is_marked(&words) || self.is_marked(&folder) || self.is_marked(&read("environ"));
-        // Names in a namespace of its own do not tell, but what is mounted there does.
+        // Names in a namespace of its own prove nothing, but its mounts do.
         let is_ours = is_ours || read("mountinfo").lines().any(|mount| self.is_our_mount(mount));
-        // One that has ended and was not waited for has no words.
+        // A process that has ended but was not waited for has no command line.
         (is_ours && !words.is_empty()).then(|| words.replace('\0', " "))
     }
 
@@ -109,7 +109,7 @@ impl<'p> Leftovers<'p> {
         mounts.chain(devices.map(|device| format!("loop device {device} over {}", backing_file(device)))).collect()
     }
 
-    /// Locks on files of the place or in the run's scratch folders, whoever holds them.
+    /// Locks on files of the place, or of the run's scratch folders, whoever holds them.
     fn locks(&self) -> Vec<String> {
         let scratch = entries(&self.place.cache().join("scratch"));
         let scratch = scratch.iter().filter(|path| self.is_marked(&shown(path))).flat_map(|path| files_below(path));
@@ -153,18 +153,18 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What is in a folder; nothing if there is no folder.
+/// The entries of a folder; empty if it does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// Folders below a folder; links lead elsewhere.
+/// Folders below a folder, without following links.
 fn folders_below(folder: &Path) -> Vec<PathBuf> {
     let folders = entries(folder).into_iter().filter(|path| path.is_dir() && !path.is_symlink());
     folders.flat_map(|path| [vec![path.clone()], folders_below(&path)].concat()).collect()
 }
 
-/// Everything below a folder that is a file or would be one, and half made folders.
+/// Everything below a folder except finished folders: files and half-made folders.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let all = [vec![folder.to_owned()], folders_below(folder)].concat();
     all.iter().flat_map(|folder| entries(folder)).filter(|path| !path.is_dir() || is_half_made(path)).collect()

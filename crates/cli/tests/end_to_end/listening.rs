@@ -1,4 +1,4 @@
-//! An agent that listens: who has its token is served, and others are told of.
+//! An agent that listens: it serves a client that has its token, and reports others.
 
 use crate::running::Running;
 use crate::setting::{Place, text};

@@ -1,4 +1,4 @@
-//! The real binary, real servers and real guests. Each test names what a user would see.
+//! The real binary, real servers and real guests. Each test describes what a user would see.
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
 mod bad_input;

@@ -1,4 +1,4 @@
-//! Runs in a folder: listed, shown, followed over time, with and without the index beside them.
+//! Runs in a folder: listed, shown and followed over time, with and without their index.
 
 use crate::setting::{Place, can_mount, missing, text};
 use crate::two_runs::{change_json, copy};
@@ -49,7 +49,7 @@ impl Runs {
         run
     }
 
-    /// What a command printed, and what it said beside that.
+    /// A command's standard output and standard error.
     fn told(&self, arguments: &[&str]) -> (String, String) {
         let output = self.place.bakeoff(arguments);
         let (printed, said) = (text(&output.stdout), text(&output.stderr));
@@ -68,7 +68,7 @@ impl Runs {
         assert!(output.stdout.is_empty() && words.iter().all(|word| told.contains(word)), "{told}");
     }
 
-    /// The index as SQLite sees it.
+    /// Changes the index through SQLite.
     fn change_index(&self, sql: &str) {
         Connection::open(self.index()).unwrap().execute_batch(sql).unwrap();
     }
@@ -260,7 +260,7 @@ fn a_run_is_shown_with_its_versions_levels_and_ratios() {
     {
         assert!(show.contains(part), "{part:?}: {show}");
     }
-    // What a run's own report says.
+    // The levels from a run's own report.
     runs.told(&["report", "runs/postgres"]);
     let report: Value = serde_json::from_slice(&fs::read(runs.dir().join("postgres/analysis.json")).unwrap()).unwrap();
     let shown = runs.json(&["runs", "show", "postgres", "--measure", "throughput", "--json"]);

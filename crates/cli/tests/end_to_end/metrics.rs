@@ -1,4 +1,4 @@
-//! Metrics of a run, scraped while it goes on as a monitoring system would.
+//! Metrics of a run, scraped during the run as by a monitoring system.
 
 use crate::openmetrics::{self, Exposition, Series};
 use crate::runs::study;
@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Far more than any answer takes.
+/// Far longer than any answer takes.
 const LIMIT: Duration = Duration::from_mins(1);
 const AGAIN: &str = "[[contender]]\nname = \"again\"\nplatform = { kind = \"native\" }\n";
 const TEXT: &str = "content-type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n";
@@ -21,7 +21,7 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Status line, the other lines of the head, and the body.
+/// The status line, the other lines of the head, and the body.
 fn ask(address: &str, request: &str) -> (String, String, String) {
     let mut stream = connect(address);
     write!(stream, "{request} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("a request");
@@ -40,7 +40,7 @@ fn scrape(address: &str) -> Exposition {
     openmetrics::read(&body).unwrap_or_else(|why| panic!("{why}\n{body}"))
 }
 
-/// What is asked for in any other way is refused, whatever the run does.
+/// Every other request is refused, whatever the run does.
 fn refuses_everything_else(address: &str) {
     assert!(ask(address, "POST /metrics").0.starts_with("HTTP/1.1 405 "));
     assert!(ask(address, "DELETE /metrics").0.starts_with("HTTP/1.1 405 "));
@@ -51,7 +51,7 @@ fn refuses_everything_else(address: &str) {
     assert!(fields.contains(TEXT), "{fields}");
 }
 
-/// Counters of telemetry may begin anew with each trial, since each has a machine of its own.
+/// Telemetry counters may start again with each trial, since each has its own machine.
 fn only_grows(scrapes: &[Exposition]) {
     let mut last: BTreeMap<(Option<&String>, &Series), f64> = BTreeMap::new();
     for scrape in scrapes {
@@ -77,13 +77,13 @@ fn a_run_is_scraped_while_it_goes_on() {
     let served = |line: String| Some(line.strip_prefix("metrics at http://")?.strip_suffix("/metrics")?.to_owned());
     let address = said.by_ref().find_map(served).expect("it says where metrics are");
     assert!(address.starts_with("127.0.0.1:"), "{address}");
-    // Who never ends their request holds nobody up.
+    // A client that never finishes its request blocks nobody.
     let mut slow = connect(&address);
     slow.write_all(b"GET /metrics HTTP/1.1\r\nHo").unwrap();
     let mut scrapes = Vec::new();
     let mut told = String::new();
     for line in said {
-        // After these phases come others, so the run still goes on.
+        // Other phases follow these, so the run is still going on.
         if [": warm up", ": measure", ": check"].iter().any(|phase| line.ends_with(phase)) {
             scrapes.push(scrape(&address));
             if scrapes.len() == 1 {
@@ -101,7 +101,7 @@ fn a_run_is_scraped_while_it_goes_on() {
     is_exported_afterwards(&place);
 }
 
-/// Both sides of both trials, from before the measured window to its end, on whichever clock.
+/// Both sides of both trials, from before the measured window to its end, on either clock.
 fn is_exported_afterwards(place: &Place) {
     let run = place.run_folder();
     let output = place.bakeoff(&["export", run.to_str().unwrap()]);
@@ -123,7 +123,7 @@ fn is_exported_afterwards(place: &Place) {
     }
 }
 
-/// The last scrape of each trial was made when all driving had been told of.
+/// Each trial's last scrape was made after all events of its driving.
 fn says_what_the_record_says(place: &Place, scrapes: &[Exposition]) {
     let run = place.run_folder();
     let events = record::folder::read_events(&run.join("events.jsonl")).unwrap();
@@ -164,7 +164,7 @@ fn says_what_the_record_says(place: &Place, scrapes: &[Exposition]) {
 
 #[test]
 fn an_address_that_cannot_be_had_is_told_before_anything_starts() {
-    // A host that lacks tools says that first.
+    // A host that lacks tools would report that first.
     if missing("qemu", has_qemu()) {
         return;
     }

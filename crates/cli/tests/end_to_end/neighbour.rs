@@ -6,7 +6,7 @@ use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
 use serde_json::Value;
 
-/// Two native machines; the second one works in the middle third, not at all, or all the time.
+/// Two native machines; the second works in the middle third, not at all, or all the time.
 fn comes_and_goes() -> String {
     let scenarios = r#"
 [[scenario]]
@@ -31,7 +31,7 @@ fn driver(trial: &StoredTrial, place: usize) -> &DriverFacts {
     trial.machines[place].record.driver.as_ref().expect("it was driven")
 }
 
-/// Both machines share the host's clock, so that the seconds of the first can be put beside the work of the second by hand.
+/// Both machines use the host's clock, so the first one's seconds can be compared with the second one's work by hand.
 fn seconds_by_hand(trial: &StoredTrial) -> [usize; 3] {
     let (other, neighbour) = (driver(trial, 0), driver(trial, 1));
     let start = |driver: &DriverFacts| driver.window_start_ns.expect("when it began").cast_signed();

@@ -1,4 +1,4 @@
-//! A machine with a workload of its own beside one that is measured: both are loaded, driven and checked as what they are.
+//! A machine with its own workload beside a measured one: each is loaded, driven and checked with its own workload.
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
@@ -11,20 +11,20 @@ use std::path::Path;
 const NATIVE: &str = "platform = { kind = \"native\" }";
 const LOOKUPS: &str = "{ kind = \"sysbench-oltp\", table_size = 2000 }";
 
-/// A trial of two machines, of which the first has three clients and a workload of its own.
+/// A trial of two machines; the first has three clients and its own workload.
 fn beside(engine: &str, memory: &str, own_workload: &str) -> String {
     let odd = format!("odd = {{ number = 1, clients = 3, workload = {own_workload} }}");
     let machine = format!("count = 2\noversubscribe = true\nvcpus = 1\n{odd}");
     study(engine, memory, "").replace("vcpus = 1", &machine).replace("blocks = 2", "blocks = 1")
 }
 
-/// Names of the workloads that were checked at a moment.
+/// Names of the workloads that were checked at this moment.
 fn checked(machine: &StoredTrial, moment: Moment) -> BTreeSet<&str> {
     let findings = machine.findings.iter().filter(|finding| finding.moment == moment);
     findings.filter_map(|finding| finding.name.split_once('/')).map(|(workload, _)| workload).collect()
 }
 
-/// The machine held the data of this workload alone, did its work, and both were checked.
+/// Expects that the machine held the data of only this workload and did its work, and that both were checked.
 fn did(machine: &StoredTrial, workload: &str, metric: &str, clients: u32) {
     assert_eq!(machine.record.outcome, Outcome::Completed);
     assert_eq!(machine.record.workload.as_ref().expect("which it had")["kind"], workload);
@@ -96,7 +96,7 @@ fn a_guest_serves_lookups_beside_one_that_takes_orders() {
     lookups_beside_orders(&beside("sqlite", "384MiB", LOOKUPS).replace(NATIVE, guest));
 }
 
-/// The orders of one warehouse do not fit the disk on which all the others' rows do.
+/// The orders of one warehouse do not fit on the disk, though all rows of the others do.
 #[test]
 fn data_that_do_not_fit_the_odd_machines_disk_are_refused_before_anything_begins() {
     let orders = "{ kind = \"order-entry\", warehouses = 1 }";

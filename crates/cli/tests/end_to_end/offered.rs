@@ -1,4 +1,4 @@
-//! Every way of offering work, end to end: the peak is climbed to, terminals share sessions, arrivals overload a database.
+//! Every way to offer work, end to end: climbing to the peak, terminals that share sessions, arrivals that overload a database.
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
@@ -62,7 +62,7 @@ fn typed(trial: &StoredTrial) {
     assert_eq!(driver.clients, 400);
     let queue = driver.queue.as_ref().expect("who waited");
     assert_eq!((queue.limit, queue.turned_away), (400, 0));
-    // Nearly twenty a second come, each after half a minute of typing and thinking.
+    // Nearly twenty arrive per second, each after half a minute of typing and thinking.
     assert!((20..=120).contains(&queue.came), "{queue:?}");
 }
 

@@ -1,6 +1,6 @@
-//! A strict reader of OpenMetrics text, made from what its specification demands and not from what writes it here.
+//! A strict reader of OpenMetrics text, written from the specification and not from what our code writes.
 //!
-//! Of the specification's parts it knows those that a run shows; histograms, summaries, exemplars and timestamps are errors.
+//! It supports only the parts that a run uses; histograms, summaries, exemplars and timestamps are errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ impl Exposition {
     }
 }
 
-/// Reads a whole text, or says on which line it is wrong.
+/// Reads a complete text, or says which line is wrong.
 pub fn read(text: &str) -> Result<Exposition, String> {
     let body = text.strip_suffix("# EOF\n").ok_or("it does not end in # EOF")?;
     let mut reader = Reader::default();
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// From behind the opening bracket; gives what is behind the closing one.
+/// Parses labels after the opening bracket; returns them and what follows the closing bracket.
 fn labels(text: &str) -> Result<(BTreeMap<String, String>, &str), String> {
     let mut labels = BTreeMap::new();
     let mut rest = text;

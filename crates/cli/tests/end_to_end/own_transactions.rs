@@ -1,4 +1,4 @@
-//! Transactions of the user's own, from scripts, on each kind of database.
+//! The user's own transactions, from scripts, on each kind of database.
 
 use crate::drive::{Database, bakeoff, events, refused, succeeded};
 use serde_json::Value;
@@ -47,7 +47,7 @@ fn write_scripts(folder: &Path) {
     }
 }
 
-/// Setup, both scripts by their weights, the checks, and the figures.
+/// Expects the setup, both scripts by weight, the checks, and the figures to be right.
 fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
     write_scripts(folder);
     let more = ["--steps", "load,check,run,check", "--clients", "2", "--time", "2s", "--warmup", "1s", "--json", "-r"];
@@ -76,7 +76,7 @@ fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
 fn scripts_hold_on_a_file() {
     let folder = tempfile::tempdir().unwrap();
     hold(folder.path(), "sqlite:shop.db", |arguments| bakeoff(folder.path(), arguments));
-    // A row that a check finds, and words that mean nothing.
+    // One row that a check finds, and a line that is no query.
     std::fs::write(
         folder.path().join("checks.sql"),
         "-- There are no accounts.\nSELECT aid FROM accounts WHERE aid < 3;",

@@ -13,14 +13,14 @@ use std::process::Stdio;
 
 const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
 
-/// As short as trials can be, and without waiting for a disk that others may use.
+/// Trials as short as possible, without waiting for a disk that others may use.
 fn short(more: &str, blocks: &str) -> String {
     let study = study("sqlite", "512MiB", more).replace("measure = \"3s\"", "measure = \"1s\"");
     let study = study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"");
     study.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", blocks)
 }
 
-/// Begins a run and kills it as soon as it has said certain words.
+/// Begins a run and kills it as soon as it has printed these words.
 fn killed_at(place: &Place, arguments: &[&str], words: &str) {
     let mut child = place.command(arguments).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
     let mut lines = BufReader::new(child.stderr.take().expect("its standard error")).lines().map_while(Result::ok);
@@ -29,7 +29,7 @@ fn killed_at(place: &Place, arguments: &[&str], words: &str) {
     child.wait().expect("its end");
 }
 
-/// When each trial was started: a repeated one would show a later time.
+/// When each trial was started; a repeated trial would show a later time.
 fn started(run: &Run) -> BTreeMap<u32, String> {
     run.trials.iter().map(|trial| (trial.record.id, trial.record.started.clone())).collect()
 }
@@ -39,7 +39,7 @@ fn events(place: &Place) -> Vec<Event> {
     events.into_iter().map(|stamped| stamped.event).collect()
 }
 
-/// Nobody knows anything to within a thousandth after eleven blocks of a second each.
+/// Eleven blocks of one second each never reach a precision of a thousandth.
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_between() {
@@ -97,7 +97,7 @@ fn an_aa_study_of_one_contender_says_how_precise_it_is_and_then_serves_as_a_pilo
     assert!(told.contains("This is an A/A study: each contender is compared with itself"), "{told}");
     let run = place.record();
     assert_eq!(run.trials.len(), 20);
-    // A host that others use may be too restless even for this.
+    // A host that others use may be too noisy even for this.
     let sentence = match run.plan.precision.and_then(|wish| wish.ended) {
         Some(Ended::Reached) => {
             "Precision reached after 10 blocks (as planned): the throughput ratio is known to within ±"
@@ -117,7 +117,7 @@ fn serves_as_a_pilot(place: &Place) {
     let pilot = place.run_folder().display().to_string();
     let plan = |more: &[&str]| place.bakeoff(&[&["plan", "study.toml", "--aa", "--pilot", &pilot], more].concat());
     let told = text(&plan(&[]).stdout);
-    // On a busy host a trial of a second may come to nothing, and its block with it.
+    // On a busy host, a trial of one second may count nothing, which loses its block.
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("native (again) against native: the ratio differed by about "), "{told}");
     let blocks = told.split(" between its ").nth(1).and_then(|rest| rest.split(' ').next());

@@ -1,4 +1,4 @@
-//! Rehearsals of the studies that come with the project: played to the report, and marked as what they are.
+//! Rehearsals of the studies that come with the project: played up to the report, and marked as rehearsed.
 
 use crate::setting::{Place, text};
 use record::trial::Outcome;
@@ -57,7 +57,7 @@ fn the_same_study_is_rehearsed_with_the_same_figures() {
     assert_eq!(figures(), figures());
 }
 
-/// With one block there is no interval, which a study may accept. It must know the code.
+/// One block gives no interval, which a study may accept if it names the code.
 #[test]
 fn a_finding_is_explained_and_may_be_accepted_with_a_reason() {
     let study = std::fs::read_to_string(&studies()[0]).unwrap();

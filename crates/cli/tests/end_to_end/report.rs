@@ -1,4 +1,4 @@
-//! Single tables and figures of a recorded run; what is asked for by a wrong name says what there is.
+//! Single tables and figures of a recorded run; a wrong name is answered with the names that exist.
 
 use crate::setting::{Place, text};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A run that goes on while a test looks at it: what it says is waited for, and what it started is found and struck.
+//! A run in progress under a test, which waits for its output, and finds and signals what it started.
 
 use crate::setting::{Place, text};
 use machines::identity::Identity;
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Lines, PipeReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-/// A run whose words are waited for. It leads a process group of its own, as a command typed at a terminal does.
+/// A run whose output is awaited. It leads its own process group, like a command typed at a terminal.
 pub struct Running {
     child: Child,
     lines: Lines<BufReader<PipeReader>>,
@@ -21,7 +21,7 @@ impl Running {
     }
 
     pub fn of(mut command: Command) -> Self {
-        // Both streams in the order in which they are written; the command's own ends close with it.
+        // Both streams in the order of writing; dropping the command closes its own ends.
         let (reader, writer) = std::io::pipe().expect("a pipe");
         command.stdout(writer.try_clone().expect("its other end")).stderr(writer);
         let child = command.process_group(0).spawn().expect("starting bakeoff");
@@ -33,7 +33,7 @@ impl Running {
         self.child.id()
     }
 
-    /// The next line, or none when it has said everything.
+    /// The next line, or `None` at the end of the output.
     pub fn next_line(&mut self) -> Option<String> {
         let line = self.lines.next()?.expect("a readable line");
         self.told.push_str(&line);
@@ -41,7 +41,7 @@ impl Running {
         Some(line)
     }
 
-    /// Waits for words in what it says from now on.
+    /// Waits for these words in the output from now on.
     pub fn until(&mut self, words: &str) {
         while let Some(line) = self.next_line() {
             if line.contains(words) {
@@ -51,12 +51,12 @@ impl Running {
         panic!("it never said {words:?} but\n{}", self.told);
     }
 
-    /// Waits until so many lines were said, or all.
+    /// Waits until this many lines were printed, or the output ends.
     pub fn until_lines(&mut self, lines: usize) {
         while self.told.lines().count() < lines && self.next_line().is_some() {}
     }
 
-    /// Its exit code, and everything it said.
+    /// Its exit code and its whole output.
     pub fn end(mut self) -> (Option<i32>, String) {
         while self.next_line().is_some() {}
         (self.child.wait().expect("its end").code(), self.told)
@@ -66,7 +66,7 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("sending the signal");
     }
 
-    /// What Ctrl-C at a terminal does: the signal goes to the whole group.
+    /// Does what Ctrl-C at a terminal does: the signal goes to the whole group.
     pub fn strike_group(&self, signal: Signal) {
         kill_process_group(Pid::from_child(&self.child), signal).expect("sending the signal");
     }
@@ -76,7 +76,7 @@ impl Running {
         below(self.id())
     }
 
-    /// The same, told from any later process with the same number.
+    /// The same processes, with start times that distinguish them from later ones with the same numbers.
     pub fn started(&self) -> BTreeSet<Started> {
         let known = self.descendants().into_iter().filter_map(|process| Identity::of(process).ok());
         known.map(|identity| Started { pid: identity.pid, start_ticks: identity.start_ticks }).collect()
@@ -91,14 +91,14 @@ pub struct Started {
 }
 
 impl Started {
-    /// One that has ended and was not waited for yet has no command line any more.
+    /// A process that has ended but was not yet waited for has no command line.
     pub fn is_running(self) -> bool {
         let is_it = Identity { pid: self.pid, start_ticks: self.start_ticks }.is_alive();
         is_it && !command_line(self.pid).is_empty()
     }
 }
 
-/// The words of a process, each ended by a zero byte; empty if there is none.
+/// The words of a process, each ended by a zero byte; empty if there is no such process.
 pub fn command_line(process: u32) -> String {
     text(&std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default())
 }
@@ -122,6 +122,6 @@ fn numbers(list: &str) -> Vec<u32> {
 
 pub fn send(process: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(process).expect("a process number")).expect("not zero");
-    // One that ended meanwhile cannot be struck any more, which is what the test then sees.
+    // A process that ended meanwhile cannot be signalled, which the test then notices.
     let _ = kill_process(pid, signal);
 }

@@ -8,7 +8,7 @@ use record::trial::Outcome;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A short study with the given engine, contenders and more.
+/// A short study with this engine, and further contenders or tables.
 pub fn study(engine: &str, memory: &str, more: &str) -> String {
     format!(
         r#"
@@ -38,7 +38,7 @@ platform = {{ kind = "native" }}
 
 const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
 
-/// The report's figures are the record's: computed here again, in the plainest way.
+/// The report's figures are the record's: recomputed here in the simplest way.
 fn numbers_agree(place: &Place) {
     let run = place.record();
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
@@ -73,7 +73,7 @@ fn all_completed(place: &Place, trials: usize) {
     }
 }
 
-/// Database and device were looked at while load was driven, and the looks are apart by the window less a second.
+/// Two looks at database and device lie within each measured window, a little less than its length apart.
 fn looked_at_within_their_windows(run: &Run) {
     for trial in &run.trials {
         let looks = trial.looks.as_ref().unwrap_or_else(|| panic!("trial {} has no looks", trial.record.id));
@@ -88,7 +88,7 @@ fn looked_at_within_their_windows(run: &Run) {
         ) {
             (Reading::Unavailable(why), "sqlite") => assert!(why.contains("has no server"), "{why}"),
             (Reading::Known(waits), _) => {
-                // A guest on a host that is short of CPU has time for few.
+                // A guest on a host that is short of CPU has time for only a few.
                 let is_native = trial.record.machine.as_ref().is_some_and(|machine| machine.platform == "native");
                 let fewest = if is_native { 6 } else { 1 };
                 assert!(waits.samples + waits.missed >= fewest && waits.stopped.is_none(), "{waits:?}");
@@ -101,7 +101,7 @@ fn looked_at_within_their_windows(run: &Run) {
     }
 }
 
-/// One block, long enough for a server on an emulated CPU to get something done even if this host is busy.
+/// One block, long enough for a server on an emulated CPU to finish some work even if this host is busy.
 fn patient(study: &str) -> String {
     study.replace("blocks = 2", "blocks = 1").replace("measure = \"3s\"", "measure = \"12s\"")
 }
@@ -166,7 +166,7 @@ fn slob_natively_on_postgres() {
     {
         assert!(markdown.contains(part), "{part} is missing from {markdown}");
     }
-    // Two sessions are at work, so no more than two are seen in any sample.
+    // Two sessions are at work, so no sample has more than two.
     for trial in place.record().trials {
         let waits = trial.looks.as_ref().and_then(|looks| looks.waits()?.known()).expect("samples of a server");
         let sessions: u64 = waits.seen.iter().map(|one| one.sessions).sum();
@@ -215,7 +215,7 @@ fn from_outside(engine: &str) -> String {
     outside.replace("blocks = 2", "blocks = 1")
 }
 
-/// Over the network, which needs everything that the socket needs and the password besides.
+/// Over the network, which needs everything that the socket needs, plus the password.
 #[test]
 fn mariadb_natively_and_in_a_guest() {
     if missing("qemu", has_qemu()) {
@@ -244,7 +244,7 @@ fn a_contender_that_cannot_run_here_is_skipped_and_the_rest_runs() {
         of.map(|trial| trial.record.outcome.clone()).collect::<Vec<_>>()
     };
     assert!(outcomes("native").iter().all(|outcome| *outcome == Outcome::Completed));
-    // On a host where KVM works this study simply completes.
+    // On a host where KVM works, this study simply completes.
     if outcomes("kvm").iter().all(|outcome| *outcome == Outcome::Completed) {
         assert_eq!(output.status.code(), Some(0), "{told}");
     } else {

@@ -1,4 +1,4 @@
-//! Where the tests find things, and what they do when a part is missing.
+//! Where tests find things, and what they do if a part is missing.
 
 use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const STUDY: &str = "study.toml";
-/// Options that ask for less, or for what is done by default.
+/// With one of these options, `--verbose` is not added.
 const NOT_ALL: [&str; 2] = ["--quiet", "--json"];
 const TEMPORARY: &str = "temporary";
 
-/// Skips a test loudly when a part is missing, or fails it when `REQUIRE` names that part.
+/// Skips a test with a message if a part is missing, or fails it if `REQUIRE` names that part.
 #[must_use]
 pub fn missing(part: &str, is_there: bool) -> bool {
     let required = std::env::var("REQUIRE").unwrap_or_default();
@@ -25,7 +25,7 @@ pub fn has_qemu() -> bool {
     on_path("qemu-system-x86_64") && on_path("mmdebstrap")
 }
 
-/// Whether tests may mount things in a namespace of their own, which is root's right where it is not forbidden.
+/// True if tests may mount in a namespace of their own, which root may do where it is not forbidden.
 pub fn can_mount() -> bool {
     let tried = Command::new("unshare").args(["--mount", "--net", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     tried.is_ok_and(|output| output.status.success())
@@ -36,7 +36,7 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Images and loaded data are shared by all tests and kept between runs of them.
+/// All tests share images and loaded data, which are kept between test runs.
 pub fn cache() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     let target = binary.ancestors().nth(3).expect("the binary lies in target/TRIPLE/PROFILE");
@@ -46,10 +46,10 @@ pub fn cache() -> PathBuf {
 /// A folder with one study in it, and the binary to run it with.
 pub struct Place {
     pub folder: tempfile::TempDir,
-    /// Unlike any other test's, since run folders and scratch folders are named after it.
+    /// Different from that of any other test, since run folders and scratch folders are named after it.
     study: String,
     cache: PathBuf,
-    /// Tests run beside each other, so each place is in a queue of its own.
+    /// Tests run in parallel, so each place has its own queue.
     queue: String,
 }
 
@@ -63,13 +63,13 @@ impl Place {
         Self { folder, queue: name.clone(), study: name, cache: cache() }
     }
 
-    /// One whose runs wait for those of another place.
+    /// A place whose runs wait for those of another place.
     pub fn behind(other: &Self, study: &str) -> Self {
         Self { queue: other.queue.clone(), ..Self::new(study) }
     }
 
-    /// One with a cache of its own, where data are loaded and scratch folders made that no other test has. Images are those
-    /// that all tests share; the named recipe's is among them.
+    /// A place with its own cache, so that no other test shares its loaded data and scratch folders. It shares the
+    /// images of all tests, among them the named recipe's.
     pub fn apart(study: &str, recipe: &str) -> Self {
         let place = Self::new(study);
         assert_eq!(place.bakeoff(&["image", "build", recipe]).status.code(), Some(0), "the image of {recipe}");
@@ -86,12 +86,12 @@ impl Place {
         &self.cache
     }
 
-    /// Where runs of this place are told to put temporary files.
+    /// Where runs of this place put temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.folder.path().join(TEMPORARY)
     }
 
-    /// The word "study.toml" stands for this place's study. Runs say every step, for tests to wait for.
+    /// The word "study.toml" stands for this place's study. Runs print every step, so that tests can wait for it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
@@ -117,7 +117,7 @@ impl Place {
         self.begun_run().expect("a run")
     }
 
-    /// The one run, if it has a plan: a run that is killed early has made no folder yet, or one without.
+    /// The only run, if it has a plan: a run that is killed early has no folder yet, or one without a plan.
     pub fn begun_run(&self) -> Option<PathBuf> {
         let runs = std::fs::read_dir(self.folder.path().join("runs")).into_iter().flatten().flatten();
         let mut begun = runs.map(|run| run.path()).filter(|run| RunFolder::is_at(run));

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// `count` machines of one vCPU each, which may be more than this host has CPUs.
+/// `count` machines with one vCPU each, possibly more than this host has CPUs.
 fn side_by_side(count: u32, platform: &str) -> String {
     let machine = format!("count = {count}\noversubscribe = true\nvcpus = 1");
     let own = study("sqlite", "384MiB", "").replace("vcpus = 1", &machine).replace("blocks = 2", "blocks = 1");
@@ -25,7 +25,7 @@ fn runs(study: &str) -> Place {
     place
 }
 
-/// Each machine has a whole record of its own, and did work of its own.
+/// Each machine has a complete record and did its own work.
 fn each_is_whole(trial: &StoredTrial, count: usize) {
     assert_eq!(trial.record.outcome, Outcome::Completed);
     assert_eq!(trial.machines.len(), count);
@@ -46,7 +46,7 @@ fn each_is_whole(trial: &StoredTrial, count: usize) {
     assert_eq!(trial.record.driver.as_ref().expect("composed").work.transactions, sum);
 }
 
-/// What the record says of each machine's place and of when it was started is what the block has for it.
+/// Each machine's place and start order in the record are what the block plans.
 fn changes_places_and_starts_as_planned(trial: &StoredTrial, count: u32) {
     let rotation = Rotation::of_block(trial.record.block, count);
     for (number, machine) in (1..).zip(&trial.machines) {
@@ -83,7 +83,7 @@ fn two_guests_are_driven_together() {
     each_is_whole(&place.record().trials[0], 2);
 }
 
-/// The second guest of a trial is killed while it is measured.
+/// The second guest of a trial is killed during the measurement.
 #[test]
 #[ignore = "slow: cargo xtask ci --full"]
 fn a_guest_that_dies_fails_its_trial_and_takes_the_others_along() {
@@ -108,7 +108,7 @@ fn a_guest_that_dies_fails_its_trial_and_takes_the_others_along() {
     Leftovers::of(&place).none();
 }
 
-/// Kills the QEMU of that name below a process.
+/// Kills the QEMU with this name below a process.
 fn kill_guest(name: &str, owner: u32) {
     let listed = Command::new("ps").args(["-e", "-o", "pid=,args="]).output().expect("ps");
     let listed = text(&listed.stdout);

@@ -1,14 +1,14 @@
-//! A tour: every command that README and docs name is carried out, in a folder with a study and two runs that were recorded.
+//! A tour: every command in README and docs is carried out, in a folder with a study and two recorded runs.
 //!
-//! Words that stand for something become something: RUN a run, URL a file. What would take long is made short: runs are rehearsed,
-//! and drives measure a second of a small database.
+//! Placeholders are replaced: RUN by a run, URL by a file. What would take long is shortened: runs are rehearsed, and
+//! drives measure a small database for a second.
 
 use crate::documented::{go_through, root};
 use crate::setting::text;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// In place of the commands that pages name. Codes 1 to 3 say that a command could not do what it was asked for.
+/// Stand-ins for the commands in the pages. Codes 1 to 3 mean that a command could not do what it should.
 const STAND_INS: &str = r#"
 bakeoff() {
     local arguments=() previous= word timed= warmed= stepped=
@@ -77,7 +77,7 @@ cargo() { :; }
 command_not_found_handle() { :; }
 "#;
 
-/// That of the recorded runs.
+/// The study of the recorded runs.
 const STUDY: &str = r#"
 question = "What does it cost to flush every commit?"
 machine = { vcpus = 2, memory = "512MiB", disk = { size = "1GiB" } }
@@ -95,7 +95,7 @@ name = "other"
 engine = { kind = "sqlite", profile = "relaxed" }
 "#;
 
-/// Transactions of one's own, and what they need.
+/// The user's own transactions, and the files that they need.
 const SCRIPTS: [(&str, &str); 5] = [
     (
         "tables.sql",
@@ -108,7 +108,7 @@ const SCRIPTS: [(&str, &str); 5] = [
     ("script.sql", "SELECT 1;\n"),
 ];
 
-/// How many commands were carried out, and what could not be.
+/// How many commands were carried out, and which ones failed.
 fn carry_out(script: &str) -> (usize, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);

@@ -15,7 +15,7 @@ fn only_run(runs: &Path) -> PathBuf {
     first
 }
 
-/// Carries the place's study out and keeps the run under a name.
+/// Carries out the place's study and keeps the run under this name.
 fn run(place: &Place, name: &str) -> PathBuf {
     let output = place.bakeoff(&["run", "study.toml", "--runs", name]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -42,7 +42,7 @@ pub fn change_json(path: &Path, change: impl FnOnce(&mut Value)) {
     std::fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
 }
 
-/// A copy of a run in which each second has so many transactions of the first kind, in the log and in the totals.
+/// A copy of a run in which each second has this many transactions of the first kind, in the log and in the totals.
 fn paced(place: &Place, run: &Path, name: &str, each_second: u32) -> PathBuf {
     let paced = copy(run, &place.folder.path().join(name));
     for trial in ["0001", "0002", "0003"] {
@@ -89,17 +89,17 @@ fn two_runs_are_compared_refused_and_found_slower() {
     let place = Place::new(&study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 3"));
     let (old, new) = (run(&place, "old"), run(&place, "new"));
     host_was_read(&new);
-    // Between two runs of seconds on a host that others use anything but ten times as slow is possible.
+    // Two runs of a few seconds on a shared host may differ by almost anything less than a factor of ten.
     let alike = compared(&place, &old, &new, &["--threshold", "90%", "--allow-undecided"]);
     ended_with(
         &alike,
         0,
         &["\nnative\n", "3 trials of the old run, 3 of the new", "NOPM", "new-order p50, ms", "90 %"],
     );
-    // Three trials show no difference of a thousandth, and rule none out.
+    // Three trials neither show a difference of a thousandth nor rule one out.
     let strict = compared(&place, &old, &old, &["--threshold", "0.1%"]);
     ended_with(&strict, 10, &["undecided", "INCONCLUSIVE: no regression above 0.1 % was found"]);
-    // On a host that is short of CPU so few finish that the runs as they are have no p99.
+    // On a host short of CPU, so few transactions finish that the original runs have no p99.
     let (even, slow) = (paced(&place, &new, "even", 50), paced(&place, &new, "slow", 1));
     let json = compared(&place, &paced(&place, &old, "before", 50), &even, &["--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -127,7 +127,7 @@ fn two_runs_are_compared_refused_and_found_slower() {
     assert!(refused.stdout.is_empty());
 }
 
-/// The host at both ends of each window, and what was made of it.
+/// The host was read at both ends of each window, and the readings are plausible.
 fn host_was_read(run: &Path) {
     for trial in record::run::Run::open(run).unwrap().trials {
         let driver = trial.record.driver.expect("driver facts");

@@ -1,4 +1,4 @@
-//! What host and guest counted while a guest was measured, and what the report makes of it.
+//! What host and guest counted while a guest was measured, and what the report concludes from it.
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
@@ -9,13 +9,13 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// Operations that the limited guest's disk does in a second at most.
+/// The most operations per second of the limited guest's disk.
 const LIMIT: f64 = 80.0;
 /// Long enough for a mean, and for a variation from second to second.
 const SECONDS: &str = "measure = \"8s\"";
 const SHORT: &str = "measure = \"3s\"";
 
-/// Something that wants a CPU all the time. Dropping it ends it.
+/// A process that always wants a CPU. Dropping this ends it.
 struct BusyLoop(Child);
 
 impl BusyLoop {
@@ -37,19 +37,19 @@ fn guest(name: &str, disk: &str) -> String {
     format!("[[contender]]\nname = \"{name}\"\nplatform = {{ kind = \"qemu\", accelerator = \"tcg\"{disk} }}\n")
 }
 
-/// Two guests of one vCPU each, alike but for what holds them back: one's disk is limited, the other's CPU is used by
-/// somebody else as well.
+/// Two guests with one vCPU each, equal except for what holds them back: one's disk is limited, and the other shares
+/// its CPU.
 fn limited_and_shared() -> Place {
     let native = "[[contender]]\nname = \"native\"\nplatform = { kind = \"native\" }\n";
     let guests = [guest("free", ""), guest("limited", &format!(", disk = {{ operations_limit = {LIMIT} }}"))].concat();
     let study = study("sqlite", "512MiB", "").replace(native, &guests).replace(SHORT, SECONDS);
     let place = Place::new(&study.replace("blocks = 2", "blocks = 3"));
-    // Machines of one vCPU get the first CPU that we may use.
+    // Machines with one vCPU get the first CPU that we may use.
     let first = telemetry::own_cpus().and_then(|cpus| cpus.first().copied()).expect("a CPU");
     let mut run = place.command(&["run", "study.toml"]).stderr(Stdio::piped()).spawn().expect("running bakeoff");
     let (mut busy, mut told) = (None, String::new());
     for line in BufReader::new(run.stderr.take().expect("its progress")).lines().map_while(Result::ok) {
-        // While a guest boots, its kernel measures how fast its clock runs, and does so wrong if it is interrupted.
+        // While a guest boots, its kernel calibrates its clock, and gets that wrong if it is interrupted.
         if line.ends_with("free: warm up") {
             busy = Some(BusyLoop::on(first));
         } else if line.ends_with(": check") {
@@ -92,7 +92,7 @@ fn side(trial: &StoredTrial, side: Side) -> &Series {
     series.unwrap_or_else(|| panic!("trial {} has nothing from {side:?}", trial.record.id))
 }
 
-/// Guest and QEMU count the same requests, each on its own clock and with samples of its own.
+/// Guest and QEMU count the same requests, each on its own clock and in its own samples.
 fn agrees_between_layers(trial: &StoredTrial) {
     let counted: CountedTrial = counted::of_trial(trial).expect("a measured window");
     let (host, machine) = (counted.host.expect("the host's counts"), counted.machine.expect("the guest's counts"));

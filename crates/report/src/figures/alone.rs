@@ -1,4 +1,4 @@
-//! A figure as one SVG file, readable outside of a report: all its panels, with the light colours of the page.
+//! A figure as one SVG file, readable outside a report: all its panels, with the light colours of the page.
 
 use super::svg::escaped;
 use super::{Figure, PAGE, STYLE};
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Room around panels.
 const GAP: f64 = 16.0;
 
-/// For the title.
+/// Height of the title.
 const HEAD: f64 = 28.0;
 
 const MOST_COLUMNS: usize = 3;
@@ -41,7 +41,7 @@ pub fn svg(figure: &Figure) -> String {
     )
 }
 
-/// With the colours themselves in the place of their names, which not every program that shows SVG knows.
+/// Replaces the names of colours by the colours themselves, since not every program that shows SVG supports names.
 fn light(style: &str) -> String {
     let names = PAGE.split('}').next().unwrap_or_default().split([';', '{', '\n']);
     let colours = names.filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));

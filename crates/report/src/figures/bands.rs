@@ -1,4 +1,4 @@
-//! Bands of one-second throughput: how far the best and the worst seconds of each contender lie from its median.
+//! Bands of one-second throughput: how far each contender's best and worst seconds are from its median.
 
 use super::chart::{Axis, Chart, Spacing};
 use super::{Figure, Point, label, look};
@@ -28,7 +28,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     Figure::of(id("bands", &cells[0].coordinates), "How even", description, vec![panel])
 }
 
-/// What must be on the paper; `None` if no contender has a band beside the median.
+/// The range to draw; `None` if no contender has a band beside the median.
 fn range(cells: &[&CellResult]) -> Option<(f64, f64)> {
     let values = || cells.iter().flat_map(|one| BANDS.map(|quantile| at(one, quantile))).flatten();
     let (low, high) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));

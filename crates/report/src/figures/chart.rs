@@ -1,4 +1,4 @@
-//! A panel that draws and keeps: its frame with round numbers, and lines whose points are the panel's data as well.
+//! A panel with a frame and round numbers. It draws lines and keeps their points as the panel's data.
 
 use super::scale::{Scale, logarithmic_ticks, tick_labels, ticks};
 use super::svg::{Anchor, Canvas};
@@ -12,10 +12,10 @@ const LABELS_APART: f64 = 14.0;
 /// Half the length of the strokes that end an interval.
 const WHISKER: f64 = 4.0;
 
-/// Percentiles that are marked, spaced by how rare it is to be above them.
+/// Marked percentiles, spaced by how rare higher values are.
 const MARKED: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Where the frame stands.
+/// The position of the frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Paper {
     pub width: f64,
@@ -24,27 +24,27 @@ pub struct Paper {
     pub right: f64,
     pub top: f64,
     pub bottom: f64,
-    /// Whether the unit stands below the heading, where both are too long for one line.
+    /// True if the unit is below the heading, because both are too long for one line.
     pub two_lines: bool,
 }
 
 impl Paper {
-    /// About as wide as a phone, with room for names at the right.
+    /// About as wide as a phone, with room for names on the right.
     pub const SMALL: Self =
         Self { width: 320.0, height: 190.0, left: 52.0, right: 256.0, top: 26.0, bottom: 154.0, two_lines: false };
 
-    /// For the one panel of a figure, which takes the whole width of a page.
+    /// For the only panel of a figure, which takes the whole width of a page.
     pub const WIDE: Self = Self { width: 720.0, height: 250.0, left: 58.0, right: 640.0, bottom: 210.0, ..Self::SMALL };
 
-    /// For figures whose panels are few.
+    /// For figures with few panels.
     pub const LARGE: Self =
         Self { width: 400.0, height: 240.0, left: 58.0, right: 330.0, bottom: 200.0, ..Self::SMALL };
 }
 
-/// What stands along one side of a frame.
+/// What one side of a frame shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis<'a> {
-    /// What it is in: "seconds", "NOPM".
+    /// The unit: "seconds", "NOPM".
     pub unit: &'a str,
     pub range: (f64, f64),
     pub spacing: Spacing,
@@ -59,7 +59,7 @@ impl<'a> Axis<'a> {
         Scale::new(self.spacing, self.range, ends)
     }
 
-    /// Round values, about `parts` of them, with their texts.
+    /// Round values, about `parts` of them, with their labels.
     fn marks(&self, parts: f64) -> Vec<(f64, String)> {
         if self.unit == CHANGE {
             return self.places(parts).into_iter().map(|tick| (tick, change(tick))).collect();
@@ -83,10 +83,10 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// The unit of ratios that are marked as the changes they stand for.
+/// The unit of ratios whose marks are shown as changes.
 pub const CHANGE: &str = "change";
 
-/// "−15 %", "2 ×", without idle zeros.
+/// "−15 %", "2 ×", without trailing zeros.
 fn change(ratio: f64) -> String {
     let text = format::effect(ratio);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
@@ -105,7 +105,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A value, upwards, over another.
+    /// A chart of one value, upwards, over another.
     pub fn new(paper: Paper, head: &str, x: &Axis<'_>, y: &Axis<'_>) -> Self {
         let Paper { width, height, left, right, top, bottom, two_lines } = paper;
         let (across, up) = (x.scale((left, right)), y.scale((bottom, top)));
@@ -132,7 +132,7 @@ impl Chart {
         Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
     }
 
-    /// Rows one below another, so many high together, on one axis. What stands in a row, and with which data, is the caller's.
+    /// Rows one below another on one axis, `height` high together. The caller draws the rows and keeps their data.
     pub fn rows(head: &str, note: &str, axis: &Axis<'_>, x_unit: &str, height: f64) -> Self {
         let mut paper = Paper { left: 92.0, right: 384.0, ..Paper::LARGE };
         paper.bottom = paper.top + height;
@@ -152,18 +152,18 @@ impl Chart {
         Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
     }
 
-    /// Where the first row begins, or the highest value is.
+    /// Where the first row begins, or where the highest value is.
     pub fn top(&self) -> f64 {
         self.paper.top
     }
 
-    /// The upright line of rows at the value of what all are compared with.
+    /// A vertical line through all rows, at the value with which all are compared.
     pub fn reference(&mut self, value: f64) {
         let at = self.across.at(value);
         self.canvas.line("reference", (at, self.paper.top), (at, self.paper.bottom + 4.0));
     }
 
-    /// What a row is, left of it.
+    /// A row's label, on its left.
     pub fn row_label(&mut self, middle: f64, name: &str, detail: &str) {
         let height = if detail.is_empty() { middle + 4.0 } else { middle - 2.0 };
         self.canvas.text("label", (0.0, height), Anchor::Start, name);
@@ -178,7 +178,7 @@ impl Chart {
         self.bar(look, ends.map(|end| (end, height)), (0.0, WHISKER));
     }
 
-    /// An interval that stands upright.
+    /// A vertical interval.
     pub fn upright_bar(&mut self, look: &str, x: f64, (low, high): (f64, f64)) {
         self.bar(look, [self.place((x, low)), self.place((x, high))], (WHISKER, 0.0));
     }
@@ -203,7 +203,7 @@ impl Chart {
         (self.across.at(x), self.up.at(y))
     }
 
-    /// Points as a line, or one above another if that is the class.
+    /// Draws points as a line, and keeps them as data.
     pub fn line(&mut self, class: &str, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) {
         let points: Vec<(f64, f64)> = points.into_iter().collect();
         let places: Vec<(f64, f64)> = points.iter().map(|point| self.place(*point)).collect();
@@ -217,12 +217,12 @@ impl Chart {
         self.keep(name, [Point::new(point.0, point.1)]);
     }
 
-    /// Data of what is drawn by the caller.
+    /// Keeps the data of what the caller draws.
     pub fn keep(&mut self, name: impl Into<String>, points: impl IntoIterator<Item = Point>) {
         self.series.push(Series { name: name.into(), points: points.into_iter().collect() });
     }
 
-    /// The names of lines at their right ends, as far apart as they must be: each with its look's place and its last value.
+    /// The names of lines at their right ends, moved apart where needed: each with the index of its look and its last value.
     pub fn names(&mut self, names: &[(usize, &str, Option<f64>)]) {
         let Paper { right, bottom, .. } = self.paper;
         let height = |last: Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
@@ -233,7 +233,7 @@ impl Chart {
         }
     }
 
-    /// With what is to be seen in words for those who cannot see it.
+    /// Finishes the panel, with a description for those who cannot see it.
     pub fn finish(self, title: &str, description: &str) -> Panel {
         let Self { canvas, paper: Paper { width, height, .. }, x_unit, y_unit, series, .. } = self;
         let svg = canvas.finish(title, description);

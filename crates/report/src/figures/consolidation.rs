@@ -8,7 +8,7 @@ use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::summary::Analysis;
 
-/// Height of a cell of few machines, and what each further one takes up to the height of a cell of many.
+/// Height of a cell with few machines, what each further machine adds, and the height of a cell with many.
 const LEAST_ROW: f64 = 40.0;
 const EACH_MACHINE: f64 = 10.0;
 const MOST_ROW: f64 = 160.0;
@@ -43,7 +43,7 @@ fn height(one: &Consolidation) -> f64 {
     (EACH_MACHINE * lanes(one) + BETWEEN).clamp(LEAST_ROW, MOST_ROW)
 }
 
-/// One for each machine, and one below them for the minimum.
+/// One lane for each machine, and one below them for the minimum.
 fn lanes(one: &Consolidation) -> f64 {
     one.machines as f64 + 1.0
 }

@@ -9,7 +9,7 @@ use analysis::counted::unit::Unit;
 use analysis::explanation::{Course, Explanation};
 use record::telemetry::Side;
 
-/// Names of counters are long.
+/// Names of counters are long, so the panel is wider.
 const PAPER: Paper = Paper { width: 368.0, left: 72.0, right: 304.0, top: 34.0, two_lines: true, ..Paper::SMALL };
 const HEADROOM: f64 = 1.08;
 
@@ -65,7 +65,7 @@ fn mean(rates: &[Rate]) -> String {
     format::quantity(sum / rates.len().max(1) as f64)
 }
 
-/// Which comparison a table or figure is of, for its id.
+/// The comparison that a table or figure belongs to, for its id.
 pub fn place(explanation: &Explanation) -> String {
     format!("{} {}", explanation.coordinates, explanation.contender)
 }

@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 const MARK_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
 
-/// What one contender did in one block.
+/// The curve of one contender in one block.
 pub struct Curve<'a> {
     pub block: u32,
-    /// The contender's place, which decides its look.
+    /// The contender's index, which decides its look.
     pub index: usize,
     pub contender: &'a str,
-    /// From left to right.
+    /// Sorted from left to right.
     pub points: Vec<(f64, f64)>,
-    /// A point to be seen first.
+    /// A point to highlight.
     pub mark: Option<(f64, f64)>,
 }
 

@@ -9,7 +9,7 @@ use analysis::cells::CellResult;
 use analysis::latency::Latency;
 use record::intervals::Span;
 
-/// The last percentile that is drawn.
+/// The highest percentile that is drawn.
 const RAREST: f64 = 0.9995;
 
 struct Curve<'a> {

@@ -1,7 +1,7 @@
 //! Figures as SVG that takes its colours, fonts and size from the page.
 //!
-//! Every panel is about as wide as a phone, so that its text stays readable there; a page shows as many beside one
-//! another as fit. Series are told apart by colour (safe for the colour-blind), by dashes and by a label at their end.
+//! Every panel is about as wide as a phone, so that its text stays readable there; a page shows as many side by side
+//! as fit. Series are distinguished by colour (safe for the colour-blind), by dashes, and by a label at their end.
 
 pub mod alone;
 pub mod bands;
@@ -25,20 +25,20 @@ use serde::Serialize;
 /// How figures look, in the colours of the page's style sheet.
 pub const STYLE: &str = include_str!("figures.css");
 
-/// The page's style, whose colours and fonts they take.
+/// The page's style, from which figures take colours and fonts.
 pub const PAGE: &str = include_str!("../style.css");
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// As a table's.
+    /// Works like a table's id.
     pub id: String,
     pub title: String,
-    /// What is to be seen, for readers and for those who cannot see it.
+    /// What the figure shows, for readers and for those who cannot see it.
     pub description: String,
     pub panels: Vec<Panel>,
 }
 
-/// One drawing as SVG that takes its colours and fonts from the page, and what was drawn.
+/// One drawing as SVG that takes its colours and fonts from the page, together with its data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
     pub title: String,
@@ -60,7 +60,7 @@ pub struct Series {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// `None` of what is made of all of them.
+    /// `None` for a value over all of them.
     pub x: Option<f64>,
     pub y: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,19 +86,19 @@ impl Figure {
         (!panels.is_empty()).then(|| Self { id, title: title.to_owned(), description: description.into(), panels })
     }
 
-    /// Whether a panel takes the full width of the page.
+    /// True if a panel is so wide that the page gives it a wider column.
     pub fn is_wide(&self) -> bool {
         self.panels.iter().any(|panel| panel.size.0 >= chart::Paper::LARGE.width)
     }
 }
 
-/// The look that a contender has in all figures: its place among the cells of its group.
+/// The look of a contender in all figures, from its position among the cells of its group.
 fn look_in_group(analysis: &Analysis, coordinates: &str, cell: u32) -> String {
     let group = analysis.cells.iter().filter(|one| one.coordinates == coordinates);
     look(group.enumerate().find(|(_, one)| one.cell == cell).map_or(0, |(index, _)| index))
 }
 
-/// Series with a look of their own in the style sheet; further ones begin again.
+/// Series with looks of their own in the style sheet; further series reuse them from the start.
 const LOOKS: usize = 6;
 
 /// The class that gives a contender the same look in every figure.
@@ -106,10 +106,10 @@ fn look(index: usize) -> String {
     format!("s{}", index % LOOKS)
 }
 
-/// Characters of a contender's name that fit beside its line.
+/// How many characters of a contender's name fit beside its line.
 const LONGEST_LABEL: usize = 9;
 
-/// A name short enough for a direct label.
+/// A name short enough to label a line directly.
 fn label(name: &str) -> String {
     if name.chars().count() <= LONGEST_LABEL {
         return name.to_owned();
@@ -117,7 +117,7 @@ fn label(name: &str) -> String {
     name.chars().take(LONGEST_LABEL - 1).chain(['…']).collect()
 }
 
-/// Moves labels apart that would overlap, keeping their order: heights in, heights out.
+/// Moves overlapping labels apart and keeps their order: takes and returns heights.
 fn spread(heights: &[f64], apart: f64, lowest: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..heights.len()).collect();
     order.sort_by(|&one, &other| heights[one].total_cmp(&heights[other]));
@@ -126,7 +126,7 @@ fn spread(heights: &[f64], apart: f64, lowest: f64) -> Vec<f64> {
         let (above, below) = (order[pair - 1], order[pair]);
         moved[below] = moved[below].max(moved[above] + apart);
     }
-    // What was pushed out at the bottom moves everything up.
+    // If labels were pushed out at the bottom, all move up.
     let excess = order.last().map_or(0.0, |&last| (moved[last] - lowest).max(0.0));
     moved.iter().map(|height| height - excess).collect()
 }

@@ -1,4 +1,4 @@
-//! What the others did in each second, on average over the trials, with the time shaded in which their neighbour worked.
+//! What the others did in each second, averaged over the trials, with the time in which their neighbour worked shaded.
 
 use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
@@ -9,9 +9,9 @@ use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::Neighbour;
 use analysis::consolidation::neighbour::parts::Work;
 
-/// There is one line, which needs no name; the metric's is long.
+/// The only line needs no name; the metric's name is long.
 const PAPER: Paper = Paper { right: 308.0, top: 34.0, two_lines: true, ..Paper::SMALL };
-/// Room above the highest point, for the words in the shaded part.
+/// Room above the highest point for the label of the shaded part.
 const HEADROOM: f64 = 1.2;
 
 /// `None` if no neighbour's load comes or goes.

@@ -1,4 +1,4 @@
-//! Ratios with their intervals: every block's point above the bar that was made from them.
+//! Ratios with their intervals: every block's point above the bar that was computed from them.
 
 use super::chart::{Axis, CHANGE, Chart, Spacing};
 use super::svg::Anchor;
@@ -12,7 +12,7 @@ use analysis::summary::Analysis;
 
 const ROW: f64 = 50.0;
 
-/// Ratios further apart than this are drawn on a logarithmic axis.
+/// Ratios that span more than this factor are drawn on a logarithmic axis.
 const LARGEST_LINEAR: f64 = 3.0;
 
 struct Row<'a> {
@@ -34,7 +34,7 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
     Figure::of(id("ratios", ""), "Change against the baseline", description, panels)
 }
 
-/// Of the measures by which contenders are judged.
+/// Rows for the measures by which contenders are judged.
 fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
     let headline = compare::headline(&comparison.metric.counted);
     let row = |ratio: &'a Contrast| {
@@ -54,7 +54,7 @@ fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
     headline.iter().filter_map(|measure| comparison.contrast(measure)).map(row).collect()
 }
 
-/// The values that must be on the paper: all points, all intervals, and one.
+/// The range to draw: all points, all intervals, and one.
 fn range(rows: &[Row<'_>]) -> (f64, f64) {
     let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.value));
     let ends = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);

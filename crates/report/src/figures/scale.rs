@@ -1,15 +1,15 @@
-//! From values to places on the paper, and round numbers to mark them with.
+//! Maps values to positions in the drawing, and chooses round numbers to mark.
 
 use crate::format;
 
-/// What equal distances on the paper are.
+/// What equal distances in the drawing mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
     /// Equal differences.
     Linear,
     /// Equal ratios; values must be positive.
     Logarithmic,
-    /// Equal ratios of how many are above a quantile.
+    /// Equal ratios of how many values are above a quantile.
     Rarity,
 }
 
@@ -24,7 +24,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// `start` is where `low` goes and `end` where `high` goes; `start` may be the greater one.
+    /// `low` maps to `start` and `high` to `end`; `start` may be the larger of the two.
     pub fn new(spacing: Spacing, (low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
         let (low, next) = match spacing {
             Spacing::Linear | Spacing::Rarity => (low, low + 1.0),
@@ -68,7 +68,7 @@ pub fn round_step(length: f64, parts: f64) -> f64 {
 pub fn ticks(low: f64, high: f64, parts: f64) -> Vec<f64> {
     let step = round_step(high - low, parts);
     let mut ticks = Vec::new();
-    // Adding zero makes a negative zero a plain one.
+    // Adding zero turns a negative zero into a positive one.
     let mut index = (low / step - 1e-9).ceil() + 0.0;
     while index * step <= high + step * 1e-9 && ticks.len() < 100 {
         ticks.push(index * step);
@@ -77,7 +77,7 @@ pub fn ticks(low: f64, high: f64, parts: f64) -> Vec<f64> {
     ticks
 }
 
-/// 1, 2 and 5 times powers of ten between the two, or only the powers where those are many.
+/// 1, 2 and 5 times powers of ten between the two, or only powers of ten if there are many.
 pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = (high / low).log10();
     let within: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };

@@ -1,4 +1,4 @@
-//! Throughput over vCPUs or clients: a point with its interval for each size, and the fitted law as a line.
+//! Throughput over vCPUs, clients or another number: a point with its interval for each size, and the fitted law as a line.
 
 use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
@@ -10,7 +10,7 @@ use record::settings::key;
 const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
 
-/// Paper above the highest point, at most, as a multiple of its height.
+/// The highest drawn value, at most, as a multiple of the highest point.
 const MOST_ABOVE: f64 = 1.6;
 
 /// One panel for each group of curves over the same sizes.
@@ -27,7 +27,7 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let first = curves.first()?;
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let largest = points().map(|point| point.size).fold(0.0, f64::max);
-    // An interval that says little must not press all points to the floor; its bar then runs out of the paper.
+    // A wide interval must not press all points to the bottom; its bar then runs out of the frame.
     let highest_point = points().filter_map(middle).fold(0.0, f64::max);
     let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_ABOVE * highest_point);
     if highest <= 0.0 {
@@ -78,12 +78,12 @@ fn said(curve: &Scaling) -> String {
     format!("{} {}", curve.contender, values.join(", "))
 }
 
-/// A metric over numbers of machines is of the one that did least.
+/// Over numbers of machines, the metric is the minimum.
 pub fn of_slowest(curve: &Scaling, metric: &str) -> String {
     if curve.axis == key::COUNT { format!("{metric}, of the slowest machine") } else { metric.to_owned() }
 }
 
-/// What grows, in its plural.
+/// The name of what grows, in the plural.
 pub fn plural(axis: &str) -> &str {
     match axis {
         key::VCPUS => "vCPUs",

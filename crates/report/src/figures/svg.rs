@@ -3,7 +3,7 @@
 use record::text::visible_lines;
 use std::fmt::Write as _;
 
-/// A drawing that is being made.
+/// A drawing in progress.
 pub struct Canvas {
     width: f64,
     height: f64,
@@ -32,7 +32,7 @@ impl Canvas {
         self.add(format_args!(r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#));
     }
 
-    /// Below everything that is there already.
+    /// Below everything drawn so far.
     pub fn rectangle_below(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let rectangle =
             format!(r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"/>"#);
@@ -43,7 +43,7 @@ impl Canvas {
         self.add(format_args!(r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="{radius:.1}"/>"#));
     }
 
-    /// A line through all points, with its name and the values that they stand for.
+    /// A line through all points, with its name and the values behind them.
     pub fn path(&mut self, class: &str, name: &str, points: &[(f64, f64)], values: &[(f64, f64)]) {
         let list = |points: &[(f64, f64)], shown: fn(f64) -> String| {
             let points = points.iter().map(|(x, y)| format!("{},{}", shown(*x), shown(*y)));
@@ -66,7 +66,7 @@ impl Canvas {
         self.add(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }
 
-    /// The finished drawing, with what is to be seen in words for those who cannot see it.
+    /// The finished drawing, with a description for those who cannot see it.
     pub fn finish(self, title: &str, description: &str) -> String {
         let (width, height, body) = (self.width, self.height, self.body);
         let (title, description) = (escaped(title), escaped(description));
@@ -76,7 +76,7 @@ impl Canvas {
     }
 }
 
-/// With as many digits as anybody points at.
+/// Rounded to the digits that a pointer can show.
 fn rounded(value: f64) -> String {
     format!("{value:.4e}").parse::<f64>().unwrap_or(value).to_string()
 }

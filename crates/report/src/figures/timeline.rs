@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 const MARK_RADIUS: f64 = 3.0;
 
-/// Room above the highest line, for the word in the shaded part.
+/// Room above the highest line, for the label of the shaded part.
 const HEADROOM: f64 = 1.15;
 
 pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
@@ -38,7 +38,7 @@ fn end_s(second: &Second) -> f64 {
     second.start_ms as f64 / 1000.0 + 1.0
 }
 
-/// And whether any trial has a dot.
+/// The panel, and whether any trial has a dot.
 fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> (Panel, bool) {
     let mut chart = Chart::new(Paper::WIDE, "", x, y);
     let trials = || cells.iter().flat_map(|cell| &cell.trials);
@@ -65,7 +65,7 @@ fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> (Panel, bool) {
     (chart.finish("Throughput over time", &description), settled)
 }
 
-/// Of the trials that count, second by second, as long as all of them go.
+/// The mean of the trials that count, second by second, as far as all of them go.
 fn mean(cell: &CellResult) -> Vec<(f64, f64)> {
     let counted: Vec<&TrialThroughput> =
         cell.trials.iter().filter(|trial| trial.valid && !trial.seconds.is_empty()).collect();
@@ -82,7 +82,7 @@ fn measured_from_s(seconds: &[Second]) -> Option<f64> {
     seconds.iter().find(|second| second.measured).map(|second| second.start_ms as f64 / 1000.0)
 }
 
-/// A trial as a thin line, and where it settles, if MSER-5 says so.
+/// A trial as a thin line, with a dot where MSER-5 says that it settles.
 fn draw(chart: &mut Chart, look: &str, contender: &str, trial: &TrialThroughput) -> bool {
     let faded = if trial.valid { "" } else { " faded" };
     let middles = trial.seconds.iter().map(|second| (second.start_ms as f64 / 1000.0 + 0.5, second.rate));

@@ -1,28 +1,28 @@
-//! How a measure went over runs: one panel for what contenders did, one for their ratios to the baseline.
+//! How a measure went over runs: one panel for the contenders' levels, one for their ratios to the baseline.
 
 use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Panel, Point, look};
 use crate::format;
 
-/// From the first and last run to the ends of the axis, in runs.
+/// Distance from the first and last run to the ends of the axis, in runs.
 const INSET: f64 = 0.5;
 const POINT_RADIUS: f64 = 3.0;
-/// Names of measures are long.
+/// Names of measures are long, so the panel uses two lines.
 const PAPER: Paper = Paper { top: 38.0, two_lines: true, ..Paper::LARGE };
-/// Of the range of values, left free above and below.
+/// The share of the range of values that stays free above and below.
 const HEADROOM: f64 = 0.08;
 
 /// One contender over the runs.
 pub struct Line<'a> {
-    /// The contender's place, which decides its look.
+    /// The contender's index, which decides its look.
     pub index: usize,
     pub name: &'a str,
-    /// One for each run that has one, by the number of the run, counted from 1.
+    /// One point for each run that has a value, by the number of the run, counted from 1.
     pub points: Vec<Point>,
 }
 
-/// `None` if there is nothing to draw. Runs stand at equal distances, whatever the time between them. The reference is where
-/// both sides of a comparison are equal.
+/// `None` if there is nothing to draw. Runs have equal distances, whatever the time between them. At `reference` both
+/// sides of a comparison are equal.
 pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference: Option<f64>) -> Option<Panel> {
     let range = range(lines, reference)?;
     let x = Axis { unit: "runs, the oldest first", range: (INSET, runs as f64 + INSET), spacing: Spacing::Linear };

@@ -5,7 +5,7 @@ use analysis::findings::{CODES, Code};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explained {
     pub code: &'static str,
-    /// The part of a report where the figures behind it are; empty of two runs.
+    /// The part of a report with the figures behind it; empty for two runs.
     pub evidence: &'static str,
     pub meaning: &'static str,
     pub remedy: &'static str,

@@ -1,4 +1,4 @@
-//! What the analysis found, in words: a sentence or two for each finding, and what each code means and what to do.
+//! Findings in words: a sentence or two for each one, and what each code means and what to do.
 
 pub mod explained;
 pub mod of_runs;
@@ -15,12 +15,12 @@ use analysis::missing::Missing;
 use record::facts::DATA_CACHED_TWICE;
 use std::collections::BTreeSet;
 
-/// Longer properties of machines side by side are in the record only.
+/// Longer properties of machines side by side appear only in the record.
 const LONGEST_PROPERTY: usize = 60;
-/// Texts of the host are told by their beginning.
+/// Longer facts of the host are cut after this many characters.
 const LONGEST_HOST_FACT: usize = 160;
 
-/// As a report shows them.
+/// Findings as a report shows them.
 pub fn warnings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Warning> {
     findings.into_iter().map(warning).collect()
 }
@@ -37,7 +37,7 @@ pub fn warning(finding: &Finding) -> Warning {
     }
 }
 
-/// As a sentence begins; a contender's name stays as it is.
+/// The text as the beginning of a sentence; a contender's name stays as it is.
 fn begun(finding: &Finding) -> String {
     let text = sentence(finding);
     let is_named = finding.subject.contender.as_ref().is_some_and(|name| !name.is_empty() && text.starts_with(name));
@@ -58,20 +58,20 @@ pub fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// Each part knows its own codes.
+/// Tries each group of codes in turn; each group handles its own.
 fn of_run(finding: &Finding) -> String {
     let parts = [of_trials, of_contenders, of_machines, of_steadiness, of_host];
     let own = parts.iter().find_map(|part| part(finding));
     own.or_else(|| of_runs::sentence(&finding.what)).unwrap_or_else(|| finding.what.code().to_owned())
 }
 
-/// What sentences say of whom, where and in which trials.
+/// The subject in words: the contender, the point of the study, and the trials.
 fn subject(finding: &Finding) -> (&str, String, String) {
     let Subject { contender, coordinates, trials: numbers, .. } = &finding.subject;
     (contender.as_deref().unwrap_or_default(), at(coordinates), trials(numbers))
 }
 
-/// How trials went, and what their records are worth.
+/// Findings about how trials ended and whether their records can be trusted.
 fn of_trials(finding: &Finding) -> Option<String> {
     let (who, _, trials) = subject(finding);
     Some(match &finding.what {
@@ -115,7 +115,7 @@ fn of_trials(finding: &Finding) -> Option<String> {
     })
 }
 
-/// What contenders should have in common.
+/// Findings about what contenders should have in common.
 fn of_contenders(finding: &Finding) -> Option<String> {
     let (_, place, _) = subject(finding);
     Some(match &finding.what {
@@ -164,7 +164,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Machines side by side.
+/// Findings about machines side by side.
 fn of_machines(finding: &Finding) -> Option<String> {
     let (who, place, trials) = subject(finding);
     Some(match &finding.what {
@@ -187,7 +187,7 @@ fn of_machines(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Whether throughput stayed the same.
+/// Findings about whether throughput stayed the same.
 fn of_steadiness(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
@@ -217,7 +217,7 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
     })
 }
 
-/// What happened on the host.
+/// Findings about what happened on the host.
 fn of_host(finding: &Finding) -> Option<String> {
     let (_, _, told) = subject(finding);
     Some(match &finding.what {
@@ -261,7 +261,7 @@ fn percent(share: f64, decimals: usize) -> String {
     format!("{:.decimals$} %", share * 100.0)
 }
 
-/// ", because /dev/kvm is not there", without what a failed program printed, which is in the record.
+/// ", because /dev/kvm is not there", without the output of a failed program, which is in the record.
 fn first_cause(how: &str) -> String {
     let cause = how.split_once("because ").map_or("", |(_, cause)| cause);
     let cause = cause.split([':', '(', ';']).next().unwrap_or_default().trim();
@@ -281,7 +281,7 @@ fn loaded(table: &TableSums) -> String {
     format!("{}: {}", table.table, with.chain(without).collect::<Vec<_>>().join("; "))
 }
 
-/// The first of them; the others are in the table of work.
+/// The first difference; the others are in the table of work.
 fn unequal(all: &[UnequalWork]) -> String {
     let Some(one) = all.first() else { return String::new() };
     let (what, decimals) = work(&one.measure);
@@ -296,7 +296,7 @@ fn unequal(all: &[UnequalWork]) -> String {
     )
 }
 
-/// A measure of work as it is called in a sentence, and with how many decimals.
+/// The name of a measure of work in a sentence, and its number of decimals.
 fn work(measure: &str) -> (&str, usize) {
     match measure {
         STATEMENTS => ("statements", 2),

@@ -1,4 +1,4 @@
-//! What is not the same in two runs, in words.
+//! Differences between two runs, in words.
 
 use analysis::findings::{Change, ChangedWork, Part, What};
 use analysis::two_runs::questions::{Asked, Difference};

@@ -1,4 +1,4 @@
-//! What is warned of, and what is not, as a reader sees it.
+//! Which warnings a reader sees, and which not.
 
 use super::*;
 use analysis::estimate::Bounds;
@@ -115,7 +115,7 @@ fn what_else_differs_is_told_loudly() {
     new.plan.seed = 9;
     new.host.insert("kernel.release".to_owned(), Fact::known("6.12.1"));
     new.host.insert("system.uptime_s".to_owned(), Fact::known("77"));
-    // As a version of bakeoff that reads more would have it.
+    // As written by a later version of bakeoff that reads more facts.
     new.host.insert("kvm.parameters".to_owned(), Fact::known("halt_poll_ns=0"));
     for cell in &mut new.plan.cells {
         cell.settings.set("engine.profile", json!("durable")).unwrap();

@@ -1,4 +1,4 @@
-//! Every measure of every contender, folded: what no other section shows stands here as well.
+//! Every measure of every contender, folded, including those that no other section shows.
 
 use super::comparison::each_group;
 use super::heading;

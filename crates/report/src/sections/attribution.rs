@@ -1,4 +1,4 @@
-//! What machines side by side got by their numbers, their places and when they were started: the figures behind the sentences.
+//! What machines side by side got by number, place and start order: the figures behind the sentences.
 
 use super::consolidation::tone;
 use super::contender;
@@ -9,7 +9,7 @@ use crate::table::{Cell, Table, columns, id};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, Level};
 
-/// Nothing where machines can be told apart by their numbers only.
+/// Empty if only their numbers tell machines apart.
 pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
     let rows: Vec<Vec<Cell>> =
         found.iter().filter_map(|one| Some((*one, one.attribution.as_ref()?))).flat_map(rows).collect();

@@ -1,4 +1,4 @@
-//! Data checks, the record's agreement with itself, work for each transaction, and the driver's account of itself.
+//! Data checks, the record's agreement with itself, work per transaction, and the driver's testimony.
 
 use super::comparison::groups;
 use super::heading;
@@ -43,7 +43,7 @@ fn checks_in_words(analysis: &Analysis) -> String {
     format!("Over all trials: {held} checks passed, {violated} failed, {undecided} could not be judged.{unchecked}")
 }
 
-/// What was violated or not decided somewhere, in the open; what holds everywhere, folded.
+/// Checks that were violated or undecided somewhere are shown openly; checks that always hold are folded.
 fn checks(analysis: &Analysis) -> Vec<Block> {
     let mut names: Vec<(&str, Moment)> = Vec::new();
     let mut known = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Above everything else: where and when it was measured, the answer, and whether it may be used.
+//! The top of the report: where and when it was measured, the answer, and whether it may be used.
 
 use crate::answer;
 use crate::document::{Block, Stamped};
@@ -41,13 +41,13 @@ fn place(run: &Run) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// The weightiest reason for the stamp.
+/// The main reason for the stamp.
 pub fn reason(analysis: &Analysis) -> Option<&Finding> {
     let code = analysis.usability.because.first()?;
     analysis.findings.iter().find(|finding| finding.accepted.is_none() && finding.what.code() == code)
 }
 
-/// With that reason, and what to do about it.
+/// The stamp with that reason, and what to do about it.
 pub fn stamped(analysis: &Analysis) -> Stamped {
     let Usability { stamp, because } = &analysis.usability;
     let first = reason(analysis);

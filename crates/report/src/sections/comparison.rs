@@ -19,7 +19,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let ratios = figures::ratio::figure(analysis).map(Block::Figure);
     let each = each_group(analysis, of_group);
     let mut blocks = match (overview(analysis), ratios) {
-        // One table has the figure beside it.
+        // A single table has the figure beside it.
         (None, Some(figure)) if matches!(&each[..], [Block::Table(_)]) => {
             vec![Block::Beside(each.into_iter().chain([figure]).collect())]
         }
@@ -42,7 +42,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// A row for each point of a study that has several: throughput of all contenders, and their changes.
+/// A row for each point of a study with several points: throughput of all contenders, and their changes.
 pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
@@ -84,7 +84,7 @@ pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
     groups
 }
 
-/// What each group has, with its place above it; nothing of a group without.
+/// The blocks of each group, with its coordinates above them; a group without blocks is left out.
 pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Block>) -> Vec<Block> {
     let of_group = |cells: Vec<&CellResult>| {
         let found = blocks(&cells);
@@ -117,7 +117,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         };
         let mut row = vec![label];
         for cell in cells {
-            // The interval of the change is what counts; those of levels are among all measures.
+            // The interval of the change matters here; those of levels are among all measures.
             row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
             if let Some(comparison) = compared(analysis, cell) {
                 row.push(compare(comparison.contrast(&measure.id), Style::EFFECT));
@@ -138,7 +138,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
 }
 
-/// "p95, ms", and of what.
+/// "p95, ms", with the kind of transaction.
 fn percentile(measure: &Measure) -> Cell {
     let figure = measure.id.split_once('.').map_or(measure.id.as_str(), |(_, figure)| figure);
     let (figure, kind) = figure.split_once('/').unwrap_or((figure, ""));
@@ -146,14 +146,14 @@ fn percentile(measure: &Measure) -> Cell {
     Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response")).known_as(&measure.id)
 }
 
-/// Cells of different numbers of machines have figures of different names; then all of them are told.
+/// Cells with different numbers of machines have metrics with different names; then all names are shown.
 fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
     let others = cells.iter().map(|cell| cell.metric.name.as_str()).filter(|name| !name.is_empty());
     let names = distinct(std::iter::once(metric.name.as_str()).chain(others));
     Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
 }
 
-/// The measures that some cell has of those by which contenders are judged.
+/// The headline measures that some cell has.
 fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measure> {
     let counted = cells.iter().map(|cell| &cell.metric.counted).find(|counted| !counted.is_empty());
     let names = analysis::compare::headline(counted.map_or(&[], Vec::as_slice));

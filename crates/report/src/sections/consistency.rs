@@ -1,6 +1,6 @@
 //! Whether all sides did the same on a host that stayed the same: data, Little's law, storage work, and the host by trial.
 //!
-//! What does not hold stands as a warning above the answer; here are the readings behind that.
+//! What does not hold is a warning above the answer; the readings behind it are here.
 
 use super::heading;
 use crate::document::Block;
@@ -35,7 +35,7 @@ fn data_in_words(loaded: &[LoadedData]) -> String {
 }
 
 fn law_in_words(accounted: &[Accounted]) -> String {
-    // Of machines side by side each is asked.
+    // Machines side by side are checked one by one.
     let trials = |holds: &[bool]| {
         let own = accounted.iter().filter(|one| holds.contains(&one.holds)).map(|one| one.trial);
         own.collect::<BTreeSet<u32>>().len()

@@ -1,4 +1,4 @@
-//! Machines side by side: scores of each cell, each machine by itself, and what they say in sentences.
+//! Machines side by side: scores of each cell, each machine by itself, and conclusions in sentences.
 
 use super::{attribution, contender, heading};
 use crate::document::Block;
@@ -34,7 +34,7 @@ fn scores(found: &[&Consolidation], unit: &str) -> Table {
     Table::new(id("scores", ""), format!("Scores, in {unit}"), columns, found.iter().copied().map(row))
 }
 
-/// Of what one machine alone is needed for.
+/// The reason for figures that need one machine alone.
 const NONE_ALONE: &str = "no cell has one such machine alone";
 
 fn row(one: &Consolidation) -> Vec<Cell> {
@@ -93,7 +93,7 @@ fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
     ]
 }
 
-/// Of a ratio to the other machines.
+/// The tone of a ratio to the other machines.
 pub fn tone(ratio: Option<&Estimate>) -> Tone {
     match ratio {
         Some(ratio) if is_held_back(ratio) => Tone::Bad,

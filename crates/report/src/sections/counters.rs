@@ -1,4 +1,4 @@
-//! Counters for each transaction of two contenders side by side, those first that differ most surely.
+//! Counters per transaction for two contenders side by side; those that differ most certainly come first.
 
 use crate::document::Block;
 use crate::figures::course::place;
@@ -73,7 +73,7 @@ fn row(row: &CounterRow) -> Vec<Cell> {
     ]
 }
 
-/// Times and sizes that stand are large, those of a transaction are not. Three digits are more than a counter is known to.
+/// Times and sizes of readings are large, those per transaction are not. Counters are not known to more than three digits.
 fn style(row: &CounterRow) -> Style<'_> {
     let unit = match (&row.unit, row.behaviour) {
         (Unit::Things, _) => "",

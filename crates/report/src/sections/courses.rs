@@ -1,4 +1,4 @@
-//! How throughput went, and how long transactions took: the two figures that stand open.
+//! How throughput went over time, and how long transactions took: the two figures that are not folded.
 
 use super::comparison::each_group;
 use super::headed;

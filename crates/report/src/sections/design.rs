@@ -1,5 +1,5 @@
-//! What a reader must know of how the run was designed before judging its answer: contenders that are compared with
-//! themselves, and blocks that were added until intervals were narrow. Most runs have neither.
+//! What a reader must know about the design of the run before judging its answer: contenders compared with
+//! themselves, and blocks added until intervals were narrow. Most runs have neither.
 
 use crate::answer::is_difference;
 use crate::document::Block;
@@ -10,7 +10,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     sentences(analysis).into_iter().map(Block::Paragraph).collect()
 }
 
-/// A paragraph each; the terminal prints the same ones.
+/// One paragraph each; the terminal prints the same ones.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let precision = analysis.precision.as_ref().map(precision::sentence);
     against_itself(analysis).into_iter().chain(precision).collect()

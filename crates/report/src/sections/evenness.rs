@@ -1,4 +1,4 @@
-//! How even: how throughput varied from second to second, and how many transactions took very long.
+//! How even throughput was: how it varied from second to second, and how many transactions took very long.
 
 use super::comparison::each_group;
 use super::headed;

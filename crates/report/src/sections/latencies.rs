@@ -44,7 +44,7 @@ fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, cap
     let rows = kinds.iter().flat_map(of_kind).map(|(index, (cell, latency))| {
         let kind = if index == 0 { latency.kind.as_str() } else { "" };
         let cells = row(analysis, kind, cell, latency);
-        // Where nothing has an interval, the caption says so once.
+        // If nothing has an interval, the caption says so once.
         cells.into_iter().map(|cell| if plain { cell.detail("") } else { cell }).collect()
     });
     let caption = if plain { format!("{caption}; all are point values") } else { caption.to_owned() };
@@ -56,10 +56,10 @@ fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a
     all.filter(|(_, latency)| latency.span == span).collect()
 }
 
-/// Response times in the classic buckets, each up to twice as long as the one before.
+/// Response times in the classic buckets, each of which ends at twice the end of the one before.
 fn histogram(cells: &[&CellResult]) -> Table {
     let all = of_span(cells, Span::Response);
-    // Kind by kind as in the tables above; contenders keep their order.
+    // Sorted by kind as in the tables above; contenders keep their order.
     let kinds = distinct(all.iter().map(|(_, latency)| latency.kind.as_str()));
     let rows = kinds.iter().flat_map(|kind| all.iter().filter(|(_, latency)| latency.kind == *kind));
     let rows = rows.map(|(cell, latency)| {

@@ -1,4 +1,4 @@
-//! The host beside what each machine sees of itself, what platforms decided, and the exact command lines.
+//! The host beside what each machine reports about itself, what platforms decided, and the exact command lines.
 
 use super::side_by_side::SideBySide;
 use super::{heading, machines_apart};
@@ -10,7 +10,7 @@ use record::trial::{MachineFacts, TrialRecord};
 
 const MIB: u64 = 1 << 20;
 
-/// What most often explains a difference; everything else that was read is folded.
+/// Facts that most often explain a difference; all others are folded.
 const TELLING: [&str; 16] = [
     "cpu.model",
     "cpu.threads",
@@ -80,7 +80,7 @@ fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
     let names = distinct(run.plan.cells.iter().map(|cell| cell.contender.as_str()));
     let first = |name: &str| {
         let own = run.trials.iter().map(|trial| &trial.record).filter(|record| record.contender == name);
-        // A trial that got as far as looking inside says more than one that did not.
+        // A trial that looked inside the machine says more than one that did not get that far.
         let mut machines: Vec<_> = own.filter_map(|record| Some((record, record.machine.as_ref()?))).collect();
         machines.sort_by_key(|(_, machine)| machine.inside.is_empty());
         machines.first().copied()
@@ -99,7 +99,7 @@ fn beside(titles: Vec<String>, columns: &[&Facts]) -> SideBySide {
     SideBySide { titles, rows: names.into_iter().map(row).collect() }
 }
 
-/// Many bytes in a larger unit; everything else as it was read.
+/// Large sizes in bytes with a larger unit; everything else as it was read.
 fn readable(name: &str, value: &str) -> String {
     match value.parse::<u64>() {
         Ok(bytes) if name.ends_with("_bytes") && bytes >= MIB => format::bytes(bytes),
@@ -107,7 +107,7 @@ fn readable(name: &str, value: &str) -> String {
     }
 }
 
-/// Words as a shell would take them, each option on a line of its own.
+/// Words quoted for a shell, each option on a line of its own.
 pub fn command_line(words: &[String]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {

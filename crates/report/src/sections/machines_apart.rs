@@ -1,6 +1,6 @@
-//! What machines side by side differ in, by what was decided for each and by what each sees of itself.
+//! Differences between machines side by side: what was decided for each, and what each reports about itself.
 //!
-//! They are alike in nearly everything, so only differences are shown. What cannot be the same on two machines is left out.
+//! They are alike in nearly everything, so only differences are shown. What cannot be equal on two machines is left out.
 
 use super::side_by_side::SideBySide;
 use crate::document::Block;
@@ -11,7 +11,7 @@ use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use std::collections::BTreeSet;
 
-/// Names of places and moments: where a machine's files and groups are, when it was started.
+/// Names of places and moments: where a machine's files and groups are, and when it was started.
 const BY_NATURE: [&str; 9] = [
     "cgroup.path",
     "memory.available_bytes",
@@ -24,7 +24,7 @@ const BY_NATURE: [&str; 9] = [
     "system.uptime_s",
 ];
 
-/// Of each contender the first trial with most machines.
+/// The first trial with the most machines, for each contender.
 pub fn blocks(run: &Run) -> Vec<Block> {
     let names = distinct(run.plan.cells.iter().map(|cell| cell.contender.as_str()));
     let trials: Vec<&StoredTrial> = names.into_iter().filter_map(|name| first_with_most(run, name)).collect();
@@ -74,7 +74,7 @@ fn all_facts(machine: &StoredTrial) -> Facts {
         .collect()
 }
 
-/// What no machine can tell is no difference, whatever the reasons.
+/// A fact that no machine could read is no difference, whatever the reasons.
 fn differs(facts: &[Facts], name: &str) -> bool {
     let values: BTreeSet<Option<&String>> = facts.iter().map(|facts| known(facts.get(name))).collect();
     values.len() > 1

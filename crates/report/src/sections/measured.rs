@@ -1,4 +1,4 @@
-//! What was measured, in a few lines; all of it is in the appendices.
+//! What was measured, in a few lines; the details are in the appendices.
 
 use super::{heading, what_ran};
 use crate::document::Block;
@@ -35,7 +35,7 @@ struct Decided<'a> {
 }
 
 impl Decided<'_> {
-    /// One value, or all there are.
+    /// One value, or all distinct ones.
     fn value(&self, key: &str, shown: impl Fn(&str) -> String) -> Option<String> {
         let values: Vec<String> = self.flat.iter().filter_map(|cell| cell.get(key)).map(|value| shown(value)).collect();
         let values = distinct(values.iter().map(String::as_str));
@@ -60,7 +60,7 @@ fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
     joined([Some(servers), profile, all.value("engine.isolation", str::to_owned), instances])
 }
 
-/// Without how it was compiled, and without the engine's name where the version has it.
+/// The version without build details, and without the engine's name if the version contains it.
 fn product(server: &str) -> &str {
     let version = [" on ", " (", ", profile"].iter().fold(server, |text, end| text.split(end).next().unwrap_or(text));
     let named = version.split_once(' ').filter(|(engine, rest)| rest.to_lowercase().starts_with(*engine));
@@ -79,7 +79,7 @@ fn workload(plan: &Plan, all: &Decided<'_>) -> String {
     joined(std::iter::once(Some(names.join(" or "))).chain(settings.take(MOST_KEYS).map(Some)))
 }
 
-/// Of a workload; the rest is in the appendix.
+/// The most keys of a workload that are shown; the rest is in the appendix.
 const MOST_KEYS: usize = 5;
 
 fn load(plan: &Plan, analysis: &Analysis) -> String {

@@ -36,7 +36,7 @@ use crate::table::Cell;
 use analysis::summary::Analysis;
 use record::run::Run;
 
-/// The whole report, in the order in which it is to be read: one page with the answer, and appendices.
+/// The whole report in reading order: one page with the answer, and appendices.
 pub fn all(run: &Run, analysis: &Analysis) -> Document {
     let mut blocks = page(run, analysis);
     blocks.extend(why::reasons(analysis));
@@ -65,7 +65,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
     Document::new(&run.plan.question, blocks).explaining(terms::words(analysis))
 }
 
-/// What is to be pasted elsewhere: the page without figures over time and without appendices.
+/// A version for pasting elsewhere: the page without figures over time and without appendices.
 pub fn summary(run: &Run, analysis: &Analysis) -> Document {
     Document::new(&run.plan.question, page(run, analysis)).explaining(terms::words(analysis))
 }
@@ -79,7 +79,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// Each part that begins with a heading of the second level as an appendix by itself.
+/// Makes each part that begins with a heading of the second level an appendix of its own.
 fn folded(part: Vec<Block>) -> Vec<Block> {
     let mut folds: Vec<Block> = Vec::new();
     for block in part {
@@ -96,7 +96,7 @@ fn heading(text: impl Into<String>) -> Block {
     Block::Heading { level: 2, text: text.into() }
 }
 
-/// What there is below its heading, with a note in the end; nothing of nothing.
+/// Blocks below a heading, with a note at the end; empty if there are no blocks.
 fn headed(title: &str, found: Vec<Block>, note: Option<String>) -> Vec<Block> {
     if found.is_empty() {
         return found;
@@ -104,12 +104,12 @@ fn headed(title: &str, found: Vec<Block>, note: Option<String>) -> Vec<Block> {
     std::iter::once(heading(title)).chain(found).chain(note.map(Block::Note)).collect()
 }
 
-/// A contender, and at which point of the study.
+/// A contender, with its point of the study.
 fn contender(name: &str, coordinates: &str) -> Cell {
     Cell::text(name).detail(coordinates)
 }
 
-/// A heading below another, only where a study has several points.
+/// A lower heading for a point of the study; `None` if the study has only one.
 fn place(coordinates: &str) -> Option<Block> {
     (!coordinates.is_empty()).then(|| Block::Heading { level: 3, text: coordinates.to_owned() })
 }

@@ -89,7 +89,7 @@ fn why_none(effect: &Effect) -> String {
     effect.why_none.as_ref().map_or_else(|| "its load does not change there".to_owned(), missing::why)
 }
 
-/// Surely less throughput, or a surely longer response, is bad.
+/// A certain loss of throughput, or a certainly longer response, is bad.
 fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
     let bad = match effect.of {
         Of::Mean | Of::Least => Position::Below,

@@ -1,5 +1,5 @@
-//! The one of several machines that was to differ: in what, whether it is measured, and what it did if it is not. What the others
-//! got beside it is told elsewhere.
+//! The odd machine among several: in what it was meant to differ, whether it is measured, and what it did if it is not.
+//! What the others got beside it is shown elsewhere.
 
 use crate::document::Block;
 use crate::format;
@@ -7,7 +7,7 @@ use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
 use record::settings::OddLoad;
 
-/// A sentence for each cell that has one; nothing for all others.
+/// A sentence for each cell with an odd machine; `None` if no cell has one.
 pub fn blocks(plan: &Plan, analysis: &Analysis, title: fn(&Cell) -> String) -> Option<Block> {
     let of_cell = |cell| Some(format!("{}: {}{}", title(cell), said(cell)?, did(analysis, cell.id)));
     let said: Vec<String> = plan.cells.iter().filter_map(of_cell).collect();
@@ -34,7 +34,7 @@ fn said(cell: &Cell) -> Option<String> {
     Some(format!("machine {number} {}. {measured}", parts.join("; it ")))
 }
 
-/// What it did while it worked; nothing of one that is measured, or of one that did nothing.
+/// What it did while it worked; empty for a machine that is measured or did nothing.
 fn did(analysis: &Analysis, cell: u32) -> String {
     let found = analysis.consolidation.iter().find(|one| one.cell == cell).and_then(|one| one.bystander.as_ref());
     let figure = found.and_then(|bystander| Some((bystander.throughput.as_ref()?, &bystander.metric.name)));
@@ -47,7 +47,7 @@ fn quota(share: f64) -> String {
     format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))
 }
 
-/// When it was worked on, if not always.
+/// When it was under load, if not always.
 fn load(load: OddLoad) -> Option<&'static str> {
     Some(match load {
         OddLoad::Same => return None,

@@ -1,4 +1,4 @@
-//! How work was offered, where that was not a fixed number of clients: the climb to the peak, and the queue for sessions.
+//! How work was offered if not by a fixed number of clients: the climb to the peak, and the queue for sessions.
 
 use super::comparison::each_group;
 use super::headed;

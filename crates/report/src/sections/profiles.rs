@@ -35,7 +35,7 @@ fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
     Table::new(id, title(&profile.profile), columns, profile.rows.iter().map(row))
 }
 
-/// Title of a profile.
+/// The title of a profile.
 fn title(profile: &str) -> &str {
     match profile {
         "load" => "Load profile",
@@ -46,7 +46,7 @@ fn title(profile: &str) -> &str {
     }
 }
 
-/// Rows of all profiles; for each second, but where the name says otherwise.
+/// Names of rows of all profiles; figures are per second, unless the name says otherwise.
 fn named(row: &str) -> &str {
     match row {
         "transactions" => "transactions/s, of all kinds",
@@ -76,7 +76,7 @@ fn named(row: &str) -> &str {
     }
 }
 
-/// Columns of the classic buckets, after these.
+/// These columns, followed by those of the classic buckets.
 pub fn buckets(texts: &[&str]) -> Vec<Column> {
     let ends = BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms))));
     columns(texts, &[]).into_iter().chain(ends).chain([Column::number("longer")]).collect()
@@ -103,7 +103,7 @@ fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
     (all > 0).then(|| std::iter::once(name).chain(counts.into_iter().map(share)).collect())
 }
 
-/// An empty bucket is easier to see without a figure.
+/// An empty bucket is easier to recognise without a number.
 pub fn some(count: u64, cell: Cell) -> Cell {
     if count == 0 { Cell::missing("no transaction") } else { cell }
 }

@@ -1,4 +1,4 @@
-//! How throughput grows with vCPUs or clients, where a study varies them: table, figure, fitted laws, borders crossed.
+//! How throughput grows with vCPUs, clients or another number, if a study varies it: table, figure, laws, limits crossed.
 
 use super::heading;
 use crate::document::Block;
@@ -20,7 +20,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     }
     let groups = groups(&analysis.scaling);
     let mut blocks = vec![heading("Growth with size")];
-    // In the order of the plan, so that each has the look it has in other figures.
+    // In the order of the plan, so that each contender has the same look as in other figures.
     let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
     blocks.extend(figures::scaling::figure(&groups, &contenders).map(Block::Figure));
     for group in &groups {
@@ -36,7 +36,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// Curves that stand in one table: of the same resource under the same circumstances.
+/// Curves that share one table: the same resource under the same conditions.
 fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
     let mut groups: Vec<Vec<&Scaling>> = Vec::new();
     for curve in curves {

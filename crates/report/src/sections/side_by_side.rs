@@ -1,19 +1,19 @@
-//! Tables of named values with one column for each contender, what differs from the first column marked.
+//! Tables of named values with one column for each contender; what differs from the first column is marked.
 
 use crate::document::Block;
 use crate::table::{Cell, Column, Table, Tone};
 
-/// Columns of values under names; `None` where a column has no such name.
+/// Columns of named values; `None` where a column lacks a name.
 pub struct SideBySide {
     pub titles: Vec<String>,
     pub rows: Vec<(String, Vec<Option<String>>)>,
 }
 
-/// Rows that fit on the page before the equal ones are folded away.
+/// The most rows on the page; with more, the equal ones are folded.
 const MOST_ROWS_SHOWN: usize = 16;
 
 impl SideBySide {
-    /// All rows if they are few; else the differing ones, and the equal ones folded.
+    /// All rows if they are few; otherwise the differing ones, with the equal ones folded.
     pub fn blocks(self, id: &str, name: &str) -> Vec<Block> {
         let Self { titles, rows } = self;
         if rows.len() <= MOST_ROWS_SHOWN {

@@ -1,4 +1,4 @@
-//! Whether what was measured was a steady state.
+//! Whether the measured windows were in a steady state.
 
 use super::comparison::each_group;
 use super::heading;
@@ -47,12 +47,12 @@ fn row(cell: &CellResult) -> Vec<Cell> {
 
 const TOO_SHORT: &str = "trials are too short to tell";
 
-/// Of those trials that are long enough to tell.
+/// Counted among the trials that are long enough to tell.
 fn part(count: usize, told: usize) -> Cell {
     if told == 0 { Cell::missing(TOO_SHORT) } else { Cell::part(count, told, "") }
 }
 
-/// What is said of a trial or a cell.
+/// The verdict on a trial or a cell.
 pub fn verdict(found: &Steadiness) -> Cell {
     match found {
         Steadiness::Steady => Cell::verdict("steady", Tone::Good),

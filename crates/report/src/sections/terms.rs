@@ -31,7 +31,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     found
 }
 
-/// Which builds ran the trials, each with its trials if there are several; nothing of old records.
+/// The builds that ran the trials, each with its trials if there are several; empty for old records.
 fn measured_by(run: &Run) -> String {
     let mut builds: Vec<(&str, Vec<u32>)> = Vec::new();
     for record in run.trials.iter().map(|trial| &trial.record) {
@@ -51,7 +51,7 @@ fn measured_by(run: &Run) -> String {
     }
 }
 
-/// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
+/// Words that a reader meets before any explanation. Their meanings come from the glossary, so that there is only one.
 const WORDS: [&str; 27] = [
     "contender",
     "baseline",
@@ -82,13 +82,13 @@ const WORDS: [&str; 27] = [
     "least difference",
 ];
 
-/// And where several machines run side by side.
+/// Further words, for reports on several machines side by side.
 const WORDS_OF_SEVERAL: [&str; 7] =
     ["minimum of N", "slot", "fairness", "consolidation efficiency", "straggler", "noisy neighbour", "skew"];
 
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 
-/// What a reader may not know, with its meaning.
+/// Words that a reader may not know, with their meanings.
 pub fn words(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let of_several: &[&str] = if analysis.consolidation.is_empty() { &[] } else { &WORDS_OF_SEVERAL };
     WORDS.iter().chain(of_several).filter_map(|word| Some((*word, meaning(word)?))).collect()

@@ -55,7 +55,7 @@ fn not_run() -> Cell {
     Cell::missing("it was not run")
 }
 
-/// Which attempts at a trial were void because of other load on the host.
+/// The attempts at a trial that were void because of other load on the host.
 fn why_again(record: &TrialRecord) -> Option<String> {
     let limit = record.disturbed().first()?.by.allowed();
     let used: Vec<String> = record.disturbed().iter().map(|attempt| attempt.by.used()).collect();
@@ -92,7 +92,7 @@ fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> Cell {
 }
 
 fn steady_state(trial: &TrialThroughput) -> Cell {
-    // Why it is too short stands in the table of cells.
+    // Why it is too short is in the table of cells.
     let shown = verdict(&trial.steadiness.verdict);
     let drift = trial.steadiness.drift.as_ref().and_then(|drift| {
         let (low, high) = drift.bounds.known()?;
@@ -114,7 +114,7 @@ fn outcome(trial: &StoredTrial) -> Cell {
         Outcome::Completed if has_wrong_data(trial) => {
             let violated = trial.findings.iter().filter(|finding| finding.is_violated());
             let mut names: Vec<String> = violated.map(|finding| finding.name.clone()).collect();
-            // Several machines may have violated the same.
+            // Several machines may have violated the same check.
             names.sort_unstable();
             names.dedup();
             return Cell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(&names)));

@@ -1,4 +1,4 @@
-//! Can it be trusted? Everything that was found, the worst first, and what was looked at and is well.
+//! Can it be trusted? All findings, the worst first, and what was checked and is fine.
 
 use super::heading;
 use crate::document::Block;
@@ -13,7 +13,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     ]
 }
 
-/// Only what was looked at is said to be well.
+/// Only what was checked is called fine.
 pub fn passed(analysis: &Analysis) -> Vec<String> {
     [checks(analysis), same_data(analysis), same_work(analysis), steady(analysis), driver(analysis), timing(analysis)]
         .into_iter()
@@ -56,7 +56,7 @@ fn steady(analysis: &Analysis) -> Option<String> {
     all.then(|| "Throughput was steady over the measured windows.".to_owned())
 }
 
-/// A thread of the load engine that is busy most of the time may be what limits throughput.
+/// A thread of the load engine that is busy for a larger share of the time may limit throughput.
 const BUSY: f64 = 0.8;
 
 fn driver(analysis: &Analysis) -> Option<String> {

@@ -12,7 +12,7 @@ use record::settings::key;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Cells that fit beside one another; more are told by their coordinates alone.
+/// The most cells that fit side by side; more are named only by their coordinates.
 const MOST_COLUMNS: usize = 6;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
@@ -45,7 +45,7 @@ fn settings(plan: &Plan) -> SideBySide {
     SideBySide { titles: shown.iter().map(title).collect(), rows: names.into_iter().map(row).collect() }
 }
 
-/// The study's own sizes and spans; keys of catalog entries are known to nobody here.
+/// Units for the study's own sizes and times; keys of catalog entries have no known unit here.
 fn with_unit(name: &str, value: &str) -> String {
     match (name, value.parse::<u64>()) {
         (key::MEMORY | key::DISK_SIZE, Ok(bytes)) => format::bytes(bytes),
@@ -59,7 +59,7 @@ fn title(cell: &PlanCell) -> String {
     if coordinates.is_empty() { cell.contender.clone() } else { format!("{}, {coordinates}", cell.contender) }
 }
 
-/// Tables within tables as dotted keys.
+/// Nested tables as dotted keys.
 pub fn flattened(tables: &Map<String, Value>) -> BTreeMap<String, String> {
     let mut flat = BTreeMap::new();
     for (name, value) in tables {
@@ -78,7 +78,7 @@ pub fn flattened(tables: &Map<String, Value>) -> BTreeMap<String, String> {
     flat
 }
 
-/// A file of the user's own transactions: its name and weight, and what it says.
+/// A file of the user's own transactions: its name, weight and text.
 fn row_of_file(key: &str, file: &Value) -> Option<(String, String)> {
     let weight = file["weight"].as_u64().map(|weight| format!("@{weight}")).unwrap_or_default();
     Some((format!("{key}.{}{weight}", file["name"].as_str()?), file["text"].as_str()?.trim_end().to_owned()))

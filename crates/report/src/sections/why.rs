@@ -1,5 +1,5 @@
-//! Why contenders differ, as far as what was counted tells: sentences first, then the tables of
-//! [`super::profiles`] and [`super::counters`].
+//! Why contenders differ, as far as counters tell: sentences first, then the tables of [`super::profiles`]
+//! and [`super::counters`].
 
 use super::{counters, headed, heading, place, profiles};
 use crate::document::Block;
@@ -11,7 +11,7 @@ use analysis::summary::Analysis;
 
 const NONE: &str = "There is no telemetry of two contenders in one block, so nothing is known of why they differ.";
 
-/// So many of each comparison stand open.
+/// The most reasons per comparison that are not folded.
 const MOST_REASONS: usize = 3;
 
 /// The first reasons of each comparison.
@@ -29,7 +29,7 @@ pub fn reasons(analysis: &Analysis) -> Vec<Block> {
     headed("Why", found, Some("These differ together with the throughput. That does not prove a cause.".to_owned()))
 }
 
-/// What needs no telemetry to be known.
+/// A reason that needs no telemetry.
 fn emulated(analysis: &Analysis, explanation: &Explanation) -> Option<String> {
     let is_same = |one: &&Comparison| {
         one.coordinates == explanation.coordinates && one.contender == explanation.contender && !one.emulated.is_empty()
@@ -42,7 +42,7 @@ fn sentences(explanation: &Explanation) -> Vec<String> {
     explanation.reasons.iter().map(reasons::sentence).collect()
 }
 
-/// Everything behind them.
+/// Everything behind these reasons.
 pub fn details(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("All reasons and counters")];
     if analysis.explanations.is_empty() {
@@ -55,7 +55,7 @@ pub fn details(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// Where it is compared and, if there are several, what.
+/// The point of the study and, if there are several comparisons, the pair.
 fn title(analysis: &Analysis, explanation: &Explanation) -> String {
     let Explanation { coordinates, baseline, contender, .. } = explanation;
     let pair = format!("{contender} and {baseline}");

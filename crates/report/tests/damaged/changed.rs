@@ -1,4 +1,4 @@
-//! Every value of every file of a run changed to what nobody expects: there is a report, or an error that names the file.
+//! Every value of every file of a run, changed to something unexpected: the result is a report, or an error that names the file.
 
 use crate::{OnDisk, told};
 use analysis::summary::analyse;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Characters that a terminal acts on, marks of HTML and of Markdown, and what ends a table's cell or a block of code.
+/// Characters that a terminal acts on, HTML and Markdown marks, and what ends a table cell or a code block.
 const FOREIGN: &str = "\x1b[2J\x07\u{9b}31m\u{202e}<script>|```\r\n\0é";
 
-/// Places in a JSON file, one for each name: what holds for one entry of a list holds for the others.
+/// Places in a JSON file, one for each name: the entries of a list behave alike.
 fn pointers(value: &Value, path: &str, name: &str, known: &mut BTreeSet<String>, found: &mut Vec<String>) {
     if known.insert(name.to_owned()) {
         found.push(path.to_owned());
@@ -57,14 +57,14 @@ fn changes(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Nothing that a terminal acts on reaches any output, and no mark-up of others an HTML page.
+/// True if nothing that a terminal acts on reaches any output, and no foreign mark-up reaches an HTML page.
 fn is_clean(outputs: &[String]) -> bool {
     let acts = |letter: char| (letter.is_control() && letter != '\n') || ('\u{202a}'..='\u{202e}').contains(&letter);
     outputs.iter().all(|output| !output.contains(acts)) && outputs[0].matches("<script").count() == 1
 }
 
-/// Reads and reports what is there now; the panic or the bad message, if there is one. A file beside the changed one may be the
-/// one that does not agree with it.
+/// Reads and reports the present files; returns the panic or the bad message, if there is one. The message may name a
+/// file beside the changed one, if the two disagree.
 fn wrong(disk: &OnDisk, file: &str) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| match disk.open() {
         Ok(run) => {
@@ -80,7 +80,7 @@ fn wrong(disk: &OnDisk, file: &str) -> Option<String> {
     outcome.unwrap_or_else(|_| Some("it panics".to_owned()))
 }
 
-/// Changes each place of a file in each way, taking every `step`th of all changes.
+/// Changes each place of a file in each way, but only takes every `step`th of all changes.
 fn survives(run: &Run, files: &[&str], step: usize) {
     let disk = OnDisk::of(run);
     let mut bad = Vec::new();
@@ -105,7 +105,7 @@ fn survives(run: &Run, files: &[&str], step: usize) {
     assert!(bad.is_empty(), "{} changes: {bad:#?}", bad.len());
 }
 
-/// Of so many changes one is tried; there are thirteen of a number, so that each place meets others. All of them take minutes.
+/// One of this many changes is tried; a number has thirteen, so that places get different ones. All would take minutes.
 const STEP: usize = 11;
 
 #[test]
@@ -125,7 +125,7 @@ fn no_value_of_a_run_of_single_machines_is_believed_blindly() {
 #[test]
 fn no_value_of_a_run_of_machines_side_by_side_is_believed_blindly() {
     let mut run = consolidated::run(1, None);
-    // The others were not reached.
+    // The others are removed, as if not reached.
     run.trials.retain(|trial| trial.machines.len() == 2);
     let two = run.trials.iter().find(|trial| trial.machines.len() == 2).unwrap().record.id;
     let machine = format!("trials/{two:04}/machines/2/trial.json");

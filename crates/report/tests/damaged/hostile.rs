@@ -1,4 +1,4 @@
-//! Files made to take for ever, to take all memory, or to reach who reads the report.
+//! Files made to take forever, to take all memory, or to reach the terminal of a reader.
 
 use crate::{OnDisk, told};
 use record::synthetic;
@@ -36,7 +36,7 @@ fn a_log_of_a_million_seconds_is_refused() {
     disk.refused("trials/0001/intervals.hlog", &["line 200002: more than 200000 seconds"]);
 }
 
-/// As many seconds as there may be, in which nothing was done.
+/// As many seconds as a log may have, in which nothing was done.
 #[test]
 fn the_longest_log_that_is_read_has_a_report() {
     let disk = OnDisk::of(&synthetic::run(1));
@@ -59,7 +59,7 @@ fn lines_without_an_end_and_files_without_one_are_refused() {
     }
     for name in ["plan.json", "host.json", "trials/0001/trial.json", "trials/0001/findings.json"] {
         let disk = OnDisk::of(&synthetic::run(1));
-        // A hole: it takes no room on the disk.
+        // A sparse file, which takes no room on the disk.
         File::create(disk.file(name)).unwrap().set_len(1 << 40).unwrap();
         disk.refused(name, &["larger than 64 MiB"]);
     }
@@ -96,7 +96,7 @@ fn events_that_no_server_has_are_refused_and_others_come_back_as_they_were_writt
     assert_eq!(disk.open().unwrap().trials[1].looks.as_ref().unwrap().waits(), None);
 }
 
-/// What a study, a server or a guest says, in every place of a record that people read.
+/// Hostile text from a study, a server or a guest, in every place of a record that people read.
 #[test]
 fn texts_of_others_reach_readers_written_out() {
     let disk = OnDisk::of(&synthetic::run(2));

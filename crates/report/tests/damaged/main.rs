@@ -1,4 +1,4 @@
-//! Records in which something is missing, contradicts the rest or cannot be: from their files to the report.
+//! Records with something missing, contradictory or impossible: from their files to the report.
 
 mod changed;
 mod hostile;
@@ -58,7 +58,7 @@ impl OnDisk {
         (run, analysis)
     }
 
-    /// Reading fails, and the message names this file and says these words.
+    /// Expects reading to fail with a message that names this file and contains these words.
     #[track_caller]
     fn refused(&self, file: &str, words: &[&str]) {
         let told = self.open().map(|_| ()).expect_err("it is read as if nothing were wrong").to_string();
@@ -69,7 +69,7 @@ impl OnDisk {
     }
 }
 
-/// Everything that is made of a run.
+/// Everything that is made from a run.
 fn told(run: &Run, analysis: &Analysis) -> [String; 4] {
     [
         report::html(run, analysis),

@@ -1,4 +1,4 @@
-//! A completed trial whose files are not all there, or that says otherwise than the others or than the plan, is in no number.
+//! A completed trial whose files are incomplete, or contradict each other or the plan, enters no number.
 
 use crate::OnDisk;
 use analysis::compare::{Verdict, WhyUnusable};
@@ -8,7 +8,7 @@ use report::findings::sentence;
 use serde_json::json;
 use std::fs;
 
-/// The first trial of four is left out of every number, with these words above them.
+/// Expects the first of four trials to be left out of every number, with a warning that contains these words.
 #[track_caller]
 fn not_believed(disk: &OnDisk, words: &str) {
     let (run, analysis) = disk.analysed();
@@ -23,7 +23,7 @@ fn not_believed(disk: &OnDisk, words: &str) {
     assert_eq!(comparison.left_out.len(), 1);
     assert_eq!(comparison.left_out[0].why[0].why, WhyUnusable::RecordDisagrees);
     let [html, markdown, _, terminal] = crate::told(&run, &analysis);
-    // Its lines are broken where they are full.
+    // Lines of the terminal are wrapped.
     let terminal = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(terminal.contains(words), "{terminal}");
     assert!(html.contains("not believed") && markdown.contains("not believed"));
@@ -48,7 +48,7 @@ fn a_trial_with_fewer_data_checks_than_others_of_its_cell_has_not_passed_them() 
     findings.as_array_mut().unwrap().remove(0);
     disk.write("trials/0001/findings.json", findings.to_string());
     not_believed(&disk, "lacks 1 data checks that other trials of its cell have: order-entry/consistency-01");
-    // Another build may check other things.
+    // Another build may have other checks.
     disk.set("trials/0001/trial.json", "/made_by", "bakeoff 0.0.9");
     assert!(disk.analysed().0.trials.iter().all(|trial| trial.disagreements.is_empty()));
 }
@@ -87,7 +87,7 @@ fn a_throughput_counted_otherwise_than_all_others_is_not_believed() {
     disk.set("trials/0001/trial.json", "/driver/metric/per_ms", 60_000);
     disk.set("trials/0001/trial.json", "/driver/metric/counted", json!(["payment"]));
     not_believed(&disk, "its throughput counts payment per 60000 ms");
-    // Of two nobody knows which is right.
+    // With two trials, nobody knows which one is right.
     let disk = OnDisk::of(&synthetic::run(1));
     disk.set("trials/0001/trial.json", "/driver/metric/per_ms", 6_000);
     assert!(disk.analysed().0.trials.iter().all(|trial| trial.disagreements.len() == 1));
@@ -107,7 +107,7 @@ fn each_of_several_machines_must_have_been_checked() {
     assert!(of_trial(&disk)[0].contains("the record of one of its machines is missing"), "{:?}", of_trial(&disk));
 }
 
-/// It is not driven and its data not looked at again.
+/// It is not driven, and its data is not checked again.
 #[test]
 fn a_machine_that_stands_idle_needs_neither_seconds_nor_checks() {
     let disk = OnDisk::of(&neighbour::run(1, &["idle"]));
@@ -161,7 +161,7 @@ fn a_plan_that_cannot_be_one_is_refused() {
     told("/blocks", json!(u32::MAX), "blocks is 4294967295");
 }
 
-/// A cell whose scenario is another than that of the baseline's would be left out of every comparison without a word.
+/// A cell with another scenario than its baseline would silently be left out of every comparison.
 #[test]
 fn a_cell_that_lost_its_baseline_is_told_of() {
     let disk = OnDisk::of(&consolidated::run(1, None));

@@ -5,7 +5,7 @@ use record::run::Run;
 use record::synthetic::consolidated::{self, HeldBack, OwedTo};
 use std::sync::LazyLock;
 
-/// Of the three machines of one contender the second is held back. Made once for all tests.
+/// The second of three machines of one contender is held back. Made once for all tests.
 pub static MADE_UP: LazyLock<(Run, Analysis)> = LazyLock::new(|| {
     let run = consolidated::run(4, Some(HeldBack { contender: "kvm", machine: 2 }));
     let analysis = analyse(&run);
@@ -47,7 +47,7 @@ fn the_answer_names_the_minimum_and_never_the_sum() {
     assert!(html.contains("machine 1 ") && html.contains("throughput is that of the slowest one"));
 }
 
-/// One dot for each machine and block, and one larger one for each cell.
+/// One dot for each machine and block, and a larger one for each cell.
 #[test]
 fn the_figure_has_a_dot_for_each_machine_and_block() {
     let (_, analysis) = &*MADE_UP;
@@ -71,7 +71,7 @@ fn the_json_has_scores_and_every_machine_of_every_trial() {
     assert_eq!(report::json(run, analysis).unwrap(), report::json(run, &analyse(run)).unwrap(), "the same bytes again");
 }
 
-/// A study whose only contender is its baseline compares nothing, and has its answer nevertheless.
+/// A study whose only contender is its baseline compares nothing, but it still has an answer.
 #[test]
 fn a_single_contender_is_answered_by_its_minimum() {
     let (mut run, _) = MADE_UP.clone();
@@ -89,7 +89,7 @@ fn studies_of_single_machines_have_no_such_section() {
     assert!(!report::markdown(&run, &analyse(&run)).contains("Consolidation"));
 }
 
-/// The sentences on what is owed to what, of three machines of one contender.
+/// The sentences on attribution for three machines of one contender.
 fn owed(blocks: u32, owed_to: OwedTo) -> String {
     let found = analyse(&consolidated::run_in_which(blocks, Some(("kvm", owed_to)))).consolidation;
     let three = found.iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").expect("three machines");

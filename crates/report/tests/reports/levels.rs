@@ -1,11 +1,11 @@
-//! What a reader divides in a table is what stands below it.
+//! The quotient of two levels in a table is the ratio shown with them.
 
 use analysis::summary::analyse;
 use analysis::two_runs;
 use record::run::Run;
 use record::synthetic;
 
-/// Trials that differ much in how fast they were, and the fast ones did more.
+/// Trials that differ much in speed; the fast ones did more.
 fn uneven() -> Run {
     let mut run = synthetic::run(5);
     for trial in &mut run.trials {
@@ -29,7 +29,7 @@ fn in_the_table_the_ratio_of_levels_is_the_relative_one() {
         let cells: Vec<&str> = row.split('|').skip(2).map(str::trim).collect();
         let level = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
         let shown = report::format::effect(level(cells[1]) / level(cells[0]));
-        // Levels have three digits and the change has two, so the last of them may differ by one.
+        // Levels have three digits and changes two, so the last digit may differ by one.
         let percent = |text: &str| text.split(' ').next().unwrap().replace('−', "-").parse::<f64>().unwrap();
         assert!((percent(&shown) - percent(cells[2])).abs() <= 1.0, "{row}: {shown}");
         compared += 1;
@@ -37,7 +37,7 @@ fn in_the_table_the_ratio_of_levels_is_the_relative_one() {
     assert_eq!(compared, 4, "throughput and three percentiles");
 }
 
-/// And what `bakeoff compare` says of the same trials.
+/// `bakeoff compare` shows the same levels for these trials.
 #[test]
 fn two_runs_are_compared_by_the_levels_of_their_reports() {
     let run = uneven();

@@ -1,4 +1,4 @@
-//! The page in a browser, used as a reader would: headless Chromium at the widths of a phone, a tablet and a desk.
+//! The page in a browser, used as by a reader: headless Chromium at the widths of a phone, a tablet and a desktop.
 
 use crate::real;
 use serde::Deserialize;
@@ -7,20 +7,20 @@ use std::process::Command;
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What a page for two contenders may ask of its reader.
+/// The most that a page for two contenders may contain.
 const MOST_WORDS: u32 = 1_500;
 const MOST_TABLES: u32 = 10;
 
 #[derive(Debug, Deserialize)]
 struct Seen {
-    /// In the open.
+    /// Words that are not folded.
     words: u32,
     tables: u32,
-    /// What is not as it should be.
+    /// Problems that were found.
     found: Vec<String>,
 }
 
-/// `AXE` may name a file with axe-core, which then looks for violations of WCAG 2 A and AA.
+/// `AXE` may name a file with axe-core, which then checks for violations of WCAG 2 A and AA.
 fn look(browser: &str, page: &str, width: u32, dark: bool) -> (Seen, String) {
     let axe = std::env::var_os("AXE").map(|path| std::fs::read_to_string(path).expect("a file")).unwrap_or_default();
     let script = include_str!("looked_at.js");

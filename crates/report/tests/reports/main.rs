@@ -1,4 +1,4 @@
-//! Reports of made-up runs: what they say, and that every writer says all of it.
+//! Reports of made-up runs: their content, and that every writer includes all of it.
 
 mod consolidated;
 mod grown;
@@ -57,7 +57,7 @@ fn the_markdown_of_a_troubled_run() {
     insta::assert_snapshot!(report::markdown(&run, &analysis));
 }
 
-/// An old record knows no limit, and its table has no column for it.
+/// An old record has no limit, so its table has no column for it.
 #[test]
 fn trials_that_others_disturbed_are_told_with_what_they_used() {
     let (mut run, _) = sound();
@@ -96,7 +96,7 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 5);
 }
 
-/// A run in which the first contender climbed to its peak, and the second could not keep up with what arrived.
+/// The first contender climbed to its peak, and the second could not keep up with its arrivals.
 fn offered() -> (Run, Analysis) {
     let mut run = synthetic::run(3);
     for trial in &mut run.trials {
@@ -123,7 +123,7 @@ fn offered() -> (Run, Analysis) {
     (run, analysis)
 }
 
-/// A run that wished for ±2 % and added two blocks.
+/// A run with a wished precision of ±2 % and two added blocks.
 fn precise() -> (Run, Analysis) {
     let mut run = synthetic::run(12);
     let ended = Some(Ended::Reached);
@@ -144,7 +144,7 @@ fn whether_the_wished_precision_was_reached_stands_below_the_answer_in_every_for
     assert!(visible_text(&report::html(&run, &analysis)).contains(told));
 }
 
-/// Two equal contenders have no difference, so that a verdict is an alarm about the measuring, and false.
+/// Two equal contenders have no difference, so any verdict is a false alarm about the measurement.
 #[test]
 fn an_aa_study_calls_a_difference_a_false_alarm() {
     let mut run = synthetic::run(5);
@@ -174,7 +174,7 @@ fn how_work_was_offered_is_shown_where_it_was_not_fixed() {
     assert!(!fixed.contains("How work was offered"));
 }
 
-/// A ratio against an emulated guest must not be quoted without saying so, wherever it is read.
+/// A ratio to an emulated guest must not be quoted without saying so, wherever it is read.
 #[test]
 fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let mut run = synthetic::run(3);
@@ -219,7 +219,7 @@ fn wrong_data_refuses_the_verdict_in_the_first_sentence() {
     );
 }
 
-/// What stands between the elements of a page; of another text all of it.
+/// The text between the elements of a page; for other formats, all of it.
 fn visible_text(text: &str) -> String {
     let text = text.replace('\u{a0}', " ").replace("&#39;", "'");
     text.split('<')
@@ -228,10 +228,10 @@ fn visible_text(text: &str) -> String {
         .collect()
 }
 
-/// Opening and closing tags of the elements that a report is made of, in order.
+/// Unbalanced tags of the elements in a report, in order.
 fn unbalanced(html: &str) -> Vec<String> {
     let (mut open, mut wrong): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
-    // What stands in the script is no element.
+    // The script contains no elements.
     let (page, end) = html.split_once("<script>").expect("one script");
     let html = format!("{page}{}", end.split_once("</script>").expect("its end").1);
     for tag in html.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
@@ -316,7 +316,7 @@ fn an_empty_run_is_reported_too() {
     assert!(terminal.contains("✗ Not usable. 6 of 6 planned trials were not run"), "{terminal}");
 }
 
-/// Writes reports to be looked at: of made-up runs, and of the run whose folder `LOOK_AT` names.
+/// Writes reports for looking at: of made-up runs, and of the run whose folder `LOOK_AT` names.
 /// `cargo test -p report -- --ignored --nocapture`
 #[test]
 #[ignore = "writes files for people to look at"]
@@ -341,7 +341,7 @@ fn samples_to_look_at() {
     }
 }
 
-/// Keys under which stand data, not parts of the format.
+/// Keys whose values are data, not parts of the format.
 const KEYS_OF_DATA: [&str; 8] = ["host", "decided", "inside", "effective", "tally", "errors", "extra", "sweep"];
 
 fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {

@@ -1,4 +1,4 @@
-//! A list of runs, what is kept of one, and how a measure went over them.
+//! A list of runs, the brief of one, and how a measure went over them.
 
 use super::keys;
 use analysis::many_runs::trend::{Trend, Wanted, trend};
@@ -8,7 +8,7 @@ use record::synthetic;
 use report::many_runs::Entry;
 use std::collections::BTreeSet;
 
-/// Of three days; on the second the load did less, and on the third the server was another.
+/// Runs of three days. On the second day the load did less; on the third the server was a different one.
 fn runs() -> Vec<Brief> {
     let on_day = |(day, per_hundred): (u32, u64)| {
         let mut run = synthetic::run(3);
@@ -38,7 +38,7 @@ fn the_terminal_shows_a_table_and_a_plot() {
 #[test]
 fn a_page_draws_what_markdown_has_as_a_table() {
     let (html, markdown) = (report::html_of_trend(&of_throughput()), report::markdown_of_trend(&of_throughput()));
-    // Of each of two contenders three points with an interval, and three ratios of one of them.
+    // Each of two contenders has three points with an interval, and one of them has three ratios.
     assert_eq!(html.matches("<circle class=\"point ").count(), 9);
     assert_eq!(html.matches("<line class=\"bar ").count(), 27);
     assert_eq!(html.matches("<line class=\"reference\"").count(), 1);
@@ -48,7 +48,7 @@ fn a_page_draws_what_markdown_has_as_a_table() {
     }
 }
 
-/// Responses are kept in microseconds and shown in milliseconds.
+/// Response times are kept in microseconds and shown in milliseconds.
 #[test]
 fn a_figure_is_in_the_unit_of_its_title() {
     let trend = trend(&runs(), Wanted { measure: "response.p50/new-order", ..Wanted::default() }).unwrap();

@@ -1,4 +1,4 @@
-//! A measure of somebody's own appears wherever measures do.
+//! A measure of a user's own appears wherever measures do.
 
 use analysis::many_runs::brief;
 use analysis::many_runs::trend::{Wanted, trend};
@@ -7,7 +7,7 @@ use analysis::summary::analyse_with;
 use analysis::two_runs::compare_with;
 use record::synthetic;
 
-/// How long a trial's name is: made up, and known.
+/// A made-up measure with a known value: the length of the contender's name.
 fn with_a_made_up_measure() -> Vec<Entry> {
     let made_up =
         one("made-up", Unit::Count, Better::Less, Scale::Ratio, |trial| Some(trial.record.contender.len() as f64));

@@ -51,7 +51,7 @@ fn what_the_others_keep_is_the_answer_and_not_the_minimum_of_it_all() {
     assert_eq!(report::json(run, analysis).unwrap(), report::json(run, &analyse(run)).unwrap(), "the same bytes again");
 }
 
-/// A panel for each cell in which it comes or goes, each with one shaded part and one line.
+/// A panel for each cell in which it comes or goes, with one shaded part and one line.
 #[test]
 fn the_figure_shades_the_time_in_which_it_worked() {
     let (_, analysis) = &*MADE_UP;
@@ -66,7 +66,7 @@ fn the_figure_shades_the_time_in_which_it_worked() {
     }
 }
 
-/// Of two machines the other one is spoken of alone, and has no scores of several.
+/// Of two machines, the other one is named in the singular, and there are no scores of several.
 #[test]
 fn one_beside_a_neighbour_has_no_scores_of_several() {
     let (run, _) = &*MADE_UP;

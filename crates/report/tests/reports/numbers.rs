@@ -1,10 +1,10 @@
-//! Every number on the page is in report.json, as it is or before it was rounded and put into the unit in which people read it.
+//! Every number on the page is in report.json, either as it is or before it was rounded and converted to the unit shown.
 
 use crate::tables::ALL;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// From what the record has to what is shown: per cent, milliseconds, kB, MB, KiB, MiB, GiB, GHz, seconds, minutes.
+/// Factors from the record to what is shown: per cent, milliseconds, kB, MB, KiB, MiB, GiB, GHz, seconds, minutes.
 const SCALES: [f64; 8] =
     [1.0, 100.0, 1e-3, 1e-6, 1.0 / 1024.0, 1.0 / 1_048_576.0, 1.0 / 1_073_741_824.0, 1.0 / 60_000.0];
 
@@ -19,7 +19,7 @@ impl Known {
     fn of(json: &Value) -> Self {
         let mut known = Self::default();
         known.add(json);
-        // Changes are told of ratios.
+        // Changes are shown for ratios.
         let changes: Vec<f64> = known.numbers.iter().map(|number| number - 1.0).collect();
         known.numbers.extend(changes);
         known.numbers.sort_by(f64::total_cmp);
@@ -48,7 +48,7 @@ impl Known {
         let plain = shown.replace(',', "");
         let value: f64 = plain.parse().expect("a number");
         let decimals = plain.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        // Idle zeros of a whole number may stand for digits that are not shown.
+        // Trailing zeros of a whole number may stand for digits that are not shown.
         let idle = if decimals == 0 { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
         let half = 0.5 * 10_f64.powf(idle as f64 - decimals as f64);
         let near = |scale: f64| {
@@ -72,7 +72,7 @@ fn numbers(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is read on a page: neither what draws it nor what stands within its elements.
+/// What a reader sees on a page: not its style or script, and not the attributes of its elements.
 fn texts(html: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = html;

@@ -1,7 +1,7 @@
-//! Three runs as they were recorded, kept here: whatever a report says of them, all its forms say the same.
+//! Three real runs, kept here as recorded: whatever a report says about them, all its forms say the same.
 //!
-//! Order entry on `SQLite` and on PostgreSQL, natively, with settings that differ; and one run on `SQLite` beside which something
-//! else took the host's CPUs for a while.
+//! Two are order entry natively on `SQLite` and on PostgreSQL, with settings that differ. In the third, on `SQLite`,
+//! something else took the host's CPUs for a while.
 
 use analysis::cells::CellResult;
 use analysis::compare::headline;
@@ -38,7 +38,7 @@ fn judged<'a>(analysis: &'a Analysis, cell: &CellResult) -> Vec<(&'a Measure, f6
 fn all_forms_of_a_report_say_the_same() {
     for name in RUNS {
         let (run, analysis) = opened(name);
-        // A number is not parted from its unit there.
+        // The page keeps numbers and units together with a no-break space.
         let html = report::html(&run, &analysis).replace('\u{a0}', " ");
         let markdown = report::markdown(&run, &analysis);
         let terminal = report::terminal(&run, &analysis);
@@ -72,7 +72,7 @@ fn all_forms_of_a_report_say_the_same() {
     }
 }
 
-/// Where no block is left out, what a reader divides is what stands below it, in every measure.
+/// If no block is left out, the quotient of two levels is the ratio shown with them, in every measure.
 #[test]
 fn the_ratio_of_levels_is_the_relative_one() {
     for name in RUNS {
@@ -80,7 +80,7 @@ fn the_ratio_of_levels_is_the_relative_one() {
         for comparison in analysis.comparisons.iter().filter(|one| one.left_out.is_empty()) {
             let level = |cell: u32, id: &str| analysis.observations.level(id, cell).unwrap().estimate.point;
             for Contrast { measure, scale, estimate, blocks, .. } in &comparison.contrasts {
-                // A measure that some trial does not have is compared over the others.
+                // A measure that some trial lacks is compared over the others.
                 if blocks.len() < analysis.cells[0].trials.len() {
                     continue;
                 }
@@ -95,7 +95,7 @@ fn the_ratio_of_levels_is_the_relative_one() {
     }
 }
 
-/// The table for spreadsheets holds what the levels are made of: their geometric means by block.
+/// The table for spreadsheets holds what levels are made from: they are geometric means by block.
 #[test]
 fn levels_can_be_made_again_from_the_table_of_observations() {
     for name in RUNS {
@@ -119,7 +119,7 @@ fn levels_can_be_made_again_from_the_table_of_observations() {
     }
 }
 
-/// A trial that others disturbed beyond the study's limit is void and was run again; what is left out is named.
+/// A trial that others disturbed beyond the study's limit is void and was run again; the report names what is left out.
 #[test]
 fn a_disturbed_run_says_that_it_was() {
     let (run, analysis) = opened("disturbed");

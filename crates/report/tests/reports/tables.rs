@@ -13,7 +13,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Made-up runs that have every section between them, and the real ones.
+/// Made-up runs that together have every section, and the real runs.
 pub static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
     let of = |run: Run| (analyse(&run), run);
     let made_up = [
@@ -44,7 +44,7 @@ fn every_table_and_figure_has_an_id_of_its_own() {
         let found = ids(&sections::all(run, analysis));
         let distinct: BTreeSet<&String> = found.iter().collect();
         assert_eq!(distinct.len(), found.len(), "{name}: {found:#?}");
-        // A number at the end would say that two asked for the same.
+        // A number at the end would mean that two blocks asked for the same id.
         let asked_twice: Vec<&String> = found.iter().filter(|id| distinct.contains(&format!("{id}-2"))).collect();
         assert_eq!(asked_twice, Vec::<&String>::new(), "{name}");
         families.extend(found.iter().map(|id| id.split('/').next().unwrap().to_owned()));
@@ -121,7 +121,7 @@ fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
     assert!(first[1].contains("\"too few trials: 1 block, at least 3 are needed\",,no block has it of both"), "{csv}");
 }
 
-/// Nothing is rounded on the way: cells hold what the analysis found.
+/// Nothing is rounded on the way: cells hold the numbers of the analysis.
 #[test]
 fn cells_hold_the_numbers_of_the_analysis() {
     for (name, run, analysis) in ALL.iter() {

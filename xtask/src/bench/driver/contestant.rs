@@ -1,4 +1,4 @@
-//! Who races, how each is started, and how its figures are read.
+//! The contestants, how each is started, and how its figures are read.
 
 use super::super::Ground;
 use super::scenario::{Scenario, Test};
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 /// Where Debian keeps PostgreSQL's own programs.
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
-/// Threads of everybody who has a choice: as many as these machines have CPUs.
+/// Threads for every contestant that has the option: as many as these machines have CPUs.
 const THREADS: &str = "2";
 /// bakeoff's exit code if the driver was disturbed too much for a study. Here that is part of what is measured, and the
 /// figures show it.
 const INVALID: i32 = 4;
-/// Beyond its time a contestant may take this long to connect and to end.
+/// How much longer than its measuring time a contestant may take to connect and to end.
 const ALLOWANCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub enum Contestant {
     Sysbench,
 }
 
-/// Where they are.
+/// Where the programs are.
 #[derive(Clone, Copy)]
 pub struct Programs<'a> {
     pub ground: &'a Ground,
-    /// If there is one, nobody but it is raced against.
+    /// If set, it is the only opponent.
     pub before: Option<&'a Path>,
 }
 
@@ -46,7 +46,7 @@ pub struct Run<'a> {
     pub seed: u32,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     pub statements: f64,
@@ -69,7 +69,7 @@ impl Sample {
 }
 
 impl Programs<'_> {
-    /// Says what is not installed, before anything is started.
+    /// Fails if something is not installed, before anything is started.
     pub fn are_installed(self) -> anyhow::Result<()> {
         if let Some(before) = self.before {
             ensure!(before.is_file(), "{} is no program: --before takes another bakeoff", before.display());
@@ -81,7 +81,7 @@ impl Programs<'_> {
         Ok(())
     }
 
-    /// Who races in a scenario; the first is ours.
+    /// The contestants of a scenario; the first is ours.
     pub fn that_run(self, scenario: &Scenario) -> Vec<Contestant> {
         if self.before.is_some() {
             return vec![Contestant::Bakeoff, Contestant::Before];
@@ -90,21 +90,21 @@ impl Programs<'_> {
         [Some(Contestant::Bakeoff), pgbench, Some(Contestant::Sysbench)].into_iter().flatten().collect()
     }
 
-    /// Our command line of driving, of whichever bakeoff.
+    /// The command line of `bakeoff drive`, for the current or the older bakeoff.
     pub fn drive(self, contestant: Contestant, server: &Server, test: Test, rows: u32) -> Command {
         let older = self.before.filter(|_| contestant == Contestant::Before);
         drive(older.unwrap_or(&self.ground.bakeoff), server, test, rows)
     }
 }
 
-/// Makes the table that everybody uses.
+/// Creates and fills the table that all contestants use.
 pub fn load(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<()> {
     let mut command = drive(&ground.bakeoff, server, Test::PointSelect, rows);
     process::run(command.args(["--steps", "load"]), ALLOWANCE, |_| Ok(())).context("loading")?;
     Ok(())
 }
 
-/// The part of our command line that is the same for all.
+/// The part of our command line that all scenarios share.
 pub fn drive(bakeoff: &Path, server: &Server, test: Test, rows: u32) -> Command {
     let mut command = Command::new(bakeoff);
     command.args(["drive", "sysbench-oltp", &server.url(), "--json", "--shards", THREADS]);
@@ -113,7 +113,7 @@ pub fn drive(bakeoff: &Path, server: &Server, test: Test, rows: u32) -> Command 
     command
 }
 
-/// sysbench with its script and how to reach the server.
+/// sysbench with its script, and the options to reach the server.
 pub fn sysbench(server: &Server, test: Test, rows: u32) -> Command {
     let mut command = Command::new("sysbench");
     command.arg(format!("oltp_{}", test.word()));
@@ -136,7 +136,7 @@ pub fn sysbench(server: &Server, test: Test, rows: u32) -> Command {
     command
 }
 
-/// pgbench on a script of ours that does what sysbench's point select does.
+/// pgbench with our script, which does what sysbench's point select does.
 pub fn pgbench(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<Command> {
     let script: PathBuf = ground.folder.join("point_select.sql");
     let text = format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id = :id;\n");
@@ -217,7 +217,7 @@ pub fn json(text: &str) -> anyhow::Result<Value> {
 }
 
 fn committed(said: &Value) -> anyhow::Result<f64> {
-    // Warming up costs CPU time as well.
+    // Warming up costs CPU time, too.
     let kinds = said["driver"]["whole_run"].as_array().context("drive says what it did")?;
     Ok(kinds.iter().filter_map(|kind| kind["committed"].as_f64()).sum())
 }

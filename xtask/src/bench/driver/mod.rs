@@ -1,10 +1,10 @@
 //! The load engine against pgbench and sysbench: the same statements on the same tables of the same server, in turn.
 //!
-//! What is compared is what a statement costs the driving process in CPU time, and how many statements come through.
-//! Or two versions of the load engine against each other, which tells what a change costs more finely than two such races could.
+//! It compares the driving process's CPU time per statement, and the number of statements. Alternatively, two versions
+//! of the load engine are compared, which shows the cost of a change more precisely than two such races could.
 //!
-//! Every contestant gets two threads where it has a choice, prepared statements, and ids drawn uniformly. Its CPU time
-//! is that of the whole process, connecting included. Connections are Unix sockets, which cost all of them the same.
+//! Every contestant gets two threads if it has the option, prepared statements, and uniformly drawn ids. Its CPU time
+//! is that of the whole process, including connecting. Connections are Unix sockets, which cost all of them the same.
 
 mod contestant;
 mod omission;
@@ -21,7 +21,7 @@ use server::{Product, Server};
 use std::path::Path;
 use summary::Rounds;
 
-/// Rows of the one table that all contestants work on.
+/// Rows of the one table that all contestants use.
 const TABLE_ROWS: u32 = 100_000;
 
 pub fn race(ground: &Ground, before: Option<&Path>, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
@@ -58,7 +58,7 @@ fn compare(
     let contestants = programs.that_run(scenario);
     let mut rounds = Rounds::new(&contestants);
     for number in 0..count {
-        // Everybody is first, second and last equally often.
+        // Each contestant is first, second and last equally often.
         for turn in 0..contestants.len() {
             let contestant = contestants[(turn + number as usize) % contestants.len()];
             let run = Run { server, scenario, rows: TABLE_ROWS, seconds, seed: number + 1 };

@@ -1,4 +1,4 @@
-//! A server that stands still for two seconds while work keeps arriving: everybody must count the waiting.
+//! A server stands still for two seconds while work keeps arriving: every contestant must count the waiting.
 
 use super::super::Ground;
 use super::TABLE_ROWS;
@@ -40,7 +40,7 @@ pub fn compare(ground: &Ground, server: &Server, rounds: u32) -> anyhow::Result<
     Ok(vec![bar("pgbench", of_pgbench), bar("sysbench", of_sysbench)])
 }
 
-/// Runs the command, stops the server for a while in its middle, and gives what the command said.
+/// Runs the command, stops the server for a while in the middle, and returns the command's output.
 fn through_a_stop(server: &Server, mut command: Command) -> anyhow::Result<String> {
     let (mut stopped, mut went_on) = (false, false);
     let finished = process::run(&mut command, LIMIT, |elapsed| {

@@ -1,8 +1,8 @@
-//! What is compared, and what is asked for.
+//! The comparisons, and their limits.
 
 use super::server::Product;
 
-/// What one transaction is.
+/// The transaction of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// One prepared SELECT by primary key, without a transaction around it.

@@ -1,4 +1,4 @@
-//! A server of our own for the race, started as a trial would start it, and its address in everybody's words.
+//! A server of our own for the race, started as in a trial, and its address in each contestant's form.
 
 use super::super::Ground;
 use super::super::conversation::Conversation;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The shape that the server's settings are made for.
+/// The shape for which the server is configured.
 const VCPUS: u32 = 2;
 const MEMORY_BYTES: u64 = 4 << 30;
-/// Room for the largest race, its administration and whatever the server keeps for itself.
+/// Room for the largest race, its administration and the server's own reserve.
 const CONNECTIONS: u32 = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +67,10 @@ impl Server {
         Ok(Self { product, host, port, user, database, conversation, folder })
     }
 
-    /// The server's address as bakeoff takes it.
+    /// The server's address in bakeoff's form.
     pub fn url(&self) -> String {
         let host = self.host.replace('/', "%2F");
-        // PostgreSQL's port is part of its socket's name; MariaDB's is a file without one.
+        // PostgreSQL's port is part of its socket's name; MariaDB's socket is a file without a port.
         let address = match self.product {
             Product::Postgres => format!("postgres://{}@{host}:{}", self.user, self.port),
             Product::Mariadb => format!("mariadb://{}@{host}", self.user),
@@ -95,7 +95,7 @@ impl Server {
     }
 }
 
-/// The engine's settings as a study without any would give them, with room for all connections.
+/// The engine's settings as a study without any would get them, with room for all connections.
 fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
     let study = format!(
         "question = \"none\"\n[machine]\nvcpus = {VCPUS}\nmemory = \"{MEMORY_BYTES}\"\n\
@@ -111,7 +111,7 @@ fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
     let plan: Value = serde_json::from_slice(&output.stdout).context("reading the plan")?;
     let mut settings: Map<String, Value> =
         plan["cells"][0]["settings"]["engine"].as_object().context("the plan has an engine")?.clone();
-    // What is not the server's own.
+    // Keys that are not settings of the server.
     for name in ["kind", "instances"] {
         settings.remove(name);
     }

@@ -1,15 +1,15 @@
-//! From rounds to a table and to what is asked for.
+//! From rounds to a table and to figures with limits.
 
 use super::contestant::{Contestant, Sample};
 use super::scenario::Scenario;
 use crate::bench::bar::{Asked, Bar, median, spread};
 use std::fmt::Write;
 
-/// What a change that changes nothing may seem to cost or to lose.
+/// The most that a change without effect may seem to cost or to lose.
 pub const MOST_CPU: f64 = 1.05;
 const LEAST_RATE: f64 = 0.95;
 
-/// Samples of each contestant, one a round.
+/// Samples of each contestant, one per round.
 pub struct Rounds {
     samples: Vec<(Contestant, Vec<Sample>)>,
 }
@@ -29,13 +29,13 @@ impl Rounds {
         self.samples.iter().find(|(of, _)| *of == contestant).map_or(&[], |(_, samples)| samples)
     }
 
-    /// Ratios of ours to another's, round by round.
+    /// Ratios of our figure to another contestant's, round by round.
     fn ratios(&self, other: Contestant, figure: fn(&Sample) -> f64) -> Vec<f64> {
         let pairs = self.of(Contestant::Bakeoff).iter().zip(self.of(other));
         pairs.map(|(ours, theirs)| figure(ours) / figure(theirs)).collect()
     }
 
-    /// Medians, and the ratios to ours with their spread, in Markdown.
+    /// Medians and the ratios of ours to each, with their spread, in Markdown.
     pub fn table(&self) -> String {
         let mut table = "| | CPU per statement, µs | statements/s | our CPU as a share | our throughput as a share |\n\
                          | --- | --- | --- | --- | --- |\n"

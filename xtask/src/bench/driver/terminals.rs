@@ -1,4 +1,4 @@
-//! 200,000 terminals on 256 sessions, against pgbench held to the same rate. pgbench has no terminals: it starts
+//! 200,000 terminals on 256 sessions, against pgbench limited to the same rate. pgbench has no terminals: it starts
 //! transactions at random moments, which costs a driver the same wake-ups.
 
 use super::super::Ground;
@@ -12,15 +12,15 @@ use anyhow::Context;
 
 const TERMINALS: &str = "200000";
 const SESSIONS: &str = "256";
-/// Mean think time, which makes for about 9,500 starts a second.
+/// Mean think time, which results in about 9,500 starts per second.
 const THINK: &str = "21s";
-/// The server does not keep up while each of its processes serves for the first time, and how late we were is asked only
-/// of when it does.
+/// The server does not keep up while each of its processes serves for the first time. Lateness has a limit only once it
+/// does.
 const WARMUP: &str = "3s";
 const MEMORY_LIMIT_MB: f64 = 150.0;
 const LATENESS_LIMIT_US: f64 = 1_000.0;
 
-/// What one turn of ours came to.
+/// The result of one turn of ours.
 struct Turn {
     sample: Sample,
     megabytes: f64,

@@ -1,9 +1,9 @@
-//! An additive model: what an observation is made of is added up from what its group has in common and one effect for each of
-//! its labels, by least squares ([`crate::least_squares`]).
+//! An additive model: an observation is the sum of what its group has in common and one effect for each of its labels.
+//! It is fitted by least squares ([`crate::least_squares`]).
 //!
-//! Group effects are taken out by centring, so that only differences within a group count. That is also why observations of
-//! one group may depend on each other, as machines that take from one host do, as long as they all do so alike: what is common
-//! to a group is gone then, and with it what they share.
+//! Centring removes the group effects, so that only differences within a group count. Therefore observations of one
+//! group may depend on each other, as machines do that share one host, as long as all do so alike. What a group has in
+//! common is then removed, and the shared dependence with it.
 
 use crate::least_squares::LeastSquares;
 
@@ -15,19 +15,19 @@ pub struct Observation {
     pub value: f64,
 }
 
-/// The model, fitted.
+/// The fitted model.
 #[derive(Debug, Clone)]
 pub struct Fit {
     model: Option<LeastSquares>,
-    /// What is left to estimate the noise with.
+    /// Degrees of freedom left to estimate the noise.
     pub degrees: usize,
 }
 
-/// What the model says of a difference of effects.
+/// What the model says about a difference of effects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     pub value: f64,
-    /// Of `value`; `None` if nothing is left to estimate it with.
+    /// The standard error of `value`; `None` if no degrees of freedom are left to estimate it.
     pub standard_error: Option<f64>,
 }
 
@@ -49,8 +49,8 @@ impl Fit {
         Self { model, degrees: observations.len().saturating_sub(there + used) }
     }
 
-    /// The sum of all effects, each with its weight. `None` if the observations cannot tell: other effects that fit them as well
-    /// would have another sum.
+    /// The sum of all effects, each with its weight. `None` if the observations do not determine it, because other
+    /// effects that fit them equally well would give another sum.
     pub fn difference(&self, weights: &[f64]) -> Option<Difference> {
         let model = self.model.as_ref()?;
         let sum = model.sum(weights)?;
@@ -59,7 +59,7 @@ impl Fit {
     }
 }
 
-/// Rows and values of one group, about their means.
+/// Rows and values of one group, as deviations from their means.
 fn centred(members: &[&Observation], columns: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let count = members.len() as f64;
     let mean = members.iter().map(|one| one.value).sum::<f64>() / count;

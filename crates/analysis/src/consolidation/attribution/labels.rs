@@ -1,5 +1,5 @@
-//! What is known of where each machine ran and when it was started, read from the record: one level of each label for each machine
-//! of each trial.
+//! What the record tells of where each machine ran and when it was started: one level of each label for each machine of
+//! each trial.
 
 use super::{LabelKind, Untold};
 use crate::consolidation::TrialReadings;
@@ -17,32 +17,32 @@ pub struct Reading {
     pub machine: u32,
     pub rate: f64,
     pub place: Option<Place>,
-    /// As which number it was started.
+    /// Its position in the start order.
     pub start: Option<u32>,
 }
 
 /// Where a machine ran.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Its CPUs, by which places are put in order.
+    /// Its CPUs; places are sorted by them.
     cpus: Vec<usize>,
-    /// "cpus/0-1"; of a record without them "place/1".
+    /// "cpus/0-1", or "place/1" if the record does not name CPUs.
     pub name: String,
-    /// The memory node of its CPUs, if there are several nodes and it is known.
+    /// The memory node of its CPUs, if it is known and there are several nodes.
     pub node: Option<String>,
 }
 
-/// A label, and at which of its levels each reading is.
+/// A label, and the level of each reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     pub kind: LabelKind,
     pub levels: Vec<String>,
     pub level_of: Vec<usize>,
-    /// Of each place, if there are several and all are known.
+    /// The node of each place, if there are several nodes and all are known.
     pub nodes: Vec<String>,
 }
 
-/// Every machine of the trials that have scores, by block, trial and number.
+/// Every machine of the trials that have scores, ordered by block, trial and number.
 pub fn readings<'a>(
     scores: &[TrialReadings],
     trials: impl Iterator<Item = &'a StoredTrial>,
@@ -77,7 +77,7 @@ fn known<'a>(facts: &'a MachineFacts, name: &str) -> Option<&'a str> {
     }
 }
 
-/// CPUs and not the number of the place: places that share CPUs are one place, and all are if machines may run anywhere.
+/// A place is its CPUs, not its number: places that share CPUs are one place, and all are one if machines may run anywhere.
 fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
     let number = || known(facts, PLACE)?.parse().ok().map(Place::of_number);
     known(facts, HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// Trials of which a label is not known are left out if others have it: of none of their machines could it be taken out then.
+/// Leaves out trials that lack a label which others have, since its effect could not be separated for their machines.
 pub fn complete(readings: Vec<Reading>) -> Vec<Reading> {
     let has_places = readings.iter().any(|reading| reading.place.is_some());
     let has_starts = readings.iter().any(|reading| reading.start.is_some());
@@ -105,7 +105,7 @@ pub fn complete(readings: Vec<Reading>) -> Vec<Reading> {
     readings.into_iter().filter(|reading| !incomplete.contains(&reading.trial)).collect()
 }
 
-/// The labels of the model, those that say something of machines in these trials; of the others why they say nothing.
+/// The labels of the model that distinguish machines in these trials; for the others, why they do not.
 pub fn labels(readings: &[Reading]) -> Vec<Result<Label, (LabelKind, Untold)>> {
     let places: Option<Vec<&Place>> = readings.iter().map(|reading| reading.place.as_ref()).collect();
     let starts: Option<Vec<u32>> = readings.iter().map(|reading| reading.start).collect();
@@ -119,7 +119,7 @@ pub fn labels(readings: &[Reading]) -> Vec<Result<Label, (LabelKind, Untold)>> {
     ]
 }
 
-/// The node of each distinct place.
+/// The node of each distinct place; empty unless there are several nodes.
 fn nodes(places: &[&Place]) -> Vec<String> {
     let distinct: BTreeSet<&Place> = places.iter().copied().collect();
     let nodes: Option<Vec<String>> = distinct.into_iter().map(|place| place.node.clone()).collect();

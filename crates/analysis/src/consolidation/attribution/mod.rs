@@ -1,9 +1,9 @@
-//! To what it is owed if machines of a trial do not get the same: to the machine itself, to its place on the host, to the place's
-//! memory node, or to when it was started.
+//! Why machines of a trial do not get the same. The cause may be the machine itself, its place on the host, the place's
+//! memory node, or when it was started.
 //!
-//! Places and start order change from block to block, so these can be told apart. Each label is judged with the others taken
-//! out: the logarithm of a machine's throughput is its trial's, and what its number, its place and its position in the start
-//! order add to that. Where two labels changed together in all blocks nothing is attributed to either.
+//! Places and start order change from block to block, so these can be told apart. Each label is judged with the others
+//! taken out. The logarithm of a machine's throughput is its trial's, plus effects of its number, its place and its
+//! start order. Where two labels changed together in all blocks, nothing is attributed to either.
 
 mod additive;
 mod labels;
@@ -27,19 +27,19 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer degrees of freedom make intervals that say nothing. As many are left of three blocks of a mean.
+/// With fewer degrees of freedom, intervals say nothing. A mean over three blocks leaves as many.
 const FEWEST_DEGREES: usize = 2;
 
-/// Rounding of logarithms: machines that are equal to the last digits are not told apart.
+/// Rounding of logarithms: machines that are equal up to the last digits are not distinguished.
 const ROUNDING: f64 = 1e-9;
 
-/// Of one cell.
+/// The attribution of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attribution {
     pub labels: Vec<LabelAttribution>,
-    /// Blocks that it rests on: those in which all of it is known of all machines.
+    /// The number of blocks it is based on: those in which every label is known for all machines.
     pub blocks: usize,
-    /// Blocks after which there are intervals, if all their trials are valid.
+    /// The number of blocks from which there are intervals, if all their trials are valid.
     pub blocks_needed: usize,
 }
 
@@ -48,7 +48,7 @@ pub struct Attribution {
 pub struct LabelAttribution {
     pub label: LabelKind,
     pub levels: Vec<Level>,
-    /// Why nothing can be owed to it, or nothing be said.
+    /// Why nothing can be attributed to it, or said about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untold: Option<Untold>,
 }
@@ -69,10 +69,10 @@ pub enum LabelKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     pub level: String,
-    /// What machines there got over the mean of the others of their trial, whatever else was different about them.
+    /// What machines there got over the mean of the others of their trial, including all other differences between them.
     pub seen: Option<Estimate>,
-    /// The same with the other labels taken out, of places over the others of the same node. The intervals of all levels of all
-    /// labels hold together with 95 %.
+    /// The same with the other labels taken out; places are compared with others of the same node. The intervals of all
+    /// levels of all labels hold together with 95 %.
     pub effect: Option<Estimate>,
     pub position: Position,
 }
@@ -80,17 +80,17 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum Untold {
-    /// The record does not say it of every machine, as old ones do not.
+    /// The record does not give it for every machine, as old records do not.
     NotRecorded,
     /// It was the same for all machines.
     SameForAll,
-    /// Each memory node has one place, so that both are the same.
+    /// Each memory node has one place, so node and place are the same.
     OnePlaceEach,
-    /// Whenever it changed, so did these others.
+    /// These other labels changed whenever it changed.
     ChangedTogether { with: Vec<LabelKind> },
 }
 
-/// `None` of fewer than two machines.
+/// `None` for fewer than two machines.
 pub fn of_cell(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Attribution> {
     let readings = labels::readings(trials, validity::valid_trials(run, cell.id), &Topology::of(&run.host));
     of_readings(&labels::complete(readings))
@@ -117,7 +117,7 @@ fn of_readings(readings: &[Reading]) -> Option<Attribution> {
     Some(Attribution { labels, blocks, blocks_needed })
 }
 
-/// Each label has one effect less than levels, and each block one figure less than machines to tell them with.
+/// Each label has one effect fewer than it has levels. Each block yields one figure fewer than it has machines.
 fn blocks_needed(labels: &[Label], machines: usize) -> usize {
     let effects: usize = labels.iter().map(|label| label.levels.len() - 1).sum();
     (effects + FEWEST_DEGREES).div_ceil(machines - 1).max(FEWEST_BLOCKS)
@@ -149,7 +149,7 @@ fn judged(readings: &[Reading], known: &[Label], blocks: (usize, usize)) -> Vec<
     kinds.into_iter().map(one).chain(model.untold_node()).collect()
 }
 
-/// What machines of the question got over the mean of those they are held against, block by block.
+/// What machines of the question got over the mean of those they are compared with, block by block.
 fn seen(readings: &[Reading], question: &Question) -> Vec<f64> {
     let mut trials: BTreeMap<(u32, u32), (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for (index, reading) in readings.iter().enumerate() {
@@ -164,7 +164,7 @@ fn seen(readings: &[Reading], question: &Question) -> Vec<f64> {
     by_block(both.map(|((block, _), (own, others))| (block, mean(&own) / mean(&others)))).into_values().collect()
 }
 
-/// `blocks` are those there are, and those needed.
+/// `blocks` are the number there are and the number needed.
 fn estimate(found: Difference, degrees: usize, comparisons: usize, blocks: (usize, usize)) -> Estimate {
     let bounds = match found.standard_error.filter(|_| degrees >= FEWEST_DEGREES) {
         Some(error) => {

@@ -1,33 +1,33 @@
-//! The model of all labels, and what is asked of it: of each level, how it differs from the others of its label.
+//! The model of all labels, and the questions put to it: for each level, how it differs from the others of its label.
 //!
-//! A memory node is no label of the model, since a place is always on the same one: what is owed to nodes is what their places
-//! have in common. Places are then held against those of the same node only.
+//! A memory node is no label of the model, since a place is always on the same node. What its places have in common is
+//! attributed to the node, and places are then compared only with those of the same node.
 
 use super::additive::{Fit, Observation};
 use super::labels::{Label, Reading};
 use super::{LabelAttribution, LabelKind, Untold};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Weights are parts of one.
+/// Weights are fractions that add up to one.
 const ROUNDING: f64 = 1e-9;
 
-/// How machines get what they get, as far as labels tell them apart.
+/// A model of what machines get, as far as labels tell them apart.
 pub struct Model<'a> {
     labels: &'a [Label],
-    /// Where the columns of each label begin.
+    /// The first column of each label.
     first: Vec<usize>,
     columns: usize,
     group_of: Vec<usize>,
     logarithms: Vec<f64>,
 }
 
-/// The mean of some effects less the mean of others.
+/// The mean of some effects minus the mean of others.
 pub struct Question {
     pub kind: LabelKind,
     pub level: String,
-    /// Of each column of the model.
+    /// The weight of each column of the model.
     pub weights: Vec<f64>,
-    /// On which side each reading is.
+    /// The side of each reading.
     sides: Vec<Option<Side>>,
 }
 
@@ -42,7 +42,7 @@ impl Question {
         self.sides[reading]
     }
 
-    /// A place that is alone on its node is held against nothing.
+    /// False for a place that is alone on its node, since it is compared with nothing.
     pub fn has_others(&self) -> bool {
         self.sides.contains(&Some(Side::Others))
     }
@@ -52,7 +52,7 @@ impl Question {
     }
 }
 
-/// How many different things are asked: of two levels both ask the same.
+/// The number of different questions: with two levels, both ask the same.
 pub fn distinct(questions: &[Question]) -> usize {
     let is_same = |one: &Question, other: &Question| {
         let pairs = || one.weights.iter().zip(&other.weights);
@@ -83,7 +83,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// With only some of the labels.
+    /// Fits the model with only some of the labels.
     pub fn fit(&self, is_in: impl Fn(LabelKind) -> bool) -> Fit {
         let columns = |reading: usize| {
             let labels = self.labels.iter().zip(&self.first).filter(|(label, _)| is_in(label.kind));
@@ -142,7 +142,7 @@ impl<'a> Model<'a> {
         Question { kind, level: level.to_owned(), weights, sides }
     }
 
-    /// With which labels one changed whenever it did; if it takes several together, with all of them.
+    /// The labels that changed whenever this one did; all others if only several together did.
     pub fn together_with(&self, kind: LabelKind, asked: &[&Question]) -> Vec<LabelKind> {
         let own = if kind == LabelKind::Node { LabelKind::Place } else { kind };
         let others: Vec<LabelKind> = self.labels.iter().map(|label| label.kind).filter(|other| *other != own).collect();
@@ -154,7 +154,7 @@ impl<'a> Model<'a> {
         if together.is_empty() { others } else { together }
     }
 
-    /// Nodes of one place each are not asked about.
+    /// Nodes that have one place each cannot be judged.
     pub fn untold_node(&self) -> Option<LabelAttribution> {
         let is_untold = |label: &Label| !label.nodes.is_empty() && !has_nodes_of_several_places(label);
         let untold = Some(Untold::OnePlaceEach);

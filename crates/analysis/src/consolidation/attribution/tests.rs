@@ -1,4 +1,4 @@
-//! Made-up studies in which one thing matters, or nothing does, and figures that were computed elsewhere.
+//! Made-up studies in which one thing matters, or nothing does, and figures computed elsewhere.
 
 use super::labels::Place;
 use super::*;
@@ -13,7 +13,7 @@ use record::synthetic::consolidated::{self, OwedTo};
 /// What a machine gets in a block: block, machine, place and start, all counted from 1.
 type Rate<'a> = dyn FnMut([u32; 4]) -> f64 + 'a;
 
-/// One host of as many CPUs as there are machines, in so many blocks of the design.
+/// One host with as many CPUs as machines, in this many blocks of the design.
 fn studied(machines: u32, blocks: u32, rate: &mut Rate<'_>) -> Vec<Reading> {
     let mut readings = Vec::new();
     for block in 1..=blocks {
@@ -33,7 +33,7 @@ fn studied(machines: u32, blocks: u32, rate: &mut Rate<'_>) -> Vec<Reading> {
     readings
 }
 
-/// With the rates of each block's machines.
+/// The attribution for these rates, one row for each block.
 fn of_rows<const MACHINES: usize>(rows: &[[f64; MACHINES]]) -> Attribution {
     let (machines, blocks) = (u32::try_from(MACHINES).unwrap(), u32::try_from(rows.len()).unwrap());
     let rate = &mut |[block, machine, _, _]: [u32; 4]| rows[block as usize - 1][machine as usize - 1];
@@ -55,9 +55,9 @@ fn assert_estimate(found: &Estimate, point: f64, low: f64, high: f64) {
     assert!(close(found.point, point) && close(found_low, low) && close(found_high, high), "{found:?}");
 }
 
-/// `smf.ols("y ~ C(block) + C(machine, Sum) + C(place, Sum) + C(start, Sum)")` of the logarithms (statsmodels 0.15.0), a
-/// `t_test` of each effect less the mean of the others, and `scipy.stats.t.ppf(1 - 0.05 / 9 / 2, 4)` standard errors to either
-/// side. Seen is the geometric mean of the block's ratios with `t.ppf(1 - 0.05 / 3 / 2, 4)`.
+/// `smf.ols("y ~ C(block) + C(machine, Sum) + C(place, Sum) + C(start, Sum)")` of the logarithms (statsmodels 0.15.0),
+/// a `t_test` of each effect minus the mean of the others, and `scipy.stats.t.ppf(1 - 0.05 / 9 / 2, 4)` standard errors
+/// to either side. `seen` is the geometric mean of the blocks' ratios with `t.ppf(1 - 0.05 / 3 / 2, 4)`.
 #[test]
 fn effects_are_those_of_statsmodels() {
     let found = of_rows(&[
@@ -82,7 +82,7 @@ fn effects_are_those_of_statsmodels() {
     }
 }
 
-/// The same of two machines, whose labels have one question each: `t.ppf(1 - 0.05 / 3 / 2, 3)`.
+/// The same for two machines, whose labels have one question each: `t.ppf(1 - 0.05 / 3 / 2, 3)`.
 #[test]
 fn two_machines_have_one_question_for_each_label() {
     let found = of_rows(&[[93.4, 86.4], [90.7, 102.5], [87.4, 99.7], [97.0, 86.9], [100.0, 91.1], [91.8, 101.4]]);
@@ -100,7 +100,7 @@ fn two_machines_have_one_question_for_each_label() {
     assert_eq!(positions(&found, LabelKind::Place), [Position::Across; 2]);
 }
 
-/// What a made-up run says of the three machines of a contender.
+/// The attribution of the three machines of a contender in a made-up run.
 fn made_up(owed: Option<OwedTo>) -> Attribution {
     let run = consolidated::run_in_which(5, owed.map(|owed| ("kvm", owed)));
     let cell = run.plan.cells.iter().find(|cell| cell.contender == "kvm" && cell.machines() == 3).unwrap();
@@ -120,7 +120,7 @@ fn what_a_machine_gets_less_is_owed_to_what_it_is_owed_to() {
                     positions[level] = Position::Below;
                     positions.to_vec()
                 }
-                // All of them have the same CPUs unless places differ.
+                // All machines have the same CPUs unless places differ.
                 LabelKind::Place if !matches!(owed, OwedTo::Place(_)) => Vec::new(),
                 _ => vec![Position::Across; 3],
             };
@@ -132,8 +132,8 @@ fn what_a_machine_gets_less_is_owed_to_what_it_is_owed_to() {
     assert_eq!(label(&nothing, LabelKind::Place).untold, Some(Untold::SameForAll));
 }
 
-/// In four blocks of three machines each has one place and one start twice. A machine that always gets half makes the place that
-/// it has twice look bad, until the machine is taken out.
+/// In four blocks of three machines, each machine has one place and one start twice. A machine that always gets half
+/// makes the place that it has twice look bad, until the machine's effect is taken out.
 #[test]
 fn one_label_does_not_excuse_itself_with_another() {
     let mut chance = Chance::new(11);
@@ -147,7 +147,7 @@ fn one_label_does_not_excuse_itself_with_another() {
     assert_eq!(positions(&found, LabelKind::Place), [Position::Across; 3]);
 }
 
-/// Machines of a block have its luck in common, and what one of them loses to chance the others share.
+/// The machines of a block share its luck, and the others share what one of them loses by chance.
 #[test]
 fn where_nothing_matters_few_studies_say_that_something_does() {
     const STUDIES: u32 = 400;
@@ -206,7 +206,7 @@ fn labels_that_changed_together_are_not_judged() {
     assert!(label(&found, Machine).levels.iter().all(|level| level.effect.is_some()));
 }
 
-/// One block less leaves too little to make intervals of.
+/// With one block fewer, too little is left for intervals.
 #[test]
 fn as_many_blocks_are_needed_as_the_design_needs() {
     for machines in 2..=12 {
@@ -231,7 +231,7 @@ fn as_many_blocks_are_needed_as_the_design_needs() {
     }
 }
 
-/// Four places on two nodes, the second of which is further from the disk, and one place of the first has a busy neighbour.
+/// Four places on two nodes: the second node is further from the disk, and one place of the first has a busy neighbour.
 #[test]
 fn a_node_is_what_its_places_have_in_common() {
     let host = [("memory.node_cpus".to_owned(), Fact::known("0-1; 2-3"))].into();
@@ -283,7 +283,7 @@ fn what_is_not_recorded_is_not_judged() {
     };
     let whole = found(&run);
     assert_eq!((whole.blocks, whole.labels.len()), (5, 3));
-    // One was booted again.
+    // One machine was booted again.
     let again = |decided: &mut record::facts::Facts| {
         decided.insert(START_ORDER.to_owned(), Fact::unavailable("it was booted again"));
     };
@@ -302,7 +302,7 @@ fn what_is_not_recorded_is_not_judged() {
     assert_eq!(positions(&nothing, LabelKind::Machine), [Position::Across; 3]);
 }
 
-/// A machine that is not measured leaves out another place and another start in each block.
+/// A machine that is not measured takes another place and another start out of each block.
 #[test]
 fn labels_that_not_all_blocks_have_are_judged_by_those_that_have_them() {
     let mut chance = Chance::new(21);

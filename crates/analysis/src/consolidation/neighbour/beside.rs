@@ -1,4 +1,4 @@
-//! A neighbour that stands idle, against cells of the same study in which it works all the time.
+//! A neighbour that stands idle, compared with cells of the same study in which it works all the time.
 
 use super::parts::{self, TrialParts};
 use super::{Effect, Of, effects};
@@ -13,17 +13,17 @@ use record::settings::{OddLoad, key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The others beside a neighbour that works over the same beside one that stands idle, block by block.
+/// The ratio of the others beside a working neighbour to the same machines beside an idle one, block by block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// The cell in which it works.
     pub reference: Reference,
-    /// What is before in them is beside the idle neighbour, and what is during, beside the working one.
+    /// In these, `before` means beside the idle neighbour, and `during` beside the working one.
     pub effects: Vec<Effect>,
     pub kept: Position,
 }
 
-/// None of a neighbour that does anything.
+/// Empty for a neighbour that does anything.
 pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<Beside> {
     if load(idle) != OddLoad::Idle {
         return Vec::new();
@@ -37,7 +37,7 @@ pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<Beside> {
     run.plan.cells.iter().filter(works).filter_map(|cell| of_pair(run, idle, cell, machine)).collect()
 }
 
-/// What the odd machine's clients do; those of a cell without one all do the same.
+/// What the odd machine's clients do; in a cell without an odd machine, all clients do the same.
 pub fn load(cell: &Cell) -> OddLoad {
     cell.odd().map_or(OddLoad::Same, |odd| odd.load)
 }
@@ -60,7 +60,7 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
     Some(Beside { reference: Reference::of(works), effects, kept })
 }
 
-/// A trial without a figure is left out here; that it is, is said of its cell.
+/// A trial without a figure is left out here; its cell reports that.
 fn by_block(run: &Run, cell: &Cell, machine: u32, part: Part) -> BTreeMap<u32, TrialParts> {
     let whole = validity::valid_trials(run, cell.id).filter_map(|trial| parts::whole(trial, machine, part).ok());
     whole.map(|trial| (trial.block, trial)).collect()

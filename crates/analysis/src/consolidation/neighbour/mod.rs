@@ -1,8 +1,8 @@
 //! What the others get beside a machine whose load comes or goes (`machine.odd`): before, while and after it works.
 //!
-//! Each trial is its own reference: the same machines on the same host, some seconds earlier or later. Where a neighbour works in
-//! the midst, the time before and after it together is what the others get without it, and a drift of the host, if it is even, cancels out.
-//! One that stands idle changes nothing within a trial, so its cells are held against those in which it works.
+//! Each trial is its own reference: the same machines on the same host, some seconds earlier or later. For a neighbour
+//! that works in the middle, both the time before and after count as without it, so even drift of the host cancels out.
+//! A neighbour that stands idle changes nothing within a trial. Its cells are compared with those in which it works.
 
 pub mod beside;
 pub mod parts;
@@ -21,42 +21,42 @@ use record::run::Run;
 use record::settings::OddLoad;
 use serde::{Deserialize, Serialize};
 
-/// Of one cell.
+/// The effects of a neighbour in one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Neighbour {
-    /// The number of the machine that the others are measured beside.
+    /// The number of the machine beside which the others are measured.
     pub machine: u32,
     /// What its clients do.
     pub load: OddLoad,
-    /// How many the others are.
+    /// The number of the others.
     pub others: usize,
-    /// Over the trials, within each of which its work changed; `None` if it never did.
+    /// When it worked, over the trials in which its work changed; `None` if it never did.
     pub work: Option<Work>,
-    /// One for each [`Of`], but for those that say nothing; none if its work never changed.
+    /// One for each [`Of`] that says something; empty if its work never changed.
     pub effects: Vec<Effect>,
     /// What the others keep while it works.
     pub kept: Position,
-    /// What they have after it over what they had before.
+    /// What they have after its work, over what they had before.
     pub recovered: Position,
-    /// One that stands idle against cells in which it works, or is one of several that do.
+    /// For an idle neighbour: comparisons with cells in which it works, alone or as one of several.
     pub beside: Vec<Beside>,
-    /// The mean of the others in each second of their windows, over the trials; point values.
+    /// The mean of the others in each second of their windows, over the trials. These are point values.
     pub course: Vec<f64>,
-    /// Those that have parts, in their order.
+    /// The trials that have parts, in their order.
     pub trials: Vec<TrialParts>,
-    /// Valid trials that are not in here, each a sentence.
+    /// Why valid trials were left out.
     pub left_out: Vec<Missing>,
 }
 
-/// What is asked of the others.
+/// The figure that is compared between the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
     /// Their mean throughput.
     Mean,
-    /// The throughput of the one that does least in each part; only of several.
+    /// The throughput of the machine that does least in each part; only if there are several.
     Least,
-    /// Responses of counted kinds, of all of them together.
+    /// Response times of the counted kinds, all kinds together.
     Median,
     P99,
 }
@@ -73,7 +73,7 @@ impl Of {
     }
 }
 
-/// Over blocks, each with its interval. Throughput in the metric's unit, responses in microseconds.
+/// Over blocks, each with its interval. Throughput is in the metric's unit, response times in microseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     pub of: Of,
@@ -82,22 +82,22 @@ pub struct Effect {
     pub after: Option<Estimate>,
     pub during_over_before: Option<Estimate>,
     pub during_over_after: Option<Estimate>,
-    /// Over both together, where there are both: of throughputs their mean, of responses those of both.
+    /// Over both parts together, where both exist: the mean of their throughputs, or the response times of both.
     pub during_over_both: Option<Estimate>,
     pub after_over_before: Option<Estimate>,
-    /// Why there is nothing.
+    /// Why there are no estimates.
     pub why_none: Option<Missing>,
 }
 
 impl Effect {
-    /// While it works over all the time that it does not.
+    /// The value while it works, over the value of all the time when it does not.
     pub fn kept(&self) -> Option<&Estimate> {
         let one = self.during_over_before.as_ref().or(self.during_over_after.as_ref());
         self.during_over_both.as_ref().or(one)
     }
 }
 
-/// `None` of a cell all of whose machines are measured.
+/// `None` for a cell whose machines are all measured.
 pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     let machine = cell.bystander()?;
     let (mut trials, mut left_out) = (Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
             Err(why) => left_out.push((trial.record.id, why)),
         }
     }
-    // In an order of their own, so that the order in which trials are listed cannot matter.
+    // Sorted, so that the order in which trials are listed cannot matter.
     trials.sort_by_key(|trial| trial.trial);
     left_out.sort_by_key(|(trial, _)| *trial);
     let work = work(&trials);
@@ -128,7 +128,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     })
 }
 
-/// The mean over the trials; `None` if its work changes in none.
+/// The mean over the trials; `None` if its work changes in none of them.
 fn work(trials: &[TrialParts]) -> Option<Work> {
     let mean = |of: fn(&Work) -> Option<f64>| {
         let moments: Vec<f64> = trials.iter().filter_map(|trial| of(&trial.work)).collect();
@@ -138,7 +138,7 @@ fn work(trials: &[TrialParts]) -> Option<Work> {
     (work.from_s.is_some() || work.to_s.is_some()).then_some(work)
 }
 
-/// As far as all trials have it.
+/// Covers only the seconds that all trials have.
 fn course(trials: &[TrialParts]) -> Vec<f64> {
     let length = trials.iter().map(|trial| trial.seconds.len()).min().unwrap_or(0);
     let mean = |second: usize| mean_of(&trials.iter().map(|trial| trial.seconds[second]).collect::<Vec<_>>());
@@ -177,7 +177,7 @@ fn effect(of: Of, trials: &[TrialParts]) -> Effect {
     }
 }
 
-/// A part in which nothing was done has no logarithm, and without it the rest would look better than it was.
+/// A part in which nothing was done has no logarithm. Without it, the rest would look better than it was.
 fn why_unusable(of: Of, trial: &TrialParts) -> Option<Missing> {
     let of_part = |reading: &PartReading| {
         let part = reading.part;
@@ -195,7 +195,7 @@ fn why_unusable(of: Of, trial: &TrialParts) -> Option<Missing> {
     trial.parts.iter().find_map(of_part).map(|why| why.of_trial(trial.trial))
 }
 
-/// In parts taken together; `None` unless the trial has all of them.
+/// The value of several parts together; `None` unless the trial has all of them.
 fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
     let readings: Vec<&PartReading> = parts.iter().map(|part| trial.part(*part)).collect::<Option<_>>()?;
     let mean = |of: fn(&PartReading) -> f64| mean_of(&readings.iter().map(|reading| of(reading)).collect::<Vec<_>>());

@@ -1,8 +1,8 @@
 //! The parts of one trial: what its machines did before, while and after their neighbour worked.
 //!
-//! When it worked is what its own driver recorded, put on the host's clock; what was planned is not looked at. Each second of each
-//! other machine belongs to the part in which its middle lies. Seconds beside a change are left out: what was begun before it ends
-//! after it, a database that starts to work is cold, and clocks agree only so far.
+//! When the neighbour worked is what its own driver recorded, on the host's clock, not what was planned. Each second of
+//! each other machine belongs to the part that contains its middle. Seconds beside a change are left out: transactions
+//! begun before it end after it, a database that starts to work is cold, and clocks agree only roughly.
 
 use crate::consolidation::skew;
 use crate::counted::window::{self, SideWindow};
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How far the middle of a second must be from a change: with grids that agree, one second is left out on either side.
+/// How far the middle of a second must be from a change. With grids that agree, one second is left out on either side.
 const GUARD: Duration = Duration::from_secs(1);
-/// Half of a second of the grid.
+/// Half a second of the grid.
 const HALF_NS: u64 = 500_000_000;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SECOND: f64 = 1e9;
@@ -28,15 +28,15 @@ const NANOS_PER_SECOND: f64 = 1e9;
 /// A single second says more about its own commits than about a neighbour.
 pub const FEWEST_SECONDS: usize = 2;
 
-/// Of one trial; point values.
+/// The parts of one trial. All are point values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialParts {
     pub trial: u32,
     pub block: u32,
     pub work: Work,
-    /// By how much that may be wrong, since clocks are compared over a round trip and drift in between.
+    /// How wrong these moments may be, since clocks are compared over a round trip and drift in between.
     pub uncertain_ms: f64,
-    /// Those that there are.
+    /// The parts that exist.
     pub parts: Vec<PartReading>,
     /// The mean of the others in each second of their windows.
     pub seconds: Vec<f64>,
@@ -51,7 +51,7 @@ impl TrialParts {
 /// When the neighbour worked, in seconds since the first of the others' windows began.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// `None` if it worked when that was.
+    /// `None` if it was already working at that moment.
     pub from_s: Option<f64>,
     /// `None` if it worked until the windows ended.
     pub to_s: Option<f64>,
@@ -61,11 +61,11 @@ pub struct Work {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartReading {
     pub part: Part,
-    /// Of the machine that has fewest.
+    /// The seconds of the machine that has fewest.
     pub seconds: usize,
-    /// The number of each and its mean rate.
+    /// Each machine's number and mean rate.
     pub machines: Vec<(u32, f64)>,
-    /// Responses of counted kinds, of all of them together.
+    /// Response times of the counted kinds, all kinds together.
     #[serde(skip)]
     pub responses: Counts,
 }
@@ -80,7 +80,7 @@ impl PartReading {
     }
 }
 
-/// The moments at which the neighbour's work changed, on the host's clock; only those within the others' windows.
+/// The moments at which the neighbour's work changed, on the host's clock, if they lie within the others' windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Changes {
     begins_ns: Option<u64>,
@@ -89,7 +89,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// `None` if a moment is too near to a change.
+    /// `None` if the moment is too near to a change.
     fn part_at(&self, moment_ns: u64) -> Option<Part> {
         let is_near = |change: &u64| Duration::from_nanos(change.abs_diff(moment_ns)) < self.guard;
         let part = match (self.begins_ns, self.ends_ns) {
@@ -100,14 +100,14 @@ impl Changes {
         (!self.begins_ns.iter().chain(&self.ends_ns).any(is_near)).then_some(part)
     }
 
-    /// Those that there should be seconds of.
+    /// The parts that should have seconds.
     fn parts(&self) -> impl Iterator<Item = Part> {
         let before = self.begins_ns.map(|_| Part::Before);
         before.into_iter().chain([Part::During]).chain(self.ends_ns.map(|_| Part::After))
     }
 }
 
-/// One of the others.
+/// One of the other machines.
 struct Other<'a> {
     number: u32,
     machine: &'a StoredTrial,
@@ -116,7 +116,7 @@ struct Other<'a> {
     window: SideWindow,
 }
 
-/// How a trial falls into parts, or why it does not. `Ok(None)` if the neighbour did nothing at all.
+/// Divides a trial into parts, or says why that fails. `Ok(None)` if the neighbour did nothing at all.
 pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts>, Missing> {
     let place = neighbour as usize - 1;
     let record = &trial.machines.get(place).ok_or(Missing::NoNeighbour)?.record;
@@ -144,7 +144,7 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
     }))
 }
 
-/// What the others did in all of their windows, whatever the neighbour did.
+/// What the others did in their whole windows, whatever the neighbour did.
 pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialParts, Missing> {
     let others = others(trial, neighbour)?;
     let changes = Changes { begins_ns: None, ends_ns: None, guard: Duration::ZERO };
@@ -154,7 +154,7 @@ pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialPar
     Ok(TrialParts { trial, block, work, uncertain_ms: 0.0, parts, seconds: means(&others) })
 }
 
-/// All but the neighbour. If of one of them nothing is known, nothing is known of all.
+/// All machines but the neighbour. One machine without data makes the whole trial unusable.
 fn others(trial: &StoredTrial, neighbour: u32) -> Result<Vec<Other<'_>>, Missing> {
     let all = (1..).zip(&trial.machines).filter(|(number, _)| *number != neighbour);
     all.map(|(number, machine)| other(number, machine).map_err(|why| why.of_machine(number))).collect()
@@ -166,8 +166,8 @@ fn other(number: u32, machine: &StoredTrial) -> Result<Other<'_>, Missing> {
     Ok(Other { number, machine, driver, window })
 }
 
-/// Half a round trip for each of two clocks, and what the clock moved between the readings around the driving: in between it was
-/// somewhere between the two.
+/// Half a round trip for each of two clocks, plus how much the clock moved between the readings around the driving. At
+/// any moment between them it was somewhere between the two.
 fn uncertain_ns(record: &TrialRecord) -> u64 {
     skew::round_trip_ns(record) + window::drift_ns(record)
 }
@@ -193,7 +193,7 @@ impl Other<'_> {
         intervals.filter(|interval| interval.measured)
     }
 
-    /// On the host's clock, of which the machine's own may make more or less.
+    /// On the host's clock, by which the driver's window may be longer or shorter than by its own.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within the window.
     fn middle_ns(&self, interval: &Interval) -> u64 {
         let first_ms = self.measured().next().map_or(0, |first| first.start_ms);
@@ -216,7 +216,7 @@ impl Other<'_> {
     }
 }
 
-/// Of the others in each second from the beginning of their windows on; as far as all of them have it.
+/// The mean of the others in each second from the beginning of their windows, averaged over those that have this second.
 fn means(others: &[Other<'_>]) -> Vec<f64> {
     let mut seconds: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for other in others {
@@ -244,7 +244,7 @@ mod tests {
         middles_ms.map(|middle_ms| letter(changes.part_at(middle_ms * NANOS_PER_MILLI))).collect()
     }
 
-    /// Middles of seconds on a grid that agrees with the changes up to some milliseconds, and of one that lies half-way.
+    /// Middles of seconds on a grid that agrees with the changes to within some milliseconds, and on one that lies half-way.
     #[test]
     fn one_second_is_left_out_on_either_side_of_a_change() {
         let burst = |off_ms: u64| Changes {

@@ -1,4 +1,4 @@
-//! A made-up study of three machines of which the third comes and goes, and handmade seconds whose ratios were computed elsewhere.
+//! A made-up study of three machines whose third comes and goes, and handmade seconds with ratios computed elsewhere.
 
 use super::*;
 use crate::consolidation::tests::all_of;
@@ -11,7 +11,7 @@ use record::run::StoredTrial;
 use record::synthetic::neighbour::{self, KEPT, NEIGHBOUR};
 use std::sync::LazyLock;
 
-/// Made once, since making it up takes longer than what is asked of it.
+/// Made only once, since that takes longer than the tests that use it.
 static MADE_UP: LazyLock<Run> = LazyLock::new(|| neighbour::run(4, &["burst", "stops", "starts", "idle", "same"]));
 
 fn found(run: &Run, contender: &str, load: &str) -> Consolidation {
@@ -42,7 +42,7 @@ fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     let burst = beside(&MADE_UP, "burst");
     assert_eq!((burst.machine, burst.others, burst.load), (NEIGHBOUR, 2, OddLoad::Burst));
     assert_eq!(seconds(&burst), vec![vec![(Part::Before, 7), (Part::During, 6), (Part::After, 7)]; 4]);
-    // It begins 3 ms after the first of the others.
+    // Its work begins 3 ms after the first window of the others.
     let work = burst.work.unwrap();
     assert!((work.from_s.unwrap() - 8.003).abs() < 1e-3 && (work.to_s.unwrap() - 16.003).abs() < 1e-3, "{work:?}");
     let mean = of(&burst, Of::Mean);
@@ -51,7 +51,7 @@ fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     }
     close(mean.after_over_before.as_ref(), 1.0, 0.04);
     close(of(&burst, Of::Least).during_over_both.as_ref(), KEPT[1], 0.03);
-    // Made-up service times are as much longer as throughput is lower.
+    // Made-up service times are longer by the same factor by which throughput is lower.
     close(of(&burst, Of::Median).during_over_both.as_ref(), 1.0 / KEPT[1], 0.06);
     assert_eq!((burst.kept, burst.recovered), (Position::Below, Position::Across));
     assert!(burst.trials.iter().all(|trial| trial.uncertain_ms < 0.1), "{burst:?}");
@@ -90,13 +90,13 @@ fn an_idle_one_is_held_against_cells_in_which_it_works() {
     assert_eq!(super::tests::beside(&run, "idle").beside, []);
 }
 
-/// Trials of one cell, with their place.
+/// The trials of one cell.
 fn each<'a>(run: &'a mut Run, load: &str) -> impl Iterator<Item = &'a mut StoredTrial> + use<'a> {
     let cell = run.plan.cells.iter().find(|cell| cell.contender == "kvm" && cell.coordinates() == load).unwrap().id;
     run.trials.iter_mut().filter(move |trial| trial.record.cell == cell)
 }
 
-/// The others' counted transactions of each second, from the beginning of the window on.
+/// Sets another machine's counted transactions in each second, from the beginning of the window on.
 fn handmade(trial: &mut StoredTrial, machine: usize, counts: impl Fn(usize) -> u32) {
     let own = trial.machines[machine].measured.as_mut().unwrap();
     for (second, interval) in own.intervals.iter_mut().filter(|interval| interval.measured).enumerate() {
@@ -105,8 +105,8 @@ fn handmade(trial: &mut StoredTrial, machine: usize, counts: impl Fn(usize) -> u
     }
 }
 
-/// With `B`, `D`, `A` the means of both machines: `geometric_mean` of `D / ((B + A) / 2)`, and `exp` of the mean of its logarithms ±
-/// `3.182446 * stdev / 2` (Python's `statistics`); the same of `A / B` and of the lesser machine of each part.
+/// With `B`, `D`, `A` the means of both machines: `geometric_mean` of `D / ((B + A) / 2)`, and `exp` of the mean of its
+/// logarithms ± `3.182446 * stdev / 2` (Python's `statistics`); the same for `A / B` and for the lesser machine of each part.
 #[test]
 fn ratios_are_those_of_another_program() {
     const ROWS: [[[u32; 3]; 2]; 4] = [
@@ -118,7 +118,7 @@ fn ratios_are_those_of_another_program() {
     let mut run = MADE_UP.clone();
     for (trial, row) in each(&mut run, "burst").zip(ROWS) {
         for (machine, parts) in row.into_iter().enumerate() {
-            // Seconds beside a change are wild, and must not matter.
+            // Seconds beside a change have absurd values, which must not matter.
             handmade(trial, machine, |second| match second {
                 0..7 => parts[0],
                 9..15 => parts[1],
@@ -129,7 +129,7 @@ fn ratios_are_those_of_another_program() {
     }
     let burst = beside(&run, "burst");
     let mean = of(&burst, Of::Mean);
-    // 60 counted in a second are 3,600 a minute.
+    // 60 counted in a second are 3,600 per minute.
     close(mean.before.as_ref(), 5_751.941_110_640_276, 1e-6);
     close(mean.during_over_both.as_ref(), 0.704_277_892_634, 1e-9);
     let (low, high) = mean.during_over_both.as_ref().unwrap().bounds.known().unwrap();
@@ -139,7 +139,7 @@ fn ratios_are_those_of_another_program() {
     close(of(&burst, Of::P99).during_over_both.as_ref(), 1.0, 0.0);
 }
 
-/// The neighbour is said to have worked two seconds later, by a clock that is 40 s ahead of the host's.
+/// The record says that the neighbour worked two seconds later, by a clock that is 40 s ahead of the host's.
 #[test]
 fn what_was_recorded_counts_and_not_what_was_planned() {
     let mut run = MADE_UP.clone();
@@ -156,7 +156,7 @@ fn what_was_recorded_counts_and_not_what_was_planned() {
     assert!((burst.work.unwrap().from_s.unwrap() - 10.003).abs() < 1e-3);
 }
 
-/// A clock that moved by 1.2 s while it was driven may have been anywhere in between.
+/// A clock that moved by 1.2 s during the driving may have been anywhere in between.
 #[test]
 fn an_uncertain_clock_takes_more_seconds_away() {
     let mut run = MADE_UP.clone();
@@ -196,7 +196,7 @@ fn trials_that_do_not_tell_are_left_out_and_named() {
     assert_eq!(about.map(|found| found.severity), Some(Severity::Serious), "{told:#?}");
 }
 
-/// Nothing is not a small number: the ratio of the rest would make a starving machine look well.
+/// Zero is not a small number: a ratio over the other trials would hide that this machine starves.
 #[test]
 fn a_machine_that_starves_is_not_averaged_away() {
     let mut run = MADE_UP.clone();
@@ -213,7 +213,7 @@ fn a_machine_that_starves_is_not_averaged_away() {
     assert_eq!(beside(&run, "burst").kept, Position::Unknown);
 }
 
-/// Throughput falls in the midst because it is meant to, which is no reason to doubt it; of the others it still would be.
+/// Throughput of the disturbed cell falls by design, which is no reason to doubt it; in other cells it still would be.
 #[test]
 fn what_a_neighbour_does_is_no_want_of_a_steady_state() {
     let (disturbed, plain) = ("stops", "same");

@@ -13,7 +13,7 @@ fn held_back() -> Run {
     run(4, Some(HeldBack { contender: "kvm", machine: 2 }))
 }
 
-/// What the host and the machine count of each: machine 2 the second of both.
+/// Sets the counters of each machine on this side; machine 2 gets the second set.
 fn counted_by(run: &mut Run, side: Side, [others, second]: [&[Source]; 2]) {
     for machine in 1..=3 {
         sampled(run, "kvm", machine, side, if machine == 2 { second } else { others });
@@ -42,7 +42,7 @@ fn odd_one(run: &mut Run, odd: &serde_json::Value) {
     }
 }
 
-/// It runs for half the window, and is throttled for 48 % of it. The kernel counts that as waiting as well.
+/// The machine runs for half the window and is throttled for a share of it. The kernel counts that as waiting, too.
 fn throttled(share: f64, waits: f64) -> Vec<Source> {
     let mut sources = vec![counts("cgroup.machine.throttled_time", "ns", share * 1e9)];
     sources.extend([counts("vcpu.0.run", "ns", 0.5e9), counts("vcpu.0.wait", "ns", waits * 1e9)]);
@@ -75,7 +75,7 @@ fn machines_without_a_group_are_never_throttled() {
     assert!(matches!(of_three(&run)[..], [Reason { machine: 2, cause: Cause::CpuQuota { .. } }]));
 }
 
-/// It gets half of the time in which it wants to run; the others wait 2 % of it.
+/// The machine gets a CPU for half of the time in which it wants to run; the others wait 2 % of theirs.
 #[test]
 fn waiting_for_a_cpu_is_told_with_both_shares() {
     let mut run = held_back();
@@ -88,7 +88,7 @@ fn waiting_for_a_cpu_is_told_with_both_shares() {
     close(others, 0.02);
 }
 
-/// 50 operations a second of 8 ms each against 0.5 ms, and four times the interrupts.
+/// 50 operations a second take 8 ms each instead of 0.5 ms, with four times the interrupts.
 #[test]
 fn a_slow_disk_and_interrupts_are_told_as_ratios() {
     let mut run = held_back();
@@ -112,7 +112,7 @@ fn a_slow_disk_and_interrupts_are_told_as_ratios() {
     close(own, 8.0);
     close(others, 0.5);
     close(slower, 16.0);
-    // 400 over 0.55 of the transactions, against 100.
+    // 400 interrupts over 0.55 of the transactions, compared with 100.
     close(times, 400.0 / 0.55 / 100.0);
 }
 

@@ -10,7 +10,7 @@ use record::synthetic::telemetry::{Source, counts};
 
 const WINDOW_S: f64 = 24.0;
 
-/// Each second exactly so much.
+/// Exactly this much each second.
 fn steady(name: &str, unit: &'static str, rate: f64) -> Source {
     Source { wobble: 0.0, ..counts(name, unit, rate) }
 }
@@ -32,7 +32,7 @@ fn close(found: Option<f64>, expected: f64) {
     assert!(found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-3), "{found:?}, not {expected}");
 }
 
-/// Says from where a probe of each machine of every trial reads.
+/// Sets where a probe of each machine of every trial reads.
 fn reads(run: &mut Run, probe: &str, sources: [&str; 3]) {
     for trial in &mut run.trials {
         for (machine, source) in trial.machines.iter_mut().zip(sources) {
@@ -50,7 +50,7 @@ fn decided(run: &mut Run, name: &str, facts: [&str; 3]) {
     }
 }
 
-/// 100, 200 and 300 interrupts a second in guests whose kernels read them from files of the same name: 600, of all transactions.
+/// Guests whose kernels have files of the same name count 100, 200 and 300 interrupts a second: 600 over all transactions.
 #[test]
 fn what_guests_count_is_added_up_and_what_stands_is_averaged() {
     let mut run = run(1, None);
@@ -73,7 +73,7 @@ fn what_guests_count_is_added_up_and_what_stands_is_averaged() {
     assert_eq!(found.host, Err(Missing::NotSampled { side: Some(Side::Host) }.of_machine(1)));
 }
 
-/// The host as a whole was sampled beside the first machine only; the disks of all lie on one of its devices.
+/// The host as a whole was sampled beside the first machine only; all disks lie on one of its devices.
 #[test]
 fn what_the_host_counts_of_all_is_taken_once() {
     let mut run = run(1, None);
@@ -103,7 +103,7 @@ fn what_the_host_counts_of_all_is_taken_once() {
     close(counted(&run).side(Side::Host).unwrap().worth("disk.writes"), 2.0 * 900.0 * WINDOW_S);
 }
 
-/// Native machines see the host from inside, and of its CPUs their own: machines 2 and 3 have the same one.
+/// Native machines see the host from inside, but only their own of its CPUs: machines 2 and 3 have the same one.
 #[test]
 fn machines_on_one_kernel_are_not_counted_twice() {
     let mut run = run(1, None);
@@ -120,7 +120,7 @@ fn machines_on_one_kernel_are_not_counted_twice() {
     decided(&mut run, "host CPUs", ["0", "1", "1"]);
     reads(&mut run, "cpu", ["/proc/stat"; 3]);
     reads(&mut run, "switches", ["/proc/stat"; 3]);
-    // Each has a view of processes of its own.
+    // Each machine has its own view of processes.
     reads(&mut run, "server", ["/proc/5 and below"; 3]);
     let found = counted(&run);
     let machine = found.side(Side::Machine).unwrap();
@@ -131,7 +131,7 @@ fn machines_on_one_kernel_are_not_counted_twice() {
     let found = counted(&run);
     let machine = found.side(Side::Machine).unwrap();
     assert!(machine.unavailable.contains(&Unseen { probe: None, why: Missing::CpusOverlap }));
-    // Then there is only what the kernel counts of all CPUs.
+    // What is left is what the kernel counts of all CPUs.
     close(machine.worth("cpu.user"), 1_900.0 * WINDOW_S);
 }
 
@@ -146,7 +146,7 @@ fn a_sum_without_one_of_them_is_no_sum() {
     assert_eq!(found.side(Side::Machine).unwrap().worth("disk.writes"), None);
 }
 
-/// Response times are of the transactions of all: sums over sums.
+/// Response times are over the transactions of all machines: sums over sums.
 #[test]
 fn a_machine_that_is_not_measured_is_in_no_sum() {
     let mut run = run(1, None);
@@ -164,7 +164,7 @@ fn rates(points: &[(f64, f64)]) -> Vec<Rate> {
     points.iter().map(|&(at_s, per_second)| Rate { at_s, per_second }).collect()
 }
 
-/// The second machine is sampled 0.4 s later: at 1.5 s it does what lies between 0.9 s and 1.9 s.
+/// The second machine is sampled 0.4 s later, so its value at 1.5 s is interpolated between 0.9 s and 1.9 s.
 #[test]
 fn courses_are_added_at_the_same_moments() {
     let (one, other) = (rates(&[(0.5, 10.0), (1.5, 20.0), (9.0, 5.0)]), rates(&[(0.9, 100.0), (1.9, 200.0)]));

@@ -1,4 +1,4 @@
-//! Rules on what CPUs did for a machine and what they did not: sharing, quotas, moves, frequency.
+//! Rules on the CPU time that a machine got and did not get: sharing, quotas, moves, frequency.
 
 use super::{OfOther, Reason, SMALLEST_RATIO, Said, Unknown};
 use crate::counted::places::VcpuTime;
@@ -27,7 +27,7 @@ fn vcpu(trial: &CountedTrial, name: &str) -> Option<VcpuTime> {
     vcpus(trial).into_iter().find(|vcpu| vcpu.name == name)
 }
 
-/// Names of the vCPUs that any trial of one has, in their order.
+/// Names of the vCPUs in any trial of a contender, in their order.
 fn names(evidence: &Evidence<'_>, who: Who) -> Vec<String> {
     let trials = evidence.trials(who).into_iter().flat_map(vcpus);
     let names: BTreeSet<(usize, String)> = trials.map(|vcpu| (vcpu.name.len(), vcpu.name)).collect();
@@ -38,7 +38,7 @@ fn is_above(estimate: &Estimate, limit: f64) -> bool {
     estimate.bounds.known().is_some_and(|(low, _)| low > limit)
 }
 
-/// Share of the window, over all vCPUs.
+/// The share of the window that vCPUs waited, averaged over all of them.
 fn waited_share(trial: &CountedTrial) -> Option<f64> {
     let vcpus = vcpus(trial);
     let waited_ms: f64 = vcpus.iter().map(|vcpu| vcpu.wait_ms).sum();
@@ -85,7 +85,7 @@ fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     }))
 }
 
-/// The same of the other contender, if it has vCPUs as well.
+/// The same share for the other contender, if it has vCPUs as well.
 fn of_the_other(evidence: &Evidence<'_>, who: Who) -> Option<OfOther> {
     let other = if who == Who::Baseline { Who::Contender } else { Who::Baseline };
     let share = evidence.value(other, &waited_share)?;
@@ -112,7 +112,7 @@ pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
     BOTH.into_iter().filter_map(of).collect()
 }
 
-/// The share of the window in which it was, if it surely was.
+/// The share of the window in which it was throttled, if that is certain.
 fn throttled(evidence: &Evidence<'_>, who: Who) -> Option<Estimate> {
     evidence.value(who, &CountedTrial::throttled_share).filter(|share| is_above(share, HELD_BACK))
 }

@@ -1,4 +1,4 @@
-//! Rules on the disk of the data: how long an operation takes where, and whether something holds it back.
+//! Rules on the disk of the data: how long an operation takes at each layer, and whether something limits it.
 
 use super::{Operation, Reason, SMALLEST_RATIO, Said, Unknown};
 use crate::counted::places::DiskWork;
@@ -8,18 +8,18 @@ use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
 use crate::student;
 use record::telemetry::Side;
 
-/// What a guest's path costs at the least that is worth a sentence.
+/// The smallest cost of a guest's path that is worth mentioning.
 const SMALLEST_DIFFERENCE_MS: f64 = 0.01;
 const BUSY: f64 = 0.8;
 const STEADY: f64 = 0.1;
-/// An operation of the guest takes this many times as long as one of the host's device below, or longer.
+/// An operation takes at least this many times as long in the guest as on the host's device below.
 const LONGER: f64 = 2.0;
-/// Seconds from which a variation can be told.
+/// The number of seconds from which a variation can be computed.
 const FEWEST_RATES: usize = 5;
 
 type Mean = fn(&DiskWork) -> Option<f64>;
 
-/// Reads and writes: what they are called, how many there are, and how long one takes.
+/// Reads and writes: their name, and the mean time of one if there are enough.
 const OPERATIONS: [(Operation, Mean); 2] = [
     (Operation::Read, |disk| disk.ms_of_a_read().filter(|_| disk.reads >= FEWEST_OPERATIONS)),
     (Operation::Write, |disk| disk.ms_of_a_write().filter(|_| disk.writes >= FEWEST_OPERATIONS)),
@@ -29,7 +29,7 @@ fn inside(trial: &CountedTrial) -> Option<DiskWork> {
     trial.side(Side::Machine)?.disk()
 }
 
-/// The host's device below that of a guest; of a machine that is no guest there is nothing between the two.
+/// The host's device below a guest's disk; `None` for a machine that is no guest, since it has no layer in between.
 fn below(trial: &CountedTrial) -> Option<DiskWork> {
     let host = trial.side(Side::Host)?;
     let is_guest = host.qemu_disk().is_some() || !host.vcpus().is_empty();
@@ -78,7 +78,7 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let name = evidence.name(who).to_owned();
     let busy_inside = |trial: &CountedTrial| trial.side(Side::Machine)?.share_of_window(inside(trial)?.busy_ms?);
     let busy = evidence.value(who, &busy_inside).filter(|busy| busy.point >= BUSY)?;
-    // What is busy and steady may simply be all that the device can do, unless the one below it is known to have time left.
+    // A busy and steady disk may simply be at the device's limit, unless the device below it is known to have time left.
     let is_guest = evidence
         .value(who, &|trial| trial.side(Side::Host).map(|host| host.vcpus().len() as f64))
         .is_some_and(|many| many.point > 0.0);
@@ -98,7 +98,7 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     is_so.then_some(Ok(Reason::HeldBackDisk { who: name, busy, per_second, varies, guest, host, busy_below }))
 }
 
-/// Standard deviation over mean of what the disk does each second: of its operations or its bytes, whichever is steadier.
+/// Standard deviation over mean of the disk's seconds: of its operations or its bytes, whichever is steadier.
 fn variation(machine: &SideCounts) -> Option<f64> {
     let prefix = machine.disk_prefix()?;
     let of = |fields: [&str; 2]| {
@@ -110,7 +110,7 @@ fn variation(machine: &SideCounts) -> Option<f64> {
     found.into_iter().flatten().min_by(f64::total_cmp)
 }
 
-/// Of the sums of two series taken from the same samples.
+/// The coefficient of variation of the sums of two series from the same samples.
 fn coefficient(one: &[Rate], other: &[Rate]) -> Option<f64> {
     if one.len() != other.len() || one.len() < FEWEST_RATES {
         return None;

@@ -1,4 +1,4 @@
-//! Rules on waiting for memory and on pressure at large.
+//! Rules on waiting for memory and on pressure in general.
 
 use super::{Reason, Said};
 use crate::counted::CountedTrial;

@@ -1,6 +1,6 @@
-//! What may be said of two contenders, and under which condition: a table of rules.
+//! What may be said about two contenders, and under which conditions: a table of rules.
 //!
-//! A rule looks at the evidence and gives a reason, says that it cannot know, or is silent because its condition does not hold.
+//! A rule reads the evidence and gives a reason, says that it cannot know, or is silent because its condition does not hold.
 
 mod cpu;
 mod disk;
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 /// A ratio whose interval comes nearer to 1 than this is no explanation.
 const SMALLEST_RATIO: f64 = 1.05;
 
-/// What a rule says, with its quantities; the words are the report's. Who is meant has a machine's number beside the name
-/// where a reason is of one machine only.
+/// What a rule states, with its quantities; the report puts it into words. Where a reason is about one machine only,
+/// `who` has its number beside the name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", content = "quantities", rename_all = "kebab-case")]
 pub enum Reason {
@@ -29,18 +29,18 @@ pub enum Reason {
         per_second: Estimate,
         /// The coefficient of variation from second to second.
         varies: Estimate,
-        /// Milliseconds that an operation took the guest's device, and the host's below.
+        /// Milliseconds per operation of the guest's device, and of the host's below it.
         guest: Estimate,
         host: Estimate,
         busy_below: Option<Estimate>,
     },
     SharedCpu {
         who: String,
-        /// Whether all vCPUs waited; the one named waited longest.
+        /// True if all vCPUs waited; the named one waited longest.
         all: bool,
         vcpu: String,
         of_wanted: Estimate,
-        /// Of all of them if all waited, else of the one.
+        /// For all vCPUs if all waited, otherwise for the named one.
         of_window: Estimate,
         other: Option<OfOther>,
     },
@@ -67,7 +67,7 @@ pub enum Reason {
         pair: OfBoth,
         ratio: Estimate,
     },
-    /// In milliseconds; `longer` is how much longer the guest saw it take.
+    /// In milliseconds; `longer` is by how much the guest saw it take longer.
     DiskTimeBetweenLayers {
         who: String,
         operation: Operation,
@@ -123,7 +123,7 @@ pub enum Unknown {
         needed: usize,
     },
     VcpusNotSampled,
-    /// Some kernels count being held back as waiting for a CPU.
+    /// Some kernels count throttled time as waiting for a CPU.
     SharingBehindQuota {
         who: String,
     },
@@ -142,7 +142,7 @@ pub enum Unknown {
     },
 }
 
-/// The share of the window that the vCPUs of the other one waited.
+/// The share of the window that the vCPUs of the other contender waited.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfOther {
     pub who: String,
@@ -156,7 +156,7 @@ pub enum Operation {
     Write,
 }
 
-/// What a transaction may cost a machine.
+/// Costs that a transaction may cause on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cost {
@@ -168,10 +168,10 @@ pub enum Cost {
     Packets,
 }
 
-/// What a rule comes to: a reason, or what cannot be said.
+/// The outcome of a rule: a reason, or what cannot be said.
 type Said = Result<Reason, Unknown>;
 
-/// Conditions are described in docs/findings.md.
+/// The conditions of rules are described in docs/findings.md.
 struct Rule {
     of: Subject,
     says: fn(&Evidence<'_>) -> Vec<Said>,
@@ -181,7 +181,7 @@ const fn rule(of: Subject, says: fn(&Evidence<'_>) -> Vec<Said>) -> Rule {
     Rule { of, says }
 }
 
-/// What a reason is of, where machines ran side by side.
+/// What a reason is about, where machines ran side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
     EachMachine,
@@ -206,7 +206,7 @@ const RULES: [Rule; 15] = [
     rule(Subject::EachMachine, memory::storage_pressure),
 ];
 
-/// What is said, and what could not be.
+/// The reasons found, and what could not be said.
 pub fn apply(evidence: &Evidence<'_>) -> (Vec<Reason>, Vec<Unknown>) {
     let mut not_counted = not_counted(evidence);
     if let Some(why) = too_little(evidence) {
@@ -217,7 +217,7 @@ pub fn apply(evidence: &Evidence<'_>) -> (Vec<Reason>, Vec<Unknown>) {
     for said in RULES.iter().flat_map(|rule| said_by(rule, evidence)) {
         match said {
             Ok(reason) => reasons.push(reason),
-            // The same may be missing of several machines.
+            // Several machines may lack the same.
             Err(what) if unknown.contains(&what) => {}
             Err(what) => unknown.push(what),
         }
@@ -253,7 +253,7 @@ fn too_little(evidence: &Evidence<'_>) -> Option<Unknown> {
     Some(Unknown::TooFewSamples { who: evidence.name(few).to_owned(), needed: FEWEST_SAMPLES })
 }
 
-/// Sides and probes that saw nothing, each reason once, with the contenders it holds for.
+/// Sides and probes that saw nothing: each reason once, with the contenders it applies to.
 fn not_counted(evidence: &Evidence<'_>) -> Vec<Unknown> {
     let mut reasons: Vec<(Side, Unseen, Vec<String>)> = Vec::new();
     for who in BOTH {
@@ -274,7 +274,7 @@ fn not_counted(evidence: &Evidence<'_>) -> Vec<Unknown> {
             }
         }
     }
-    // In an order of their own, so that the order in which trials are listed cannot matter.
+    // Sorted, so that the order in which trials are listed cannot matter.
     reasons.sort_by(|(one, unseen, _), (other, next, _)| (&unseen.probe, one).cmp(&(&next.probe, other)));
     let unknown = |(side, Unseen { probe, why }, contenders): (Side, Unseen, Vec<String>)| Unknown::NotCounted {
         contenders,

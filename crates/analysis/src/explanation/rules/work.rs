@@ -5,14 +5,14 @@ use crate::counted::{CountedTrial, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
 use record::telemetry::Side;
 
-/// What happens in fewer transactions than one in ten is no cost of each.
+/// Something that happens in fewer than one in ten transactions is no cost per transaction.
 const FEWEST_EACH: f64 = 0.1;
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
-/// What it is, and where a machine has it.
+/// A cost, and how to read it from a machine's counts.
 type Counted = (Cost, fn(&SideCounts) -> Option<f64>);
 
-/// What is told of each transaction, as the machine itself counts it.
+/// What is reported per transaction, as the machine itself counts it.
 const COUNTED: [Counted; 6] = [
     (Cost::Interrupts, |machine| machine.worth("interrupts.total")),
     (Cost::ContextSwitches, |machine| machine.worth("switches.context")),

@@ -1,4 +1,4 @@
-//! Single seconds against numpy, and whole runs against what was put into them.
+//! Single seconds compared with numpy, and whole runs compared with what was put into them.
 
 use super::*;
 use crate::estimate::Bounds;
@@ -15,8 +15,8 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "found {found}, expected {expected}");
 }
 
-/// `x = [120, 80, 0, 0, 40, 100, 110, 95, 0, 105]`; `numpy.median(x)` is 87.5, `numpy.std(x, ddof=1) / numpy.mean(x)` is
-/// 0.765804 (numpy 2.4.6); below 43.75 are three seconds in a row, and later one.
+/// `x = [120, 80, 0, 0, 40, 100, 110, 95, 0, 105]`; `numpy.median(x)` is 87.5, `numpy.std(x, ddof=1) / numpy.mean(x)`
+/// is 0.765804 (numpy 2.4.6); three seconds in a row are below 43.75, and one later.
 #[test]
 fn single_seconds_are_read_as_numpy_does() {
     let seconds = [120.0, 80.0, 0.0, 0.0, 40.0, 100.0, 110.0, 95.0, 0.0, 105.0];

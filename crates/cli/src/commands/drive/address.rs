@@ -1,4 +1,4 @@
-//! From a URL to an endpoint: what the environment and the user's files add to it, and where its host's name leads.
+//! From a URL to an endpoint: what the environment and the user's files add to it, and which address its host's name has.
 
 use crate::display::say;
 use crate::exit::Ended;
@@ -15,12 +15,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A name that is not found by then will not be found.
+/// A name that is not found within this time will not be found.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
-/// Of several addresses, how long each may take to accept a connection.
+/// With several addresses, how long each may take to accept a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// The endpoint that is meant, with every name looked up. Tells the user what was not used.
+/// The endpoint that the URL means, with every name looked up. Tells the user which parts were not used.
 pub fn found(url: &str) -> Result<Endpoint> {
     let around = Surroundings {
         variable: &|name| std::env::var(name).ok(),
@@ -46,7 +46,7 @@ fn read_with_mode(path: &Path) -> io::Result<FileText> {
     Ok(FileText { text: std::fs::read_to_string(path)?, mode })
 }
 
-/// The user's name, from the file of accounts: the C library's lookup cannot be linked statically.
+/// The user's name, from the file of accounts, since the C library's lookup cannot be linked statically.
 fn account() -> Option<String> {
     let user = rustix::process::geteuid().as_raw().to_string();
     let file = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -68,15 +68,15 @@ fn looked_up(remote: Remote) -> Result<Remote> {
     Ok(Remote { address: Some(address), ..remote })
 }
 
-/// By the system's own rules, whatever they are (files, DNS, directories): asked of its program for that, because the
-/// C library's name service cannot be linked statically.
+/// Looks the host up by the system's own rules (files, DNS, directories). It asks the system's program for this,
+/// because the C library's name service cannot be linked statically.
 fn addresses(host: &str) -> Result<Vec<IpAddr>> {
     let asked = Launch::new(&["getent", "ahosts", host]).run_to_any_end(LOOKUP_LIMIT, &mut |_| ());
     if let Err(ProcessError::TooLong { limit, .. }) = asked {
         return Err(Ended::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into());
     }
     let told = asked.context("looking up the host's name")?;
-    // Each address comes once for each kind of socket.
+    // Each address occurs once for each kind of socket.
     let mut found = Vec::new();
     for address in told.stdout.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
         if !found.contains(&address) {
@@ -86,7 +86,7 @@ fn addresses(host: &str) -> Result<Vec<IpAddr>> {
     Ok(found)
 }
 
-/// The first if none does: then connecting to it says why.
+/// The first address if none accepts: connecting to it then shows why.
 fn first_that_accepts(addresses: &[IpAddr], port: u16) -> IpAddr {
     let accepts =
         |address: &&IpAddr| TcpStream::connect_timeout(&SocketAddr::new(**address, port), CONNECT_LIMIT).is_ok();
@@ -98,7 +98,7 @@ pub fn reach(endpoint: &Endpoint) -> Result<(), Ended> {
     engines::catalog::admin(endpoint).map(drop).map_err(|error| refused(endpoint, &error))
 }
 
-/// Why a session could not be opened, in the words of who can do something about it.
+/// Why a session could not be opened, with advice on what to change.
 pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
     let advice = match error {
         SessionError::Refused { message, .. } if message.contains("asks for a password") => match endpoint {

@@ -1,4 +1,4 @@
-//! One line for each interval while the load runs.
+//! One line per interval while the load runs.
 
 use analysis::latency::Counts;
 use driver::plan::SecondSeen;
@@ -8,20 +8,20 @@ use report::format::{count, decimal};
 use serde_json::{Value, json};
 use workloads::workload::Kind;
 
-/// Seconds that are shown together.
+/// Seconds that are shown as one line.
 pub struct Interval {
     kinds: Vec<Kind>,
     length_s: u64,
     seconds: Vec<SecondSeen>,
 }
 
-/// An interval that is over.
+/// A finished interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub end_s: u64,
     pub length_s: u64,
     pub measured: bool,
-    /// Of each counted kind.
+    /// The number of transactions of each counted kind.
     pub counted: Vec<(String, u64)>,
     pub finished: u64,
     pub failed: u64,
@@ -34,7 +34,7 @@ impl Interval {
         Self { kinds: kinds.to_vec(), length_s, seconds: Vec::new() }
     }
 
-    /// Takes the next second in; a line whenever an interval is full, or warm-up ends.
+    /// Takes the next second; returns a line whenever an interval is full, or the warm-up ends.
     pub fn take(&mut self, second: SecondSeen) -> Option<Line> {
         let cut = self.seconds.first().is_some_and(|first| first.interval.measured != second.interval.measured);
         let early = if cut { self.line() } else { None };
@@ -43,7 +43,7 @@ impl Interval {
         early.or_else(|| if is_full { self.line() } else { None })
     }
 
-    /// What has gathered since the last line.
+    /// The line for what has gathered since the last one.
     pub fn line(&mut self) -> Option<Line> {
         let seconds = std::mem::take(&mut self.seconds);
         let (first, last) = (seconds.first()?, seconds.last()?);
@@ -72,7 +72,7 @@ impl Interval {
 const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 impl Line {
-    /// What stands above the lines; kinds that are counted have a column each, unless that is all there are.
+    /// The heading above the lines. Each counted kind has a column, unless all kinds are counted.
     pub fn heading(kinds: &[Kind]) -> String {
         let counted: Vec<String> = shown(kinds).map(|name| format!("{name}/s")).collect();
         let rest = ["all/s", "p50 ms", "p95 ms", "p99 ms", "errors", "retries"].map(str::to_owned);
@@ -106,18 +106,18 @@ impl Line {
     }
 }
 
-/// Two decimals, so that columns of a whole run align.
+/// Two decimals, so that the columns of a whole run align.
 pub fn milliseconds(value_us: u64) -> String {
     decimal(value_us as f64 / 1000.0, 2)
 }
 
-/// Names of counted kinds that say more than the sum over all.
+/// Names of counted kinds, if they say more than the sum over all kinds.
 fn shown(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
     let some_are_not = kinds.iter().any(|kind| !kind.counted && !kind.step);
     kinds.iter().filter(move |kind| kind.counted && some_are_not).map(|kind| kind.name)
 }
 
-/// Columns flush right: the time, those of counted kinds as wide as their names, and the others.
+/// Right-aligned columns: the time, those of counted kinds as wide as their names, and the others.
 fn aligned(kinds: &[Kind], time: &str, columns: impl Iterator<Item = String>) -> String {
     const WIDTH: usize = 10;
     /// Two blanks before the name and "/s" after it.
@@ -134,7 +134,7 @@ mod tests {
 
     const KINDS: [Kind; 2] = [Kind::transaction("new-order", true), Kind::transaction("payment", false)];
 
-    /// One second with so many of each kind, the slowest of which took `slowest_us`.
+    /// One second with this many of each kind, the slowest of which took `slowest_us`.
     fn second(index: u64, measured: bool, finished: [u64; 2], slowest_us: u64) -> SecondSeen {
         let counts = vec![(1_000, 98), (slowest_us, 2)];
         let kinds = vec![KindInterval { kind: 0, span: Span::Response, counts }];

@@ -50,7 +50,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let tasks = steps::of_each(options)?;
     let endpoint = address::found(&options.url)?;
     file_is_there(&endpoint, &options.steps)?;
-    // The server may be anywhere, so nothing is waited for; runs on this host wait for us.
+    // The server may be anywhere, so this waits for nothing; runs on this host wait for us.
     let (_turn, beside) = match host::queue()?.try_turn()? {
         Ok(turn) => (Some(turn), None),
         Err(holder) => (None, Some(format!("{holder} measures on this host, too: they disturb each other"))),
@@ -106,7 +106,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     drive.conclude(ended)
 }
 
-/// Opening a file that is not there would make one.
+/// Opening a file that does not exist would create it.
 fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     match endpoint {
         Endpoint::Sqlite(database) if !database.file.exists() && !steps.contains(&Step::Load) => {
@@ -117,8 +117,8 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// What to do about Ctrl-C: while driving, end and report; at any other time, what programs usually do. The second time
-/// always the latter.
+/// What Ctrl-C does. While driving, it ends the driving and reports; at any other time it does what it does to other
+/// programs. The second Ctrl-C always does the latter.
 struct Interrupt {
     interrupts: Interrupts,
     driving: AtomicBool,
@@ -132,12 +132,12 @@ impl Interrupt {
         std::thread::spawn(move || {
             for signal in &mut signals {
                 if heard.driving.swap(false, Ordering::Relaxed) {
-                    // Not after the trial, but now.
+                    // Stop now, not after the trial.
                     heard.interrupts.raise();
                     heard.interrupts.raise();
                     say("stopping after what is under way, then reporting; once more to stop now");
                 } else {
-                    // It fails only for signals whose usual effect is unknown.
+                    // It fails only for signals whose default action is unknown.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
             }
@@ -151,25 +151,25 @@ struct Drive<'a> {
     endpoint: &'a Endpoint,
     kinds: &'a [Kind],
     interval: Interval,
-    /// Transactions that took longer are counted.
+    /// Transactions that took longer than this are counted.
     limit_us: Option<u64>,
     interrupt: &'a Interrupt,
-    /// Tenths of the rows that are loaded, as they were told last.
+    /// The last reported tenth of the loaded rows.
     shown: u64,
-    /// The server's.
+    /// The server's version.
     version: String,
     repeats: Repeats,
-    /// Whether a check of this trial is violated.
+    /// True if this trial violates a check.
     is_data_wrong: bool,
     /// Where the run is kept, if it is.
     folder: Option<RunFolder>,
-    /// Who else measures on this host.
+    /// Another bakeoff that measures on this host.
     beside: Option<String>,
     exit: Exit,
 }
 
 impl Drive<'_> {
-    /// To people on standard error, to programs on standard output.
+    /// Text goes to standard error for people, the event to standard output for programs.
     fn tell(&self, text: &str, event: &Value) {
         say(text);
         if self.options.json {
@@ -211,7 +211,7 @@ impl Drive<'_> {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
                 let is_violated = findings.iter().any(CheckResult::is_violated);
                 self.is_data_wrong |= is_violated;
-                // Where the database refused too much, what is left is not what the workload is made of, either.
+                // If the database refused too much, the data that is left is not the workload's either.
                 if is_violated && self.exit != Exit::Refusing {
                     self.exit = Exit::DataWrong;
                 }
@@ -219,7 +219,7 @@ impl Drive<'_> {
         }
     }
 
-    /// A line for every tenth.
+    /// One line for each tenth.
     fn loading(&mut self, what: &str, done: u64, of: u64) {
         let tenth = (done * 10).checked_div(of).unwrap_or(0);
         if of > 1 && tenth > self.shown {
@@ -267,7 +267,7 @@ impl Drive<'_> {
         format!("\n{}", parts.join(" · "))
     }
 
-    /// Says what is wrong with the run before any of its numbers.
+    /// Prints what is wrong with the run before any of its numbers.
     fn driven(&mut self, measured: &Measured<'_>, warnings: &[String], invalid: Option<&Invalid>) {
         let driven = measured.driven;
         self.end_driving();
@@ -288,7 +288,7 @@ impl Drive<'_> {
         let is_valid = doubt.is_none() && !driven.stopped;
         let doubt = doubt.map(|doubt| format!("\n{doubt}")).unwrap_or_default();
         let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(measured, self.limit_us));
-        // Where standard output is for programs, people read the other.
+        // If standard output is for programs, people read standard error.
         if self.options.json {
             say(&summary);
         } else {
@@ -300,11 +300,11 @@ impl Drive<'_> {
             print(&format!("{}\n", Value::Object(event)));
         }
         self.repeats.add(driven, result, is_valid);
-        // Whoever stops a later step by force has the run all the same; if it cannot be kept, that is told in the end.
+        // If the user kills a later step, the run is kept all the same. A failure to keep it is reported at the end.
         let _ = self.keep(&self.result());
     }
 
-    /// Tells and keeps the result, also where a step after the run failed.
+    /// Prints and keeps the result, even if a step after the run failed.
     fn conclude(mut self, ended: Result<(), AttemptError>) -> Result<Exit> {
         self.end_driving();
         let mut failed = None;
@@ -320,14 +320,14 @@ impl Drive<'_> {
                 let error = self.explained(error);
                 if self.repeats.is_empty() {
                     if let Some(folder) = &self.folder {
-                        // It was made for this, and the next call is to make it.
+                        // The folder was made for this run, and the next call has to make it.
                         let _ = std::fs::remove_dir_all(folder.path());
                     }
                     return Err(error);
                 }
                 display::error(&error);
                 if self.exit == Exit::Done {
-                    // It was no bad input: a run was begun, and ended.
+                    // This is no bad input: a run was begun, and it ended.
                     self.exit = if Exit::after(&error) == Exit::Host { Exit::Host } else { Exit::Failed };
                 }
                 failed = Some(format!("{error:#}"));
@@ -354,7 +354,7 @@ impl Drive<'_> {
         kept.map(|()| self.exit)
     }
 
-    /// Makes the folder of the run, if it is to be kept.
+    /// Makes the folder of the run, if the run is kept.
     fn begin_record(&mut self, run: &Plan) -> Result<()> {
         let Some(path) = &self.options.record else { return Ok(()) };
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -369,7 +369,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// In the words of somebody at a command line, and with the code that it stands for.
+    /// The error in words for a command line, with the exit code it means.
     fn explained(&self, error: AttemptError) -> anyhow::Error {
         let endpoint = self.endpoint;
         let ended = match error {
@@ -401,7 +401,7 @@ impl Drive<'_> {
         result.into()
     }
 
-    /// Its report, beside the record.
+    /// Writes the report beside the record.
     fn publish(&self) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let published = publish(folder.path()).context("reporting what was recorded")?;
@@ -409,7 +409,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// With the run, whose report is made of what its trials are.
+    /// Keeps the result in the run's folder; the report itself is made from the trials.
     fn keep(&self, result: &Value) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         folder.write_json("result.json", result).context("keeping the result")?;

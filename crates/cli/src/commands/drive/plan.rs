@@ -1,4 +1,4 @@
-//! From options to a study's `[load]`, by its own rules and words.
+//! Turns options into a study's `[load]`, with the study's own rules and words.
 
 use crate::arguments::DriveOptions;
 use crate::commands::workload::refused;
@@ -6,7 +6,7 @@ use crate::exit::Ended;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Sessions that terminals or arrivals share unless it is said how many; as in a study.
+/// Sessions that terminals or arrivals share by default, as in a study.
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
 pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
@@ -36,13 +36,13 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     Ok(table)
 }
 
-/// An hour.
+/// One hour.
 const LONGEST_LIMIT_MS: f64 = 3_600_000.0;
 
-/// The options as a table that a study could hold.
+/// The options as a table that a study could contain.
 fn written(options: &DriveOptions) -> Map<String, Value> {
     let mut table = Map::from_iter([
-        // The server is asked from here, and what its machine counts is not known here.
+        // The load generator is this host; what the server's machine counts is not known here.
         ("placement".to_owned(), json!("outside")),
         ("telemetry".to_owned(), json!(false)),
         ("warmup".to_owned(), json!(in_unit(&options.warmup, "s"))),
@@ -63,17 +63,17 @@ fn written(options: &DriveOptions) -> Map<String, Value> {
     table
 }
 
-/// A bare number is in this unit, as for pgbench and sysbench.
+/// A bare number gets this unit, as with pgbench and sysbench.
 pub fn in_unit(text: &str, unit: &str) -> String {
     let is_bare = text.parse::<f64>().is_ok_and(f64::is_finite);
     if is_bare { format!("{text}{unit}") } else { text.to_owned() }
 }
 
-/// In microseconds.
+/// The limit in microseconds.
 pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
     let Some(text) = &options.latency_limit else { return Ok(None) };
     let written = in_unit(text, "ms");
-    // Spans are whole milliseconds; a limit may be a part of one.
+    // Spans are whole milliseconds, but a limit may be a fraction of one.
     let part = written.strip_suffix("ms").and_then(|number| number.trim().parse::<f64>().ok());
     let part = part.filter(|ms| *ms >= 0.001 && *ms <= LONGEST_LIMIT_MS);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within bounds.
@@ -83,7 +83,7 @@ pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
     limit.map(Some).ok_or_else(wrong)
 }
 
-/// Whole seconds, because that is the grid on which everything is recorded.
+/// Whole seconds, because everything is recorded on that grid.
 pub fn interval_s(options: &DriveOptions) -> Result<u64, Ended> {
     let span = settings::parse_span(&in_unit(&options.interval, "s")).map(|span| Duration::from_millis(span.0));
     let whole = span.filter(|span| span.as_secs() > 0 && span.subsec_nanos() == 0);

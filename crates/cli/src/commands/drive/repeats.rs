@@ -1,4 +1,4 @@
-//! What was measured so far, of one or of several measurements of the same: for people at the end, for programs as a document.
+//! The results of one or several equal measurements: for people at the end, for programs as a document.
 
 use super::summary;
 use analysis::estimate::{Bounds, CONFIDENCE};
@@ -8,13 +8,13 @@ use record::trial::Metric;
 use report::format::{decimal, quantity};
 use serde_json::{Map, Value, json};
 
-/// What was measured, oldest first.
+/// The measurements, oldest first.
 #[derive(Default)]
 pub struct Repeats {
     /// Each measurement, for programs.
     results: Vec<Map<String, Value>>,
     metric: Option<Metric>,
-    /// Throughput of the last one, if it is a measurement as far as is known before its data is checked.
+    /// Throughput of the last one, if it counts as far as is known before its data is checked.
     last: Option<f64>,
     /// Throughput of each that counts, as in a report.
     valid: Vec<f64>,
@@ -27,7 +27,7 @@ impl Repeats {
         self.last = is_valid.then(|| summary::throughput(&driven.facts));
     }
 
-    /// The last measurement is over, and nothing was found wrong with its data, or something was.
+    /// Ends the last measurement; it counts only if nothing was found wrong with its data.
     pub fn settle(&mut self, is_right: bool) {
         self.valid.extend(self.last.take().filter(|_| is_right));
     }
@@ -59,7 +59,7 @@ impl Repeats {
         Some(format!("{of}: {} {} ({interval}); each: {}", rate(mean.point), metric.name, each.join(", ")))
     }
 
-    /// One measurement by itself; several in a list, under their mean.
+    /// A single measurement as it is; several as a list, with their mean.
     pub fn json(&self) -> Map<String, Value> {
         if self.results.len() < 2 {
             return self.results.first().cloned().unwrap_or_default();

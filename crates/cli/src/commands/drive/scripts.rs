@@ -1,4 +1,4 @@
-//! The workload that is driven, with the files of those whose transactions are the user's own.
+//! The workload to drive, with the files of the user's own transactions if it has any.
 
 use crate::arguments::DriveOptions;
 use crate::commands::workload;

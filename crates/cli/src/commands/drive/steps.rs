@@ -1,11 +1,11 @@
-//! From `--steps` to what is done in each of several measurements.
+//! Turns `--steps` into the tasks of each measurement.
 
 use crate::arguments::{DriveOptions, Step};
 use crate::exit::Ended;
 use trial::step::Task;
 
-/// The tasks of each measurement. What comes before the first is done once, and so is what comes after the last. A run that is recorded is
-/// checked, because its figures count only with data that is right.
+/// The tasks of each measurement. Steps before the first run are done once, and so are steps after the last one. A
+/// recorded run is checked, because its figures count only with correct data.
 pub fn of_each(options: &DriveOptions) -> Result<Vec<Vec<Task>>, Ended> {
     let steps = &options.steps;
     let runs = steps.iter().filter(|step| **step == Step::Run).count();

@@ -1,4 +1,4 @@
-//! What a run was, once it is over: totals and latencies of each kind, and the driver about itself.
+//! The summary of a run: totals and latencies of each kind, and the driver's testimony.
 
 use super::live::milliseconds;
 use analysis::latency::{Counts, counts_of_kind};
@@ -16,24 +16,24 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The most frequent ones; a deadlock tells another story each time. Programs get all of them.
+/// How many of the most frequent errors are shown, since a deadlock has a different text each time. Programs get all.
 const ERRORS_SHOWN: usize = 5;
 
-/// The throughput figure: counted transactions in the measured window, by the span it is counted in.
+/// The throughput figure: counted transactions in the measured window, per unit of time of the metric.
 pub fn throughput(facts: &DriverFacts) -> f64 {
     let counted = facts.kinds.iter().filter(|kind| facts.metric.counted.contains(&kind.kind));
     let finished: u64 = counted.map(KindTotals::finished).sum();
     if facts.measured_ms == 0 { 0.0 } else { finished as f64 * facts.metric.per_ms as f64 / facts.measured_ms as f64 }
 }
 
-/// What came of a run.
+/// The result of a run.
 pub struct Measured<'a> {
     pub driven: &'a Driven,
     /// What the server counted, if the window was long enough to look twice.
     pub looks: Option<&'a Looks>,
 }
 
-/// Totals and response times of each kind, and of all together.
+/// Totals and response times of each kind, and of all kinds together.
 pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
     let Measured { driven, looks } = measured;
     let facts = &driven.facts;
@@ -66,7 +66,7 @@ pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
     text
 }
 
-/// How often each came, and its response times. A step has neither failures nor retries.
+/// How often each occurred, and its response times. A step has neither failures nor retries.
 fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a KindTotals, &'a Counts)>, seconds: f64, text: &mut String) {
     const NARROWEST: usize = 14;
     let rows: Vec<_> = rows.collect();
@@ -122,7 +122,7 @@ fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
     let metric = &facts.metric;
     let mut rates = vec![format!("{} {} ({})", decimal(throughput(facts), 1), metric.name, metric.unit)];
     let seconds = facts.measured_ms as f64 / 1000.0;
-    // Where only some kinds are counted, in the same span all of them.
+    // If only some kinds are counted, all kinds together follow, per the same unit of time.
     if metric.counted.len() < facts.kinds.iter().filter(|kind| !kind.step).count() && seconds > 0.0 {
         let (per, name) = if metric.per_ms == 60_000 { (60.0, "TPM") } else { (1.0, "TPS") };
         rates.push(format!("{} {name} (all kinds)", decimal(all.finished() as f64 / seconds * per, 1)));
@@ -215,7 +215,7 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
             count(deferred.longest_queue)
         );
     }
-    // Numbers of processes and transactions make no error another one.
+    // Messages that differ only in the numbers of processes or transactions are the same error.
     let mut errors: BTreeMap<String, (u64, &str)> = BTreeMap::new();
     for (message, times) in &facts.errors {
         let first = first_line(message);
@@ -233,7 +233,7 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
     }
 }
 
-/// Without a bracket that a later line would close.
+/// The first line, without a bracket that a later line would close.
 fn first_line(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     let is_open = line.matches('(').count() > line.matches(')').count();
@@ -246,7 +246,7 @@ pub fn counted(many: u64, what: &str) -> String {
     format!("{} {what}{}", count(many), if many == 1 { "" } else { "s" })
 }
 
-/// How many conditions hold, and each that does not.
+/// How many checks hold, and each one that does not.
 pub fn findings(findings: &[CheckResult]) -> String {
     let mut text = String::new();
     let (mut hold, mut undecided, mut violated) = (0, 0, 0);
@@ -296,7 +296,7 @@ pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map
     ])
 }
 
-/// By the server's own names.
+/// Under the server's own names.
 fn counters(looks: &Looks) -> Value {
     json!({
         "seconds": looks.span_ns() as f64 / 1e9, "before": looks.start.counters, "after": looks.end.counters,

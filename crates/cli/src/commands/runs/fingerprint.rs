@@ -1,7 +1,7 @@
-//! Whether a run's folder is as it was: a hash of the names, sizes and times of the files that its figures are made from.
+//! Whether a run's folder is unchanged: a hash of the names, sizes and times of the files behind its figures.
 //!
-//! It stands for the contents, which are not read. The time of the last change of a file's entry is among them: it cannot be set
-//! back, as that of its contents can.
+//! It stands for the contents, which are not read. It includes the time of the last change of a file's inode. Nobody
+//! can set that back, unlike the modification time.
 
 use analysis::many_runs::hexadecimal;
 use sha2::{Digest, Sha256};
@@ -12,16 +12,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// From the folder of trials to the files of a machine's database.
+/// From the folder of trials down to the files of a machine's database.
 const LEVELS: u32 = 6;
 
-/// Another build may make other figures of the same record. A build that was not told its revision is known by its file.
+/// Another build may compute other figures from the same record. A build without a revision is identified by its file.
 static BUILD: LazyLock<Option<String>> = LazyLock::new(|| {
     let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
     Some(format!("{} {}", crate::origin::made_by(), told(&program)))
 });
 
-/// `None` if it cannot be told; then the run is analysed each time.
+/// `None` if it cannot be computed; the run is then analysed each time.
 pub fn of_run(run: &Path) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(BUILD.as_ref()?);
@@ -50,7 +50,7 @@ fn add(hash: &mut Sha256, folder: &Path, levels: u32) -> io::Result<()> {
         if !is_folder {
             continue;
         }
-        // A link may lead round in a circle, and a record is not as deep.
+        // A link may form a circle, and a record is not that deep.
         if levels == 0 || fs::symlink_metadata(&path)?.is_symlink() {
             return Err(io::Error::other("not a folder of a record"));
         }
@@ -89,7 +89,7 @@ mod tests {
             File::options().write(true).open(trial.join("trial.json")).unwrap().set_modified(modified).unwrap();
             of_run(&run).unwrap()
         };
-        // Times of files go on in steps of some milliseconds.
+        // File times advance in steps of some milliseconds.
         let changed =
             (0..1_000_000).map(|_| rewritten()).find(|now| *now != before).expect("of the same size and time");
         fs::write(trial.join("findings.json"), "[]").unwrap();

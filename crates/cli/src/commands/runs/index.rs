@@ -1,8 +1,8 @@
-//! The index of a folder of runs: what is kept of each, in tables that other tools can read, too.
+//! The index of a folder of runs: the brief of each run, in tables that other tools can read, too.
 //!
-//! It is a cache. What is not as it was written (an old version, damage, a row that somebody changed) is thrown away and made again
-//! from the runs; where it cannot be had at all, commands say so and do without. Each run has a checksum of what was written of it,
-//! since a database file does not tell that a number in it is another.
+//! It is a cache. What differs from what was written (an old version, damage, a changed row) is discarded and made
+//! again from the runs. If there can be no index, commands say so and work without it. Each run has a checksum of what
+//! was written about it, since a database file does not show that a number in it was changed.
 
 use crate::display::say;
 use analysis::contrast::Contrast;
@@ -24,14 +24,14 @@ use std::time::Duration;
 
 const FILE: &str = "index.sqlite";
 const SCHEMA: &str = include_str!("schema.sql");
-/// Counted up whenever the tables, or what stands in them, change.
+/// Increased whenever the tables or their contents change.
 const VERSION: i32 = 2;
-/// "bake": by this a file is known to be ours.
+/// "bake": identifies a file of ours.
 const OURS: i32 = 0x6261_6b65;
-/// Writing all of a large index takes a second.
+/// Writing a large index completely takes a second.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Where a database file has the name of its format, its owner's version, and its owner.
+/// Positions of the format's name, the owner's version and the owner in the head of a database file.
 const HEAD_BYTES: usize = 100;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const VERSION_AT: usize = 60;
@@ -58,15 +58,15 @@ pub enum IndexError {
 pub struct Index {
     path: PathBuf,
     connection: Connection,
-    /// It was made by another version, so nothing in it is read.
+    /// Made by another version, so nothing in it is read.
     is_old: bool,
 }
 
-/// What is kept of runs, by the fingerprints of their folders.
+/// The briefs of runs, by the fingerprints of their folders.
 pub type Kept = BTreeMap<String, Brief>;
 
 impl Index {
-    /// Nobody else may be able to write into the folder: what is in the index is believed.
+    /// Nobody else may be able to write into the folder, since the index is believed.
     pub fn open(runs: &Path) -> Result<Self, IndexError> {
         owned::require(runs)?;
         let path = runs.join(FILE);
@@ -76,7 +76,7 @@ impl Index {
         let connection = Connection::open_with_flags(&path, flags).map_err(failing)?;
         let prepare = || {
             connection.busy_timeout(PATIENCE)?;
-            // Nothing of ours needs them, and a file may come from anywhere.
+            // We need neither, and the file may come from anywhere.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)
         };
@@ -84,7 +84,7 @@ impl Index {
         Ok(Self { path, connection, is_old })
     }
 
-    /// Everything that is in it as it was written; what is not leaves it. A damaged index is emptied.
+    /// Everything that is as it was written; the rest is dropped. A damaged index is emptied.
     pub fn load(&mut self) -> Result<Kept, IndexError> {
         if self.is_old {
             say(&format!("{} is of another version of bakeoff and is made again", self.path.display()));
@@ -107,12 +107,12 @@ impl Index {
         }
     }
 
-    /// Puts in what was made now, each with its fingerprint; of a whole folder, other runs leave it.
+    /// Adds the new briefs, each with its fingerprint. With `staying`, other runs are removed.
     pub fn store(&mut self, made: &[(&str, &Brief)], staying: Option<&[&str]>) -> Result<(), IndexError> {
         store(&mut self.connection, made, staying).map_err(|source| self.failed("written", source))
     }
 
-    /// As SQLite empties a file whatever is in it, with its locks: others may be at work with it.
+    /// Lets SQLite empty the file under its own locks, whatever it contains, since others may be using it.
     fn empty(&mut self) -> Result<(), IndexError> {
         let reset = |on| self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, on);
         let emptied = reset(true).and_then(|_| self.connection.execute_batch("VACUUM")).and_then(|()| reset(false));
@@ -125,7 +125,7 @@ impl Index {
     }
 }
 
-/// Whether another version of bakeoff made it. A file that is not there yet, or is empty, is none.
+/// True if another version of bakeoff made it. A file that is missing or empty is not old.
 fn is_old(path: &Path) -> Result<bool, IndexError> {
     let unreadable = |source| IndexError::Unreadable { path: path.to_owned(), source };
     let metadata = match std::fs::metadata(path) {
@@ -149,18 +149,18 @@ fn is_old(path: &Path) -> Result<bool, IndexError> {
 fn is_damage(error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         Some(code) => matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown),
-        // A value of another type than the one that was written.
+        // A value has another type than the one that was written.
         None => true,
     }
 }
 
-/// What is kept, and the number of runs that are not as they were written.
+/// The briefs, and the number of runs that are not as they were written.
 fn load(connection: &Connection) -> rusqlite::Result<(Kept, usize)> {
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
     if tables == 0 {
         return Ok((Kept::new(), 0));
     }
-    // One look at all tables, whatever others write meanwhile.
+    // One transaction, so that all tables match, whatever others write meanwhile.
     let connection = connection.unchecked_transaction()?;
     let mut found: BTreeMap<String, (String, String, Brief)> = BTreeMap::new();
     each(&connection, "SELECT * FROM runs", |row| {
@@ -329,7 +329,7 @@ fn ends(estimate: &Estimate) -> (Option<f64>, Option<f64>, Option<String>) {
     }
 }
 
-/// Of all that was written of a run.
+/// A checksum of everything that was written about a run.
 fn checksum(fingerprint: &str, brief: &Brief) -> String {
     hexadecimal(&Sha256::new().chain_update(fingerprint).chain_update(json(brief)).finalize())
 }
@@ -338,7 +338,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_value(value).unwrap_or_default().to_string()
 }
 
-/// A word that a type is written as, without quotes.
+/// The word for a value's type, without quotes.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

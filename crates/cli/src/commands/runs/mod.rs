@@ -1,7 +1,7 @@
-//! `bakeoff runs`: the runs in a folder, what is kept of one, and how a measure went over them.
+//! `bakeoff runs`: the runs in a folder, the brief of one, and how a measure went over them.
 //!
-//! What is kept of a run is made from its folder alone. The index beside the runs saves making it again ([`index`]); the answer is
-//! the same without.
+//! A run's brief is made from its folder alone. The index beside the runs saves making it again ([`index`]); the answer
+//! is the same without it.
 
 mod fingerprint;
 mod index;
@@ -23,7 +23,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Of names that may have been meant, so many are told.
+/// At most this many names that may have been meant are shown.
 const MOST_NAMED: usize = 12;
 
 pub fn runs(options: &RunsOptions) -> Result<Exit> {
@@ -123,7 +123,7 @@ fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// The known word that is nearest, and those that begin with the same or hold it.
+/// The nearest known word, and those that contain the same first part.
 fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
@@ -139,7 +139,7 @@ fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!("; did you mean {}?", named.join(", "))
 }
 
-/// Every run in a folder, in the order of their names.
+/// Every run in a folder, sorted by name.
 fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
     let dir = &folder.dir;
     let unreadable = |error: std::io::Error| {
@@ -153,7 +153,7 @@ fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        // What is being begun has no name yet.
+        // A run that is just being begun still has a name with a dot.
         let is_begun = path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
         if is_begun && RunFolder::is_at(&path) {
             paths.push(path);
@@ -163,11 +163,11 @@ fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
     Ok(read(dir, paths, true))
 }
 
-/// What is kept of each of these runs: from the index where the folder has not changed, else made now and put into it. If they are
-/// all runs of the folder, others leave the index.
+/// The briefs of these runs: from the index if the folder has not changed, otherwise made now and added to it. If these
+/// are all runs of the folder, other runs are removed from the index.
 fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
     if paths.is_empty() {
-        // Nothing is made in a folder that holds no runs.
+        // Never creates an index in a folder without runs.
         return Vec::new();
     }
     let tell = |error: index::IndexError| say(&format!("{error}"));
@@ -184,7 +184,7 @@ fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
         made.into_iter().filter_map(|(one, brief)| Some((one.fingerprint.as_deref()?, brief))).collect();
     let staying: Option<Vec<&str>> = are_all.then(|| read().map(|(_, brief)| brief.run.as_str()).collect());
     if let Some(index) = &mut index {
-        // The answer is whole without it.
+        // The answer is complete without the index.
         let _ = index.store(&made, staying.as_deref()).map_err(tell);
     }
     found.into_iter().map(|one| one.entry).collect()
@@ -193,12 +193,12 @@ fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
 struct Found {
     entry: Entry,
     fingerprint: Option<String>,
-    /// Whether the index had it.
+    /// True if the index had it.
     is_kept: bool,
 }
 
 fn find(path: &Path, kept: &Kept) -> Found {
-    // Before it is read: what changes meanwhile is seen the next time.
+    // Taken before the folder is read, so that a change meanwhile is seen the next time.
     let fingerprint = fingerprint::of_run(path);
     let brief = fingerprint.as_ref().and_then(|fingerprint| kept.get(fingerprint));
     Found { is_kept: brief.is_some(), entry: brief.cloned().map_or_else(|| analysed(path), Entry::Read), fingerprint }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const ONE_WAREHOUSE: [&str; 4] = ["--set", "warehouses=1", "--set", "delivery=inline"];
 
-/// A PostgreSQL server with the tables of order-entry in it.
+/// A PostgreSQL server with the tables of order-entry.
 fn loaded() -> Option<Database> {
     let database = Database::new("{}")?;
     let url = database.url("?sslmode=disable");
@@ -25,7 +25,7 @@ fn loaded() -> Option<Database> {
     Some(database)
 }
 
-/// Four clients for six seconds after a second of warm-up, and `more`.
+/// Four clients for six seconds after one second of warm-up, with further arguments.
 fn begun(database: &Database, url: &str, more: &[&str]) -> Running {
     begun_for("6s", database, url, more)
 }
@@ -38,7 +38,7 @@ fn begun_for(time: &str, database: &Database, url: &str, more: &[&str]) -> Runni
     running
 }
 
-/// What was kept of the run.
+/// The result in the run's folder.
 fn result(database: &Database) -> Value {
     let kept = std::fs::read(database.folder.path().join("kept/result.json")).expect("the run's result is kept");
     serde_json::from_slice(&kept).unwrap()
@@ -77,7 +77,7 @@ fn a_backend_that_hangs_is_no_result() {
     assert!(told.contains("invalid: the database hung: ") && told.contains(" never ended"), "{told}");
 }
 
-/// One that is in a transaction. What a backend does stands at the end of its command line.
+/// A backend in a transaction. The end of its command line says what it is doing.
 fn busy_backend(database: &Database) -> u32 {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -93,11 +93,11 @@ fn busy_backend(database: &Database) -> u32 {
     }
 }
 
-/// PostgreSQL ends all sessions and repairs itself when one of its processes is killed.
+/// PostgreSQL ends all sessions and recovers when one of its processes is killed.
 #[test]
 fn a_server_that_restarts_costs_its_time_and_not_the_result() {
     let Some(database) = loaded() else { return };
-    // How long it repairs itself depends on what else this host does.
+    // How long recovery takes depends on what else this host does.
     let running = begun_for("20s", &database, &database.url("?sslmode=disable"), &[]);
     crate::running::send(busy_backend(&database), Signal::KILL);
     let (code, told) = running.end();
@@ -124,7 +124,7 @@ fn a_workload_of_which_half_is_refused_has_a_code_of_its_own() {
     assert_eq!(result(&database)["exit"], 9);
 }
 
-/// One commit of ten becomes a rollback on its way, and the client is told that it was done.
+/// One of ten commits becomes a rollback on its way, but the client is told that it was committed.
 #[test]
 fn commits_that_are_dropped_in_secret_are_found() {
     let Some(database) = loaded() else { return };
@@ -150,7 +150,7 @@ fn commits_that_are_dropped_in_secret_are_found() {
     assert!(told.contains("VIOLATED"), "{told}");
 }
 
-/// Hands on what a client sends, but makes of some requests to commit a request to roll back.
+/// Passes on what a client sends, but turns some commits into rollbacks.
 fn forgetful(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32, dropped: &AtomicU32) -> Option<()> {
     let mut length = [0; 4];
     // The first message has no tag.
@@ -159,7 +159,7 @@ fn forgetful(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32, 
     client.read_exact(&mut body).ok()?;
     server.write_all(&[&length[..], &body].concat()).ok()?;
     while let Some((head, mut body)) = message(&mut client) {
-        // A portal without a name, and the third and fourth statements that a session prepares: COMMIT and ROLLBACK.
+        // An unnamed portal, and the third and fourth statements that a session prepares: COMMIT and ROLLBACK.
         let is_commit = head[0] == b'B' && body.starts_with(b"\0s2\0");
         if is_commit && commits.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
             body[2] = b'3';
@@ -170,7 +170,7 @@ fn forgetful(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32, 
     server.shutdown(Shutdown::Both).ok()
 }
 
-/// Hands on what the server answers, and says that it committed where it was made to roll back.
+/// Passes on what the server answers, but reports a commit where it was made to roll back.
 fn pretending(mut server: TcpStream, mut client: TcpStream, dropped: &AtomicU32) -> Option<()> {
     while let Some((mut head, mut body)) = message(&mut server) {
         if head[0] == b'C' && body == b"ROLLBACK\0" && dropped.swap(0, Ordering::Relaxed) > 0 {

@@ -1,4 +1,4 @@
-//! The load generator, or the machine that it runs in, stands still: what it then measures is its own sleep.
+//! The load generator, or its machine, stands still: what it measures then is its own pause.
 
 use super::{Stopped, for_a_while, named};
 use crate::running::Running;
@@ -8,7 +8,7 @@ use record::trial::Outcome;
 use std::process::Command;
 use std::time::Duration;
 
-/// A stop that hits half of a window.
+/// A stop that covers half of the window.
 const STOP: Duration = Duration::from_secs(4);
 
 /// One trial of one contender with a window of eight seconds.
@@ -18,7 +18,7 @@ fn one_trial(platform: &str) -> Place {
     Place::new(&study.replace("{ kind = \"native\" }", platform))
 }
 
-/// Stops the process of this name in the middle of the window; says what became of the trial.
+/// Stops the process with this name in the middle of the window; returns what became of the trial.
 fn stopped_in_the_window(platform: &str, words: &str) -> String {
     let place = one_trial(platform);
     let mut running = Running::begin(&place, &["run", "study.toml"]);

@@ -1,4 +1,4 @@
-//! What hits one contender and not the other, or a part of a window: other load, less CPU, other data, a wrong clock.
+//! Faults that hit only one contender, or a part of a window: other load, less CPU, other data, a wrong clock.
 
 use super::{for_a_while, named};
 use crate::running::{Running, send};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
 
-/// Somebody else's work on the host, for two minutes of each CPU's time at most.
+/// Other load on the host, limited to two minutes of CPU time per process.
 struct Hog(Vec<Child>);
 
 impl Hog {
@@ -89,14 +89,14 @@ fn a_trial_that_others_disturb_is_run_again_and_then_no_measurement() {
     assert!(report.contains("Trial 1 was run once more, because others used "), "{report}");
 }
 
-/// Whether the analysis has a finding of this code.
+/// True if the analysis has a finding with this code.
 fn warned_of(place: &Place, code: &str) -> bool {
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
     analysis["findings"].as_array().expect("findings").iter().any(|finding| finding["code"] == code)
 }
 
-/// From the middle of the window on the agent gets a quarter of the time.
+/// From the middle of the window on, the agent gets a quarter of the time.
 #[test]
 fn less_cpu_in_the_second_half_of_a_window_is_told() {
     if missing("qemu", has_qemu()) {
@@ -119,13 +119,13 @@ fn less_cpu_in_the_second_half_of_a_window_is_told() {
         }
     }
     let (code, told) = running.end();
-    // If this test itself gets no CPU in time, one of its stops is long enough to be told as what it is.
+    // If this test itself gets no CPU in time, one of its stops may be long enough to be reported as a stall.
     let stood_still = code == Some(4) && told.contains("the load generator stood still");
     assert!(stood_still || code == Some(0), "{told}");
     assert!(stood_still || warned_of(&place, "halves-unlike"), "{told}");
 }
 
-/// An item gets another price in the cached data once the first trial has its clone; the second contender's begins with that.
+/// An item's price changes in the cached data once the first trial has its clone, so the second contender begins with it.
 #[test]
 fn data_that_is_changed_for_one_contender_are_found() {
     if missing("qemu", has_qemu()) {
@@ -171,7 +171,7 @@ fn change_a_price(cache: &Path) {
     debugfs(&format!("cd /sqlite\nrm bakeoff.db\nwrite {} bakeoff.db\n", file.display()));
 }
 
-/// QEMU counts instructions instead of time, so the guest's clock runs as fast as it computes.
+/// QEMU counts instructions instead of time, so the guest's clock runs as fast as the guest computes.
 #[test]
 fn a_guest_whose_clock_runs_wrong_is_not_measured() {
     if missing("qemu", has_qemu()) {
@@ -181,7 +181,7 @@ fn a_guest_whose_clock_runs_wrong_is_not_measured() {
     let place = Place::new(&study.replace("{ kind = \"native\" }", "{ kind = \"qemu\", accelerator = \"tcg\" }"));
     let wrapper = place.temporary().join("qemu-system-x86_64");
     let real = which("qemu-system-x86_64");
-    // With one thread for all vCPUs, which counting asks for.
+    // One thread for all vCPUs, since counting instructions requires it.
     let script = format!(
         "#!/bin/bash\nwords=()\nfor word in \"$@\"; do words+=(\"${{word/thread=multi/thread=single}}\"); done\n\
          exec {real} \"${{words[@]}}\" -icount shift=6,sleep=off\n"

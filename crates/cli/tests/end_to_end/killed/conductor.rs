@@ -1,4 +1,4 @@
-//! The conductor is killed, over and over, at scattered points, until the run is finished all the same.
+//! The conductor is killed again and again at scattered points, and the run is still finished.
 
 use super::{NATIVE, TCG, all_completed, scattered, side_by_side};
 use crate::leftovers::Leftovers;
@@ -8,10 +8,10 @@ use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// At most so many looks at what the run has started lie between what it says and the blow.
+/// The most inspections of what the run has started between its output and the kill.
 const LOOKS: u64 = 400;
 
-/// Records of complete trials by id. A repeated trial would have another.
+/// Records of complete trials by id. A repeated trial would have a different record.
 fn complete(place: &Place) -> BTreeMap<u32, Vec<u8>> {
     let Some(run) = place.begun_run() else { return BTreeMap::new() };
     let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -20,13 +20,13 @@ fn complete(place: &Place) -> BTreeMap<u32, Vec<u8>> {
     paths.filter_map(|path| Some((of(&path)?, std::fs::read(path.join("trial.json")).ok()?))).collect()
 }
 
-/// Begins a run, or goes on with the one there is.
+/// Begins a run, or resumes the existing one.
 fn arguments(place: &Place) -> &'static [&'static str] {
     if place.begun_run().is_some() { &["run", "study.toml", "--resume"] } else { &["run", "study.toml"] }
 }
 
-/// Kills runs of one place; nothing that only the kernel can undo may be left, and nothing complete may be lost. The last one is left in
-/// peace and finishes all.
+/// Kills runs of one place. Nothing that only the kernel can undo may be left, and nothing complete may be lost. The
+/// last run is not killed and finishes all.
 fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, machines: usize) {
     let mut seen = BTreeMap::new();
     let mut leftovers = Leftovers::of(place);
@@ -54,7 +54,7 @@ fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, 
     leftovers.none();
 }
 
-/// Data are loaded, cloned three times, and driven by servers that are processes of their own.
+/// Data are loaded, cloned three times, and driven by servers in processes of their own.
 #[test]
 fn a_conductor_that_is_killed_leaves_no_native_machine_and_the_run_is_finished() {
     if missing("qemu", has_qemu()) {

@@ -1,4 +1,4 @@
-//! A machine that hangs instead of dying: it is found out by its silence, whatever it was asked for.
+//! A machine that hangs instead of dying is detected by its silence, whatever it was asked to do.
 
 use super::{TCG, Victim, failed_for, side_by_side, strike};
 use crate::leftovers::Leftovers;
@@ -6,7 +6,7 @@ use crate::running::Running;
 use crate::setting::{Place, has_qemu, missing};
 use rustix::process::Signal;
 
-/// Checking may take an hour, and a machine that is alive gets it.
+/// Checking may take an hour, and a machine that is alive gets that time.
 #[test]
 fn a_guest_that_hangs_while_data_are_checked_fails_its_trial() {
     if missing("qemu", has_qemu()) {
@@ -21,7 +21,7 @@ fn a_guest_that_hangs_while_data_are_checked_fails_its_trial() {
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
     let why = failed_for(&place.record().trials[0], &[2]);
-    // The second machine may not have begun to check, or may have been on its way out already.
+    // The second machine may not have begun to check, or may already have been shutting down.
     let expected = ["hangs", "did not answer within", "asked to power off"];
     assert!(expected.iter().any(|words| why.contains(words)), "{why}");
     leftovers.none();

@@ -1,4 +1,4 @@
-//! What dies in a machine, in each phase that a machine has.
+//! Something dies in a machine, in each phase that a machine has.
 
 use super::{NATIVE, TCG, Victim, all_completed, failed_for, side_by_side, strike};
 use crate::leftovers::Leftovers;
@@ -7,10 +7,10 @@ use crate::setting::{Place, has_qemu, missing, text};
 use record::trial::Outcome;
 use rustix::process::Signal;
 
-/// In which trial, once the first machine has said which phase, in which machines, who.
+/// The trial, the phase that the first machine has to report before, the machines, and the victim in each.
 type Blow = (u32, &'static str, &'static [u32], Victim);
 
-/// Each trial gets one blow, and nothing of it is left when the next one begins.
+/// Each trial gets one such kill, and nothing of it is left when the next one begins.
 fn struck<'p>(place: &'p Place, blows: &[Blow]) -> (String, Leftovers<'p>) {
     let mut running = Running::begin(place, &["run", "study.toml"]);
     let mut leftovers = Leftovers::of(place);
@@ -32,7 +32,7 @@ fn struck<'p>(place: &'p Place, blows: &[Blow]) -> (String, Leftovers<'p>) {
     (told, leftovers)
 }
 
-/// Whoever was not struck was not left to itself: it ended in order, with a record of its own.
+/// Machines that were not hit are not abandoned: each ends in order, with a record of its own.
 fn others_ended_in_order(place: &Place, blows: &[Blow]) {
     for (trial, (_, _, struck, _)) in place.record().trials.iter().zip(blows) {
         for (number, machine) in (1..).zip(&trial.machines) {
@@ -47,7 +47,7 @@ fn others_ended_in_order(place: &Place, blows: &[Blow]) {
     }
 }
 
-/// Failed trials are answers and stay; who wants them again says so, and the new record tells.
+/// A failed trial is an answer and stays. `--retry-failed` runs it again, and the new record tells of the old one.
 fn finished_by_retrying(place: &Place, leftovers: &Leftovers<'_>, trials: usize, machines: usize) {
     let before = place.record();
     let resumed = place.bakeoff(&["run", "study.toml", "--resume"]);
@@ -80,7 +80,7 @@ fn whatever_dies_in_a_native_machine_fails_its_trial_and_takes_the_others_along(
     let run = place.record();
     let why = |trial: usize| failed_for(&run.trials[trial - 1], blows[trial - 1].2);
     assert!(why(1).contains("native machine trial-0001-3 ended"), "{}", why(1));
-    // The server ends all of its processes when one has died, and begins anew.
+    // When one of its processes has died, the server ends all of them and starts again.
     assert!(!why(2).is_empty());
     assert!(why(3).contains("ended"), "{}", why(3));
     assert!(why(4).contains("PostgreSQL") && why(4).contains("SIGKILL"), "{}", why(4));

@@ -1,4 +1,4 @@
-//! Runs that are stopped at a terminal, where Ctrl-C goes to the whole foreground group, or by a polite request.
+//! Runs that are stopped by SIGTERM, or at a terminal, where Ctrl-C goes to the whole foreground group.
 
 use super::{NATIVE, TCG, all_completed, side_by_side};
 use crate::leftovers::Leftovers;
@@ -16,7 +16,7 @@ fn resumed(place: &Place, leftovers: &Leftovers<'_>, machines: usize) {
     leftovers.none();
 }
 
-/// Neither guests nor servers may hear what is typed for the conductor.
+/// Neither guests nor servers may receive what is typed for the conductor.
 fn typed_once_the_trial_is_finished(place: &Place, machines: usize) {
     let mut running = Running::begin(place, &["run", "study.toml"]);
     let mut leftovers = Leftovers::of(place);
@@ -32,7 +32,7 @@ fn typed_once_the_trial_is_finished(place: &Place, machines: usize) {
     resumed(place, &leftovers, machines);
 }
 
-/// The trial is given up at once and not complete.
+/// The trial is given up immediately and is not complete.
 fn stopped_now(place: &Place, phase: &str, blow: impl FnOnce(&mut Running)) {
     let mut running = Running::begin(place, &["run", "study.toml"]);
     let mut leftovers = Leftovers::of(place);
