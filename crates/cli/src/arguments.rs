@@ -7,13 +7,12 @@ pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOpti
 
 use crate::exit::Exit;
 use crate::metrics::address;
+use crate::run_name::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use known::{Known, workloads_known};
+use clap_complete::ArgValueCompleter;
+use known::{Known, runs_known, settings_known, workloads_known};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// Where runs are kept unless told otherwise.
-pub const RUNS: &str = "runs";
 
 /// Measures what a platform (such as a virtual machine) costs a database.
 #[derive(Debug, Parser)]
@@ -114,7 +113,7 @@ pub struct PlanOptions {
     #[arg(long)]
     pub aa: bool,
     /// Say how precise the result will be, judged by an earlier run of the same contenders
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(runs_known))]
     pub pilot: Option<PathBuf>,
     /// Say how many blocks this precision needs, for example 1%; without it, the study's
     #[arg(long, value_name = "SHARE", requires = "pilot")]
@@ -140,7 +139,7 @@ pub struct DoctorOptions {
 #[derive(Debug, Args)]
 pub struct ReportOptions {
     /// Run folder, the beginning of its name, last or last-1
-    #[arg(value_hint = ValueHint::DirPath)]
+    #[arg(add = ArgValueCompleter::new(runs_known))]
     pub run: PathBuf,
     /// Print the analysis as JSON
     #[arg(long)]
@@ -179,7 +178,7 @@ pub struct ExplainOptions {
 #[derive(Debug, Args)]
 pub struct ExportOptions {
     /// Run folder, the beginning of its name, last or last-1
-    #[arg(value_hint = ValueHint::DirPath)]
+    #[arg(add = ArgValueCompleter::new(runs_known))]
     pub run: PathBuf,
     /// File for the table, as CSV with one value a line; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
@@ -189,10 +188,10 @@ pub struct ExportOptions {
 #[derive(Debug, Args)]
 pub struct CompareOptions {
     /// Run of what was before: its folder, the beginning of its name, or last-1
-    #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "OLD", add = ArgValueCompleter::new(runs_known))]
     pub old: PathBuf,
     /// Run of what is now: its folder, the beginning of its name, or last
-    #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "NEW", add = ArgValueCompleter::new(runs_known))]
     pub new: PathBuf,
     /// Look for regressions: throughput or response times that are worse by more than this many per cent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -252,6 +251,7 @@ pub struct RunsListOptions {
 #[derive(Debug, Args)]
 pub struct RunsShowOptions {
     /// Run folder, or the name of one in `runs`
+    #[arg(add = ArgValueCompleter::new(runs_known))]
     pub run: PathBuf,
     /// Only this measure, for example throughput
     #[arg(long, value_name = "ID")]
@@ -317,7 +317,7 @@ pub struct RowsOptions {
     /// Table; without it, the workload's tables are listed
     pub table: Option<String>,
     /// A setting of the workload, for example warehouses=2; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", add = ArgValueCompleter::new(settings_known))]
     pub set: Vec<String>,
     /// Only part N of M, for example 1/4; the parts together are the table
     #[arg(long, value_name = "N/M")]
@@ -352,7 +352,7 @@ pub struct DriveOptions {
     /// What it leaves out comes from the variables and files that the database's own programs read
     pub url: String,
     /// A setting of the workload, for example warehouses=10; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", add = ArgValueCompleter::new(settings_known))]
     pub set: Vec<String>,
     /// With the workload `file`: a script of your own transactions as pgbench takes them, and its weight; may be repeated
     #[arg(short, long, value_name = "FILE[@WEIGHT]")]

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
         return ended(commands::agent::agent(&AgentOptions::parse_from(std::env::args_os().skip(1))));
     }
+    commands::completions::answer();
     let arguments = Arguments::parse();
     let Some(command) = arguments.command else {
         display::print(FIRST_STEPS);
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
         Command::Image(options) => commands::image::image(&options),
         Command::Cache(options) => commands::cache::cache(&options),
         Command::Man(options) => commands::man::man(&options),
-        Command::Completions(options) => Ok(commands::completions::completions(&options)),
+        Command::Completions(options) => commands::completions::completions(&options),
     })
 }
 

@@ -1,9 +1,11 @@
 //! Shorter names for runs than their folders: `last`, `last-1`, or the beginning of a name in `runs`.
 
-use crate::arguments::RUNS;
 use crate::exit::Ended;
 use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
+
+/// Where runs are kept unless told otherwise.
+pub const RUNS: &str = "runs";
 
 const LAST: &str = "last";
 
@@ -38,6 +40,13 @@ fn resolve_in(runs: &Path, named: &Path) -> Result<PathBuf, Ended> {
             file_name(second)
         ))),
     }
+}
+
+/// What names a run of the usual folder: its age, and then the folders, the newest first.
+pub fn names() -> Vec<String> {
+    let folders: Vec<String> = all(Path::new(RUNS)).iter().rev().map(|path| file_name(path)).collect();
+    let ages = [LAST.to_owned(), format!("{LAST}-1")].into_iter().take(folders.len());
+    ages.chain(folders).collect()
 }
 
 /// How many runs before the last one are meant: 0 for "last", 2 for "last-2".

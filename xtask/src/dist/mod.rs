@@ -10,6 +10,7 @@ mod tests;
 use anyhow::{Context, bail, ensure};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -83,7 +84,8 @@ impl Dist {
         let completions = self.tree.join("completions");
         fs::create_dir_all(&completions).context("making the folder of completions")?;
         for (shell, file) in COMPLETIONS {
-            let script = said(Command::new(binary).args(["completions", shell]))?;
+            // The script calls the program by the name that it is called by here.
+            let script = said(Command::new(binary).arg0("bakeoff").args(["completions", shell]))?;
             fs::write(completions.join(file), script).with_context(|| format!("writing {file}"))?;
         }
         Ok(())

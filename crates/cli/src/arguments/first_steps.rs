@@ -1,7 +1,9 @@
 //! Commands for new users, and for what is kept between runs.
 
+use super::known::runs_known;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap_complete::ArgValueCompleter;
 use std::path::PathBuf;
 
 /// What a study to begin with compares.
@@ -35,7 +37,7 @@ pub struct InitOptions {
 #[derive(Debug, Args)]
 pub struct OpenOptions {
     /// Run folder, the beginning of its name, last or last-1
-    #[arg(default_value = "last", value_hint = ValueHint::DirPath)]
+    #[arg(default_value = "last", add = ArgValueCompleter::new(runs_known))]
     pub run: PathBuf,
 }
 

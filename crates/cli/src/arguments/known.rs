@@ -2,6 +2,8 @@
 
 use clap::Arg;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap_complete::engine::ValueCompleter;
+use clap_complete::{CompletionCandidate, PathCompleter};
 use std::ffi::OsStr;
 
 /// Accepts any word, and tells shells the known ones for completion. The command itself answers unknown words, since it
@@ -23,4 +25,20 @@ impl TypedValueParser for Known {
 
 pub fn workloads_known() -> Vec<&'static str> {
     workloads::catalog::WORKLOADS.iter().map(|entry| entry.kind).collect()
+}
+
+/// Runs by the words that name them, and folders that may be runs.
+pub fn runs_known(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let begun = typed.to_string_lossy();
+    let named = crate::run_name::names().into_iter().filter(|name| name.starts_with(&*begun));
+    named.map(CompletionCandidate::new).chain(PathCompleter::dir().complete(typed)).collect()
+}
+
+/// The keys of the workload that stands earlier on the command line.
+pub fn settings_known(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let begun = typed.to_string_lossy();
+    let words: Vec<_> = std::env::args_os().collect();
+    let entries = workloads::catalog::WORKLOADS.iter().filter(|entry| words.iter().any(|word| word == entry.kind));
+    let keys = entries.flat_map(|entry| entry.keys).filter(|key| key.name.starts_with(&*begun));
+    keys.map(|key| CompletionCandidate::new(format!("{}=", key.name)).help(Some(key.meaning.into()))).collect()
 }

@@ -1,6 +1,6 @@
 //! `bakeoff run`: measures, then analyses and reports.
 
-use crate::arguments::{RUNS, RunOptions};
+use crate::arguments::RunOptions;
 use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
@@ -190,7 +190,7 @@ fn turn() -> Result<(Turn, Vec<String>)> {
 
 fn resume_command(options: &RunOptions) -> String {
     let runs = options.runs.display();
-    let elsewhere = if options.runs == Path::new(RUNS) { String::new() } else { format!(" --runs {runs}") };
+    let elsewhere = if options.runs == Path::new(run_name::RUNS) { String::new() } else { format!(" --runs {runs}") };
     let aa = if options.aa { " --aa" } else { "" };
     format!("bakeoff run {}{aa}{elsewhere} --resume", options.study.display())
 }

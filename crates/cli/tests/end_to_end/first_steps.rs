@@ -2,6 +2,7 @@
 
 use crate::setting::{Place, text};
 use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be_planned() {
@@ -70,9 +71,33 @@ fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     assert!(text(&report.stdout).contains("trials that count"), "{}", text(&report.stdout));
     let parent = text(&place.bakeoff(&["report", "runs"]).stderr);
     assert!(parent.contains("runs is no run folder: runs holds 1 run: 20"), "{parent}");
+    completed(&place);
     let quiet = place.bakeoff(&["run", "study.toml", "--rehearse", "--quiet"]);
     assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), String::new()));
     assert!(text(&quiet.stdout).contains("NOPM"));
+}
+
+/// As a bash does that has the script and sees TAB typed at the end of a line.
+fn completed(place: &Place) {
+    let script = text(&place.bakeoff(&["completions", "bash"]).stdout);
+    let offered = |words: &[&str]| {
+        let (typed, before) = words.split_last().unwrap();
+        let line = format!(
+            "{script}\nCOMP_WORDS=(bakeoff {} '{typed}'); COMP_CWORD={}\n_clap_complete_bakeoff bakeoff '{typed}' x\nprintf '%s ' \"${{COMPREPLY[@]}}\"",
+            before.join(" "),
+            words.len()
+        );
+        let output = Command::new("bash").args(["-c", &line]).current_dir(place.folder.path()).output().unwrap();
+        text(&output.stdout)
+    };
+    assert_eq!(offered(&["drive", "o"]), "order-entry ");
+    assert_eq!(offered(&["drive", "order-entry", "sqlite:x", "--set", "wa"]), "warehouses= ");
+    assert_eq!(offered(&["explain", "host-busy-"]), "host-busy-beside-one ");
+    assert_eq!(offered(&["list", "pos"]), "postgres ");
+    let run = place.run_folder().file_name().unwrap().to_string_lossy().into_owned();
+    assert!(offered(&["report", ""]).starts_with("last 20"), "{}", offered(&["report", ""]));
+    assert!(offered(&["compare", "last", &run[..10]]).contains(&run));
+    assert_eq!(offered(&["ag"]), " ", "no command that nobody types");
 }
 
 #[test]
@@ -83,8 +108,6 @@ fn manual_pages_and_completions_have_no_command_that_nobody_types() {
     let page = std::fs::read_to_string(place.folder.path().join("pages/bakeoff-run.1")).unwrap();
     assert!(page.contains("require\\-kvm"), "{page}");
     assert!(!place.folder.path().join("pages/bakeoff-agent.1").exists());
-    let script = text(&place.bakeoff(&["completions", "bash"]).stdout);
-    assert!(script.contains("order-entry") && script.contains("host-busy") && !script.contains("agent"), "{script}");
     let misspelt = text(&place.bakeoff(&["images"]).stderr);
     assert!(misspelt.contains("'image'") && !misspelt.contains("'agent'"), "{misspelt}");
 }
