@@ -78,6 +78,9 @@ pub struct RunOptions {
     /// Check the method on this host: compare each contender with itself. Any difference found is noise
     #[arg(long)]
     pub aa: bool,
+    /// Change a key of the study for this run, for example load.clients=8; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Play the plan on a virtual clock, without machines and servers: hours pass in seconds, and nothing is measured
     #[arg(long, conflicts_with_all = ["resume", "metrics"])]
     pub rehearse: bool,
@@ -112,6 +115,9 @@ pub struct PlanOptions {
     /// Show the A/A study, as in `run`
     #[arg(long)]
     pub aa: bool,
+    /// Change a key of the study, as in `run`
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Say how precise the result will be, judged by an earlier run of the same contenders
     #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(runs_known))]
     pub pilot: Option<PathBuf>,

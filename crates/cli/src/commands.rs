@@ -21,4 +21,5 @@ pub mod rows;
 pub mod run;
 pub mod runs;
 pub mod study_file;
+mod study_set;
 pub mod workload;

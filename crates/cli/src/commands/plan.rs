@@ -18,7 +18,7 @@ use std::time::Duration;
 use study::{Host, OtherLoadLimit, TimeEstimate};
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
-    let Planned { plan, host, .. } = planned(&options.study, options.aa)?;
+    let Planned { plan, host, .. } = planned(&options.study, options.aa, &options.set)?;
     let chosen = chosen(&plan, &options.only)?;
     let site = host::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;

@@ -27,7 +27,7 @@ use trial::site::Site;
 use workloads::catalog::Metric;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
-    let mut study = planned(&options.study, options.aa)?;
+    let mut study = planned(&options.study, options.aa, &options.set)?;
     study.plan.rehearsed = options.rehearse;
     let (begun, plan) = match &options.resume {
         Some(run) => reopen(options, &study.plan, run).map(|(folder, plan)| (Some(folder), plan))?,
@@ -192,7 +192,9 @@ fn resume_command(options: &RunOptions) -> String {
     let runs = options.runs.display();
     let elsewhere = if options.runs == Path::new(run_name::RUNS) { String::new() } else { format!(" --runs {runs}") };
     let aa = if options.aa { " --aa" } else { "" };
-    format!("bakeoff run {}{aa}{elsewhere} --resume", options.study.display())
+    let set: Vec<String> = options.set.iter().map(|setting| format!(" --set '{setting}'")).collect();
+    let set = set.concat();
+    format!("bakeoff run {}{aa}{set}{elsewhere} --resume", options.study.display())
 }
 
 /// The metric of the study's workload.

@@ -1,5 +1,6 @@
 //! A study file, read and planned, for the commands that start from one.
 
+use super::study_set;
 use crate::exit::Ended;
 use crate::host;
 use analysis::findings::CODES;
@@ -24,9 +25,10 @@ pub struct Planned {
     pub host: Host,
 }
 
-/// With `aa`, each contender is compared with itself.
-pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
+/// With `aa`, each contender is compared with itself. `set` are keys that are changed first.
+pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
     let text = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
+    let text = study_set::with(text, set).map_err(Ended::bad_input)?;
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let host = Host {
         topology: Topology::of_host(&host::cpus()?),

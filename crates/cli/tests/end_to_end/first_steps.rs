@@ -72,6 +72,9 @@ fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     let parent = text(&place.bakeoff(&["report", "runs"]).stderr);
     assert!(parent.contains("runs is no run folder: runs holds 1 run: 20"), "{parent}");
     completed(&place);
+    let set = ["plan", "study.toml", "--set", "blocks=7", "--set", "load.warmup=1s"];
+    let changed = text(&place.bakeoff(&set).stdout);
+    assert!(changed.contains("7 blocks of 2 trials · each 1 s warm-up"), "{changed}");
     let quiet = place.bakeoff(&["run", "study.toml", "--rehearse", "--quiet"]);
     assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), String::new()));
     assert!(text(&quiet.stdout).contains("NOPM"));

@@ -1,0 +1,86 @@
+//! `--set KEY=VALUE`: keys of a study that are changed for one run. The changed text is what the run keeps, so its record says
+//! what was measured.
+
+use toml_edit::{DocumentMut, Item, TableLike, Value};
+
+const EXAMPLE: &str = "write a key of the study and its value, as in load.clients=8";
+
+/// The study with these keys set. A text that is no TOML stays as it is: reading it as a study names its errors.
+pub fn with(text: String, settings: &[String]) -> Result<String, String> {
+    if settings.is_empty() {
+        return Ok(text);
+    }
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok(text) };
+    for setting in settings {
+        let (path, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: {EXAMPLE}"))?;
+        set(&mut document, path.trim(), value_of(value.trim())).map_err(|why| format!("--set {setting}: {why}"))?;
+    }
+    Ok(document.to_string())
+}
+
+/// A value as a study writes it. Anything else is a text, so that 5s needs no quotes.
+fn value_of(text: &str) -> Value {
+    text.parse().unwrap_or_else(|_| text.into())
+}
+
+fn set(document: &mut DocumentMut, path: &str, value: Value) -> Result<(), String> {
+    let is_swept = document.get("sweep").and_then(Item::as_table_like).is_some_and(|sweep| sweep.contains_key(path));
+    if is_swept {
+        return Err("the study sweeps this key, so the value would not be used; take it out of [sweep]".to_owned());
+    }
+    let mut names = path.split('.').map(str::trim);
+    let key = names.next_back().filter(|key| !key.is_empty()).ok_or(EXAMPLE)?;
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for name in names {
+        let inner = table.entry(name).or_insert_with(toml_edit::table);
+        table =
+            inner.as_table_like_mut().ok_or_else(|| format!("{name} is no table of keys; edit the study for this"))?;
+    }
+    table.insert(key, Item::Value(value));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUDY: &str = "blocks = 5 # few\n\n[machine]\ndisk = { size = \"4GiB\" }\n\n[load]\nwarmup = \"3s\"\n\n[sweep]\n\"load.clients\" = [1, 2]\n\n[[contender]]\nname = \"a\"\n";
+
+    fn changed(settings: &[&str]) -> Result<String, String> {
+        with(STUDY.to_owned(), &settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn keys_are_set_in_tables_of_each_form_and_texts_need_no_quotes() {
+        let text = changed(&["blocks=7", "machine.disk.size=8GiB", "load.warmup=1s", "engine.kind=sqlite"]).unwrap();
+        insta::assert_snapshot!(text, @r#"
+        blocks = 7
+
+        [machine]
+        disk = { size = "8GiB" }
+
+        [load]
+        warmup = "1s"
+
+        [sweep]
+        "load.clients" = [1, 2]
+
+        [[contender]]
+        name = "a"
+
+        [engine]
+        kind = "sqlite"
+        "#);
+        assert_eq!(changed(&[]).unwrap(), STUDY);
+        assert_eq!(with("no = = toml".to_owned(), &["blocks=7".to_owned()]).unwrap(), "no = = toml");
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_an_error_that_names_it() {
+        let told = |setting: &str| changed(&[setting]).unwrap_err();
+        assert_eq!(told("blocks"), "--set blocks: write a key of the study and its value, as in load.clients=8");
+        assert!(told("load.clients=8").contains("the study sweeps this key"));
+        assert!(told("contender.name=b").contains("contender is no table of keys"));
+        assert!(told("=8").contains("as in load.clients=8"));
+    }
+}
