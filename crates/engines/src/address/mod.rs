@@ -50,6 +50,8 @@ pub enum AddressError {
     Scheme { found: String, nearest: Option<String> },
     #[error("a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db")]
     NoScheme,
+    #[error("a URL begins with the kind of database: write {meant}")]
+    NoKind { meant: String },
     #[error("{scheme} has no parameter {name:?}{}; known are {known}", hint(nearest.as_ref()))]
     Parameter { scheme: &'static str, name: String, known: String, nearest: Option<String> },
     #[error("{}: {}; expected {}{}", .0.path, .0.found, .0.expected, hint(.0.nearest.as_ref()))]
@@ -78,11 +80,21 @@ pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressErr
         "postgres" | "postgresql" => postgres::address(&Url::parse(rest)?, around),
         "mysql" | "mariadb" => mysql::address(&Url::parse(rest)?, around),
         // `host:port` without a scheme.
-        _ if rest.starts_with(|letter: char| letter.is_ascii_digit()) => Err(AddressError::NoScheme),
+        _ if rest.starts_with(|letter: char| letter.is_ascii_digit()) => Err(host_and_port(url, rest)),
         _ => Err(AddressError::Scheme {
             found: scheme.to_owned(),
             nearest: settings::nearest(scheme, SCHEMES).map(str::to_owned),
         }),
+    }
+}
+
+/// The error for a host with its port and no scheme. Before an @ may stand a password, which is not repeated.
+fn host_and_port(text: &str, port: &str) -> AddressError {
+    let scheme = if port.starts_with("3306") { "mysql" } else { "postgres" };
+    if text.contains('@') {
+        AddressError::NoScheme
+    } else {
+        AddressError::NoKind { meant: format!("{scheme}://{text}") }
     }
 }
 

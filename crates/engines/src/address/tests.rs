@@ -273,10 +273,13 @@ fn files_of_sqlite() {
 fn errors_tell_what_would_do() {
     let world = World::default();
     insta::assert_snapshot!([
-        "shop.db", "postgras://db", "https://db", "postgres:db", "postgres://a,b/shop", "postgres://db:0/", "postgres://db:x/",
+        "shop.db", "localhost:5432/shop", "db:3306", "bob:1@db", "postgras://db", "https://db", "postgres:db", "postgres://a,b/shop", "postgres://db:0/", "postgres://db:x/",
         "postgres://db/shop?ssl_mode=require", "postgres://db/shop?sslmode=requird", "postgres://db/%zz",
         "postgres://db?hostaddr=db", "sqlite:", "sqlite:shop.db?cach=1MiB", "sqlite:shop.db?synchronous=ful",
     ].map(|url| world.error(url)).join("\n"), @r#"
+    a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db
+    a URL begins with the kind of database: write postgres://localhost:5432/shop
+    a URL begins with the kind of database: write mysql://db:3306
     a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db
     there is no database called "postgras"; did you mean "postgres"?; known are postgres, postgresql, mysql, mariadb, sqlite
     there is no database called "https"; known are postgres, postgresql, mysql, mariadb, sqlite
