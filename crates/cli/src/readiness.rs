@@ -45,16 +45,20 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
 
 /// What contenders will have to do without, as far as is known.
 pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
-    let mut without = Vec::new();
+    let mut without: Vec<(String, Vec<&str>)> = Vec::new();
     for cell in cells(plan) {
         let Some((kind, table)) = study::kind_and_table(cell, "platform") else { continue };
         let Some(why) = platforms::catalog::foreseen(kind, &table, cache) else { continue };
-        let sentence = format!("contender {}: {why} (more: bakeoff explain vm-emulated)", cell.contender);
-        if !without.contains(&sentence) {
-            without.push(sentence);
+        match without.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, contenders)) if contenders.contains(&cell.contender.as_str()) => {}
+            Some((_, contenders)) => contenders.push(&cell.contender),
+            None => without.push((why, vec![&cell.contender])),
         }
     }
-    without
+    let sentence = |(why, contenders): (String, Vec<&str>)| {
+        format!("{}: {why} (more: bakeoff explain vm-emulated)", contenders.join(", "))
+    };
+    without.into_iter().map(sentence).collect()
 }
 
 /// Fails if a contender that should run with KVM is known not to.

@@ -69,7 +69,7 @@ fn print_verdict(can: &Facts, site: &Site) {
     let vm = match can.get(KVM) {
         _ if lacks(QEMU) => "✗ VM: QEMU is missing".to_owned(),
         Some(Fact::Known(how)) => format!("✓ VM: ready, {how}"),
-        Some(Fact::Unavailable(why)) => format!("! VM: only emulated, because {why}"),
+        Some(Fact::Unavailable(why)) => format!("! VM: only emulated, because {}", accelerator::cause(why)),
         None => "! VM: not known".to_owned(),
     };
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));

@@ -43,6 +43,9 @@ pub struct Probe {
     pub cpus: Vec<usize>,
 }
 
+/// Stands before the last line that QEMU printed.
+const LAST_WORDS: &str = "; it printed: ";
+
 /// The result of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -107,11 +110,16 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
 /// What will happen to a contender that may use KVM, if KVM is known not to work.
 pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let sentence = without_kvm(table, cache)?;
+    let sentence = cause(&without_kvm(table, cache)?).to_owned();
     Some(match settings.accelerator {
-        WantedAccelerator::Kvm => format!("its trials will be skipped: {sentence}"),
-        _ => format!("it will be emulated in software, so its result is not what a VM costs: {sentence}"),
+        WantedAccelerator::Kvm => format!("trials will be skipped: {sentence}"),
+        _ => format!("emulated in software, so the result is not what a VM costs: {sentence}"),
     })
+}
+
+/// The cause in a sentence about KVM, without the last words of a QEMU that ended.
+pub fn cause(sentence: &str) -> &str {
+    sentence.split_once(LAST_WORDS).map_or(sentence, |(cause, _)| cause)
 }
 
 /// Why a contender that may use KVM cannot, if that is known.
@@ -206,7 +214,9 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         }
         Err(MachineError::Ended { status, console, .. }) => {
             let last = console.lines().last().unwrap_or("it printed nothing").to_owned();
-            let sentence = format!("{DEVICE} is there, but QEMU with CPU {cpu} ended ({status}): {last}");
+            let sentence = format!(
+                "{DEVICE} is there, but QEMU ended when it started a guest with KVM and CPU {cpu} ({status}){LAST_WORDS}{last}"
+            );
             Ok(CheckResult { works: false, sentence })
         }
         // Missing tools and full disks say nothing about KVM.
@@ -271,14 +281,15 @@ mod tests {
         // Without QEMU there is nothing to remember, and a run is refused because it is missing.
         let Ok(now) = Remembered::nothing(cpu, PROGRAM) else { return };
         let told = |accelerator: &str, works: bool| {
-            let finding = CheckResult { works, sentence: "it hung".to_owned() };
+            let finding = CheckResult { works, sentence: "it ended (signal: 6); it printed: Assertion".to_owned() };
             let remembered = Remembered { finding, ..Remembered::nothing(cpu, PROGRAM).unwrap() };
             remember(&file_of(folder.path(), cpu, PROGRAM), &remembered).unwrap();
             let table = serde_json::json!({ "accelerator": accelerator });
             foreseen(table.as_object().unwrap(), folder.path())
         };
-        assert!(told("kvm", false).unwrap().starts_with("its trials will be skipped: "));
-        assert!(told("auto", false).unwrap().starts_with("it will be emulated in software, "));
+        assert!(told("kvm", false).unwrap().starts_with("trials will be skipped: "));
+        assert!(told("auto", false).unwrap().starts_with("emulated in software, "));
+        assert!(told("auto", false).unwrap().ends_with("a VM costs: it ended (signal: 6)"));
         assert_eq!(told("tcg", false), None);
         assert_eq!(told("auto", true).is_none(), closed().is_none());
         let before = Remembered { boot: "another".to_owned(), ..now };
