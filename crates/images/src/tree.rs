@@ -109,12 +109,21 @@ pub(crate) fn bootstrap(
         // where their subordinate user ids can reach it.
         call = call.env("TMPDIR", work);
     }
-    let made = call.run(BOOTSTRAP_LIMIT, progress);
+    let made = call.run(BOOTSTRAP_LIMIT, &mut |line| {
+        if let Some(step) = step_of(line) {
+            progress(step);
+        }
+    });
     made.map_err(|cause| match advice_on(&cause) {
         Some(advice) => TreeError::Bootstrap { cause, advice },
         None => ToolError::from(cause).into(),
     })?;
     Ok(archive)
+}
+
+/// The step that mmdebstrap says it has begun; its remarks on users and folders are only for errors.
+fn step_of(line: &str) -> Option<&str> {
+    line.strip_prefix("I: ")?.strip_suffix("...").filter(|step| !step.contains('/'))
 }
 
 /// What a user can do about a failed build, as far as its last lines tell.
@@ -224,6 +233,14 @@ fn package_of_file(file: &str) -> Option<String> {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
+
+    #[test]
+    fn of_what_mmdebstrap_says_only_steps_are_progress() {
+        assert_eq!(step_of("I: downloading packages with apt..."), Some("downloading packages with apt"));
+        assert_eq!(step_of("I: removing tempdir /cache/tree.building/mmdebstrap.x..."), None);
+        assert_eq!(step_of("W: Download is performed unsandboxed as root..."), None);
+        assert_eq!(step_of("I: success in 5.1 seconds"), None);
+    }
 
     #[test]
     fn the_recipe_becomes_arguments() {
