@@ -37,8 +37,8 @@ const ALL: &[Explained] = &[
     explained(
         "trials-missing",
         "Every trial",
-        "The run ended before all planned trials were run.",
-        "Run what is missing with `bakeoff run --resume`.",
+        "The run ended, or was stopped, before all planned trials were completed.",
+        "Run what is missing with `bakeoff run --resume`; measure again with `bakeoff drive`.",
     ),
     explained(
         "check-violated",

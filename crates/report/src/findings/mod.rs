@@ -78,7 +78,7 @@ fn of_trials(finding: &Finding) -> Option<String> {
         What::Rehearsed => "this run was rehearsed: no database was driven, and no figure means anything".to_owned(),
         What::TrialNotCompleted { outcome: how } => format!("{who} {} ({trials})", outcome(how)),
         What::TrialsMissing { planned } => {
-            format!("{} of {planned} planned trials were not run ({trials})", finding.subject.trials.len())
+            format!("{} of {planned} planned trials were not completed ({trials})", finding.subject.trials.len())
         }
         What::CheckViolated { check, rule, seen } => {
             let (rule, seen) = (rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted"));

@@ -33,7 +33,7 @@ fn everything_that_went_wrong_is_said() {
         "kvm failed in load: the guest ended",
         "kvm was skipped: kvm does not work here (trial ",
         "kvm is invalid: the driver was the bottleneck (trial ",
-        "1 of 10 planned trials were not run (trial 10)",
+        "1 of 10 planned trials were not completed (trial 10)",
         "data check order-entry/consistency-01 failed on kvm (trial ",
         "26.00 statements per transaction on native, 28.60 on kvm (tolerated: ",
         "1 database setting differs between contenders: synchronous",

@@ -29,7 +29,9 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     if run.trials.iter().any(|trial| trial.record.other_load.is_some()) {
         columns.push(Column::number("run again"));
         for (row, planned) in rows.iter_mut().zip(&run.plan.trials) {
-            row.push(stored(run, planned).map_or_else(not_run, |trial| Cell::count(trial.record.disturbed().len())));
+            row.push(
+                stored(run, planned).map_or_else(not_completed, |trial| Cell::count(trial.record.disturbed().len())),
+            );
         }
     }
     let note = "The interval of a trial's throughput comes from batch means of its own seconds. It does not cover the \
@@ -51,8 +53,8 @@ fn stored<'a>(run: &'a Run, planned: &PlannedTrial) -> Option<&'a StoredTrial> {
     run.trials.iter().find(|trial| trial.record.id == planned.id)
 }
 
-fn not_run() -> Cell {
-    Cell::missing("it was not run")
+fn not_completed() -> Cell {
+    Cell::missing("it was not completed")
 }
 
 /// The attempts at a trial that were void because of other load on the host.
@@ -74,11 +76,11 @@ fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
         Cell::name(planned.id),
         Cell::name(planned.block),
         name.unwrap_or_else(|| Cell::missing("the plan has no such cell")),
-        stored.map_or_else(|| Cell::verdict("not run", Tone::Bad), outcome),
+        stored.map_or_else(|| Cell::verdict("not completed", Tone::Bad), outcome),
         found.map_or_else(|| Cell::missing(NOTHING), throughput),
         found.map_or_else(|| Cell::missing(NOTHING), |(_, trial)| steady_state(trial)),
-        stored.map_or_else(not_run, |trial| Cell::text(started(&trial.record.started))),
-        stored.map_or_else(not_run, phases),
+        stored.map_or_else(not_completed, |trial| Cell::text(started(&trial.record.started))),
+        stored.map_or_else(not_completed, phases),
     ]
 }
 

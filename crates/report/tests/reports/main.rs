@@ -313,7 +313,7 @@ fn an_empty_run_is_reported_too() {
     assert_eq!(unbalanced(&report::html(&run, &analysis)), Vec::<String>::new());
     let terminal = report::terminal(&run, &analysis);
     assert!(terminal.contains("no block was completed by both"), "{terminal}");
-    assert!(terminal.contains("✗ Not usable. 6 of 6 planned trials were not run"), "{terminal}");
+    assert!(terminal.contains("✗ Not usable. 6 of 6 planned trials were not completed"), "{terminal}");
 }
 
 /// Writes reports for looking at: of made-up runs, and of the run whose folder `LOOK_AT` names.
