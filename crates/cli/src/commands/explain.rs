@@ -19,9 +19,9 @@ pub fn explain(options: &ExplainOptions) -> Result<Exit> {
     let name = name.trim_matches(['[', ']']);
     let Some((own, code)) = explained::of(name) else {
         let near = nearest(name, explained::all().map(|(_, code)| code.name));
-        let near = near.map(|word| format!("; did you mean {word}?")).unwrap_or_default();
+        let near = near.map_or_else(|| ";".to_owned(), |word| format!("; did you mean {word}?"));
         return Err(
-            Ended::bad_input(format!("there is no code {name:?}{near}; `bakeoff explain` lists all codes")).into()
+            Ended::bad_input(format!("there is no code {name:?}{near} `bakeoff explain` lists all codes")).into()
         );
     };
     print(&text(own, code));

@@ -145,7 +145,9 @@ fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
     let unreadable = |error: std::io::Error| {
         let dir = dir.display();
         Ended::bad_input(if error.kind() == ErrorKind::NotFound {
-            format!("there is no folder {dir}; name a folder that holds runs (`bakeoff run STUDY` makes the folder runs)")
+            format!(
+                "there is no folder {dir}; name a folder that holds runs (`bakeoff run STUDY` makes the folder runs)"
+            )
         } else {
             format!("reading {dir}: {error}; name a folder that holds runs")
         })
