@@ -1,5 +1,5 @@
--- Cumulative counters of the server, by its own names. What is a state, a duration or no number is left out. Every login
--- may read them.
+-- Cumulative counters of the server, by its own names. States, durations and values that are not numbers are left
+-- out. Every login may read the counters.
 SHOW GLOBAL STATUS
 WHERE value REGEXP '^[0-9]+$'
   AND (variable_name REGEXP '^(BYTES_|COM_(BEGIN|COMMIT|DELETE|INSERT|LOAD|ROLLBACK|SELECT|STMT_EXECUTE|UPDATE)$|CREATED_TMP_|HANDLER_|SELECT_|SORT_)'

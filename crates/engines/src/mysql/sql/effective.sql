@@ -1,4 +1,4 @@
--- Everything that is not as MariaDB comes, and what decides the cost of a commit whether changed or not.
+-- All settings that differ from MariaDB's defaults, and those that decide the cost of a commit, changed or not.
 SELECT LOWER(variable_name), global_value
 FROM information_schema.system_variables
 WHERE global_value IS NOT NULL

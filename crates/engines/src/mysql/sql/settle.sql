@@ -1,4 +1,4 @@
--- Statistics of every table of this database, now instead of whenever the server would gather them.
+-- Gathers the statistics of every table of this database now, instead of when the server would.
 SET SESSION group_concat_max_len = 1048576;
 SET @analyse = (
     SELECT CONCAT('ANALYZE TABLE ', GROUP_CONCAT(CONCAT('`', table_name, '`')))

@@ -1,4 +1,4 @@
--- What each session of this database that is at work does, where nothing tells its waits but those for a row.
+-- The state of each active session of this database, for servers that report no waits except those for rows.
 SELECT
     CASE WHEN locks.trx_id IS NOT NULL THEN 'Lock' WHEN COALESCE(sessions.state, '') = '' THEN 'CPU' ELSE 'State' END AS class,
     CASE WHEN locks.trx_id IS NOT NULL THEN 'row' ELSE COALESCE(sessions.state, '') END AS event,

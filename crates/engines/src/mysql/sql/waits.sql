@@ -1,5 +1,5 @@
--- What each session of this database that is at work waits for: of waits within waits the innermost. InnoDB's waits for a row are
--- no wait of the performance schema. A session that waits for nothing has a CPU or wants one.
+-- What each active session of this database waits for. Of nested waits it is the innermost. The performance schema does not have
+-- InnoDB's waits for rows, so they come from InnoDB. A session without a wait runs on a CPU or needs one.
 SELECT
     CASE
         WHEN locks.trx_id IS NOT NULL THEN 'Lock'

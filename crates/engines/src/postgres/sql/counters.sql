@@ -1,6 +1,6 @@
 -- Cumulative counters of this database and of the server, by their own names. The columns differ between versions, so
--- they are not listed; what is a point in time, a duration or no number is left out. A session's share is complete once
--- it has ended: while it is open the server learns of its work seconds later.
+-- they are not listed. Points in time, durations and values that are not numbers are left out. A session's share is
+-- complete once it has ended. While it is open, the server learns of its work only seconds later.
 SELECT counter.key, counter.value
 FROM (
     SELECT to_jsonb(d) FROM pg_stat_database d WHERE d.datname = current_database()

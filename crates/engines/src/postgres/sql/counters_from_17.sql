@@ -1,4 +1,4 @@
--- Since version 17 checkpoints are counted in a view of their own, and what sessions write only with everything else.
+-- Since version 17 checkpoints have their own view, and writes by sessions are counted only together with all others.
 SELECT counter.key, counter.value
 FROM pg_stat_checkpointer c
 CROSS JOIN LATERAL jsonb_each_text(to_jsonb(c)) AS counter

@@ -1,4 +1,4 @@
--- Everything that is not as PostgreSQL comes, and what decides the cost of a commit whether changed or not.
+-- All settings that differ from PostgreSQL's defaults, and those that decide the cost of a commit, changed or not.
 SELECT name, current_setting(name)
 FROM pg_settings
 WHERE source <> 'default'

@@ -1,3 +1,3 @@
--- A script of its own, because VACUUM runs in no transaction with others. Freezing now spares the first measured
--- transactions the hint bits and autovacuum its first visit.
+-- This is a separate script, because VACUUM cannot run in a transaction with other statements. Freezing now saves the
+-- first measured transactions from setting hint bits, and autovacuum its first pass.
 VACUUM (FREEZE, ANALYZE);

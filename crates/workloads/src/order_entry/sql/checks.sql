@@ -1,4 +1,4 @@
--- Conditions on the data. Each query returns the keys of what violates its condition; no row means that it holds.
+-- Conditions on the data. Each query returns the keys of rows that violate its condition. No row means that it holds.
 
 -- statement: consistency-01
 SELECT w_id FROM warehouse
@@ -104,7 +104,7 @@ WHERE c_id IS NULL;
 -- statement: stock-quantity
 SELECT s_w_id, s_i_id FROM stock WHERE s_quantity < 10 OR s_quantity > 100;
 
--- Orders up to number 3000 were there at the start, without having taken anything from the stock.
+-- Orders up to number 3000 were there at the start, and took nothing from the stock.
 -- statement: stock-ledger
 SELECT s_w_id FROM (
     SELECT s_w_id, SUM(s_ytd) AS quantity, SUM(s_order_cnt) AS entered, SUM(s_remote_cnt) AS remote
@@ -131,8 +131,8 @@ LEFT JOIN (
     ON o_w_id = c_w_id AND o_d_id = c_d_id
 WHERE counted <> COALESCE(carried, 0);
 
--- Every payment but the first puts what it was in front of the data of a customer with bad credit, with a bar at its end. That
--- is never longer than 41 letters, so of 500 the last twelve are never cut off.
+-- Every payment but the first puts its description in front of the data of a customer with bad credit, with a bar at its end.
+-- A description has at most 41 letters, so 500 letters always contain the last twelve.
 -- statement: customer-data
 SELECT c_w_id, c_d_id, c_id FROM customer
 WHERE LENGTH(c_data) < 300 OR LENGTH(c_data) > 500 OR CASE

@@ -1,4 +1,4 @@
--- Sums that a run moves by known amounts. Each query returns one number.
+-- Sums that a run changes by known amounts. Each query returns one number.
 
 -- statement: order-numbers
 SELECT SUM(d_next_o_id) FROM district;
@@ -33,7 +33,7 @@ SELECT COUNT(*) FROM stock;
 -- statement: customer-deliveries
 SELECT SUM(c_delivery_cnt) FROM customer;
 
--- Each order takes a quantity from a stock, and 91 are added when it runs low. So what is left and what was taken together
--- stay the same, but for multiples of 91. The stocks have different weights, or two mistakes could make up for each other.
+-- Each order takes a quantity from a stock, and 91 are added when it runs low. So the sum of what is left and what was taken
+-- stays the same, except for multiples of 91. The stocks have different weights, so that two mistakes cannot cancel out.
 -- statement: stock-quantities
 SELECT SUM((s_quantity + s_ytd) % 91 * s_i_id) FROM stock;

@@ -1,6 +1,6 @@
--- A table is kept in the order of its primary key, in which its rows are loaded. Text compares by its bytes, as on every
--- other engine. The history has a number of its own because rows without a key get one from a counter that all tables of
--- the server share.
+-- A table is stored in the order of its primary key, and its rows are loaded in that order. Text compares by its bytes, as
+-- on every other engine. The history has its own row number, because rows without a key get one from a counter that all
+-- tables of the server share.
 
 CREATE TABLE warehouse (
     w_id INTEGER NOT NULL, w_name VARCHAR(10) NOT NULL, w_street_1 VARCHAR(20) NOT NULL,

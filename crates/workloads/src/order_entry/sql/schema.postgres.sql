@@ -1,4 +1,4 @@
--- Rows come first and keys later (see the other file): an index is built faster from all rows than row by row.
+-- Rows are loaded first and keys added later (see the other file): an index is built faster from all rows than row by row.
 -- Tables whose rows are updated leave room on each page, so that a new version of a row stays on the page of the old
 -- one and no index has to change. Names compare by their bytes, as on every other engine.
 

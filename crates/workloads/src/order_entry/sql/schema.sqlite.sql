@@ -1,6 +1,6 @@
--- Narrow tables are kept in the order of their keys (WITHOUT ROWID). Rows of customer and stock are too wide for that:
+-- Narrow tables are stored in the order of their keys (WITHOUT ROWID). Rows of customer and stock are too wide for that:
 -- whole rows would fill the inner pages of the tree. They have a row id and an index for the key.
--- STRICT makes the database refuse a text where a number belongs.
+-- STRICT makes the database refuse a text in place of a number.
 
 CREATE TABLE warehouse (
     w_id INTEGER PRIMARY KEY, w_name TEXT NOT NULL, w_street_1 TEXT NOT NULL, w_street_2 TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- What MariaDB and MySQL need in other words, because they have no UPDATE … RETURNING: a row is changed, which locks it,
--- and then read by a second statement of the same transaction. That is one more round trip than elsewhere.
+-- Statements that MariaDB and MySQL need in another form, because they have no UPDATE … RETURNING. A statement changes a
+-- row, which locks it, and a second one of the same transaction reads it. That is one more round trip than elsewhere.
 
 -- statement: take-order-number
 UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2;
@@ -43,8 +43,8 @@ SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip
     c_credit_lim, c_discount, c_balance, CASE WHEN c_credit = 'BC' THEN substr(c_data, 1, 200) END
 FROM customer WHERE c_w_id = $3 AND c_d_id = $4 AND c_id = $5;
 
--- The oldest order is locked first, so that of two deliveries that meet at it the second goes on to the next. It is still
--- the oldest when it is taken away: order numbers only grow.
+-- The oldest order is locked first. So if two deliveries meet at it, the second goes on to the next order. It is still the
+-- oldest when it is deleted, because order numbers only grow.
 -- statement: take-oldest-queued
 SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE;
 -- then:

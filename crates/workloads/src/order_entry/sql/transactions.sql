@@ -54,7 +54,7 @@ UPDATE district SET d_ytd = d_ytd + $1
 WHERE d_w_id = $2 AND d_id = $3
 RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip;
 
--- Payment and order-status. The id comes last so that customers of the same full name have an order, too.
+-- Payment and order-status. The id comes last so that customers with the same full name have a fixed order, too.
 -- statement: customers-of-name
 SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id;
 

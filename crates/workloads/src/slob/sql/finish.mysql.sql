@@ -1,5 +1,5 @@
--- InnoDB fills pages with as many rows as fit when rows are appended. Made anew with pages filled to a tenth, which one row
--- exceeds, each has the fewest rows that InnoDB allows: two.
+-- When rows are appended, InnoDB fills pages with as many rows as fit. The rebuild fills pages only to a tenth, which one row
+-- exceeds. So each page has the fewest rows that InnoDB allows: two.
 
 SET @filled = @@GLOBAL.innodb_fill_factor;
 SET GLOBAL innodb_fill_factor = 10;

@@ -1,5 +1,5 @@
--- What the operations are made of. {table} and {scan_table} are those of one schema; every statement is prepared for
--- each. A statement is a transaction by itself, so an update is committed when it is answered.
+-- The statements of the operations. {table} and {scan_table} are the tables of one schema. Every statement is prepared
+-- for each schema. A statement is a transaction by itself, so an update is committed when the answer arrives.
 -- Counting the values of a text column makes the database look into each row and not only into the index.
 
 -- statement: read

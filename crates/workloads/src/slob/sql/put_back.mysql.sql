@@ -1,3 +1,3 @@
--- After a statement of finish.mysql.sql has failed, over the same connection: others use this server, too.
+-- Runs over the same connection after a statement of finish.mysql.sql has failed, because others use this server, too.
 
 SET GLOBAL innodb_fill_factor = COALESCE(@filled, @@GLOBAL.innodb_fill_factor);

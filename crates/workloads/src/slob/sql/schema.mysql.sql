@@ -1,4 +1,4 @@
--- Rows lie in the order in which they were loaded: by a number of their own.
+-- Rows have a separate number as their key, so they are stored in the order in which they were loaded.
 
 CREATE TABLE {table} (
     place BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, custid BIGINT NOT NULL, changes INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- Pages are filled to a tenth, which one row exceeds, so each row has a page of its own and room beside it for its next
--- version, and an update changes no index. Text stays in the row as it is: neither compressed nor moved elsewhere.
+-- Pages are filled to a tenth, and one row exceeds that. So each row has its own page with room for its next version, and
+-- an update changes no index. Text stays in the row as it is: it is neither compressed nor moved elsewhere.
 
 CREATE TABLE {table} (
     custid BIGINT NOT NULL, changes INTEGER NOT NULL, c2 TEXT, c3 TEXT, c4 TEXT, c5 TEXT, c6 TEXT, c7 TEXT, c8 TEXT,

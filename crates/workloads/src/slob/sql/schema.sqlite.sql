@@ -1,5 +1,5 @@
--- A row takes more than half of a page of 4 KiB and less than all of it, so each row has a page of its own. Rows lie in
--- the order in which they were loaded.
+-- A row takes more than half of a page of 4 KiB and less than all of it, so each row has its own page. Rows are stored
+-- in the order in which they were loaded.
 
 CREATE TABLE {table} (
     custid INTEGER NOT NULL, changes INTEGER NOT NULL, c2 TEXT, c3 TEXT, c4 TEXT, c5 TEXT, c6 TEXT, c7 TEXT, c8 TEXT,

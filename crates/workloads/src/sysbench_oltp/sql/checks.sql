@@ -1,4 +1,4 @@
--- Conditions on one table. Each query returns the ids of what violates its condition; no row means that it holds.
+-- Conditions on one table. Each query returns the ids of rows that violate its condition. No row means that it holds.
 
 -- statement: ids
 SELECT id FROM {table} WHERE id < 1 OR id > {rows};
@@ -12,7 +12,7 @@ SELECT id FROM {table} WHERE k < {lowest} OR k > {highest};
 -- statement: keys
 SELECT id FROM {table} WHERE k < {lowest};
 
--- Blanks at the end are the column's, not the text's.
+-- Blanks at the end belong to the column, not to the text.
 -- statement: texts
 SELECT id FROM {table}
 WHERE LENGTH(RTRIM(c)) <> 119 OR SUBSTR(c, 12, 1) <> '-' OR SUBSTR(c, 108, 1) <> '-'

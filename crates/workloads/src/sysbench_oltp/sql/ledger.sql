@@ -1,4 +1,4 @@
--- Sums that a run moves by known amounts. Each query returns one number for one table.
+-- Sums that a run changes by known amounts. Each query returns one number for one table.
 
 -- statement: rows
 SELECT COUNT(*) FROM {table};

@@ -1,4 +1,4 @@
--- The tables. Rows come first and keys later: an index is built faster from all rows than row by row.
+-- The tables. Rows are loaded first and keys added later: an index is built faster from all rows than row by row.
 
 -- statement: rows
 CREATE TABLE {table} (
@@ -10,7 +10,7 @@ CREATE TABLE {table} (
     id SERIAL, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT ''
 );
 
--- For ids that clients scatter over more than four bytes.
+-- For ids that clients spread over more than four bytes.
 -- statement: rows-of-wide-ids
 CREATE TABLE {table} (
     id BIGINT NOT NULL, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT ''
@@ -28,6 +28,6 @@ CREATE INDEX {table}_xid ON {table} (id);
 -- statement: k-index
 CREATE INDEX {table}_k ON {table} (k);
 
--- Rows were loaded with their ids; the next ones follow them.
+-- Rows were loaded with their ids. The ids of new rows continue after them.
 -- statement: numbering
 ALTER SEQUENCE {table}_id_seq RESTART WITH {next};

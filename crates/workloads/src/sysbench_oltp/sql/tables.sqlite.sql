@@ -1,5 +1,5 @@
--- The tables. A primary key is the row's own number, so the table is kept in the order of its ids; SQLite numbers new
--- rows by itself. A text is as long as it is.
+-- The tables. A primary key is the row's own number, so the table is stored in the order of its ids. SQLite numbers
+-- new rows by itself. Texts have no fixed length.
 
 -- statement: rows
 CREATE TABLE {table} (

@@ -1,4 +1,4 @@
--- The statements of the tests, for one table each. They are sent as they stand: no casts and no hints.
+-- The statements of the tests, for one table each. They are sent as written, without casts or hints.
 
 -- statement: point-select
 SELECT c FROM {table} WHERE id = $1;
