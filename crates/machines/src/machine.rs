@@ -59,6 +59,9 @@ pub enum MachineError {
 /// What a kernel prints when it panics or kills a program.
 const CAUSES: [&str; 2] = ["Kernel panic", "Out of memory"];
 
+/// Begins the lines that we print ourselves as the first process of a guest.
+const OURS: &str = "bakeoff: ";
+
 /// A console for an error message. The most telling line comes first, since lists show one line of an error; the whole
 /// follows.
 pub fn last_words(console: &str) -> String {
@@ -66,6 +69,7 @@ pub fn last_words(console: &str) -> String {
         let line = console.lines().find(|line| line.contains(cause))?;
         line.find(cause).map(|at| &line[at..])
     });
+    let cause = cause.or_else(|| console.lines().rfind(|line| line.starts_with(OURS)));
     match (console.lines().collect::<Vec<_>>().as_slice(), cause) {
         ([], _) => "its console is empty".to_owned(),
         ([only], _) => format!("its console says: {only}"),
@@ -84,6 +88,8 @@ mod tests {
         assert_eq!(last_words("no such CPU"), "its console says: no such CPU");
         let two = "one\ntwo";
         assert_eq!(last_words(two), "its console ends with: two\nthe end of its console:\none\ntwo");
+        let ours = last_words("bakeoff: no network interface within 30 s\n[31.7] reboot: Power down");
+        assert!(ours.starts_with("its console says: bakeoff: no network interface within 30 s\n"), "{ours}");
         let told = last_words("[1.0] Kernel panic - no memory\n[1.0] Call Trace:\n[1.0]  panic+0x1/0x2");
         assert!(told.starts_with("its console says: Kernel panic - no memory\nthe end"), "{told}");
         assert!(told.ends_with("panic+0x1/0x2"), "{told}");

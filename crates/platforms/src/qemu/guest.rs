@@ -62,7 +62,9 @@ struct Logs {
 impl LaunchedGuest {
     /// Starts QEMU in `folder`.
     pub fn start(order: &CommandOrder, folder: &Path) -> Result<Self, MachineError> {
-        let what = format!("the guest {}", order.name);
+        let own = order.settings.kernel.as_ref();
+        let own = own.map(|kernel| format!(" with the kernel {kernel}, which must have its drivers built in,"));
+        let what = format!("the guest {}{}", order.name, own.unwrap_or_default());
         let command_line = command_line(order);
         let io = |doing: &str| failing(&what, doing);
         let console = Printed::named_pipe(&order.console).map_err(io("making a console"))?;

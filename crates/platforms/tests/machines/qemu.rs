@@ -83,6 +83,20 @@ fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
     assert!(error.to_string().contains("ahci") && error.to_string().contains("generic"), "{error}");
 }
 
+/// Debian's kernel boots, but its drivers are modules, and none is loaded into a kernel that the user names.
+#[test]
+fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let kernel = place.folder.path().join("bzImage");
+    std::fs::copy(&place.image().guest_kernel().unwrap().file, &kernel).unwrap();
+    let table = json!({ "accelerator": "tcg", "network": "none", "kernel": kernel });
+    let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
+    let said = error.to_string();
+    assert!(said.contains("bzImage, which must have its drivers built in, ended"), "{said}");
+    assert!(said.contains("its console says: bakeoff: "), "{said}");
+}
+
 #[test]
 fn a_server_on_a_root_disk_is_reached_from_outside() {
     let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
