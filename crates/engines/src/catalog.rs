@@ -50,6 +50,11 @@ macro_rules! engines {
                 match self { $(Self::$engine(_) => $folder::counters::in_shared_words(counters)),+ }
             }
 
+            /// True if another process of this host serves it, as far as the address tells.
+            pub fn is_served_here(&self) -> bool {
+                match self { $(Self::$engine(address) => address.is_served_here()),+ }
+            }
+
             /// The SQL that is spoken there.
             pub fn dialect(&self) -> Dialect {
                 match self { $(Self::$engine(_) => $folder::ENTRY.dialect),+ }

@@ -39,6 +39,12 @@ impl Remote {
         format!("{scheme}://{user}@{host}:{port}/{database}")
     }
 
+    /// True if a process of this host serves it, as far as the address tells.
+    pub fn is_served_here(&self) -> bool {
+        let address = self.address.or_else(|| self.host.parse().ok());
+        self.is_local_socket() || address.is_some_and(|address: IpAddr| address.is_loopback())
+    }
+
     pub fn is_local_socket(&self) -> bool {
         self.host.starts_with('/')
     }

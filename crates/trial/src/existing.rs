@@ -27,7 +27,8 @@ use platforms::external;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
-use record::looks::Looks;
+use record::host_state::HostReading;
+use record::looks::{Looks, Reading};
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::Settings;
 use serde_json::{Map, Value, json};
@@ -186,7 +187,7 @@ impl Order {
             made_by: self.made_by.clone(),
             platforms: |_| Some(&EXTERNAL),
             // The agent is a thread of ours, which stands still only if this whole process does.
-            read_host,
+            read_host: if self.endpoint.is_served_here() { read_shared_host } else { read_host },
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
         };
         // Events and all other reports go to the same closure.
@@ -212,6 +213,12 @@ impl Order {
         let result = running.carry_out();
         running.finish_alone(result)
     }
+}
+
+/// What this host does where a running server shares it: its processes look like those of others.
+fn read_shared_host() -> HostReading {
+    let why = "the server runs on this host, and bakeoff did not start it".to_owned();
+    HostReading { processes: Reading::Unavailable(why), ..read_host() }
 }
 
 impl Running<'_> {

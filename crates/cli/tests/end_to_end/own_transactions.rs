@@ -102,3 +102,25 @@ fn scripts_hold_on_servers() {
         hold(database.folder.path(), &database.url(""), |arguments| database.bakeoff(arguments));
     }
 }
+
+/// The server's CPU time is what is measured. It is not that of other processes beside it, on a file no less.
+#[test]
+fn a_server_on_this_host_is_no_other_load() {
+    let others = |folder: &Path| {
+        let record: Value =
+            serde_json::from_slice(&std::fs::read(folder.join("kept/trials/0001/trial.json")).unwrap()).unwrap();
+        record["host_state"]["end"]["processes"].clone()
+    };
+    let more = ["--steps", "load,run", "--time", "2s", "--warmup", "1s", "--record", "kept"];
+    let folder = tempfile::tempdir().unwrap();
+    write_scripts(folder.path());
+    let on_file = [&["drive", "file", "sqlite:shop.db"], &SCRIPTS[..], &more].concat();
+    succeeded(&bakeoff(folder.path(), &on_file).output().unwrap());
+    assert!(others(folder.path())["known"]["others_ticks"].is_u64(), "{}", others(folder.path()));
+    let Some(database) = Database::new("{}") else { return };
+    write_scripts(database.folder.path());
+    let url = database.url("");
+    succeeded(&database.bakeoff(&[&["drive", "file", &url], &SCRIPTS[..], &more].concat()).output().unwrap());
+    let others = others(database.folder.path());
+    assert!(others.to_string().contains("the server runs on this host"), "{others}");
+}

@@ -270,6 +270,15 @@ fn files_of_sqlite() {
 }
 
 #[test]
+fn a_server_of_this_host_is_known_by_its_address() {
+    let world = World::default();
+    let is_here = |url: &str| world.parse(url).unwrap().endpoint.is_served_here();
+    assert!(is_here("postgres://127.0.0.1/shop") && is_here("postgres:///shop?host=/run/postgresql"));
+    assert!(is_here("mysql://[::1]/shop") && is_here("mysql:///shop?socket=/run/mysqld.sock"));
+    assert!(!is_here("postgres://192.0.2.7/shop") && !is_here("sqlite:shop.db"));
+}
+
+#[test]
 fn errors_tell_what_would_do() {
     let world = World::default();
     insta::assert_snapshot!([

@@ -74,6 +74,11 @@ impl DatabaseFile {
         self
     }
 
+    /// The process that uses it serves itself.
+    pub fn is_served_here(&self) -> bool {
+        false
+    }
+
     pub fn shown(&self, scheme: &str) -> String {
         format!("{scheme}:{}", self.file.display())
     }
