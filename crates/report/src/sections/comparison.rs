@@ -10,6 +10,7 @@ use analysis::cells::CellResult;
 use analysis::measures::Measure;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
+use record::check::Moment;
 use record::trial::Metric;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -170,12 +171,14 @@ fn completed(cell: &CellResult) -> Cell {
     shown.detail(others.collect::<Vec<_>>().join(", "))
 }
 
+/// Checks of loaded data alone say nothing about what a trial left behind.
 fn checks(analysis: &Analysis, contender: &str) -> Cell {
-    let own = analysis.checks.iter().filter(|check| check.contender == contender);
-    let (held, violated) = own.fold((0, 0), |sum, check| (sum.0 + check.held as usize, sum.1 + check.violated.len()));
-    match (held, violated) {
-        (0, 0) => Cell::verdict("not checked", Tone::Bad),
-        (_, 0) => Cell::verdict("correct", Tone::Good).detail(format!("{held} checks")),
+    let own = || analysis.checks.iter().filter(|check| check.contender == contender);
+    let (held, violated) = own().fold((0, 0), |sum, check| (sum.0 + check.held as usize, sum.1 + check.violated.len()));
+    let is_checked = own().any(|check| check.moment == Moment::AfterTrial && check.held > 0);
+    match violated {
+        0 if !is_checked => Cell::verdict("not checked", Tone::Bad),
+        0 => Cell::verdict("correct", Tone::Good).detail(format!("{held} checks")),
         _ => Cell::verdict("wrong", Tone::Bad).detail(format!("{violated} of {} checks", held + violated)),
     }
 }

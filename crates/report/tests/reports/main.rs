@@ -13,7 +13,7 @@ mod tables;
 
 use analysis::findings::Stamp;
 use analysis::summary::{Analysis, analyse};
-use record::check::Verdict;
+use record::check::{Moment, Verdict};
 use record::facts::{Fact, PROCESSOR};
 use record::ladder::{ClimbEnd, Ladder, Rung};
 use record::precision::{Ended, Precision};
@@ -314,6 +314,18 @@ fn an_empty_run_is_reported_too() {
     let terminal = report::terminal(&run, &analysis);
     assert!(terminal.contains("no block was completed by both"), "{terminal}");
     assert!(terminal.contains("✗ Not usable. 6 of 6 planned trials were not completed"), "{terminal}");
+}
+
+/// Checks of the loaded data show nothing about the data that a trial left behind.
+#[test]
+fn a_contender_with_checks_of_loaded_data_alone_is_not_checked() {
+    let mut run = synthetic::run(3);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        trial.findings.retain(|check| check.moment == Moment::AfterLoad);
+    }
+    let terminal = report::terminal(&run, &analyse(&run));
+    let data = terminal.lines().find(|line| line.starts_with("data ")).unwrap();
+    assert_eq!(data.split_whitespace().collect::<Vec<_>>(), ["data", "correct", "not", "checked"], "{terminal}");
 }
 
 /// Writes reports for looking at: of made-up runs, and of the run whose folder `LOOK_AT` names.
