@@ -95,7 +95,7 @@ impl Database {
             (Err(NOT_OURS.to_owned()), Err(NOT_OURS.to_owned()))
         };
         let took_ns = monotonic_ns() - before;
-        let database = counters.as_ref().map(|counters| self.endpoint().in_shared_words(counters));
+        let database = counters.as_ref().map(|counters| self.endpoint().in_shared_words(counters).in_bounds());
         Look {
             at_ns: before + took_ns / 2,
             took_ns,

@@ -55,9 +55,13 @@ pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BT
     Ok(found)
 }
 
+/// No server's counter has a longer name.
+const LONGEST_NAME: usize = 128;
+
 /// Like [`pairs`], where values are counts. A value that is no number is left out.
 pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<Counters, SessionError> {
-    let found = pairs(admin, sql, limit)?;
+    let mut found = pairs(admin, sql, limit)?;
+    found.retain(|name, _| name.len() <= LONGEST_NAME);
     Ok(found.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse().ok()?))).collect())
 }
 

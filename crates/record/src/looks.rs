@@ -3,6 +3,7 @@
 //! Both looks are taken while load is driven, so that only load lies between them: no start, no drain, no check. They
 //! are part of `counters.json`.
 
+use crate::bounds::{LARGEST, LARGEST_TOTAL};
 use crate::ladder::{CpuTime, CpuUse};
 use crate::waits::{self, Waits};
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,25 @@ pub struct DatabaseCounts {
     pub cache_bytes: Option<u64>,
 }
 
+impl DatabaseCounts {
+    /// Without values that no database reaches and no record may hold.
+    #[must_use]
+    pub fn in_bounds(self) -> Self {
+        let count = |value: Option<u64>| value.filter(|value| *value <= LARGEST);
+        let bytes = |value: Option<u64>| value.filter(|value| *value <= LARGEST_TOTAL);
+        Self {
+            reads: count(self.reads),
+            hits: count(self.hits),
+            writes: count(self.writes),
+            log_bytes: bytes(self.log_bytes),
+            checkpoints: count(self.checkpoints),
+            data_bytes: bytes(self.data_bytes),
+            cache_bytes: bytes(self.cache_bytes),
+            ..self
+        }
+    }
+}
+
 /// The kernel's counts for a block device since boot, whoever uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DeviceCounts {
@@ -160,6 +180,23 @@ mod tests {
     fn files_of_old_versions_have_no_looks() {
         let old: StoredCounters = serde_json::from_str(r#"{"before": {"a": 1}, "after": {"a": 2}}"#).unwrap();
         assert_eq!((old.after["a"], old.window), (2, None));
+    }
+
+    /// Readers refuse such values, so one of them would cost the whole run.
+    #[test]
+    fn what_no_record_may_hold_is_left_out() {
+        let wild = DatabaseCounts {
+            reads: Some(u64::MAX),
+            hits: Some(1 << 50),
+            log_bytes: Some(1 << 58),
+            data_bytes: Some(1 << 57),
+            ..DatabaseCounts::default()
+        };
+        let kept = wild.in_bounds();
+        assert_eq!(
+            (kept.reads, kept.hits, kept.log_bytes, kept.data_bytes),
+            (None, Some(1 << 50), None, Some(1 << 57))
+        );
     }
 
     #[test]
