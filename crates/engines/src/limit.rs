@@ -26,6 +26,11 @@ impl Limit {
     /// Preparing a statement takes its tables' locks for a moment.
     pub const PREPARATION: Self = Self { time: Duration::from_mins(1), rows: 0, bytes: SMALL_BYTES };
 
+    /// The limit for preparing a statement whose answer has this limit.
+    pub(crate) fn of_preparation(self) -> Self {
+        Self { time: self.time.min(Self::PREPARATION.time), ..Self::PREPARATION }
+    }
+
     /// Answers that a server knows at once: settings, counters, whether a table exists, its highest key.
     pub const QUESTION: Self = Self { time: Duration::from_mins(2), rows: FEW_ROWS, bytes: SMALL_BYTES };
 

@@ -99,7 +99,8 @@ impl Admin for MysqlAdmin {
     }
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
-        let mut statement = prepare(&mut self.wire, &MarkedPart { sql: sql.to_owned(), values: Vec::new() })?;
+        let part = MarkedPart { sql: sql.to_owned(), values: Vec::new() };
+        let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
         let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };

@@ -90,9 +90,9 @@ impl Announced {
 }
 
 /// Prepares one statement.
-pub fn prepare(wire: &mut Wire, part: &MarkedPart) -> Result<PreparedStatement, SessionError> {
-    let deadline = Instant::now() + Limit::PREPARATION.time;
-    wire.expect_at_most(Limit::PREPARATION.bytes);
+pub fn prepare(wire: &mut Wire, part: &MarkedPart, limit: Limit) -> Result<PreparedStatement, SessionError> {
+    let deadline = Instant::now() + limit.time;
+    wire.expect_at_most(limit.bytes);
     wire.command(command::PREPARE, &part.sql)?;
     let announced = next_body(wire, deadline, |_, body| Announced::read(body))?;
     for _ in 0..announced.parameters {

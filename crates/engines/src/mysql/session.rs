@@ -12,6 +12,7 @@ use super::packet::Packets;
 use super::reply::{Reply, Step};
 use super::wire::Wire;
 use crate::exchange::{Exchange, exchange};
+use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::session::{Access, BoxedOpener, Connect, Param, ResultSet, Session, SessionError, SessionWork, open_aside};
 use crate::statement::{Dialect, Statement, StatementId};
@@ -84,7 +85,7 @@ fn prepare_whole(
     let parts = parts(&statement.sql);
     let first = prepared.len();
     for part in &parts {
-        prepared.push(prepare(wire, part).map_err(|error| match error {
+        prepared.push(prepare(wire, part, Limit::PREPARATION).map_err(|error| match error {
             SessionError::Refused { code, message } => {
                 SessionError::Refused { code, message: format!("statement {name}: {message}") }
             }

@@ -31,14 +31,14 @@ pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
 
 impl PostgresAdmin {
     /// Parses and describes the unnamed statement.
-    fn describe(&mut self, sql: &str) -> Result<Vec<ColumnKind>, SessionError> {
+    fn describe(&mut self, sql: &str, limit: Limit) -> Result<Vec<ColumnKind>, SessionError> {
         let out = self.wire.outgoing();
         frontend::parse("", sql, [], out)
             .and_then(|()| frontend::describe(b'S', "", out))
             .map_err(|error| SessionError::Protocol(error.to_string()))?;
         frontend::sync(out);
         let mut columns = Vec::new();
-        converse(&mut self.wire, Limit::PREPARATION, &mut |message| {
+        converse(&mut self.wire, limit.of_preparation(), &mut |message| {
             if message.tag == tag::ROW_DESCRIPTION {
                 columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
             }
@@ -111,7 +111,7 @@ impl Admin for PostgresAdmin {
     }
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
-        let columns = self.describe(sql)?;
+        let columns = self.describe(sql, limit)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
         let mut batch = Batch { columns: &columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");

@@ -46,8 +46,13 @@ impl Admin for SqliteAdmin {
         self.script("ANALYZE")
     }
 
-    fn counters(&mut self, _: Limit) -> Result<Counters, SessionError> {
-        counters::read(&self.connection, &self.database)
+    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
+        // Another process may lock the file.
+        let waits_for = |time| self.connection.busy_timeout(time).map_err(|error| session_error(&error));
+        waits_for(limit.time)?;
+        let counters = counters::read(&self.connection, &self.database);
+        waits_for(LONGEST_QUEUE)?;
+        counters
     }
 }
 
@@ -168,5 +173,25 @@ impl RowSink for InsertSink<'_> {
         if self.failed.is_none() {
             self.failed = self.insert().err();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionError;
+
+    #[test]
+    fn a_look_at_a_locked_file_ends_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = DatabaseFile { file: folder.path().join("shop.db"), ..DatabaseFile::default() };
+        let mut admin = open_admin(&database).unwrap();
+        admin.script("PRAGMA journal_mode = delete; CREATE TABLE one (n INTEGER); PRAGMA cache_size = 0").unwrap();
+        let other = Connection::open(&database.file).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE; INSERT INTO one VALUES (1)").unwrap();
+        let soon = Limit { time: Duration::from_millis(50), ..Limit::LOOK };
+        assert!(matches!(admin.counters(soon), Err(SessionError::Retryable { .. } | SessionError::Refused { .. })));
+        other.execute_batch("COMMIT").unwrap();
+        assert!(admin.counters(soon).unwrap().contains_key("page_count"));
     }
 }
