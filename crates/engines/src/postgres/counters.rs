@@ -18,13 +18,23 @@ const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_b
 const CHECKPOINTS: [&str; 2] = ["checkpoints_timed", "checkpoints_req"];
 const CHECKPOINTS_FROM_17: [&str; 2] = ["num_timed", "num_requested"];
 
+/// Views that older versions lack: the question whether there is one, and the question for its counters.
+const NEWER: [(&str, &str); 2] = [
+    ("SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_wal') IS NOT NULL", include_str!("sql/counters_from_14.sql")),
+    (
+        "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL",
+        include_str!("sql/counters_from_17.sql"),
+    ),
+];
+
 pub(super) fn read(admin: &mut PostgresAdmin, limit: Limit) -> Result<Counters, SessionError> {
     let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
-    let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
-    let mut is_newer = false;
-    admin.ask(newer, limit, &mut |_, _| is_newer = true)?;
-    if is_newer {
-        counters.extend(counted(admin, include_str!("sql/counters_from_17.sql"), limit)?);
+    for (is_there, view) in NEWER {
+        let mut found = false;
+        admin.ask(is_there, limit, &mut |_, _| found = true)?;
+        if found {
+            counters.extend(counted(admin, view, limit)?);
+        }
     }
     Ok(counters)
 }

@@ -5,8 +5,6 @@ SELECT counter.key, counter.value
 FROM (
     SELECT to_jsonb(d) FROM pg_stat_database d WHERE d.datname = current_database()
     UNION ALL
-    SELECT to_jsonb(w) FROM pg_stat_wal w
-    UNION ALL
     SELECT to_jsonb(b) FROM pg_stat_bgwriter b
     UNION ALL
     SELECT jsonb_build_object(
