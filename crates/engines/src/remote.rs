@@ -33,7 +33,8 @@ impl Remote {
     pub fn shown(&self, scheme: &str) -> String {
         let Self { host, port, user, database, .. } = self;
         if self.is_local_socket() {
-            return format!("{scheme}://{user}@/{database} at {host}");
+            // PostgreSQL's sockets of one folder differ in the port.
+            return format!("{scheme}://{user}@/{database} at {host}, port {port}");
         }
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         format!("{scheme}://{user}@{host}:{port}/{database}")
@@ -41,8 +42,8 @@ impl Remote {
 
     /// True if a process of this host serves it, as far as the address tells.
     pub fn is_served_here(&self) -> bool {
-        let address = self.address.or_else(|| self.host.parse().ok());
-        self.is_local_socket() || address.is_some_and(|address: IpAddr| address.is_loopback())
+        let address = self.address.or_else(|| self.host.parse().ok()).map(|address: IpAddr| address.to_canonical());
+        self.is_local_socket() || address.is_some_and(|address| address.is_loopback() || address.is_unspecified())
     }
 
     pub fn is_local_socket(&self) -> bool {

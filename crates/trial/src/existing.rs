@@ -217,7 +217,7 @@ impl Order {
 
 /// What this host does where a running server shares it: its processes look like those of others.
 fn read_shared_host() -> HostReading {
-    let why = "the server runs on this host, and bakeoff did not start it".to_owned();
+    let why = "the server's address is of this host, so it may be one of the other processes".to_owned();
     HostReading { processes: Reading::Unavailable(why), ..read_host() }
 }
 

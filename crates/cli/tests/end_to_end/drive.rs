@@ -237,7 +237,7 @@ fn wrong_words_are_told_with_the_nearest_right_ones() {
     told(&["drive", "order-entry", "sqlite:x", "--time", "5x"], &["--time"]);
     told(&["drive", "order-entry", "sqlite:x", "-L", "soon"], &["--latency-limit", "such as 50ms"]);
     told(&["drive", "tpc-c", "sqlite:x"], &["order-entry is the one derived from it"]);
-    told(&["drive", "order-entry", "localhost:5432/shop"], &["as in postgres://user@host:5432/database"]);
+    told(&["drive", "order-entry", "localhost:5432/shop"], &["write postgres://localhost:5432/shop"]);
     told(&["drive", "order-entry", "sqlite:x", "--interval", "1.5s"], &["--interval", "whole seconds"]);
     told(&["drive", "order-entry", "sqlite:x", "--steps", "laod"], &["laod", "load"]);
 }

@@ -122,5 +122,5 @@ fn a_server_on_this_host_is_no_other_load() {
     let url = database.url("");
     succeeded(&database.bakeoff(&[&["drive", "file", &url], &SCRIPTS[..], &more].concat()).output().unwrap());
     let others = others(database.folder.path());
-    assert!(others.to_string().contains("the server runs on this host"), "{others}");
+    assert!(others.to_string().contains("the server's address is of this host"), "{others}");
 }

@@ -88,10 +88,11 @@ pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressErr
     }
 }
 
-/// The error for a host with its port and no scheme. Before an @ may stand a password, which is not repeated.
+/// The error for a host with its port and no scheme. A password may stand before an @ or behind a
+/// question mark; it is not repeated.
 fn host_and_port(text: &str, port: &str) -> AddressError {
     let scheme = if port.starts_with("3306") { "mysql" } else { "postgres" };
-    if text.contains('@') {
+    if text.contains(['@', '?']) {
         AddressError::NoScheme
     } else {
         AddressError::NoKind { meant: format!("{scheme}://{text}") }

@@ -274,6 +274,7 @@ fn a_server_of_this_host_is_known_by_its_address() {
     let world = World::default();
     let is_here = |url: &str| world.parse(url).unwrap().endpoint.is_served_here();
     assert!(is_here("postgres://127.0.0.1/shop") && is_here("postgres:///shop?host=/run/postgresql"));
+    assert!(is_here("postgres://0.0.0.0/shop") && is_here("postgres://[::ffff:127.0.0.1]/shop"));
     assert!(is_here("mysql://[::1]/shop") && is_here("mysql:///shop?socket=/run/mysqld.sock"));
     assert!(!is_here("postgres://192.0.2.7/shop") && !is_here("sqlite:shop.db"));
 }
@@ -282,13 +283,14 @@ fn a_server_of_this_host_is_known_by_its_address() {
 fn errors_tell_what_would_do() {
     let world = World::default();
     insta::assert_snapshot!([
-        "shop.db", "localhost:5432/shop", "db:3306", "bob:1@db", "postgras://db", "https://db", "postgres:db", "postgres://a,b/shop", "postgres://db:0/", "postgres://db:x/",
+        "shop.db", "localhost:5432/shop", "db:3306", "bob:1@db", "db:5432/shop?password=hunter2", "postgras://db", "https://db", "postgres:db", "postgres://a,b/shop", "postgres://db:0/", "postgres://db:x/",
         "postgres://db/shop?ssl_mode=require", "postgres://db/shop?sslmode=requird", "postgres://db/%zz",
         "postgres://db?hostaddr=db", "sqlite:", "sqlite:shop.db?cach=1MiB", "sqlite:shop.db?synchronous=ful",
     ].map(|url| world.error(url)).join("\n"), @r#"
     a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db
     a URL begins with the kind of database: write postgres://localhost:5432/shop
     a URL begins with the kind of database: write mysql://db:3306
+    a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db
     a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db
     there is no database called "postgras"; did you mean "postgres"?; known are postgres, postgresql, mysql, mariadb, sqlite
     there is no database called "https"; known are postgres, postgresql, mysql, mariadb, sqlite

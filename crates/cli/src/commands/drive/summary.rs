@@ -143,7 +143,8 @@ fn of_server(looks: Option<&Looks>) -> String {
                 let seconds = decimal(looks.span_ns() as f64 / 1e9, 1);
                 return format!("server's counters over {seconds} s: {}", shown.join(" · "));
             }
-            visible(why_not_counted(looks).unwrap_or("they were reset in between")).into_owned()
+            visible(why_not_counted(looks).unwrap_or("it has none of these, or they were reset in between"))
+                .into_owned()
         }
     };
     format!("server's counters: unavailable, because {why}")
