@@ -12,6 +12,16 @@ use std::time::Duration;
 /// Text is wrapped at this width.
 pub const WIDTH: usize = 80;
 
+/// A word as a shell takes it, quoted if it has anything that a shell would act on.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-/=:,%@".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Prints why a command failed, with its causes, on standard error.
 pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", with_causes(error)));

@@ -4,7 +4,7 @@ use crate::arguments::RunOptions;
 use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
-use crate::display::{say, span};
+use crate::display::{say, shell_word, span};
 use crate::exit::{Ended, Exit};
 use crate::live::{Amount, Live};
 use crate::metrics::Intent;
@@ -98,7 +98,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
 fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, ConductorError>) -> Result<Exit> {
     // Errors that end a run are the host's fault: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
-        let again = resume_command(options);
+        let again = resume_command(options, folder);
         Ended::host(format!(
             "{error}\nonce that is mended, `{again}` goes on; trials that are complete stay as they are"
         ))
@@ -110,11 +110,11 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
     published.tell(options.json)?;
     tell(options, &format!("report: {}", published.html.display()));
     if tallied.interrupted {
-        say(&format!("stopped; `{}` goes on", resume_command(options)));
+        say(&format!("stopped; `{}` goes on", resume_command(options, folder)));
         return Ok(Exit::Interrupted);
     }
     if tallied.failed > 0 {
-        say(&format!("`{} --retry-failed` runs again what failed", resume_command(options)));
+        say(&format!("`{} --retry-failed` runs again what failed", resume_command(options, folder)));
     }
     Ok(verdict(&published.run))
 }
@@ -188,13 +188,11 @@ fn turn() -> Result<(Turn, Vec<String>)> {
     Ok((turn, own.into_iter().chain(waited).collect()))
 }
 
-fn resume_command(options: &RunOptions) -> String {
-    let runs = options.runs.display();
-    let elsewhere = if options.runs == Path::new(run_name::RUNS) { String::new() } else { format!(" --runs {runs}") };
+fn resume_command(options: &RunOptions, folder: &RunFolder) -> String {
     let aa = if options.aa { " --aa" } else { "" };
-    let set: Vec<String> = options.set.iter().map(|setting| format!(" --set '{setting}'")).collect();
-    let set = set.concat();
-    format!("bakeoff run {}{aa}{set}{elsewhere} --resume", options.study.display())
+    let set: Vec<String> = options.set.iter().map(|setting| format!(" --set {}", shell_word(setting))).collect();
+    let [study, run] = [&options.study, folder.path()].map(|path| shell_word(&path.to_string_lossy()));
+    format!("bakeoff run {study}{aa}{} --resume={run}", set.concat())
 }
 
 /// The metric of the study's workload.
@@ -240,11 +238,12 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
         let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });
         return Err(Ended::bad_input(format!("--resume: {run} was begun {was}, and goes on only so")).into());
     }
-    if as_begun(&plan) != *planned {
+    // The run's own copy of its study has another name.
+    if as_begun(&plan) != (Plan { study: plan.study.clone(), ..planned.clone() }) {
         let (study, run) = (options.study.display(), path.display());
         return Err(Ended::bad_input(format!(
             "--resume: {study} now gives another plan than the one in {run}/plan.json; a run goes on only with the plan \
-             it was begun with. Resume with {run}/study.toml, or begin a new run"
+             it was begun with. Give the same --set, resume with {run}/study.toml, or begin a new run"
         ))
         .into());
     }

