@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use study::{Against, Catalogs, Files, FindingCode, Host};
+use study::{Against, Catalogs, Files, FindingCode, Host, Problem};
 
 /// A study with every key of every kind and a comment for each takes a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
@@ -27,23 +27,40 @@ pub struct Planned {
 
 /// With `aa`, each contender is compared with itself. `set` are keys that are changed first.
 pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
-    let text = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
-    let text = study_set::with(text, set).map_err(Ended::bad_input)?;
-    let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
+    let written = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
     let host = Host {
         topology: Topology::of_host(&host::cpus()?),
         memory_bytes: host::memory_bytes(),
         huge_pages: HugePages::read(Path::new("/")),
     };
+    let with = |set: &[String]| study_set::with(written.clone(), set).map_err(Ended::bad_input);
+    let text = with(set)?;
+    let plan = plan(path, aa, &text, &host).map_err(|problems| {
+        let lines = if set.is_empty() { "" } else { " (lines are those of the study with --set)" };
+        let problems = study::render(&problems, &path.display().to_string());
+        Ended::bad_input(format!("the study has problems{lines}\n{problems}"))
+    })?;
+    // Contenders, scenarios and the sweep come after the keys of the study.
+    for (place, setting) in set.iter().enumerate() {
+        let others = [&set[..place], &set[place + 1..]].concat();
+        if self::plan(path, aa, &with(&others)?, &host).is_ok_and(|without| without == plan) {
+            return Err(Ended::bad_input(format!(
+                "--set {setting} changes nothing: the key has this value, or the sweep, the contenders or the scenarios set it"
+            ))
+            .into());
+        }
+    }
+    Ok(Planned { text, plan, host })
+}
+
+fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<Plan, Vec<Problem>> {
+    let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let against = if aa { Against::Itself } else { Against::Baseline };
     let codes = CODES.iter().map(|code| FindingCode { name: code.name, acceptable: code.acceptable }).collect();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let files = Files(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
     let catalogs = Catalogs { codes, files, ..Catalogs::standard() };
-    let plan = study::plan(&name, &text, against, &catalogs, &host).map_err(|problems| {
-        Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
-    })?;
-    Ok(Planned { text, plan, host })
+    study::plan(&name, text, against, &catalogs, host)
 }
 
 /// A missing study is usually a misspelt one, so this names others.

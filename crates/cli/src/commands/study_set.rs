@@ -1,6 +1,7 @@
 //! `--set KEY=VALUE`: keys of a study that are changed for one run. The changed text is what the run keeps, so its record says
 //! what was measured.
 
+use study::{PACING_KEYS, PACINGS};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 const EXAMPLE: &str = "write a key of the study and its value, as in load.clients=8";
@@ -24,27 +25,55 @@ fn value_of(text: &str) -> Value {
 }
 
 fn set(document: &mut DocumentMut, path: &str, value: Value) -> Result<(), String> {
-    let is_swept = document.get("sweep").and_then(Item::as_table_like).is_some_and(|sweep| sweep.contains_key(path));
-    if is_swept {
-        return Err("the study sweeps this key, so the value would not be used; take it out of [sweep]".to_owned());
-    }
     let mut names = path.split('.').map(str::trim);
     let key = names.next_back().filter(|key| !key.is_empty()).ok_or(EXAMPLE)?;
     let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut last = "";
     for name in names {
         let inner = table.entry(name).or_insert_with(toml_edit::table);
         table =
             inner.as_table_like_mut().ok_or_else(|| format!("{name} is no table of keys; edit the study for this"))?;
+        last = name;
     }
+    forget_replaced(table, last, key, &value);
     table.insert(key, Item::Value(value));
     Ok(())
+}
+
+/// Forgets what a contender's override would replace, too: the old way of pacing, and all keys of the old kind.
+fn forget_replaced(table: &mut dyn TableLike, name: &str, key: &str, value: &Value) {
+    let kind = table.get("kind").and_then(Item::as_str);
+    if key == "kind" && kind.is_some() && kind != value.as_str() {
+        table.clear();
+    }
+    if name == "load" && PACINGS.contains(&key) && !table.contains_key(key) {
+        for old in PACING_KEYS {
+            table.remove(old);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STUDY: &str = "blocks = 5 # few\n\n[machine]\ndisk = { size = \"4GiB\" }\n\n[load]\nwarmup = \"3s\"\n\n[sweep]\n\"load.clients\" = [1, 2]\n\n[[contender]]\nname = \"a\"\n";
+    const STUDY: &str = r#"blocks = 5 # few
+
+[machine]
+disk = { size = "4GiB" }
+
+[load]
+warmup = "3s"
+arrivals = "100/s"
+sessions = 8
+
+[engine]
+kind = "postgres"
+shared_buffers = "1GiB"
+
+[[contender]]
+name = "a"
+"#;
 
     fn changed(settings: &[&str]) -> Result<String, String> {
         with(STUDY.to_owned(), &settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<_>>())
@@ -52,7 +81,7 @@ mod tests {
 
     #[test]
     fn keys_are_set_in_tables_of_each_form_and_texts_need_no_quotes() {
-        let text = changed(&["blocks=7", "machine.disk.size=8GiB", "load.warmup=1s", "engine.kind=sqlite"]).unwrap();
+        let text = changed(&["blocks=7", "machine.disk.size=8GiB", "load . warmup=1s", "workload.kind=slob"]).unwrap();
         insta::assert_snapshot!(text, @r#"
         blocks = 7
 
@@ -61,25 +90,35 @@ mod tests {
 
         [load]
         warmup = "1s"
+        arrivals = "100/s"
+        sessions = 8
 
-        [sweep]
-        "load.clients" = [1, 2]
+        [engine]
+        kind = "postgres"
+        shared_buffers = "1GiB"
 
         [[contender]]
         name = "a"
 
-        [engine]
-        kind = "sqlite"
+        [workload]
+        kind = "slob"
         "#);
         assert_eq!(changed(&[]).unwrap(), STUDY);
         assert_eq!(with("no = = toml".to_owned(), &["blocks=7".to_owned()]).unwrap(), "no = = toml");
     }
 
     #[test]
+    fn another_pacing_and_another_kind_replace_the_keys_of_the_old() {
+        let text = changed(&["load.clients=4", "engine.kind=sqlite"]).unwrap();
+        assert!(!text.contains("arrivals") && !text.contains("sessions") && text.contains("clients = 4"), "{text}");
+        assert!(!text.contains("shared_buffers") && text.contains("kind = \"sqlite\""), "{text}");
+        assert!(changed(&["load.arrivals=50/s", "engine.kind=postgres"]).unwrap().contains("shared_buffers"));
+    }
+
+    #[test]
     fn what_cannot_be_set_is_an_error_that_names_it() {
         let told = |setting: &str| changed(&[setting]).unwrap_err();
         assert_eq!(told("blocks"), "--set blocks: write a key of the study and its value, as in load.clients=8");
-        assert!(told("load.clients=8").contains("the study sweeps this key"));
         assert!(told("contender.name=b").contains("contender is no table of keys"));
         assert!(told("=8").contains("as in load.clients=8"));
     }
