@@ -8,9 +8,9 @@ pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOpti
 use crate::exit::Exit;
 use crate::metrics::address;
 use crate::run_name::RUNS;
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use known::{Known, runs_known, settings_known, workloads_known};
+use known::{Known, files_known, runs_known, settings_known, workloads_known};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ pub enum Command {
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct RunOptions {
     /// Study file
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(add = ArgValueCompleter::new(files_known))]
     pub study: PathBuf,
     /// Go on with a run that was stopped or killed: its folder, or the study's newest run
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]
@@ -107,7 +107,7 @@ pub struct RunOptions {
 #[derive(Debug, Args)]
 pub struct PlanOptions {
     /// Study file
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(add = ArgValueCompleter::new(files_known))]
     pub study: PathBuf,
     /// Show only some trials, as in `run`
     #[arg(long, value_name = "TERM")]

@@ -1,8 +1,8 @@
 //! Commands for new users, and for what is kept between runs.
 
-use super::known::runs_known;
+use super::known::{files_known, runs_known};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub enum Compared {
 #[derive(Debug, Args)]
 pub struct InitOptions {
     /// File to write; - is standard output
-    #[arg(default_value = "study.toml", value_hint = ValueHint::FilePath)]
+    #[arg(default_value = "study.toml", add = ArgValueCompleter::new(files_known))]
     pub file: PathBuf,
     /// Database [default: postgres]
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines::catalog::ENGINES.iter().map(|entry| entry.kind)))]
@@ -56,6 +56,6 @@ pub enum CacheCommand {
 #[derive(Debug, Args)]
 pub struct ManOptions {
     /// Folder for the pages; it is made
-    #[arg(value_hint = ValueHint::DirPath)]
+    #[arg(add = ArgValueCompleter::new(files_known))]
     pub dir: PathBuf,
 }

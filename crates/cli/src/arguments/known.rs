@@ -31,7 +31,19 @@ pub fn workloads_known() -> Vec<&'static str> {
 pub fn runs_known(typed: &OsStr) -> Vec<CompletionCandidate> {
     let begun = typed.to_string_lossy();
     let named = crate::run_name::names().into_iter().filter(|name| name.starts_with(&*begun));
-    named.map(CompletionCandidate::new).chain(PathCompleter::dir().complete(typed)).collect()
+    let named = named.map(CompletionCandidate::new).filter(is_plain);
+    named.chain(PathCompleter::dir().complete(typed).into_iter().filter(is_plain)).collect()
+}
+
+/// Files and folders.
+pub fn files_known(typed: &OsStr) -> Vec<CompletionCandidate> {
+    PathCompleter::any().complete(typed).into_iter().filter(is_plain).collect()
+}
+
+/// A shell takes candidates as they are, so a name must not have anything that a shell would act on.
+fn is_plain(candidate: &CompletionCandidate) -> bool {
+    let letters = candidate.get_value().to_string_lossy();
+    letters.chars().all(|letter| letter.is_alphanumeric() || "._+-/~".contains(letter))
 }
 
 /// The keys of the workload that stands earlier on the command line.

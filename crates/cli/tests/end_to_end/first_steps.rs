@@ -72,6 +72,9 @@ fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     let parent = text(&place.bakeoff(&["report", "runs"]).stderr);
     assert!(parent.contains("runs is no run folder: runs holds 1 run: 20"), "{parent}");
     completed(&place);
+    let unchanged = place.bakeoff(&["plan", "study.toml", "--set", "blocks=5"]);
+    assert_eq!(unchanged.status.code(), Some(2));
+    assert!(text(&unchanged.stderr).contains("--set blocks=5 changes nothing"), "{}", text(&unchanged.stderr));
     let set = ["plan", "study.toml", "--set", "blocks=7", "--set", "load.warmup=1s"];
     let changed = text(&place.bakeoff(&set).stdout);
     assert!(changed.contains("7 blocks of 2 trials · each 1 s warm-up"), "{changed}");
@@ -82,7 +85,14 @@ fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
 
 /// As a bash does that has the script and sees TAB typed at the end of a line.
 fn completed(place: &Place) {
-    let script = text(&place.bakeoff(&["completions", "bash"]).stdout);
+    // Shells would split or execute such a path and such a name.
+    let program = place.folder.path().join("the program's folder/bakeoff");
+    std::fs::create_dir(program.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bakeoff"), &program).unwrap();
+    let odd = place.folder.path().join("runs/2026 $(touch executed)");
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::copy(place.run_folder().join("plan.json"), odd.join("plan.json")).unwrap();
+    let script = text(&Command::new(&program).args(["completions", "bash"]).output().unwrap().stdout);
     let offered = |words: &[&str]| {
         let (typed, before) = words.split_last().unwrap();
         let line = format!(
@@ -97,6 +107,8 @@ fn completed(place: &Place) {
     assert_eq!(offered(&["drive", "order-entry", "sqlite:x", "--set", "wa"]), "warehouses= ");
     assert_eq!(offered(&["explain", "host-busy-"]), "host-busy-beside-one ");
     assert_eq!(offered(&["list", "pos"]), "postgres ");
+    assert!(!offered(&["report", "2026"]).contains("touch") && !offered(&["report", "runs/"]).contains("touch"));
+    std::fs::remove_dir_all(&odd).unwrap();
     let run = place.run_folder().file_name().unwrap().to_string_lossy().into_owned();
     assert!(offered(&["report", ""]).starts_with("last 20"), "{}", offered(&["report", ""]));
     assert!(offered(&["compare", "last", &run[..10]]).contains(&run));
