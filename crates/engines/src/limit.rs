@@ -3,7 +3,7 @@
 
 use crate::session::SessionError;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A server that exceeds it is given up, and its connection is closed.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,11 @@ impl Limit {
     /// The limit for preparing a statement whose answer has this limit.
     pub(crate) fn of_preparation(self) -> Self {
         Self { time: self.time.min(Self::PREPARATION.time), ..Self::PREPARATION }
+    }
+
+    /// What is left of the limit since this moment.
+    pub(crate) fn since(self, begun: Instant) -> Self {
+        Self { time: self.time.saturating_sub(begun.elapsed()), ..self }
     }
 
     /// Answers that a server knows at once: settings, counters, whether a table exists, its highest key.

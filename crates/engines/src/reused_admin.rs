@@ -24,19 +24,20 @@ impl ReusedAdmin {
     /// Asks over the open connection. A new one is opened if there is none, or if the server has ended it, for instance
     /// because one of its processes crashed. A server that does not answer in time is not asked again.
     pub fn ask<T>(&mut self, question: impl Fn(&mut dyn Admin) -> Result<T, SessionError>) -> Result<T, SessionError> {
-        let earlier = self.open.take().map(|mut admin| question(admin.as_mut()).map(|answer| (admin, answer)));
-        let (admin, answer) = match earlier {
-            Some(Ok(found)) => found,
-            Some(Err(SessionError::Lost(error))) if error.kind() == ErrorKind::TimedOut => {
-                return Err(SessionError::Lost(error));
+        if let Some(mut admin) = self.open.take() {
+            match question(admin.as_mut()) {
+                Err(SessionError::Lost(error)) if error.kind() == ErrorKind::TimedOut => {
+                    return Err(SessionError::Lost(error));
+                }
+                Err(SessionError::Lost(_) | SessionError::Refused { .. }) => {}
+                answer => {
+                    self.open = Some(admin);
+                    return answer;
+                }
             }
-            None | Some(Err(SessionError::Lost(_) | SessionError::Refused { .. })) => {
-                let mut admin = catalog::admin(&self.endpoint)?;
-                let answer = question(admin.as_mut())?;
-                (admin, answer)
-            }
-            Some(Err(error)) => return Err(error),
-        };
+        }
+        let mut admin = catalog::admin(&self.endpoint)?;
+        let answer = question(admin.as_mut())?;
         self.open = Some(admin);
         Ok(answer)
     }

@@ -99,13 +99,14 @@ impl Admin for MysqlAdmin {
     }
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        let begun = Instant::now();
         let part = MarkedPart { sql: sql.to_owned(), values: Vec::new() };
         let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
         let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
-        converse(&mut self.wire, true, limit, &mut |step| batch.hear(step))?;
+        converse(&mut self.wire, true, limit.since(begun), &mut |step| batch.hear(step))?;
         batch.hand_over();
         // CLOSE has no answer. It is sent with the next request.
         put(self.wire.outgoing(), 0, |out| {

@@ -6,14 +6,16 @@ use crate::limit::Limit;
 use crate::server::Counters;
 use crate::session::SessionError;
 use record::looks::DatabaseCounts;
+use std::time::Instant;
 
 const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
                        too. A page that an operation looks at several times is in the cache as often.";
 
 pub(super) fn read(admin: &mut MysqlAdmin, limit: Limit) -> Result<Counters, SessionError> {
+    let begun = Instant::now();
     let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
-    counters.extend(counted(admin, include_str!("sql/cache.sql"), limit)?);
-    match counted(admin, include_str!("sql/size.sql"), limit) {
+    counters.extend(counted(admin, include_str!("sql/cache.sql"), limit.since(begun))?);
+    match counted(admin, include_str!("sql/size.sql"), limit.since(begun)) {
         Ok(size) => counters.extend(size),
         // Only logins with PROCESS may read file sizes, and MySQL keeps them elsewhere.
         Err(SessionError::Refused { .. }) => {}

@@ -111,11 +111,12 @@ impl Admin for PostgresAdmin {
     }
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        let begun = Instant::now();
         let columns = self.describe(sql, limit)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
         let mut batch = Batch { columns: &columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
-        converse(&mut self.wire, limit, &mut |message| batch.hear(message))?;
+        converse(&mut self.wire, limit.since(begun), &mut |message| batch.hear(message))?;
         batch.hand_over();
         Ok(())
     }

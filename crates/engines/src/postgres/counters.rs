@@ -6,6 +6,7 @@ use crate::limit::Limit;
 use crate::server::Counters;
 use crate::session::SessionError;
 use record::looks::DatabaseCounts;
+use std::time::Instant;
 
 const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL was built otherwise; the server learns of a \
                        session's reads up to a second late.";
@@ -28,12 +29,13 @@ const NEWER: [(&str, &str); 2] = [
 ];
 
 pub(super) fn read(admin: &mut PostgresAdmin, limit: Limit) -> Result<Counters, SessionError> {
+    let begun = Instant::now();
     let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
     for (is_there, view) in NEWER {
         let mut found = false;
-        admin.ask(is_there, limit, &mut |_, _| found = true)?;
+        admin.ask(is_there, limit.since(begun), &mut |_, _| found = true)?;
         if found {
-            counters.extend(counted(admin, view, limit)?);
+            counters.extend(counted(admin, view, limit.since(begun))?);
         }
     }
     Ok(counters)
