@@ -35,6 +35,8 @@ pub struct Guest {
 /// A QEMU that runs; the state of its guest is not yet known.
 pub struct LaunchedGuest {
     command_line: Vec<String>,
+    /// The path of a kernel that the user named.
+    own_kernel: Option<String>,
     isolation: Isolation,
     process: Process,
     agent: UnixStream,
@@ -62,9 +64,7 @@ struct Logs {
 impl LaunchedGuest {
     /// Starts QEMU in `folder`.
     pub fn start(order: &CommandOrder, folder: &Path) -> Result<Self, MachineError> {
-        let own = order.settings.kernel.as_ref();
-        let own = own.map(|kernel| format!(" with the kernel {kernel}, which must have its drivers built in,"));
-        let what = format!("the guest {}{}", order.name, own.unwrap_or_default());
+        let what = format!("the guest {}", order.name);
         let command_line = command_line(order);
         let io = |doing: &str| failing(&what, doing);
         let console = Printed::named_pipe(&order.console).map_err(io("making a console"))?;
@@ -81,6 +81,7 @@ impl LaunchedGuest {
             .map_err(|error| io("writing down QEMU")(std::io::Error::other(error)))?;
         Ok(Self {
             command_line,
+            own_kernel: order.settings.kernel.clone(),
             isolation: order.isolation.clone(),
             process,
             agent,
@@ -91,7 +92,11 @@ impl LaunchedGuest {
 
     /// Waits until the agent inside greets; also returns QEMU's own connection.
     pub fn greeted(self, limit: Duration) -> Result<(Guest, Qmp), MachineError> {
-        let Self { command_line, isolation, mut process, agent, control, mut logs } = self;
+        let Self { command_line, own_kernel, isolation, mut process, agent, control, mut logs } = self;
+        let what = logs.what.clone();
+        if let Some(kernel) = own_kernel {
+            logs.what = format!("{what} with the kernel {kernel}, which must have its drivers built in,");
+        }
         let qmp = Qmp::negotiate(control).map_err(|error| {
             let error = failing(&logs.what, "greeting QEMU")(std::io::Error::other(error));
             ended_or(&mut process, &mut logs, error)
@@ -101,7 +106,10 @@ impl LaunchedGuest {
         let share = || agent.try_clone().map_err(failing(&logs.what, "sharing a socket"));
         let (reader, writer) = (share()?, share()?);
         match Transport::pipe(reader, writer).connect(limit) {
-            Ok(link) => Ok((Guest { link, command_line, emulator, process, agent, logs }, qmp)),
+            Ok(link) => {
+                logs.what = what;
+                Ok((Guest { link, command_line, emulator, process, agent, logs }, qmp))
+            }
             Err(LinkError::TooSlow(_)) => {
                 Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.text() })
             }
