@@ -128,9 +128,6 @@ pub const PEAK_WORD: &str = "peak";
 /// The keys that make work due; a study gives exactly one of them.
 pub const PACINGS: [&str; 3] = ["clients", "terminals", "arrivals"];
 
-/// Those, and the keys that go with one of them only.
-pub const PACING_KEYS: [&str; 6] = ["clients", "terminals", "arrivals", "process", "sessions", "peak"];
-
 /// How often a disturbed trial is repeated, unless the study says how often.
 pub const MAX_REPEATS_DEFAULT: u64 = 3;
 

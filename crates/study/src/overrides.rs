@@ -2,7 +2,7 @@
 //!
 //! A contender's keys, a scenario's `set` and swept values are all overrides. Tables merge; any other value is replaced.
 
-use crate::keys::{PACING_KEYS, PACINGS};
+use crate::keys::PACINGS;
 use crate::problems::below;
 use crate::source::Leaf;
 use record::settings::at;
@@ -73,7 +73,7 @@ impl Tables {
             return;
         }
         let Some(Value::Object(load)) = self.values.get_mut(LOAD) else { return };
-        for name in PACING_KEYS {
+        for name in PACINGS.into_iter().chain(["process", "sessions", "peak"]) {
             load.remove(name);
             let gone = below(LOAD, name);
             self.lines.retain(|path, _| *path != gone && !is_inside(path, &gone));

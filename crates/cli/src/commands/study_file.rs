@@ -41,11 +41,11 @@ pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
         Ended::bad_input(format!("the study has problems{lines}\n{problems}"))
     })?;
     // Contenders, scenarios and the sweep come after the keys of the study.
-    for (place, setting) in set.iter().enumerate() {
+    for (place, setting) in set.iter().enumerate().filter(|(_, setting)| !study_set::is_in(&written, setting)) {
         let others = [&set[..place], &set[place + 1..]].concat();
         if self::plan(path, aa, &with(&others)?, &host).is_ok_and(|without| without == plan) {
             return Err(Ended::bad_input(format!(
-                "--set {setting} changes nothing: the key has this value, or the sweep, the contenders or the scenarios set it"
+                "--set {setting} changes nothing: this is the default, or the sweep, the contenders or the scenarios set this key"
             ))
             .into());
         }

@@ -1,7 +1,6 @@
 //! `--set KEY=VALUE`: keys of a study that are changed for one run. The changed text is what the run keeps, so its record says
 //! what was measured.
 
-use study::{PACING_KEYS, PACINGS};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 const EXAMPLE: &str = "write a key of the study and its value, as in load.clients=8";
@@ -24,33 +23,29 @@ fn value_of(text: &str) -> Value {
     text.parse().unwrap_or_else(|_| text.into())
 }
 
+/// True if the study itself has this value already.
+pub fn is_in(text: &str, setting: &str) -> bool {
+    let Ok(document) = text.parse::<DocumentMut>() else { return false };
+    let Some((path, value)) = setting.split_once('=') else { return false };
+    let mut found = Some(document.as_item());
+    for name in path.split('.') {
+        found = found.and_then(|item| item.get(name.trim()));
+    }
+    let plain = |value: &Value| value.clone().decorated("", "").to_string();
+    found.and_then(Item::as_value).is_some_and(|found| plain(found) == plain(&value_of(value.trim())))
+}
+
 fn set(document: &mut DocumentMut, path: &str, value: Value) -> Result<(), String> {
     let mut names = path.split('.').map(str::trim);
     let key = names.next_back().filter(|key| !key.is_empty()).ok_or(EXAMPLE)?;
     let mut table: &mut dyn TableLike = document.as_table_mut();
-    let mut last = "";
     for name in names {
         let inner = table.entry(name).or_insert_with(toml_edit::table);
         table =
             inner.as_table_like_mut().ok_or_else(|| format!("{name} is no table of keys; edit the study for this"))?;
-        last = name;
     }
-    forget_replaced(table, last, key, &value);
     table.insert(key, Item::Value(value));
     Ok(())
-}
-
-/// Forgets what a contender's override would replace, too: the old way of pacing, and all keys of the old kind.
-fn forget_replaced(table: &mut dyn TableLike, name: &str, key: &str, value: &Value) {
-    let kind = table.get("kind").and_then(Item::as_str);
-    if key == "kind" && kind.is_some() && kind != value.as_str() {
-        table.clear();
-    }
-    if name == "load" && PACINGS.contains(&key) && !table.contains_key(key) {
-        for old in PACING_KEYS {
-            table.remove(old);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -108,11 +103,11 @@ name = "a"
     }
 
     #[test]
-    fn another_pacing_and_another_kind_replace_the_keys_of_the_old() {
-        let text = changed(&["load.clients=4", "engine.kind=sqlite"]).unwrap();
-        assert!(!text.contains("arrivals") && !text.contains("sessions") && text.contains("clients = 4"), "{text}");
-        assert!(!text.contains("shared_buffers") && text.contains("kind = \"sqlite\""), "{text}");
-        assert!(changed(&["load.arrivals=50/s", "engine.kind=postgres"]).unwrap().contains("shared_buffers"));
+    fn a_value_that_the_study_has_is_known() {
+        assert!(
+            is_in(STUDY, "blocks=5") && is_in(STUDY, "load . warmup = 3s") && is_in(STUDY, "machine.disk.size=4GiB")
+        );
+        assert!(!is_in(STUDY, "blocks=6") && !is_in(STUDY, "load.clients=4") && !is_in(STUDY, "blocks"));
     }
 
     #[test]
