@@ -1,7 +1,7 @@
 //! The command line.
 
 mod first_steps;
-mod known;
+pub mod known;
 
 pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
 
@@ -78,7 +78,7 @@ pub struct RunOptions {
     /// Check the method on this host: compare each contender with itself. Any difference found is noise
     #[arg(long)]
     pub aa: bool,
-    /// Change a key of the study for this run, for example load.clients=8; may be repeated
+    /// Change a key of the study for this run, for example load.clients=8; may be repeated. Kinds and ways of pacing stay
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Play the plan on a virtual clock, without machines and servers: hours pass in seconds, and nothing is measured

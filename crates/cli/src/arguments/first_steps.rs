@@ -1,6 +1,6 @@
 //! Commands for new users, and for what is kept between runs.
 
-use super::known::{files_known, runs_known};
+use super::known::{files_known, folders_known, runs_known};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
@@ -56,6 +56,6 @@ pub enum CacheCommand {
 #[derive(Debug, Args)]
 pub struct ManOptions {
     /// Folder for the pages; it is made
-    #[arg(add = ArgValueCompleter::new(files_known))]
+    #[arg(add = ArgValueCompleter::new(folders_known))]
     pub dir: PathBuf,
 }

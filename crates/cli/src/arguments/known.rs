@@ -5,6 +5,8 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap_complete::engine::ValueCompleter;
 use clap_complete::{CompletionCandidate, PathCompleter};
 use std::ffi::OsStr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Accepts any word, and tells shells the known ones for completion. The command itself answers unknown words, since it
 /// can tell which one was meant.
@@ -32,18 +34,27 @@ pub fn runs_known(typed: &OsStr) -> Vec<CompletionCandidate> {
     let begun = typed.to_string_lossy();
     let named = crate::run_name::names().into_iter().filter(|name| name.starts_with(&*begun));
     let named = named.map(CompletionCandidate::new).filter(is_plain);
-    named.chain(PathCompleter::dir().complete(typed).into_iter().filter(is_plain)).collect()
+    named.chain(folders_known(typed)).collect()
 }
 
-/// Files and folders.
 pub fn files_known(typed: &OsStr) -> Vec<CompletionCandidate> {
-    PathCompleter::any().complete(typed).into_iter().filter(is_plain).collect()
+    PathCompleter::file().complete(typed).into_iter().filter(is_plain).collect()
 }
 
-/// A shell takes candidates as they are, so a name must not have anything that a shell would act on.
+pub fn folders_known(typed: &OsStr) -> Vec<CompletionCandidate> {
+    PathCompleter::dir().complete(typed).into_iter().filter(is_plain).collect()
+}
+
+/// True while candidates are for a shell that takes them as they are; others quote them.
+pub static TAKES_ALL: AtomicBool = AtomicBool::new(true);
+
+/// True unless the shell would act on something in the name.
 fn is_plain(candidate: &CompletionCandidate) -> bool {
+    if !TAKES_ALL.load(Relaxed) {
+        return true;
+    }
     let letters = candidate.get_value().to_string_lossy();
-    letters.chars().all(|letter| letter.is_alphanumeric() || "._+-/~".contains(letter))
+    letters.chars().all(|letter| letter.is_alphanumeric() || "._+-/~,%@".contains(letter))
 }
 
 /// The keys of the workload that stands earlier on the command line.

@@ -110,10 +110,14 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
     published.tell(options.json)?;
     tell(options, &format!("report: {}", published.html.display()));
     if tallied.interrupted {
-        say(&format!("stopped; `{}` goes on", resume_command(options, folder)));
+        say(&if options.rehearse {
+            "stopped".to_owned()
+        } else {
+            format!("stopped; `{}` goes on", resume_command(options, folder))
+        });
         return Ok(Exit::Interrupted);
     }
-    if tallied.failed > 0 {
+    if tallied.failed > 0 && !options.rehearse {
         say(&format!("`{} --retry-failed` runs again what failed", resume_command(options, folder)));
     }
     Ok(verdict(&published.run))
@@ -243,7 +247,7 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
         let (study, run) = (options.study.display(), path.display());
         return Err(Ended::bad_input(format!(
             "--resume: {study} now gives another plan than the one in {run}/plan.json; a run goes on only with the plan \
-             it was begun with. Give the same --set, resume with {run}/study.toml, or begin a new run"
+             it was begun with. Give the same --set, use `bakeoff run {run}/study.toml --resume={run}`, or begin a new run"
         ))
         .into());
     }
