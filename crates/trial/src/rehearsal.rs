@@ -15,7 +15,6 @@ use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
-use record::check::{CheckResult, Moment, Verdict};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
@@ -42,16 +41,6 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// A transaction still under way after a second counts as unended, so transactions take less than that.
 const LONGEST: Duration = Duration::from_millis(400);
 const SPREAD: f64 = 0.5;
-
-/// The result recorded in place of data checks.
-pub(crate) fn not_checked() -> CheckResult {
-    CheckResult {
-        name: "rehearsal".to_owned(),
-        rule: "the data are what the transactions made of them".to_owned(),
-        moment: Moment::AfterTrial,
-        verdict: Verdict::Undecided { why: "nothing was executed".to_owned() },
-    }
-}
 
 fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
     let said = |name: &str, words: &str| (name.to_owned(), Ok(words.to_owned()));

@@ -191,7 +191,7 @@ fn too_many_failed(kinds: &[KindTotals]) -> Option<(String, u64, u64)> {
     is_too_much(failed, of).then(|| ("transactions".to_owned(), failed, of))
 }
 
-fn never_ended(facts: &DriverFacts) -> String {
+pub fn never_ended(facts: &DriverFacts) -> String {
     let (count, oldest) = (facts.unended.transactions, seconds(facts.unended.oldest_ms));
     format!("{} never ended, the oldest had waited for {oldest}", many(count, "transaction", "transactions"))
 }

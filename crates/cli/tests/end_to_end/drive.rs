@@ -20,11 +20,12 @@ use tempfile::TempDir;
 const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
 const SHORT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
 
-/// Runs in its own folder, without the user's environment.
+/// Runs in its own folder, without the user's environment, and keeps no run of another test or user waiting.
 pub fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", folder);
+    command.env("BAKEOFF_QUEUE", folder.file_name().expect("a temporary folder's name"));
     command
 }
 

@@ -218,7 +218,8 @@ fn limited(limit: &str) -> (Option<i32>, String) {
     let script = format!("{limit}; exec \"$0\" run \"$1\"");
     let mut command = Command::new("sh");
     command.args(["-euc", &script]).arg(bakeoff.get_program()).arg(place.study()).current_dir(place.folder.path());
-    let output = command.env("BAKEOFF_CACHE", place.cache()).stdin(Stdio::null()).output().unwrap();
+    command.env("BAKEOFF_CACHE", place.cache()).env("BAKEOFF_QUEUE", place.study());
+    let output = command.stdin(Stdio::null()).output().unwrap();
     (output.status.code(), text(&output.stderr))
 }
 

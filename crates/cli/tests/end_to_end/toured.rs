@@ -123,6 +123,7 @@ fn carry_out(script: &str) -> (usize, String) {
     let mut shell = Command::new("bash");
     shell.args(["-c", &format!("{STAND_INS}{script}\n")]).current_dir(folder.path()).stdin(Stdio::null());
     shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", at("cache"));
+    shell.env("BAKEOFF_QUEUE", folder.path().file_name().expect("a temporary folder's name"));
     let ended = shell.output().expect("bash");
     let said = |name: &str| std::fs::read_to_string(at(name)).unwrap_or_default();
     (said("tried").lines().count(), said("wrong") + &text(&ended.stderr))

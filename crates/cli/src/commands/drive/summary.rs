@@ -251,10 +251,16 @@ pub fn counted(many: u64, what: &str) -> String {
 pub fn findings(findings: &[CheckResult]) -> String {
     let mut text = String::new();
     let (mut hold, mut undecided, mut violated) = (0, 0, 0);
+    let none_was_judged = findings.iter().all(|finding| matches!(finding.verdict, Verdict::Undecided { .. }));
     for finding in findings {
         match &finding.verdict {
             Verdict::Holds { .. } => hold += 1,
-            Verdict::Undecided { .. } => undecided += 1,
+            Verdict::Undecided { why } => {
+                undecided += 1;
+                if none_was_judged {
+                    let _ = writeln!(text, "not checked: {why}");
+                }
+            }
             Verdict::Violated { seen } => {
                 violated += 1;
                 let _ = writeln!(text, "VIOLATED {}: {} {seen}", finding.name, finding.rule);

@@ -77,6 +77,20 @@ fn a_backend_that_hangs_is_no_result() {
     assert!(told.contains("invalid: the database hung: ") && told.contains(" never ended"), "{told}");
 }
 
+/// What blocks the clients would block the checks, too, and for hours.
+#[test]
+fn a_database_that_hangs_is_not_checked() {
+    let Some(database) = loaded() else { return };
+    let running = begun(&database, &database.url("?sslmode=disable"), &["--steps", "run,check"]);
+    let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
+    admin.script("BEGIN; LOCK TABLE warehouse").unwrap();
+    let (code, told) = running.end();
+    drop(admin);
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("invalid: the database hung: 4 transactions never ended"), "{told}");
+    assert!(told.contains("not checked: 4 transactions never ended") && told.contains("0 violated"), "{told}");
+}
+
 /// A backend in a transaction. The end of its command line says what it is doing.
 fn busy_backend(database: &Database) -> u32 {
     let deadline = Instant::now() + Duration::from_secs(30);

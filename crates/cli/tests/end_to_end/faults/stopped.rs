@@ -1,11 +1,11 @@
 //! The load generator, or its machine, stands still: what it measures then is its own pause.
 
 use super::{Stopped, for_a_while, named};
+use crate::drive::bakeoff;
 use crate::running::Running;
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
-use std::process::Command;
 use std::time::Duration;
 
 /// A stop that covers half of the window.
@@ -60,10 +60,7 @@ fn a_driver_that_stands_still_is_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let drive = |more: &[&str]| {
         let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "1s", "--time", "6s"];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
-        command.args([&["drive", "sysbench-oltp", "sqlite:shop.db"], &small[..], more].concat());
-        command.current_dir(folder.path()).env("HOME", folder.path());
-        command
+        bakeoff(folder.path(), &[&["drive", "sysbench-oltp", "sqlite:shop.db"], &small[..], more].concat())
     };
     assert!(drive(&["--steps", "load"]).output().unwrap().status.success());
     let mut running = Running::of(drive(&["--json"]));
