@@ -1,18 +1,42 @@
 //! Where tests find things, and what they do if a part is missing.
 
+use crate::running::{below, send};
 use record::folder::RunFolder;
+use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 const STUDY: &str = "study.toml";
 /// With one of these options, `--verbose` is not added.
 const NOT_ALL: [&str; 2] = ["--quiet", "--json"];
 const TEMPORARY: &str = "temporary";
 
+/// All tests together take a quarter of an hour on two CPUs.
+const LONGEST: Duration = Duration::from_mins(45);
+
+/// Makes a failure of what would hang for ever: in the end, everything that tests have started is killed.
+fn end_in_time() {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        drop(std::thread::spawn(|| {
+            let (_held, never) = channel::<()>();
+            let _ = never.recv_timeout(LONGEST);
+            eprintln!("the tests took {} minutes: everything that they have started is killed", LONGEST.as_secs() / 60);
+            for process in below(std::process::id()) {
+                send(process, Signal::KILL);
+            }
+        }));
+    });
+}
+
 /// Skips a test with a message if a part is missing, or fails it if `REQUIRE` names that part.
 #[must_use]
 pub fn missing(part: &str, is_there: bool) -> bool {
+    end_in_time();
     let required = std::env::var("REQUIRE").unwrap_or_default();
     assert!(is_there || !required.split(',').any(|name| name == part), "{part} is required but not here");
     if !is_there {
@@ -56,6 +80,7 @@ pub struct Place {
 impl Place {
     pub fn new(study: &str) -> Self {
         static PLACES: AtomicU32 = AtomicU32::new(0);
+        end_in_time();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let name = format!("{}x{}-{STUDY}", std::process::id(), PLACES.fetch_add(1, Ordering::Relaxed));
         std::fs::write(folder.path().join(&name), study).expect("writing the study");
