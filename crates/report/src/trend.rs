@@ -203,7 +203,7 @@ fn place_of(what: &str, course: &Course, coordinates: &str) -> String {
 fn title(measure: &Measure) -> String {
     let label = label(measure);
     match &measure.unit {
-        Unit::Own(unit) => format!("{label}, {unit}"),
+        Unit::Own(unit) if !unit.is_empty() => format!("{label}, {unit}"),
         _ => label,
     }
 }

@@ -7,7 +7,7 @@ use super::{Brief, BriefLevel, HostBrief, State, differing_facts};
 use crate::contrast::Contrast;
 use crate::estimate::{Bounds, Estimate, Method};
 use crate::findings::Change;
-use crate::measures::{Measure, Scale};
+use crate::measures::{Measure, Scale, Unit};
 use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS};
 use record::facts::Facts;
@@ -160,8 +160,14 @@ fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a
 fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownError> {
     let levels = || runs.iter().flat_map(|run| series_of(run, wanted)).flat_map(|cell| &cell.levels);
     // The unit and direction of the newest run, since a version of the tool may have changed them.
-    if let Some(level) = levels().filter(|level| level.measure.id == wanted.measure).last() {
-        return Ok(level.measure.clone());
+    let wanted_ones = || levels().map(|level| &level.measure).filter(|measure| measure.id == wanted.measure);
+    if let Some(newest) = wanted_ones().last() {
+        let mut measure = newest.clone();
+        // Studies and cells may count different things, and then no unit is that of all of them.
+        if wanted_ones().any(|other| other.unit != newest.unit) {
+            measure.unit = Unit::Own(String::new());
+        }
+        return Ok(measure);
     }
     if !runs.iter().any(|run| series_of(run, wanted).next().is_some()) {
         let named = |cell: &super::BriefCell| format!("{} (cell {})", cell.contender, cell.cell);
@@ -362,6 +368,17 @@ mod tests {
         let trend = trend(&briefs(&[on_day(1, 100), on_day(2, 100)]), wanted(THROUGHPUT)).unwrap();
         let mean = trend.courses[0].series[0].mean.clone().unwrap();
         assert_eq!(mean.bounds, Bounds::Unknown { why: Missing::TooFewRuns { runs: 2, needed: 3 } });
+    }
+
+    #[test]
+    fn a_unit_that_not_all_share_is_left_out() {
+        let mut briefs = briefs(&[on_day(1, 100), on_day(2, 100)]);
+        let shared = trend(&briefs, wanted(THROUGHPUT)).unwrap().measure.unit;
+        assert!(matches!(&shared, Unit::Own(unit) if !unit.is_empty()), "{shared:?}");
+        let throughputs = briefs[0].cells[0].levels.iter_mut().filter(|level| level.measure.id == THROUGHPUT);
+        throughputs
+            .for_each(|level| level.measure.unit = Unit::Own("orders/min, of the slowest of 2 machines".to_owned()));
+        assert_eq!(trend(&briefs, wanted(THROUGHPUT)).unwrap().measure.unit, Unit::Own(String::new()));
     }
 
     #[test]
