@@ -11,7 +11,7 @@ use crate::telemetry_files;
 use crate::together;
 use crate::trial::TrialRecord;
 use crate::{agreement, bounds, coherence};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -83,15 +83,25 @@ impl Run {
     /// Reads a run's folder. It leaves out trials without `trial.json`, which were not reached or not finished.
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
-        let plan = folder.plan()?;
-        let cells: BTreeMap<u32, &Cell> = plan.cells.iter().map(|cell| (cell.id, cell)).collect();
-        let planned = plan.trials.iter().filter_map(|trial| Some((trial, *cells.get(&trial.cell)?)));
-        let complete: Vec<_> = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete()).collect();
-        let mut trials = read_trials(&folder, &complete)?;
-        trials.sort_by_key(|trial| trial.record.id);
-        let mut run = Self { plan, host: folder.host()?, trials, dir: dir.to_owned() };
-        agreement::settle(&mut run);
+        let mut run = Self { plan: folder.plan()?, host: folder.host()?, trials: Vec::new(), dir: dir.to_owned() };
+        run.catch_up()?;
         Ok(run)
+    }
+
+    /// Reads the trials that were completed meanwhile, and the plan, which may have grown. Trials that are here are not
+    /// read again.
+    pub fn catch_up(&mut self) -> Result<(), RecordError> {
+        let folder = RunFolder::open(&self.dir)?;
+        self.plan = folder.plan()?;
+        let here: BTreeSet<u32> = self.trials.iter().map(|trial| trial.record.id).collect();
+        let cells: BTreeMap<u32, &Cell> = self.plan.cells.iter().map(|cell| (cell.id, cell)).collect();
+        let missing = self.plan.trials.iter().filter(|trial| !here.contains(&trial.id));
+        let planned = missing.filter_map(|trial| Some((trial, *cells.get(&trial.cell)?)));
+        let complete: Vec<_> = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete()).collect();
+        self.trials.extend(read_trials(&folder, &complete)?);
+        self.trials.sort_by_key(|trial| trial.record.id);
+        agreement::settle(self);
+        Ok(())
     }
 }
 

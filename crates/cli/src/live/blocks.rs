@@ -27,6 +27,8 @@ pub struct Blocks {
     plan: Plan,
     metric: Option<&'static Metric>,
     folder: Option<PathBuf>,
+    /// What was read of the run. It is kept, so that a trial is read once and not after each later one.
+    run: Option<Run>,
     /// Trials of this call that have not ended yet.
     pending: BTreeSet<u32>,
     /// The coordinates and contenders under the last heading.
@@ -43,7 +45,7 @@ struct Figure {
 impl Blocks {
     pub fn new(plan: Plan, metric: Option<&'static Metric>) -> Self {
         let pending = plan.trials.iter().map(|trial| trial.id).collect();
-        Self { plan, metric, folder: None, pending, titled: None }
+        Self { plan, metric, folder: None, run: None, pending, titled: None }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -71,9 +73,9 @@ impl Blocks {
     }
 
     /// The figure of an ended trial, with a reason to doubt it: "34,250 NOPM, host busy (24 %)".
-    pub fn figure(&self, id: u32) -> Option<String> {
-        let planned = self.plan.trials.iter().find(|trial| trial.id == id)?;
-        let Figure { value, doubt } = self.read(planned)?;
+    pub fn figure(&mut self, id: u32) -> Option<String> {
+        let planned = self.plan.trials.iter().find(|trial| trial.id == id)?.clone();
+        let Figure { value, doubt } = self.read(&planned)?;
         let value = value.map(|value| format!("{} {}", quantity(value), self.unit()));
         Some([value, doubt].into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
     }
@@ -85,6 +87,10 @@ impl Blocks {
     /// Notes that a trial ended. If it was the last of its block with these coordinates, returns their results.
     pub fn ended(&mut self, id: u32) -> Option<Row> {
         self.pending.remove(&id);
+        if let Some(run) = &mut self.run {
+            // It may have been carried out again.
+            run.trials.retain(|trial| trial.record.id != id);
+        }
         let planned = self.plan.trials.iter().find(|trial| trial.id == id)?.clone();
         let coordinates = self.cell(&planned)?.coordinates();
         let alike: Vec<(PlannedTrial, Cell)> = self
@@ -108,23 +114,33 @@ impl Blocks {
         self.plan.cells.iter().find(|cell| cell.id == trial.cell)
     }
 
-    fn read(&self, planned: &PlannedTrial) -> Option<Figure> {
-        let cell = self.cell(planned)?;
+    /// The run with all trials that are complete.
+    fn run(&mut self) -> Option<&Run> {
         let folder = self.folder.as_ref()?;
-        let trial = RunFolder::open(folder).ok()?.trial(planned.id);
+        self.run = match self.run.take() {
+            Some(mut run) => run.catch_up().ok().map(|()| run),
+            None => Run::open(folder).ok(),
+        };
+        self.run.as_ref()
+    }
+
+    fn read(&mut self, planned: &PlannedTrial) -> Option<Figure> {
+        let cell = self.cell(planned)?;
+        let is_alone = cell.machines() == 1 && cell.instances() == 1;
+        let trial = RunFolder::open(self.folder.as_ref()?).ok()?.trial(planned.id);
         let record = trial.record().ok()?;
-        let value = if cell.machines() == 1 && cell.instances() == 1 {
+        let value = if is_alone {
             record.driver.as_ref().and_then(throughput::of_window)
         } else {
-            let run = Run::open(folder).ok()?;
-            run.trials.iter().find(|stored| stored.record.id == planned.id).and_then(throughput::figure)
+            let mut trials = self.run()?.trials.iter();
+            trials.find(|stored| stored.record.id == planned.id).and_then(throughput::figure)
         };
         let is_wrong = trial.findings().is_ok_and(|findings| findings.iter().any(CheckResult::is_violated));
         Some(Figure { value, doubt: doubt(&record, is_wrong) })
     }
 
     /// The comparisons as the report would have them without further blocks.
-    fn so_far(&self, coordinates: &str) -> Vec<Comparison> {
+    fn so_far(&mut self, coordinates: &str) -> Vec<Comparison> {
         let is_begun = |folder: &RunFolder, block: u32| {
             let mut trials = self.plan.trials.iter().filter(|trial| trial.block == block);
             trials.any(|trial| folder.trial(trial.id).is_complete())
@@ -135,8 +151,8 @@ impl Blocks {
         if (1..=self.plan.blocks).filter(|block| is_begun(&folder, *block)).count() < FEWEST_BLOCKS {
             return Vec::new();
         }
-        let Ok(run) = Run::open(folder.path()) else { return Vec::new() };
-        let comparisons = compare::all(&run, &Observations::of_run(&run, THROUGHPUT_ONLY));
+        let Some(run) = self.run() else { return Vec::new() };
+        let comparisons = compare::all(run, &Observations::of_run(run, THROUGHPUT_ONLY));
         comparisons.into_iter().filter(|comparison| comparison.coordinates == coordinates).collect()
     }
 
