@@ -53,12 +53,10 @@ pub(crate) struct OwnWork {
 }
 
 impl OwnWork {
-    /// The reason if transactions of the window never ended. What they wait for may block everything else, too, and a
+    /// The reason if the database hung in the window. What its clients waited for may block everything else, too, and a
     /// check may take hours.
-    fn why_it_may_hang(&self) -> Option<String> {
-        let facts = &self.driven.as_ref()?.facts;
-        let hangs = facts.unended.transactions > 0;
-        hangs.then(|| format!("{}, so the database may still hang", validity::never_ended(facts)))
+    fn why_it_hung(&self) -> Option<String> {
+        validity::why_it_hung(&self.driven.as_ref()?.facts)
     }
 }
 
@@ -167,7 +165,7 @@ impl Running<'_> {
             Step::UseServer => own.server = Some(self.use_server(machine)?),
             Step::Clean => self.clean(machine)?,
             Step::Load => self.load(machine)?,
-            Step::RequireTables(Task::Check) if own.why_it_may_hang().is_some() => {}
+            Step::RequireTables(Task::Check) if own.why_it_hung().is_some() => {}
             Step::RequireTables(task) => self.require_tables(machine, task)?,
             Step::ReadState => own.state = Some(self.state(machine)?),
             Step::Check => self.check(machine, own, is_fresh)?,
@@ -221,8 +219,8 @@ impl Running<'_> {
 
     fn check(&mut self, machine: &mut dyn Machine, own: &OwnWork, is_fresh: bool) -> Result<(), AttemptError> {
         let begun = self.current().findings.len();
-        if let Some(why) = own.why_it_may_hang() {
-            self.own().findings.push(not_checked("unended", why));
+        if let Some(why) = own.why_it_hung() {
+            self.own().findings.push(not_checked("hung", why));
             self.hear_checked(begun);
             return Ok(());
         }

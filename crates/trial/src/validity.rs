@@ -89,15 +89,8 @@ fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
     if let Some(why) = why_a_phase_is_too_long(facts) {
         return Some(why);
     }
-    let unended = facts.unended;
-    if unended.window_share > UNENDED_SHARE_MAX {
-        return Some(format!(
-            "the database hung: {}; {} of all session time in the window went into {}, at most {} is tolerated",
-            never_ended(facts),
-            percent(unended.window_share),
-            if unended.transactions == 1 { "it" } else { "them" },
-            percent(UNENDED_SHARE_MAX),
-        ));
+    if let Some(why) = why_it_hung(facts) {
+        return Some(why);
     }
     let losses = facts.losses;
     (losses.lost > 0).then(|| {
@@ -107,6 +100,20 @@ fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
             many(losses.lost, "session was", "sessions were"),
             losses.reopened,
             seconds(losses.longest_ms),
+        )
+    })
+}
+
+/// The reason if too much of the clients' time went into transactions that never ended.
+pub fn why_it_hung(facts: &DriverFacts) -> Option<String> {
+    let unended = facts.unended;
+    (unended.window_share > UNENDED_SHARE_MAX).then(|| {
+        format!(
+            "the database hung: {}; {} of all session time in the window went into {}, at most {} is tolerated",
+            never_ended(facts),
+            percent(unended.window_share),
+            if unended.transactions == 1 { "it" } else { "them" },
+            percent(UNENDED_SHARE_MAX),
         )
     })
 }
@@ -191,7 +198,7 @@ fn too_many_failed(kinds: &[KindTotals]) -> Option<(String, u64, u64)> {
     is_too_much(failed, of).then(|| ("transactions".to_owned(), failed, of))
 }
 
-pub fn never_ended(facts: &DriverFacts) -> String {
+fn never_ended(facts: &DriverFacts) -> String {
     let (count, oldest) = (facts.unended.transactions, seconds(facts.unended.oldest_ms));
     format!("{} never ended, the oldest had waited for {oldest}", many(count, "transaction", "transactions"))
 }
