@@ -258,13 +258,24 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
         own.write_json("findings.json", &one.findings).unwrap();
         own.complete(&one.record).unwrap();
     }
-    assert!(Run::open(&path).unwrap().trials.is_empty(), "its own record is written last");
+    let mut growing = Run::open(&path).unwrap();
+    assert!(growing.trials.is_empty(), "its own record is written last");
     folder.complete(&record(&Outcome::Completed)).unwrap();
     let trial = Run::open(&path).unwrap().trials.remove(0);
     assert_eq!(trial.disagreements[0], "machine 1: payment: the log has 4 response times, the totals say 3 finished");
     let composed = compose(record(&Outcome::Completed), machines, &two());
     assert_eq!(trial, StoredTrial { disagreements: trial.disagreements.clone(), ..composed });
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
+
+    growing.catch_up().unwrap();
+    assert_eq!(growing.trials, [trial]);
+    let read = growing.trials.clone();
+    std::fs::write(path.join("trials/0001/machines/2/trial.json"), "damaged").unwrap();
+    assert!(Run::open(&path).is_err());
+    growing.catch_up().unwrap();
+    assert_eq!(growing.trials, read, "a trial is read once");
+    growing.trials.clear();
+    assert!(growing.catch_up().is_err(), "unless it is asked for again");
 }
 
 /// Looks eleven seconds and `more` nanoseconds apart, at a device of this name, with 100 and `more` reads between them.
