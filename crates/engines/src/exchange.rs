@@ -44,11 +44,10 @@ fn send(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Result<(), S
 }
 
 fn send_and_read(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
-    match session.wire().send() {
-        Ok(true) => {}
-        Ok(false) => return poll_again_soon(context),
+    let is_sent = match session.wire().send() {
+        Ok(is_sent) => is_sent,
         Err(error) => return Poll::Ready(Err(last_words(session, error))),
-    }
+    };
     loop {
         match session.read_answer() {
             Ok(true) => return Poll::Ready(session.outcome()),
@@ -57,7 +56,9 @@ fn send_and_read(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Res
         }
         match session.wire().receive() {
             Ok(true) => {}
-            Ok(false) => return Poll::Pending,
+            Ok(false) if is_sent => return Poll::Pending,
+            // The server answers the first requests of a batch before it takes the last ones.
+            Ok(false) => return poll_again_soon(context),
             Err(error) => return Poll::Ready(Err(session.lost(error))),
         }
     }

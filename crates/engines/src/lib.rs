@@ -12,6 +12,7 @@
 mod account;
 pub mod address;
 pub mod admin;
+pub mod batch;
 pub mod catalog;
 mod date;
 mod decimal;

@@ -39,6 +39,23 @@ enum Cell {
     },
 }
 
+/// Into an existing one, it reuses the buffers.
+impl Clone for ResultSet {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Self { statement, columns, rows, changed, inserted_id, cells, text } = from;
+        (self.statement, self.columns, self.rows) = (*statement, *columns, *rows);
+        (self.changed, self.inserted_id) = (*changed, *inserted_id);
+        self.cells.clone_from(cells);
+        self.text.clone_from(text);
+    }
+}
+
 impl ResultSet {
     pub fn rows(&self) -> usize {
         self.rows
@@ -137,9 +154,10 @@ impl ResultSet {
         self.changed = rows;
     }
 
-    /// 0 means none: no database generates that id.
-    pub(crate) fn set_inserted_id(&mut self, id: u64) {
-        self.inserted_id = id;
+    /// Adds what one part of the statement changed. The id 0 means none: no database generates that id.
+    pub(crate) fn add_changed(&mut self, rows: u64, inserted_id: u64) {
+        self.changed += rows;
+        self.inserted_id = self.inserted_id.max(inserted_id);
     }
 
     /// Fails if the result is larger than any workload needs.
@@ -275,9 +293,9 @@ mod tests {
     fn only_a_number_that_was_given_is_an_inserted_id() {
         let mut set = two_rows();
         assert!(set.inserted_id().unwrap_err().to_string().contains("result of stock"));
-        set.set_inserted_id(7);
+        set.add_changed(1, 7);
         assert_eq!(set.inserted_id().unwrap(), 7);
-        set.set_inserted_id(u64::MAX);
+        set.add_changed(0, u64::MAX);
         assert!(set.inserted_id().is_err());
         set.start("next");
         assert!(set.inserted_id().is_err());

@@ -4,6 +4,7 @@ pub use crate::date::Date;
 pub use crate::decimal::Decimal;
 pub use crate::results::ResultSet;
 
+use crate::batch::{Batch, one_by_one};
 use crate::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -48,7 +49,7 @@ pub enum SessionError {
     Unexpected { statement: &'static str, what: String },
 }
 
-/// A session runs one statement at a time. The owner of the file descriptor polls the futures; they are pending only
+/// A session runs one statement or one batch at a time. The owner of the file descriptor polls the futures; they are pending only
 /// while the server has not answered. In-process engines have no descriptor and are never pending. A session stays on
 /// one thread while it is used.
 ///
@@ -72,13 +73,19 @@ pub trait Session {
     /// errors. Values belong into a [`Template`](crate::template::Template), which writes them in the session's
     /// dialect. The text must be one statement; a second one in it is refused.
     async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError>;
-    /// Statements executed, rows returned and rows changed since the session was opened.
+    /// Executes the requests of a batch, which then has their answers.
+    async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
+        one_by_one(self, batch).await
+    }
+    /// What was done since the session was opened.
     fn work(&self) -> SessionWork;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionWork {
     pub statements: u64,
+    /// Times that requests were sent and their answers awaited, those that only begin and end transactions included.
+    pub round_trips: u64,
     pub rows_returned: u64,
     pub rows_changed: u64,
 }

@@ -1,4 +1,5 @@
-//! The hot path: one request executes one prepared statement, written and read without blocking.
+//! The hot path: one request executes one prepared statement, written and read without blocking. The requests of a batch
+//! are written one after the other before any answer is read.
 //!
 //! Transactions begin and end with a text each, because the protocol has nothing else for that. A statement that was
 //! not prepared is also a text, and all values of its answer are texts.
@@ -11,6 +12,7 @@ use super::marks::{parameters, parts};
 use super::packet::Packets;
 use super::reply::{Reply, Step};
 use super::wire::Wire;
+use crate::batch::{Batch, Sending, one_by_one};
 use crate::exchange::{Exchange, exchange};
 use crate::limit::Limit;
 use crate::remote::Remote;
@@ -56,8 +58,12 @@ impl Connect for MysqlConnect {
             prepared,
             text_columns: Vec::new(),
             due: VecDeque::new(),
+            wanted: 0,
+            failed: None,
+            commits_alone: true,
+            only_reads: false,
             reply,
-            results: ResultSet::default(),
+            answers: vec![ResultSet::default()],
             work: SessionWork::default(),
         })
     }
@@ -107,47 +113,153 @@ pub struct MysqlSession {
     prepared: Vec<PreparedStatement>,
     /// Columns of the text being answered.
     text_columns: Vec<ColumnKind>,
-    /// Requests that the server has not answered yet: one, or more if the future of an earlier request was dropped. A
-    /// number is an index into `prepared`; `None` is a text.
-    due: VecDeque<Option<usize>>,
+    /// Requests that the server has not answered yet.
+    due: VecDeque<Due>,
+    /// How many of these, at the end, are awaited. The futures of those before them were dropped.
+    wanted: usize,
+    /// Why the first of the awaited requests failed that did.
+    failed: Option<SessionError>,
+    /// Whether the server commits a statement that is in no transaction.
+    commits_alone: bool,
+    /// Whether the transaction that the last batch began only reads.
+    only_reads: bool,
     reply: Reply,
-    results: ResultSet,
+    /// At least one for each statement that was asked.
+    answers: Vec<ResultSet>,
     work: SessionWork,
+}
+
+/// A request that the server has not answered yet.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    /// An index into `prepared`; `None` is a text.
+    part: Option<usize>,
+    /// Where its rows go.
+    answer: usize,
 }
 
 impl MysqlSession {
     async fn execute_part(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
-        self.prepared[index].execute(params, self.wire.outgoing())?;
-        self.due.push_back(Some(index));
-        let answered = self.answer().await;
-        if answered.is_err() {
-            self.prepared[index].forget_types();
-        }
-        answered
-    }
-
-    async fn send_text(&mut self, name: &'static str, sql: &str) -> Result<(), SessionError> {
-        self.results.start(name);
-        self.wire.command(command::QUERY, sql)?;
-        self.due.push_back(None);
+        self.await_none();
+        self.write_part(Due { part: Some(index), answer: 0 }, params)?;
         self.answer().await
     }
 
-    /// Returns the whole answer to a statement, and counts its rows.
-    fn told(&mut self, changed: u64, inserted_id: u64) -> &ResultSet {
-        self.results.set_changed(changed);
-        self.results.set_inserted_id(inserted_id);
-        self.work.rows_returned += self.results.rows() as u64;
-        self.work.rows_changed += changed;
-        &self.results
+    fn write_part(&mut self, due: Due, params: &[Param<'_>]) -> Result<(), SessionError> {
+        if let Some(index) = due.part {
+            self.prepared[index].execute(params, self.wire.outgoing())?;
+        }
+        self.await_also(due);
+        Ok(())
     }
 
-    /// Sends what was written, and reads up to the end of its answer.
-    async fn answer(&mut self) -> Result<(), SessionError> {
-        if self.due.len() == 1 {
+    async fn send_text(&mut self, name: &'static str, sql: &str) -> Result<(), SessionError> {
+        self.await_none();
+        self.answers[0].start(name);
+        self.write_text(sql)?;
+        self.answer().await
+    }
+
+    fn write_text(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.wire.command(command::QUERY, sql)?;
+        self.await_also(Due { part: None, answer: 0 });
+        Ok(())
+    }
+
+    /// Notes a request that was written.
+    fn await_also(&mut self, due: Due) {
+        if self.due.is_empty() {
             self.reply.start();
         }
+        self.due.push_back(due);
+        self.wanted += 1;
+    }
+
+    /// Forgets which answers are awaited. Those that the server still owes are skipped.
+    fn await_none(&mut self) {
+        self.wanted = 0;
+        self.failed = None;
+    }
+
+    /// Sends what was written, and reads up to the end of its answers.
+    async fn answer(&mut self) -> Result<(), SessionError> {
+        self.work.round_trips += 1;
         exchange(self).await
+    }
+
+    /// Returns the whole answer to a statement, and counts its rows.
+    fn told(&mut self) -> &ResultSet {
+        self.count_rows(0);
+        &self.answers[0]
+    }
+
+    fn count_rows(&mut self, answer: usize) {
+        let answer = &self.answers[answer];
+        self.work.rows_returned += answer.rows() as u64;
+        self.work.rows_changed += answer.changed();
+    }
+
+    /// A statement outside of a transaction is committed at once, also after a batch.
+    async fn commit_alone(&mut self) -> Result<(), SessionError> {
+        if self.commits_alone || self.reply.outcome.in_transaction() {
+            return Ok(());
+        }
+        self.commits_alone = true;
+        self.send_text("autocommit", "SET autocommit = 1").await
+    }
+
+    fn require_values(&self, statement: StatementId, count: usize) -> Result<(), SessionError> {
+        let Whole { name, parameters, .. } = &self.statements[usize::from(statement.0)];
+        if count == *parameters {
+            return Ok(());
+        }
+        let what = format!("{count} values for {parameters} parameters");
+        Err(SessionError::Unexpected { statement: name, what })
+    }
+
+    /// Writes all requests of a batch. The end of the transaction is not among them if a request may fail that changes
+    /// something, because the server does not skip what follows it.
+    fn write(&mut self, batch: &Batch) -> Result<(), SessionError> {
+        self.await_none();
+        for number in 0..batch.len() {
+            self.require_values(batch.statement(number), batch.params(number).len())?;
+        }
+        if self.commits_alone {
+            // After a deadlock the server has rolled back, and it would commit each statement that follows.
+            self.write_text("SET autocommit = 0")?;
+            self.commits_alone = false;
+        }
+        if let Some(access) = batch.begins() {
+            self.only_reads = access == Access::ReadOnly;
+            self.write_text(begin(access))?;
+        }
+        if self.answers.len() < batch.len() {
+            self.answers.resize_with(batch.len(), ResultSet::default);
+        }
+        let mut params = Vec::new();
+        for number in 0..batch.len() {
+            let Whole { name, parts, .. } = &self.statements[usize::from(batch.statement(number).0)];
+            self.answers[number].start(name);
+            params.clear();
+            params.extend(batch.params(number));
+            for part in parts.clone() {
+                self.write_part(Due { part: Some(part), answer: number }, &params)?;
+            }
+        }
+        if batch.commits() && self.only_reads {
+            self.write_text(COMMIT)?;
+        }
+        Ok(())
+    }
+}
+
+const COMMIT: &str = "COMMIT";
+
+/// The text that begins a transaction.
+fn begin(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => "START TRANSACTION READ ONLY",
+        Access::ReadWrite => "START TRANSACTION READ WRITE",
     }
 }
 
@@ -160,31 +272,38 @@ impl Exchange for MysqlSession {
 
     fn read_answer(&mut self) -> Result<bool, SessionError> {
         while let Some(packet) = self.wire.next()? {
-            let Some(&to) = self.due.front() else {
+            let Some(&Due { part: to, answer }) = self.due.front() else {
                 return Err(SessionError::Protocol("the server answers a request that was not sent".to_owned()));
             };
             // A request whose future was dropped needs no rows, but its columns are sent only once.
-            let wanted = self.due.len() == 1;
+            let wanted = self.due.len() <= self.wanted;
             let step = self.reply.take(packet, to.is_some())?;
             match (step, to) {
                 (Step::ColumnsFollow, to) => columns(to, &mut self.prepared, &mut self.text_columns).clear(),
                 (Step::Column(body), to) => {
                     columns(to, &mut self.prepared, &mut self.text_columns).push(ColumnKind::read(body)?);
                 }
-                (Step::Row(body), None) if wanted => text_row(body, &self.text_columns, &mut self.results)?,
+                (Step::Row(body), None) if wanted => text_row(body, &self.text_columns, &mut self.answers[answer])?,
                 (Step::Row(body), Some(index)) if wanted => {
-                    row(body, &self.prepared[index].columns, &mut self.results)?;
+                    row(body, &self.prepared[index].columns, &mut self.answers[answer])?;
                 }
                 (Step::RowsWanted(_), _) => {
                     return Err(SessionError::Protocol("the server asks for a file".to_owned()));
                 }
                 (Step::Done, _) => {
                     self.due.pop_front();
-                    if wanted {
-                        return Ok(true);
-                    }
-                    if let Some(index) = to {
+                    let ended = self.reply.result();
+                    if let Some(index) = to.filter(|_| ended.is_err() || !wanted) {
                         self.prepared[index].forget_types();
+                    }
+                    if let (true, Err(error)) = (wanted, ended) {
+                        self.failed.get_or_insert(error);
+                    }
+                    if wanted {
+                        self.answers[answer].add_changed(self.reply.changed, self.reply.outcome.inserted_id);
+                        if self.due.is_empty() {
+                            return Ok(true);
+                        }
                     }
                     self.reply.start();
                 }
@@ -195,11 +314,15 @@ impl Exchange for MysqlSession {
     }
 
     fn outcome(&mut self) -> Result<(), SessionError> {
-        self.reply.result()
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     fn lost(&mut self, error: io::Error) -> SessionError {
-        self.reply.lost(error)
+        match self.failed.take() {
+            Some(SessionError::Lost(why)) => SessionError::Lost(why),
+            Some(why) => SessionError::Lost(io::Error::other(why.to_string())),
+            None => self.reply.lost(error),
+        }
     }
 }
 
@@ -224,15 +347,11 @@ impl Session for MysqlSession {
     }
 
     async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
-        let sql = match access {
-            Access::ReadOnly => "START TRANSACTION READ ONLY",
-            Access::ReadWrite => "START TRANSACTION READ WRITE",
-        };
-        self.send_text("begin", sql).await
+        self.send_text("begin", begin(access)).await
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.send_text("commit", "COMMIT").await
+        self.send_text("commit", COMMIT).await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
@@ -243,30 +362,44 @@ impl Session for MysqlSession {
     }
 
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
-        let Whole { name, parameters, parts } = &self.statements[usize::from(statement.0)];
-        let (name, parameters, parts) = (*name, *parameters, parts.clone());
-        if params.len() != parameters {
-            let what = format!("{} values for {parameters} parameters", params.len());
-            return Err(SessionError::Unexpected { statement: name, what });
-        }
-        let (mut changed, mut inserted_id) = (0, 0);
-        self.results.start(name);
+        self.require_values(statement, params.len())?;
+        self.commit_alone().await?;
+        let Whole { name, parts, .. } = &self.statements[usize::from(statement.0)];
+        let parts = parts.clone();
+        self.answers[0].start(name);
         for index in parts {
             self.execute_part(index, params).await?;
             self.work.statements += 1;
-            changed += self.reply.changed;
-            inserted_id = inserted_id.max(self.reply.outcome.inserted_id);
-            if self.reply.changed == 0 && self.results.rows() == 0 {
+            if self.reply.changed == 0 && self.answers[0].rows() == 0 {
                 break;
             }
         }
-        Ok(self.told(changed, inserted_id))
+        Ok(self.told())
     }
 
     async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
+        self.commit_alone().await?;
         self.send_text(name, sql).await?;
         self.work.statements += 1;
-        Ok(self.told(self.reply.changed, self.reply.outcome.inserted_id))
+        Ok(self.told())
+    }
+
+    async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
+        if batch.sending() == Sending::OneByOne {
+            return one_by_one(self, batch).await;
+        }
+        self.write(batch)?;
+        if self.wanted > 0 {
+            self.answer().await?;
+        }
+        for (number, answer) in batch.answers().iter_mut().enumerate() {
+            self.count_rows(number);
+            // The session gets the buffers of the last batch in exchange.
+            std::mem::swap(answer, &mut self.answers[number]);
+        }
+        let parts = (0..batch.len()).map(|number| &self.statements[usize::from(batch.statement(number).0)].parts);
+        self.work.statements += parts.map(|parts| parts.len() as u64).sum::<u64>();
+        if batch.commits() && !self.only_reads { self.commit().await } else { Ok(()) }
     }
 
     fn work(&self) -> SessionWork {

@@ -50,6 +50,14 @@ pub struct PreparedStatement {
 impl PreparedStatement {
     /// Appends Bind, Execute and Sync. Appends nothing if a value does not fit.
     pub fn execute(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), SessionError> {
+        self.execute_in_batch(params, out)?;
+        frontend::sync(out);
+        Ok(())
+    }
+
+    /// The same without Sync, for a request that others follow. After one that fails, the server skips all up to the
+    /// next Sync.
+    pub fn execute_in_batch(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), SessionError> {
         if params.len() != self.parameters.len() {
             let what = format!("{} values for {} parameters", params.len(), self.parameters.len());
             return Err(SessionError::Unexpected { statement: self.name, what });
@@ -63,7 +71,6 @@ impl PreparedStatement {
         let results = self.columns.iter().map(|column| column.format());
         frontend::bind("", &self.server_name, formats, values(), write_value, results, out)?;
         frontend::execute("", 0, out)?;
-        frontend::sync(out);
         Ok(())
     }
 }

@@ -1,10 +1,12 @@
-//! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without blocking.
+//! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without blocking. A batch has one
+//! Sync for all of its statements.
 
 use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
 use super::encode::{ParameterKind, PreparedStatement, execute_text};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
+use crate::batch::{Batch, Sending, one_by_one};
 use crate::exchange::{Exchange, exchange};
 use crate::limit::Limit;
 use crate::remote::Remote;
@@ -46,9 +48,10 @@ impl Connect for PostgresConnect {
             prepared,
             text,
             due: 0,
-            current: BEGIN_READ,
+            asked: vec![BEGIN_READ],
+            answered: 0,
             reply: Reply::default(),
-            results: ResultSet::default(),
+            answers: vec![ResultSet::default()],
             work: SessionWork::default(),
         })
     }
@@ -116,35 +119,97 @@ pub struct PostgresSession {
     text: usize,
     /// Number of answers that the server still owes: one, or more if the future of an earlier request was dropped.
     due: u32,
-    /// The index in `prepared` of the statement whose answer is awaited.
-    current: usize,
+    /// The indexes in `prepared` of the statements that went out together and whose answers are awaited, in order.
+    asked: Vec<usize>,
+    /// How many of these the server has answered.
+    answered: usize,
     reply: Reply,
-    results: ResultSet,
+    /// At least one for each statement that was asked.
+    answers: Vec<ResultSet>,
     work: SessionWork,
 }
 
 impl PostgresSession {
-    /// Runs one prepared statement and reads its answer.
-    async fn run(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
+    /// Executes one prepared statement and reads its answer.
+    async fn ask(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
         self.prepared[index].execute(params, self.wire.outgoing())?;
         self.answer(index).await
     }
 
     /// Sends what was written, and reads up to the end of its answer.
     async fn answer(&mut self, index: usize) -> Result<(), SessionError> {
+        self.asked.clear();
+        self.asked.push(index);
+        self.answer_all().await
+    }
+
+    /// The same for all statements in `asked`.
+    async fn answer_all(&mut self) -> Result<(), SessionError> {
         self.due += 1;
-        self.current = index;
+        self.answered = 0;
         self.reply.start();
-        self.results.start(self.prepared[index].name);
+        if self.answers.len() < self.asked.len() {
+            self.answers.resize_with(self.asked.len(), ResultSet::default);
+        }
+        for (index, answer) in self.asked.iter().zip(&mut self.answers) {
+            answer.start(self.prepared[*index].name);
+        }
+        self.work.round_trips += 1;
         exchange(self).await
     }
 
     /// Returns the whole answer to a statement, and counts it.
     fn told(&mut self) -> &ResultSet {
+        self.count(0);
+        &self.answers[0]
+    }
+
+    /// Fails if the server answered the last COMMIT with a rollback.
+    fn require_commit(&self) -> Result<(), SessionError> {
+        if self.reply.rolled_back {
+            let message = "a statement had failed, so the transaction was rolled back".to_owned();
+            return Err(SessionError::Refused { code: "25P02".to_owned(), message });
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, answer: usize) {
+        let answer = &self.answers[answer];
         self.work.statements += 1;
-        self.work.rows_returned += self.results.rows() as u64;
-        self.work.rows_changed += self.results.changed();
-        &self.results
+        self.work.rows_returned += answer.rows() as u64;
+        self.work.rows_changed += answer.changed();
+    }
+
+    /// Writes all requests of a batch, and one Sync.
+    fn write(&mut self, batch: &Batch) -> Result<(), SessionError> {
+        self.asked.clear();
+        self.asked.extend(batch.begins().map(begin));
+        self.asked.extend((0..batch.len()).map(|number| CONTROL.len() + usize::from(batch.statement(number).0)));
+        self.asked.extend(batch.commits().then_some(COMMIT));
+        let (first, out) = (usize::from(batch.begins().is_some()), self.wire.outgoing());
+        let (before, mut params) = (out.len(), Vec::new());
+        for (place, index) in self.asked.iter().enumerate() {
+            params.clear();
+            if let Some(number) = place.checked_sub(first).filter(|number| *number < batch.len()) {
+                params.extend(batch.params(number));
+            }
+            if let Err(error) = self.prepared[*index].execute_in_batch(&params, out) {
+                out.truncate(before);
+                return Err(error);
+            }
+        }
+        if !self.asked.is_empty() {
+            frontend::sync(out);
+        }
+        Ok(())
+    }
+}
+
+/// The statement that begins a transaction.
+fn begin(access: Access) -> usize {
+    match access {
+        Access::ReadOnly => BEGIN_READ,
+        Access::ReadWrite => BEGIN_WRITE,
     }
 }
 
@@ -156,15 +221,22 @@ impl Exchange for PostgresSession {
     }
 
     fn read_answer(&mut self) -> Result<bool, SessionError> {
-        let columns = &mut self.prepared[self.current].columns;
         while let Some(message) = self.wire.next()? {
             if self.due > 1 {
                 // The answer to a request whose future was dropped is skipped.
                 self.due -= u32::from(message.tag == tag::READY);
-            } else if message.tag == tag::ROW_DESCRIPTION && self.current == self.text {
+                continue;
+            }
+            // After the last answer only the end follows, which belongs to none.
+            let place = self.answered.min(self.asked.len() - 1);
+            let columns = &mut self.prepared[self.asked[place]].columns;
+            if message.tag == tag::ROW_DESCRIPTION && self.asked[place] == self.text {
                 columns.clear();
                 columns.extend(column_types(message.body)?.into_iter().map(ColumnKind::of_type_in_text));
-            } else if self.reply.take(message, columns, &mut self.results)? {
+                continue;
+            }
+            self.answered += usize::from(message.tag == tag::COMMAND_COMPLETE);
+            if self.reply.take(message, columns, &mut self.answers[place])? {
                 self.due = 0;
                 return Ok(true);
             }
@@ -191,30 +263,23 @@ impl Session for PostgresSession {
     }
 
     async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
-        match access {
-            Access::ReadOnly => self.run(BEGIN_READ, &[]).await,
-            Access::ReadWrite => self.run(BEGIN_WRITE, &[]).await,
-        }
+        self.ask(begin(access), &[]).await
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.run(COMMIT, &[]).await?;
-        if self.reply.rolled_back {
-            let message = "a statement had failed, so the transaction was rolled back".to_owned();
-            return Err(SessionError::Refused { code: "25P02".to_owned(), message });
-        }
-        Ok(())
+        self.ask(COMMIT, &[]).await?;
+        self.require_commit()
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
         if self.due == 0 && self.reply.transaction == Transaction::None {
             return Ok(());
         }
-        self.run(ROLLBACK, &[]).await
+        self.ask(ROLLBACK, &[]).await
     }
 
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
-        self.run(CONTROL.len() + usize::from(statement.0), params).await?;
+        self.ask(CONTROL.len() + usize::from(statement.0), params).await?;
         Ok(self.told())
     }
 
@@ -223,6 +288,24 @@ impl Session for PostgresSession {
         self.prepared[self.text].name = name;
         self.answer(self.text).await?;
         Ok(self.told())
+    }
+
+    async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
+        if batch.sending() == Sending::OneByOne {
+            return one_by_one(self, batch).await;
+        }
+        self.write(batch)?;
+        if self.asked.is_empty() {
+            return Ok(());
+        }
+        self.answer_all().await?;
+        let first = usize::from(batch.begins().is_some());
+        for (number, answer) in batch.answers().iter_mut().enumerate() {
+            self.count(first + number);
+            // The session gets the buffers of the last batch in exchange.
+            std::mem::swap(answer, &mut self.answers[first + number]);
+        }
+        if batch.commits() { self.require_commit() } else { Ok(()) }
     }
 
     fn work(&self) -> SessionWork {

@@ -4,10 +4,11 @@
 use crate::fake::{Fake, Line, PASSWORD, contains, mysql, postgres, rest, soon};
 use crate::ground::done;
 use engines::admin::Admin;
+use engines::batch::{Batch, Sending};
 use engines::catalog::{self, ConnectVisitor};
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::Endpoint;
-use engines::session::{Connect, Session, SessionError};
+use engines::session::{Access, Connect, Session, SessionError};
 use engines::statement::{Statement, StatementId};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -236,4 +237,88 @@ fn a_session_gives_an_endless_answer_up() {
     let error = executed(&Endpoint::Mysql(fake.remote(Tls::default())));
     assert!(error.to_string().contains("longer than"), "{error}");
     fake.heard();
+}
+
+struct Batched;
+
+impl ConnectVisitor for Batched {
+    type Answer = SessionError;
+
+    /// Five requests: the beginning, three statements and the end.
+    fn visit<C: Connect + Sync>(self, connect: &C) -> SessionError {
+        let mut batch = Batch::new(Sending::Together);
+        batch.begin(Access::ReadWrite);
+        for _ in 0..3 {
+            batch.add(StatementId(0), &[]);
+        }
+        batch.commit();
+        done(&mut connect.connect().unwrap(), async |session| session.run(&mut batch).await).unwrap_err()
+    }
+}
+
+fn batched(endpoint: &Endpoint) -> SessionError {
+    let statements = vec![Statement { name: "touch", sql: "DELETE FROM item".to_owned() }];
+    let endpoint = endpoint.clone();
+    soon(move || catalog::connect(&endpoint, statements, Batched))
+}
+
+/// Prepares five statements without rows, hears a batch, and answers `well` of its requests.
+fn postgres_that_answers(well: usize, then: Vec<u8>) -> Fake {
+    Fake::start(move |mut stream| {
+        postgres::welcome(&mut stream)?;
+        for _ in 0..5 {
+            while postgres::heard(&mut stream)? != b'S' {}
+        }
+        let described = [(b'1', b"".as_slice()), (b't', b"\0\0"), (b'n', b""), (b'Z', b"I")];
+        let described = described.map(|(tag, body)| postgres::message(tag, body)).concat();
+        stream.write_all(&described.repeat(5))?;
+        while postgres::heard(&mut stream)? != b'S' {}
+        let answer = [postgres::message(b'2', b""), postgres::message(b'C', b"DELETE 0\0")].concat();
+        stream.write_all(&[answer.repeat(well), then].concat())?;
+        Ok(Vec::new())
+    })
+}
+
+/// The same; the commit comes alone, after all others were answered well.
+fn mysql_that_answers(well: usize, then: &'static [u8]) -> Fake {
+    Fake::start(move |mut stream| {
+        mysql::welcome(&mut stream)?;
+        mysql::heard(&mut stream)?;
+        stream.write_all(&mysql::packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0"))?;
+        // Autocommit is switched off first.
+        for _ in 0..5 {
+            mysql::heard(&mut stream)?;
+        }
+        stream.write_all(&mysql::packet(1, mysql::OK).repeat(well))?;
+        if !then.is_empty() {
+            stream.write_all(&mysql::packet(1, then))?;
+            stream.write_all(&mysql::packet(1, mysql::OK).repeat(4_usize.saturating_sub(well)))?;
+        }
+        Ok(Vec::new())
+    })
+}
+
+#[test]
+fn a_batch_that_is_cut_off_is_a_lost_session() {
+    for well in 0..=5 {
+        let fake = postgres_that_answers(well, Vec::new());
+        let error = batched(&Endpoint::Postgres(fake.remote(Tls::default())));
+        assert!(matches!(error, SessionError::Lost(_)), "{well}: {error:?}");
+        let fake = mysql_that_answers(well, b"");
+        let error = batched(&Endpoint::Mysql(fake.remote(Tls::default())));
+        assert!(matches!(error, SessionError::Lost(_)), "{well}: {error:?}");
+    }
+}
+
+#[test]
+fn a_batch_is_refused_with_the_first_refusal() {
+    for well in 0..5 {
+        let refusal = postgres::message(b'E', b"SERROR\0C23505\0Mtwice\0\0");
+        let fake = postgres_that_answers(well, [refusal, postgres::message(b'Z', b"E")].concat());
+        let error = batched(&Endpoint::Postgres(fake.remote(Tls::default())));
+        assert!(matches!(&error, SessionError::Refused { code, .. } if code == "23505"), "{well}: {error:?}");
+        let fake = mysql_that_answers(well, b"\xff\x26\x04#23000twice");
+        let error = batched(&Endpoint::Mysql(fake.remote(Tls::default())));
+        assert!(matches!(&error, SessionError::Refused { code, .. } if code == "1062"), "{well}: {error:?}");
+    }
 }

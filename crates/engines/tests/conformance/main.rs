@@ -7,6 +7,7 @@
 // was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod batches;
 mod certificates;
 mod fake;
 mod ground;
@@ -36,6 +37,11 @@ fn keeps_its_promises<E: Engine>() {
     sessions::an_abandoned_answer_is_not_taken_for_the_next(&ground);
     sessions::a_statement_that_makes_no_sense_is_named_at_once(&ground);
     sessions::work_is_counted(&ground);
+    batches::a_batch_is_answered_like_single_requests(&ground);
+    batches::after_a_failed_request_nothing_is_left(&ground);
+    batches::after_a_conflict_nothing_is_left(&ground);
+    batches::an_abandoned_batch_is_not_taken_for_the_next(&ground);
+    batches::a_long_batch_arrives_whole(&ground);
     values::decimals_and_dates_come_back_as_they_went(&ground);
     values::sums_are_exact_or_refused(&ground);
     values::decimals_and_dates_are_loaded(&ground);

@@ -207,4 +207,5 @@ pub fn work_is_counted<E: Engine>(ground: &Ground<E>) {
     .unwrap();
     let work = session.work();
     assert_eq!((work.statements, work.rows_returned, work.rows_changed), (2, 2, 2));
+    assert_eq!(work.round_trips, if session.descriptor().is_none() { 0 } else { 4 });
 }

@@ -1,0 +1,181 @@
+//! Requests that go to the server together, because none depends on the answer to another.
+
+use crate::date::Date;
+use crate::decimal::Decimal;
+use crate::results::ResultSet;
+use crate::session::{Access, Param, Session, SessionError};
+use crate::statement::StatementId;
+use std::ops::Range;
+
+/// How the requests of a batch are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sending {
+    /// Each waits for the answer to the one before it.
+    #[default]
+    OneByOne,
+    /// All at once, where the engine's protocol has a way. Elsewhere one by one.
+    Together,
+}
+
+/// Some requests of one transaction, and their answers.
+///
+/// If a request fails, so does the batch, and the transaction must be rolled back. The database does not execute the
+/// requests after the failed one, or it does and the rollback undoes them. A batch with a failed request commits
+/// nothing.
+#[derive(Debug, Default)]
+pub struct Batch {
+    sending: Sending,
+    begins: Option<Access>,
+    commits: bool,
+    requests: Vec<Request>,
+    values: Vec<Value>,
+    texts: String,
+    answers: Vec<ResultSet>,
+}
+
+#[derive(Debug)]
+struct Request {
+    statement: StatementId,
+    values: Range<usize>,
+}
+
+/// A [`Param`] that owns nothing; its text is a range of `Batch::texts`.
+#[derive(Debug, Clone)]
+enum Value {
+    Integer(i64),
+    Decimal(Decimal),
+    Date(Date),
+    Text(Range<usize>),
+    Null,
+}
+
+impl Batch {
+    pub fn new(sending: Sending) -> Self {
+        Self { sending, ..Self::default() }
+    }
+
+    pub fn send_by(&mut self, sending: Sending) {
+        self.sending = sending;
+    }
+
+    /// Removes all requests, for the next ones. Their room is kept.
+    pub fn clear(&mut self) {
+        self.begins = None;
+        self.commits = false;
+        self.requests.clear();
+        self.values.clear();
+        self.texts.clear();
+    }
+
+    /// The transaction begins before the first request.
+    pub fn begin(&mut self, access: Access) {
+        self.begins = Some(access);
+    }
+
+    /// The transaction is committed after the last request, if none has failed.
+    pub fn commit(&mut self) {
+        self.commits = true;
+    }
+
+    /// Adds a request. Its answer has the number that is returned.
+    pub fn add(&mut self, statement: StatementId, params: &[Param<'_>]) -> usize {
+        let first = self.values.len();
+        for param in params {
+            let value = match *param {
+                Param::Integer(value) => Value::Integer(value),
+                Param::Decimal(value) => Value::Decimal(value),
+                Param::Date(value) => Value::Date(value),
+                Param::Text(text) => {
+                    let start = self.texts.len();
+                    self.texts.push_str(text);
+                    Value::Text(start..self.texts.len())
+                }
+                Param::Null => Value::Null,
+            };
+            self.values.push(value);
+        }
+        self.requests.push(Request { statement, values: first..self.values.len() });
+        self.requests.len() - 1
+    }
+
+    /// The answer to a request of the batch that was executed last.
+    pub fn answer(&self, number: usize) -> &ResultSet {
+        &self.answers[number]
+    }
+
+    pub fn sending(&self) -> Sending {
+        self.sending
+    }
+
+    pub(crate) fn begins(&self) -> Option<Access> {
+        self.begins
+    }
+
+    pub(crate) fn commits(&self) -> bool {
+        self.commits
+    }
+
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    pub fn statement(&self, number: usize) -> StatementId {
+        self.requests[number].statement
+    }
+
+    pub(crate) fn params(&self, number: usize) -> impl ExactSizeIterator<Item = Param<'_>> {
+        self.values[self.requests[number].values.clone()].iter().map(|value| self.param(value))
+    }
+
+    fn param(&self, value: &Value) -> Param<'_> {
+        match value {
+            Value::Integer(value) => Param::Integer(*value),
+            Value::Decimal(value) => Param::Decimal(*value),
+            Value::Date(value) => Param::Date(*value),
+            Value::Text(range) => Param::Text(&self.texts[range.clone()]),
+            Value::Null => Param::Null,
+        }
+    }
+
+    /// Room for as many answers as there are requests. There may be more from an earlier batch.
+    pub(crate) fn answers(&mut self) -> &mut [ResultSet] {
+        if self.answers.len() < self.requests.len() {
+            self.answers.resize_with(self.requests.len(), ResultSet::default);
+        }
+        &mut self.answers[..self.requests.len()]
+    }
+}
+
+/// Executes each request after the answer to the one before it.
+pub(crate) async fn one_by_one<S: Session + ?Sized>(session: &mut S, batch: &mut Batch) -> Result<(), SessionError> {
+    if let Some(access) = batch.begins {
+        session.begin(access).await?;
+    }
+    batch.answers();
+    let mut answers = std::mem::take(&mut batch.answers);
+    let executed = execute_each(session, batch, &mut answers).await;
+    batch.answers = answers;
+    executed?;
+    if batch.commits {
+        session.commit().await?;
+    }
+    Ok(())
+}
+
+async fn execute_each<S: Session + ?Sized>(
+    session: &mut S,
+    batch: &Batch,
+    answers: &mut [ResultSet],
+) -> Result<(), SessionError> {
+    let mut params = Vec::new();
+    for (number, answer) in (0..batch.len()).zip(answers) {
+        params.clear();
+        params.extend(batch.params(number));
+        answer.clone_from(session.execute(batch.statement(number), &params).await?);
+    }
+    Ok(())
+}
