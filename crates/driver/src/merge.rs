@@ -252,6 +252,7 @@ impl Sums {
             self.tally.absorb(&second.tally);
             self.work.transactions += second.work.transactions;
             self.work.statements += second.work.statements;
+            self.work.round_trips += second.work.round_trips;
             self.work.rows_returned += second.work.rows_returned;
             self.work.rows_changed += second.work.rows_changed;
             self.paused = self.paused + second.paused;

@@ -174,6 +174,7 @@ impl Recorder {
         let Some(kind) = self.current.kinds.get_mut(usize::from(life.kind)) else { return };
         kind.retries += u64::from(life.retries);
         self.current.work.statements += life.work.statements;
+        self.current.work.round_trips += life.work.round_trips;
         self.current.work.rows_returned += life.work.rows_returned;
         self.current.work.rows_changed += life.work.rows_changed;
         if !life.deferred {
@@ -271,6 +272,7 @@ impl Recorder {
 pub fn work_between(before: SessionWork, after: SessionWork) -> SessionWork {
     SessionWork {
         statements: after.statements.saturating_sub(before.statements),
+        round_trips: after.round_trips.saturating_sub(before.round_trips),
         rows_returned: after.rows_returned.saturating_sub(before.rows_returned),
         rows_changed: after.rows_changed.saturating_sub(before.rows_changed),
     }
@@ -292,7 +294,7 @@ mod tests {
             done: Nanos::from_millis(done_ms),
             retries: 2,
             ending,
-            work: SessionWork { statements: 3, rows_returned: 5, rows_changed: 7 },
+            work: SessionWork { statements: 3, round_trips: 4, rows_returned: 5, rows_changed: 7 },
             deferred: kind == 1,
         }
     }

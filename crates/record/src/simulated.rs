@@ -160,6 +160,7 @@ fn trial(study: &Study, noise: &Noise, planned: &PlannedTrial, speed: f64, chanc
             statements: committed,
             rows_returned: committed,
             rows_changed: committed,
+            ..Work::default()
         },
         ..DriverFacts::default()
     };

@@ -309,6 +309,8 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     });
     let kinds: Vec<KindTotals> = totals.collect();
     let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
+    let [statements, rows_returned, rows_changed] = [26, 21, 14].map(|each| transactions * each);
+    let work = Work { transactions, statements, rows_returned, rows_changed, ..Work::default() };
     // Four clients wait for answers. The rest of their time they think, as the workload may ask of them.
     let parts = measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
     let responses = parts.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
@@ -331,15 +333,10 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
         },
         tally: BTreeMap::from([("order_lines".to_owned(), kinds[0].finished() * 10)]),
         kinds,
-        work: Work {
-            transactions,
-            statements: transactions * 26,
-            rows_returned: transactions * 21,
-            rows_changed: transactions * 14,
-        },
+        work,
         paused_ms: Some((u64::from(CLIENTS) * MEASURED_S * 1_000).saturating_sub(waited_us / 1_000)),
         testimony: Testimony {
-            cpu_ns: transactions * 26 * 8_400,
+            cpu_ns: statements * 8_400,
             lateness_p50_us: 31,
             lateness_p99_us: 180,
             lateness_max_us: 2_400,

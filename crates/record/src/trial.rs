@@ -406,6 +406,10 @@ impl KindTotals {
 pub struct Work {
     pub transactions: u64,
     pub statements: u64,
+    /// Times that requests went to the server and their answers were awaited. 0 means not counted, or a database in the
+    /// load engine's own process.
+    #[serde(default)]
+    pub round_trips: u64,
     pub rows_returned: u64,
     pub rows_changed: u64,
 }

@@ -34,6 +34,7 @@ pub fn words(id: &str) -> (String, &'static str) {
     match family {
         "throughput" => ("throughput".to_owned(), ""),
         "work.statements" => ("statements".to_owned(), "for each transaction"),
+        "work.round_trips" => ("round trips to the server".to_owned(), "for each transaction"),
         "work.rows_returned" => ("rows returned".to_owned(), "for each transaction"),
         "work.rows_changed" => ("rows changed".to_owned(), "for each transaction"),
         "storage.reads" => ("reads of the device".to_owned(), "for each transaction"),

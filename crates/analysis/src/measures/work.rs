@@ -7,6 +7,7 @@ use record::run::StoredTrial;
 use record::trial::KindTotals;
 
 pub const STATEMENTS: &str = "work.statements";
+pub const ROUND_TRIPS: &str = "work.round_trips";
 pub const ROWS_RETURNED: &str = "work.rows_returned";
 pub const ROWS_CHANGED: &str = "work.rows_changed";
 pub const READS: &str = "storage.reads";
@@ -20,12 +21,18 @@ const NANOS_PER_MILLI: f64 = 1e6;
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let Some(work) = trial.record.driver.as_ref().map(|driver| driver.work) else { return Vec::new() };
     let transactions = Some(work.transactions).filter(|count| *count > 0);
-    let counts =
-        [(STATEMENTS, work.statements), (ROWS_RETURNED, work.rows_returned), (ROWS_CHANGED, work.rows_changed)];
+    let round_trips = Some(work.round_trips).filter(|count| *count > 0);
+    let counts = [
+        (STATEMENTS, Some(work.statements)),
+        (ROUND_TRIPS, round_trips),
+        (ROWS_RETURNED, Some(work.rows_returned)),
+        (ROWS_CHANGED, Some(work.rows_changed)),
+    ];
     let of_work = transactions.into_iter().flat_map(|transactions| {
         let each = move |count: u64| count as f64 / transactions as f64;
-        counts.map(|(id, count)| {
-            Reading::new(id, Unit::PerTransaction, Better::Less, Scale::Ratio, each(count)).of(transactions)
+        counts.into_iter().filter_map(move |(id, count)| {
+            let each = each(count?);
+            Some(Reading::new(id, Unit::PerTransaction, Better::Less, Scale::Ratio, each).of(transactions))
         })
     });
     of_work.chain(of_storage(trial)).collect()

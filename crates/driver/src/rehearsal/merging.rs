@@ -29,7 +29,12 @@ fn lives() -> impl Strategy<Value = Vec<(Executed, usize)>> {
     let life = life.prop_map(|(kind, sent_us, service_us, queued_us, retries, ending, rows)| {
         let sent = START + Nanos::from_micros(sent_us);
         let due = sent.since(Nanos::from_micros(queued_us));
-        let work = SessionWork { statements: 1 + u64::from(retries), rows_returned: rows, rows_changed: rows / 2 };
+        let work = SessionWork {
+            statements: 1 + u64::from(retries),
+            rows_returned: rows,
+            rows_changed: rows / 2,
+            ..SessionWork::default()
+        };
         Executed {
             kind,
             due,

@@ -101,6 +101,7 @@ fn work(drivers: &[&DriverFacts]) -> Work {
     drivers.iter().fold(Work::default(), |sum, driver| Work {
         transactions: sum.transactions + driver.work.transactions,
         statements: sum.statements + driver.work.statements,
+        round_trips: sum.round_trips + driver.work.round_trips,
         rows_returned: sum.rows_returned + driver.work.rows_returned,
         rows_changed: sum.rows_changed + driver.work.rows_changed,
     })
