@@ -1,5 +1,6 @@
 //! What a transaction leaves behind besides its effect on the data.
 
+use engines::batch::Batch;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -55,6 +56,8 @@ pub struct Step {
 /// none of them allocates.
 pub struct Effects<'a, I> {
     pub tally: Tally,
+    /// Room for the transaction's requests.
+    pub batch: Batch,
     receipt: Vec<i64>,
     follow_ups: Vec<FollowUp<I>>,
     steps: Vec<Step>,
@@ -68,6 +71,7 @@ impl<'a, I> Effects<'a, I> {
     pub fn new(counters: usize, clock: &'a dyn Fn() -> u64, alarm: &'a dyn Fn(u64)) -> Self {
         Self {
             tally: Tally::new(counters),
+            batch: Batch::default(),
             receipt: Vec::new(),
             follow_ups: Vec::new(),
             steps: Vec::new(),

@@ -328,10 +328,10 @@ fn mariadb_is_loaded_run_checked_and_cleaned_over_the_network() {
 fn order_entry_holds_on_both_servers() {
     for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
         // Deferred deliveries may lag behind when such a short run ends; then there are too few.
-        let small =
-            ["--set", "warehouses=1", "--set", "delivery=inline", "--steps", "load,check,run,check", "--clients", "2"];
-        let url = database.url("");
-        let arguments = [&["drive", "order-entry", &url], &small[..], &SHORT[..]].concat();
+        let set = "--set";
+        let small = [set, "warehouses=1", set, "delivery=inline", set, "statements=pipelined", "--clients", "2"];
+        let (url, steps) = (database.url(""), ["--steps", "load,check,run,check"]);
+        let arguments = [&["drive", "order-entry", &url], &small[..], &SHORT[..], &steps].concat();
         let mut command = bakeoff(database.folder.path(), &arguments);
         let told = succeeded(&command.env(database.words.1, &database.password).output().unwrap());
         not_in_logs(&database);

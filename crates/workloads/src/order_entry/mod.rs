@@ -26,6 +26,7 @@ use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;
 use definition::Constants;
 use engines::admin::Admin;
+use engines::batch::Sending;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Card;
@@ -37,7 +38,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub use inputs::{Client, Input};
-pub use settings::{Delivery, KEYS, Settings};
+pub use settings::{Delivery, KEYS, Settings, Statements};
 
 pub const KIND: &str = "order-entry";
 
@@ -139,7 +140,11 @@ impl Workload for OrderEntry {
         input: &Input,
         effects: &mut Effects<'_, Input>,
     ) -> Result<Ending, SessionError> {
-        transactions::run(session, input, effects).await
+        let sending = match self.settings.statements {
+            Statements::Plain => Sending::OneByOne,
+            Statements::Pipelined => Sending::Together,
+        };
+        transactions::run(session, sending, input, effects).await
     }
 }
 

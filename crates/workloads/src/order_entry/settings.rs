@@ -15,6 +15,8 @@ keys! {
             "scale: each warehouse has ten districts, 30,000 customers and 100,000 stock rows, about 100 MB";
         delivery: Delivery = "\"deferred\"", Holds::Choice(Delivery::NAMES),
             "whether a client only queues its deliveries and goes on, or executes and waits for them itself";
+        statements: Statements = "\"plain\"", Holds::Choice(Statements::NAMES),
+            "whether each statement waits for the answer to the one before it, or those that need no answer go out together";
         data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
             "seed of the rows and of the hot values; a trial's inputs have the study's seed";
     }
@@ -25,5 +27,13 @@ names! {
     pub enum Delivery {
         Deferred => "deferred",
         Inline => "inline",
+    }
+}
+
+names! {
+    /// How the statements of a transaction are sent.
+    pub enum Statements {
+        Plain => "plain",
+        Pipelined => "pipelined",
     }
 }

@@ -5,7 +5,7 @@ use engines::admin::Admin;
 use record::check::{CheckResult, Moment, Verdict};
 use std::collections::BTreeSet;
 use workloads::dataset::{Dataset, Part};
-use workloads::order_entry::{Delivery, OrderEntry, Settings};
+use workloads::order_entry::{Delivery, OrderEntry, Settings, Statements};
 
 /// A condition, how to violate it, and how to undo that.
 struct Damage {
@@ -183,7 +183,8 @@ const DAMAGES: &[Damage] = &[
 ];
 
 pub fn each_condition_finds_its_violation(database: &Database) {
-    let settings = Settings { warehouses: 1, delivery: Delivery::Deferred, data_seed: 3 };
+    let settings =
+        Settings { warehouses: 1, delivery: Delivery::Deferred, statements: Statements::Plain, data_seed: 3 };
     let workload = OrderEntry::new(settings).unwrap();
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();

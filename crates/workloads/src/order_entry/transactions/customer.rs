@@ -4,23 +4,39 @@ use super::super::definition::last_name;
 use super::super::inputs::Who;
 use super::super::rows::Home;
 use super::super::statements::Sql;
-use super::{number, unexpected};
-use engines::session::{Param, Session, SessionError};
+use super::{Requests, number};
+use engines::session::{Param, SessionError};
+
+/// A customer whose id may still have to be asked for.
+pub enum Named {
+    Known(i64),
+    /// The number of the answer that lists those of the name.
+    Asked(usize),
+}
+
+/// Asks who has the name, if the inputs have no id.
+pub fn ask(requests: &mut Requests<'_>, home: Home, who: Who) -> Named {
+    match who {
+        Who::Id(id) => Named::Known(i64::from(id)),
+        Who::LastName(name) => {
+            let name = last_name(name);
+            let params = [number(home.warehouse), number(home.district), Param::Text(name.as_str())];
+            Named::Asked(requests.add(Sql::CustomersOfName, &params))
+        }
+    }
+}
 
 /// The customer's id. Of several with the same last name, it is the middle one by first name. If their number is
 /// even, it is the first of the two in the middle.
-pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i64, SessionError> {
-    let name_number = match who {
-        Who::Id(id) => return Ok(i64::from(id)),
-        Who::LastName(number) => number,
+pub fn found(requests: &Requests<'_>, named: &Named) -> Result<i64, SessionError> {
+    let answer = match *named {
+        Named::Known(id) => return Ok(id),
+        Named::Asked(answer) => answer,
     };
-    let name = last_name(name_number);
-    let params = [number(home.warehouse), number(home.district), Param::Text(name.as_str())];
-    let found = session.execute(Sql::CustomersOfName.id(), &params).await?;
-    if found.rows() == 0 {
-        return Err(unexpected(Sql::CustomersOfName, format!("no customer is called {}", name.as_str())));
+    match requests.answer(answer).rows() {
+        0 => Err(requests.unexpected(answer, "no customer has the name".to_owned())),
+        rows => requests.answer(answer).integer(middle(rows), 0),
     }
-    found.integer(middle(found.rows()), 0)
 }
 
 /// The middle row, counted from 0. Counted from 1, it is half of the number of rows, rounded up.

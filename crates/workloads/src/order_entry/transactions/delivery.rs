@@ -4,48 +4,62 @@ use super::super::definition::DISTRICTS;
 use super::super::inputs::Delivery;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{change, length, now_us, number, row, unexpected};
+use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
+
+/// Orders of a warehouse's districts, in the order of the districts.
+type Orders = [Option<i64>; DISTRICTS as usize];
 
 /// Returns the orders delivered, district by district.
 pub async fn run<S: Session>(
     session: &mut S,
+    mut requests: Requests<'_>,
     input: &Delivery,
     tally: &mut Tally,
-) -> Result<[Option<i64>; DISTRICTS as usize], SessionError> {
-    session.begin(Access::ReadWrite).await?;
-    let mut delivered = [None; DISTRICTS as usize];
-    for (district, order) in (1..).zip(&mut delivered) {
-        *order = deliver(session, input, district).await?;
+) -> Result<Orders, SessionError> {
+    let warehouse = number(input.warehouse);
+    requests.begin(Access::ReadWrite);
+    for district in 1..=DISTRICTS {
+        requests.add(Sql::TakeOldestQueued, &[warehouse, number(district)]);
+    }
+    requests.send(session).await?;
+    let mut orders = Orders::default();
+    for (answer, order) in orders.iter_mut().enumerate() {
+        *order = requests.row_if_any(answer)?.map(|oldest| oldest.integer(0, 0)).transpose()?;
         let counter = if order.is_some() { Counter::DistrictsDelivered } else { Counter::DistrictsSkipped };
         count(tally, counter, 1);
     }
-    session.commit().await?;
-    Ok(delivered)
-}
 
-/// Delivers the oldest order of one district, if one is queued.
-async fn deliver<S: Session>(session: &mut S, input: &Delivery, district_id: u32) -> Result<Option<i64>, SessionError> {
-    let (warehouse, district) = (number(input.warehouse), number(district_id));
-    let oldest = session.execute(Sql::TakeOldestQueued.id(), &[warehouse, district]).await?;
-    let order = match oldest.rows() {
-        0 => return Ok(None),
-        1 => oldest.integer(0, 0)?,
-        rows => return Err(unexpected(Sql::TakeOldestQueued, format!("{rows} rows instead of 1"))),
-    };
-    let id = Param::Integer(order);
-    let carried = row(session, Sql::Carry, &[number(input.carrier), warehouse, district, id]).await?;
-    let (customer, promised) = (Param::Integer(carried.integer(0, 0)?), carried.integer(0, 1)?);
-    let lines = session.execute(Sql::DeliverLines.id(), &[Param::Integer(now_us()), warehouse, district, id]).await?;
-    if length(lines.rows()) != promised {
-        let what = format!("{} lines of order {order}, which has {promised}", lines.rows());
-        return Err(unexpected(Sql::DeliverLines, what));
+    requests.clear();
+    let queued = || (1..).zip(orders).filter_map(|(district, order)| Some((number(district), order?)));
+    for (district, order) in queued() {
+        let id = Param::Integer(order);
+        requests.add(Sql::Carry, &[number(input.carrier), warehouse, district, id]);
+        requests.add(Sql::DeliverLines, &[Param::Integer(now_us()), warehouse, district, id]);
     }
-    let mut sum_cents = 0;
-    for line in 0..lines.rows() {
-        sum_cents += lines.integer(line, 0)?;
+    requests.send(session).await?;
+    let mut credits = Vec::with_capacity(orders.len());
+    for (place, (district, order)) in queued().enumerate() {
+        let (carried, lines) = (requests.row(2 * place)?, 2 * place + 1);
+        let (customer, promised) = (Param::Integer(carried.integer(0, 0)?), carried.integer(0, 1)?);
+        let delivered = requests.answer(lines);
+        if length(delivered.rows()) != promised {
+            let what = format!("{} lines of order {order}, which has {promised}", delivered.rows());
+            return Err(requests.unexpected(lines, what));
+        }
+        let mut sum_cents = 0;
+        for line in 0..delivered.rows() {
+            sum_cents += delivered.integer(line, 0)?;
+        }
+        credits.push([Param::Integer(sum_cents), warehouse, district, customer]);
     }
-    change(session, Sql::CreditDelivery, &[Param::Integer(sum_cents), warehouse, district, customer]).await?;
-    Ok(Some(order))
+
+    requests.clear();
+    for credit in &credits {
+        requests.add(Sql::CreditDelivery, credit);
+    }
+    let judge = |requests: &Requests<'_>| (0..credits.len()).try_for_each(|credit| requests.require_change(credit));
+    requests.finish(session, judge).await?;
+    Ok(orders)
 }

@@ -1,5 +1,6 @@
 //! The five transactions, each straight-line code on a session.
 //!
+//! Requests that do not depend on each other's answers are one batch, which goes out together if the study wants that.
 //! Every statement's answer is compared with what it must be. A row too few or too many is an error that names the
 //! statement, so no transaction silently does less.
 
@@ -14,25 +15,30 @@ use super::inputs::Input;
 use super::statements::Sql;
 use crate::effects::Effects;
 use crate::workload::Ending;
-use engines::session::ResultSet;
-use engines::session::{Param, Session, SessionError};
+use engines::batch::{Batch, Sending};
+use engines::session::{Access, Param, ResultSet, Session, SessionError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub async fn run<S: Session>(
     session: &mut S,
+    sending: Sending,
     input: &Input,
     effects: &mut Effects<'_, Input>,
 ) -> Result<Ending, SessionError> {
-    let tally = &mut effects.tally;
+    let (tally, batch) = (&mut effects.tally, &mut effects.batch);
+    batch.send_by(sending);
+    let requests = Requests { batch };
     match input {
         Input::NewOrder(order) => {
-            let Some(receipt) = new_order::run(session, order, tally).await? else { return Ok(Ending::RolledBack) };
+            let Some(receipt) = new_order::run(session, requests, order, tally).await? else {
+                return Ok(Ending::RolledBack);
+            };
             effects.tell(&[order.warehouse.into(), order.district.into(), receipt.order, receipt.total_cents]);
         }
-        Input::Payment(input) => drop(payment::run(session, input, tally).await?),
-        Input::OrderStatus(input) => drop(order_status::run(session, input, tally).await?),
-        Input::Delivery(input) => drop(delivery::run(session, input, tally).await?),
-        Input::StockLevel(input) => drop(stock_level::run(session, input).await?),
+        Input::Payment(input) => drop(payment::run(session, requests, input, tally).await?),
+        Input::OrderStatus(input) => drop(order_status::run(session, requests, input, tally).await?),
+        Input::Delivery(input) => drop(delivery::run(session, requests, input, tally).await?),
+        Input::StockLevel(input) => drop(stock_level::run(session, requests, input).await?),
     }
     Ok(Ending::Committed)
 }
@@ -52,23 +58,85 @@ fn length(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Executes a statement that returns exactly one row.
-async fn row<'s, S: Session>(
-    session: &'s mut S,
-    sql: Sql,
-    params: &[Param<'_>],
-) -> Result<&'s ResultSet, SessionError> {
-    let set = session.execute(sql.id(), params).await?;
-    if set.rows() == 1 { Ok(set) } else { Err(unexpected(sql, format!("{} rows instead of 1", set.rows()))) }
+/// Requests of a transaction, and their answers.
+struct Requests<'a> {
+    batch: &'a mut Batch,
 }
 
-/// Executes a statement that changes exactly one row.
-async fn change<S: Session>(session: &mut S, sql: Sql, params: &[Param<'_>]) -> Result<(), SessionError> {
-    let changed = session.execute(sql.id(), params).await?.changed();
-    if changed == 1 { Ok(()) } else { Err(unexpected(sql, format!("{changed} rows changed instead of 1"))) }
-}
+impl Requests<'_> {
+    /// The first requests of a transaction follow.
+    fn begin(&mut self, access: Access) {
+        self.batch.clear();
+        self.batch.begin(access);
+    }
 
-#[cold]
-fn unexpected(sql: Sql, what: String) -> SessionError {
-    SessionError::Unexpected { statement: sql.name(), what }
+    /// Removes all, for the next requests of the transaction.
+    fn clear(&mut self) {
+        self.batch.clear();
+    }
+
+    /// Returns the number of its answer.
+    fn add(&mut self, sql: Sql, params: &[Param<'_>]) -> usize {
+        self.batch.add(sql.id(), params)
+    }
+
+    /// The number of the answer to the request that is added next.
+    fn next_number(&self) -> usize {
+        self.batch.len()
+    }
+
+    async fn send<S: Session>(&mut self, session: &mut S) -> Result<(), SessionError> {
+        session.run(self.batch).await
+    }
+
+    /// Sends the last requests of the transaction, judges their answers and commits. If they go out together, the commit
+    /// is among them.
+    async fn finish<S: Session, T>(
+        &mut self,
+        session: &mut S,
+        judge: impl FnOnce(&Self) -> Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        if self.batch.sending() == Sending::Together {
+            self.batch.commit();
+        }
+        self.send(session).await?;
+        let judged = judge(self)?;
+        if self.batch.sending() == Sending::OneByOne {
+            session.commit().await?;
+        }
+        Ok(judged)
+    }
+
+    fn answer(&self, number: usize) -> &ResultSet {
+        self.batch.answer(number)
+    }
+
+    /// The answer of a statement that returns exactly one row.
+    fn row(&self, number: usize) -> Result<&ResultSet, SessionError> {
+        self.row_if_any(number)?.ok_or_else(|| self.unexpected(number, "0 rows instead of 1".to_owned()))
+    }
+
+    /// The answer of a statement that returns at most one row.
+    fn row_if_any(&self, number: usize) -> Result<Option<&ResultSet>, SessionError> {
+        let answer = self.answer(number);
+        match answer.rows() {
+            0 => Ok(None),
+            1 => Ok(Some(answer)),
+            rows => Err(self.unexpected(number, format!("{rows} rows instead of 1"))),
+        }
+    }
+
+    /// Fails unless the statement changed exactly one row.
+    fn require_change(&self, number: usize) -> Result<(), SessionError> {
+        match self.answer(number).changed() {
+            1 => Ok(()),
+            changed => Err(self.unexpected(number, format!("{changed} rows changed instead of 1"))),
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, number: usize, what: String) -> SessionError {
+        let statement = Sql::NAMES[usize::from(self.batch.statement(number).0)];
+        SessionError::Unexpected { statement, what }
+    }
 }

@@ -4,7 +4,7 @@ use super::super::definition::ORIGINAL;
 use super::super::inputs::{Line, NewOrder};
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{change, length, now_us, number, row, unexpected};
+use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use crate::random::Letters;
 use engines::session::{Access, Param, Session, SessionError};
@@ -38,91 +38,120 @@ impl Rates {
 /// Returns `None` if the order was rolled back because an item does not exist.
 pub async fn run<S: Session>(
     session: &mut S,
+    mut requests: Requests<'_>,
     input: &NewOrder,
     tally: &mut Tally,
 ) -> Result<Option<Receipt>, SessionError> {
-    session.begin(Access::ReadWrite).await?;
-    let (order, rates) = enter(session, input).await?;
-    let remote = input.lines().iter().filter(|line| line.supply_warehouse != input.warehouse).count();
-    count(tally, Counter::OrderLines, input.lines().len());
+    let lines = input.lines();
+    requests.begin(Access::ReadWrite);
+    let (order, rates, items) = begin(session, &mut requests, input).await?;
+    let remote = lines.iter().filter(|line| line.supply_warehouse != input.warehouse).count();
+    count(tally, Counter::OrderLines, lines.len());
     count(tally, Counter::RemoteLines, remote);
-    let mut sum_cents = 0;
-    let mut branded = 0;
-    for line in input.lines() {
-        let Some(entered) = enter_line(session, input, order, line).await? else {
-            session.rollback().await?;
-            count(tally, Counter::OrdersRolledBack, 1);
-            return Ok(None);
-        };
-        sum_cents += entered.amount_cents;
-        branded += usize::from(entered.branded);
+    let entered = enter(session, &mut requests, input, order, &items).await?;
+
+    requests.clear();
+    for (line, entered) in lines.iter().zip(&entered) {
+        let entry = [
+            number(input.warehouse),
+            number(input.district),
+            Param::Integer(order),
+            number(line.number),
+            number(line.item),
+            number(line.supply_warehouse),
+            number(line.quantity),
+            Param::Integer(entered.amount_cents),
+            Param::Text(entered.district_information.as_str()),
+        ];
+        requests.add(Sql::InsertLine, &entry);
     }
-    session.commit().await?;
+    let judge = |requests: &Requests<'_>| (0..entered.len()).try_for_each(|line| requests.require_change(line));
+    if entered.len() < lines.len() {
+        requests.send(session).await?;
+        judge(&requests)?;
+        session.rollback().await?;
+        count(tally, Counter::OrdersRolledBack, 1);
+        return Ok(None);
+    }
+    requests.finish(session, judge).await?;
+    let sum_cents = entered.iter().map(|line| line.amount_cents).sum();
+    let branded = entered.iter().filter(|line| line.branded).count();
     Ok(Some(Receipt { order, total_cents: rates.total_cents(sum_cents), branded }))
 }
 
-/// Takes the order's number and enters it, without lines.
-async fn enter<S: Session>(session: &mut S, input: &NewOrder) -> Result<(i64, Rates), SessionError> {
+struct Item {
+    price_cents: i64,
+    is_marked: bool,
+}
+
+/// Takes the order's number, and finds the items up to the first that does not exist.
+async fn begin<S: Session>(
+    session: &mut S,
+    requests: &mut Requests<'_>,
+    input: &NewOrder,
+) -> Result<(i64, Rates, Vec<Item>), SessionError> {
     let (warehouse, district, customer) = (number(input.warehouse), number(input.district), number(input.customer));
-    let warehouse_tax = row(session, Sql::WarehouseTax, &[warehouse]).await?.integer(0, 0)?;
-    let taken = row(session, Sql::TakeOrderNumber, &[warehouse, district]).await?;
+    let warehouse_tax = requests.add(Sql::WarehouseTax, &[warehouse]);
+    let taken = requests.add(Sql::TakeOrderNumber, &[warehouse, district]);
+    let buyer = requests.add(Sql::CustomerDiscount, &[warehouse, district, customer]);
+    let first = requests.next_number();
+    for line in input.lines() {
+        requests.add(Sql::Item, &[number(line.item)]);
+    }
+    requests.send(session).await?;
+    let warehouse_tax = requests.row(warehouse_tax)?.integer(0, 0)?;
+    let taken = requests.row(taken)?;
     let (district_tax, order) = (taken.integer(0, 0)?, taken.integer(0, 1)?);
-    let buyer = row(session, Sql::CustomerDiscount, &[warehouse, district, customer]).await?;
+    let buyer = requests.row(buyer)?;
     let (discount, _, _) = (buyer.integer(0, 0)?, buyer.text(0, 1)?, buyer.text(0, 2)?);
-    let id = Param::Integer(order);
-    let lines = Param::Integer(length(input.lines().len()));
-    let all_local = Param::Integer(i64::from(input.is_all_local()));
-    let entry = [warehouse, district, id, customer, Param::Integer(now_us()), lines, all_local];
-    change(session, Sql::InsertOrder, &entry).await?;
-    change(session, Sql::InsertQueued, &[warehouse, district, id]).await?;
-    Ok((order, Rates { warehouse_tax, district_tax, discount }))
+    let mut items = Vec::with_capacity(input.lines().len());
+    for answer in first..requests.next_number() {
+        let Some(item) = requests.row_if_any(answer)? else { break };
+        item.text(0, 1)?;
+        items.push(Item { price_cents: item.integer(0, 0)?, is_marked: item.text(0, 2)?.contains(ORIGINAL) });
+    }
+    Ok((order, Rates { warehouse_tax, district_tax, discount }, items))
 }
 
 struct Entered {
     amount_cents: i64,
     branded: bool,
+    district_information: Letters<24>,
 }
 
-/// Takes the items of one line from the stock and enters the line; `None` if there is no such item.
-async fn enter_line<S: Session>(
+/// Enters the order without its lines, and takes the found items from the stock.
+async fn enter<S: Session>(
     session: &mut S,
+    requests: &mut Requests<'_>,
     input: &NewOrder,
     order: i64,
-    line: &Line,
-) -> Result<Option<Entered>, SessionError> {
-    let item = session.execute(Sql::Item.id(), &[number(line.item)]).await?;
-    let price_cents = match item.rows() {
-        0 => return Ok(None),
-        1 => item.integer(0, 0)?,
-        rows => return Err(unexpected(Sql::Item, format!("{rows} rows instead of 1"))),
+    items: &[Item],
+) -> Result<Vec<Entered>, SessionError> {
+    requests.clear();
+    let (warehouse, district, id) = (number(input.warehouse), number(input.district), Param::Integer(order));
+    let (customer, lines) = (number(input.customer), Param::Integer(length(input.lines().len())));
+    let all_local = Param::Integer(i64::from(input.is_all_local()));
+    let entry = [warehouse, district, id, customer, Param::Integer(now_us()), lines, all_local];
+    let entered = requests.add(Sql::InsertOrder, &entry);
+    let queued = requests.add(Sql::InsertQueued, &[warehouse, district, id]);
+    let first = requests.next_number();
+    for line in &input.lines()[..items.len()] {
+        let remote = Param::Integer(i64::from(line.supply_warehouse != input.warehouse));
+        let params = [number(line.quantity), remote, number(line.supply_warehouse), number(line.item), district];
+        requests.add(Sql::TakeStock, &params);
+    }
+    requests.send(session).await?;
+    requests.require_change(entered)?;
+    requests.require_change(queued)?;
+    let taken = |(answer, (line, item)): (usize, (&Line, &Item))| {
+        let stock = requests.row(answer)?;
+        stock.integer(0, 0)?;
+        let mut district_information = Letters::default();
+        district_information.push(stock.text(0, 2)?.as_bytes());
+        let branded = item.is_marked && stock.text(0, 1)?.contains(ORIGINAL);
+        Ok(Entered { amount_cents: item.price_cents * i64::from(line.quantity), branded, district_information })
     };
-    item.text(0, 1)?;
-    let item_marked = item.text(0, 2)?.contains(ORIGINAL);
-
-    let remote = Param::Integer(i64::from(line.supply_warehouse != input.warehouse));
-    let supply = number(line.supply_warehouse);
-    let taken = [number(line.quantity), remote, supply, number(line.item), number(input.district)];
-    let stock = row(session, Sql::TakeStock, &taken).await?;
-    stock.integer(0, 0)?;
-    let branded = item_marked && stock.text(0, 1)?.contains(ORIGINAL);
-    // Copied, because the next statement reuses the session's buffer.
-    let mut district_information = Letters::<24>::default();
-    district_information.push(stock.text(0, 2)?.as_bytes());
-
-    let amount_cents = price_cents * i64::from(line.quantity);
-    let entry = [
-        number(input.warehouse),
-        number(input.district),
-        Param::Integer(order),
-        number(line.number),
-        number(line.item),
-        supply,
-        number(line.quantity),
-        Param::Integer(amount_cents),
-        Param::Text(district_information.as_str()),
-    ];
-    change(session, Sql::InsertLine, &entry).await?;
-    Ok(Some(Entered { amount_cents, branded }))
+    (first..).zip(input.lines().iter().zip(items)).map(taken).collect()
 }
 
 #[cfg(test)]

@@ -4,34 +4,55 @@ use super::super::inputs::{OrderStatus, Who};
 use super::super::rows::Home;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{customer, length, number, row, unexpected};
+use super::customer::{self, Named};
+use super::{Requests, length, number};
 use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
+/// Item, supplier, quantity and amount.
+const LINE_COLUMNS: usize = 4;
+
 /// Returns the number of the order.
-pub async fn run<S: Session>(session: &mut S, input: &OrderStatus, tally: &mut Tally) -> Result<i64, SessionError> {
+pub async fn run<S: Session>(
+    session: &mut S,
+    mut requests: Requests<'_>,
+    input: &OrderStatus,
+    tally: &mut Tally,
+) -> Result<i64, SessionError> {
     let is_by_name = matches!(input.who, Who::LastName(_));
     count(tally, Counter::StatusByLastName, usize::from(is_by_name));
     let home = Home { warehouse: input.warehouse, district: input.district };
     let (warehouse, district) = (number(input.warehouse), number(input.district));
 
-    session.begin(Access::ReadOnly).await?;
-    let id = Param::Integer(customer::find(session, home, input.who).await?);
-    row(session, Sql::CustomerBalance, &[warehouse, district, id]).await?.integer(0, 0)?;
-    let last = row(session, Sql::LastOrder, &[warehouse, district, id]).await?;
+    requests.begin(Access::ReadOnly);
+    let mut named = customer::ask(&mut requests, home, input.who);
+    if let Named::Asked(_) = named {
+        requests.send(session).await?;
+        named = Named::Known(customer::found(&requests, &named)?);
+        requests.clear();
+    }
+    let id = Param::Integer(customer::found(&requests, &named)?);
+    let balance = requests.add(Sql::CustomerBalance, &[warehouse, district, id]);
+    let last = requests.add(Sql::LastOrder, &[warehouse, district, id]);
+    requests.send(session).await?;
+    requests.row(balance)?.integer(0, 0)?;
+    let last = requests.row(last)?;
     let (order, promised) = (last.integer(0, 0)?, last.integer(0, 3)?);
-    let params = [warehouse, district, Param::Integer(order)];
-    let lines = session.execute(Sql::LinesOfOrder.id(), &params).await?;
-    for line in 0..lines.rows() {
-        for column in ["item", "supplier", "quantity", "amount"].iter().enumerate().map(|(column, _)| column) {
-            lines.integer(line, column)?;
+
+    requests.clear();
+    let lines = requests.add(Sql::LinesOfOrder, &[warehouse, district, Param::Integer(order)]);
+    let judge = |requests: &Requests<'_>| {
+        let found = requests.answer(lines);
+        for line in 0..found.rows() {
+            for column in 0..LINE_COLUMNS {
+                found.integer(line, column)?;
+            }
         }
-    }
-    let found = length(lines.rows());
-    session.commit().await?;
-    if found == promised {
-        Ok(order)
-    } else {
-        Err(unexpected(Sql::LinesOfOrder, format!("{found} lines of order {order}, which has {promised}")))
-    }
+        if length(found.rows()) == promised {
+            return Ok(order);
+        }
+        let what = format!("{} lines of order {order}, which has {promised}", found.rows());
+        Err(requests.unexpected(lines, what))
+    };
+    requests.finish(session, judge).await
 }

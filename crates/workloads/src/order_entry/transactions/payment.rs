@@ -4,11 +4,10 @@ use super::super::inputs::{Payment, Who};
 use super::super::rows::Home;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{change, customer, now_us, number, row};
+use super::{Requests, customer, now_us, number};
 use crate::effects::Tally;
 use crate::random::Letters;
-use engines::session::ResultSet;
-use engines::session::{Access, Param, Session, SessionError};
+use engines::session::{Access, Param, ResultSet, Session, SessionError};
 use std::io::Write;
 
 /// Room for the note of a payment: five ids and an amount.
@@ -21,40 +20,44 @@ const ADDRESS_COLUMNS: usize = 6;
 const BALANCE: usize = 13;
 
 /// Returns the customer's new balance.
-pub async fn run<S: Session>(session: &mut S, input: &Payment, tally: &mut Tally) -> Result<i64, SessionError> {
+pub async fn run<S: Session>(
+    session: &mut S,
+    mut requests: Requests<'_>,
+    input: &Payment,
+    tally: &mut Tally,
+) -> Result<i64, SessionError> {
     let home = Home { warehouse: input.customer_warehouse, district: input.customer_district };
     let is_remote = input.customer_warehouse != input.warehouse;
     let is_by_name = matches!(input.who, Who::LastName(_));
     count(tally, Counter::RemotePayments, usize::from(is_remote));
     count(tally, Counter::PaymentsByLastName, usize::from(is_by_name));
 
-    session.begin(Access::ReadWrite).await?;
     let (warehouse, district) = (number(input.warehouse), number(input.district));
     let amount = Param::Integer(input.amount_cents);
+    requests.begin(Access::ReadWrite);
+    let to_warehouse = requests.add(Sql::PayWarehouse, &[amount, warehouse]);
+    let to_district = requests.add(Sql::PayDistrict, &[amount, warehouse, district]);
+    let named = customer::ask(&mut requests, home, input.who);
+    requests.send(session).await?;
     let mut places = Letters::<PLACES_MAX>::default();
-    let paid = row(session, Sql::PayWarehouse, &[amount, warehouse]).await?;
-    places.push(place_name(paid)?);
+    places.push(place_name(requests.row(to_warehouse)?)?);
     places.push(BETWEEN_PLACES);
-    let paid = row(session, Sql::PayDistrict, &[amount, warehouse, district]).await?;
-    places.push(place_name(paid)?);
+    places.push(place_name(requests.row(to_district)?)?);
+    let id = customer::found(&requests, &named)?;
 
-    let id = customer::find(session, home, input.who).await?;
-    let balance = pay(session, input, id).await?;
-    let payer = [Param::Integer(id), number(home.district), number(home.warehouse)];
-    let [payer_id, payer_district, payer_warehouse] = payer;
-    let entry = [
-        payer_id,
-        payer_district,
-        payer_warehouse,
-        district,
-        warehouse,
-        Param::Integer(now_us()),
-        amount,
-        Param::Text(places.as_str()),
-    ];
-    change(session, Sql::InsertHistory, &entry).await?;
-    session.commit().await?;
-    Ok(balance)
+    requests.clear();
+    let note = note(input, id);
+    let (of_warehouse, of_district, payer) = (number(home.warehouse), number(home.district), Param::Integer(id));
+    let params = [amount, Param::Text(note.as_str()), of_warehouse, of_district, payer];
+    let paid = requests.add(Sql::PayCustomer, &params);
+    let (moment, places) = (Param::Integer(now_us()), Param::Text(places.as_str()));
+    let entry = [payer, of_district, of_warehouse, district, warehouse, moment, amount, places];
+    let entered = requests.add(Sql::InsertHistory, &entry);
+    let judge = |requests: &Requests<'_>| {
+        requests.require_change(entered)?;
+        requests.row(paid)?.integer(0, BALANCE)
+    };
+    requests.finish(session, judge).await
 }
 
 /// Reads the whole address, which a terminal would show, and returns the name.
@@ -63,20 +66,6 @@ fn place_name(set: &ResultSet) -> Result<&[u8], SessionError> {
         set.text(0, column)?;
     }
     Ok(set.text(0, 0)?.as_bytes())
-}
-
-/// Subtracts the amount from the customer's balance and returns the new balance.
-async fn pay<S: Session>(session: &mut S, input: &Payment, id: i64) -> Result<i64, SessionError> {
-    let note = note(input, id);
-    let params = [
-        Param::Integer(input.amount_cents),
-        Param::Text(note.as_str()),
-        number(input.customer_warehouse),
-        number(input.customer_district),
-        Param::Integer(id),
-    ];
-    let payer = row(session, Sql::PayCustomer, &params).await?;
-    payer.integer(0, BALANCE)
 }
 
 /// The note that goes in front of the data of a customer with bad credit: who paid, where, and how much.

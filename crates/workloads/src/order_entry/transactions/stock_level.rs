@@ -2,20 +2,25 @@
 
 use super::super::inputs::StockLevel;
 use super::super::statements::Sql;
-use super::{number, row};
+use super::{Requests, number};
 use engines::session::{Access, Param, Session, SessionError};
 
 /// How many of the last orders it looks at.
 const LAST_ORDERS: i64 = 20;
 
 /// Returns the number of different items below the threshold.
-pub async fn run<S: Session>(session: &mut S, input: &StockLevel) -> Result<i64, SessionError> {
+pub async fn run<S: Session>(
+    session: &mut S,
+    mut requests: Requests<'_>,
+    input: &StockLevel,
+) -> Result<i64, SessionError> {
     let (warehouse, district) = (number(input.warehouse), number(input.district));
-    session.begin(Access::ReadOnly).await?;
-    let next = row(session, Sql::NextOrderNumber, &[warehouse, district]).await?.integer(0, 0)?;
+    requests.begin(Access::ReadOnly);
+    let next = requests.add(Sql::NextOrderNumber, &[warehouse, district]);
+    requests.send(session).await?;
+    let next = requests.row(next)?.integer(0, 0)?;
+    requests.clear();
     let (first, threshold) = (Param::Integer(next - LAST_ORDERS), Param::Integer(input.threshold));
-    let params = [warehouse, district, first, Param::Integer(next), threshold];
-    let low = row(session, Sql::LowStock, &params).await?.integer(0, 0)?;
-    session.commit().await?;
-    Ok(low)
+    let low = requests.add(Sql::LowStock, &[warehouse, district, first, Param::Integer(next), threshold]);
+    requests.finish(session, |requests| requests.row(low)?.integer(0, 0)).await
 }
