@@ -22,6 +22,10 @@ pub enum Sending {
 /// If a request fails, so does the batch, and the transaction must be rolled back. The database does not execute the
 /// requests after the failed one, or it does and the rollback undoes them. A batch with a failed request commits
 /// nothing.
+///
+/// Requests of one statement that follow each other may be executed as one. Then the first of their answers tells how many rows
+/// all of them changed, and the others tell 0. Where a dialect needs two statements for one, the first may be executed for all of
+/// them before the second.
 #[derive(Debug, Default)]
 pub struct Batch {
     sending: Sending,

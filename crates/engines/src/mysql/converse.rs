@@ -17,6 +17,7 @@ pub mod command {
     pub const PREPARE: u8 = 0x16;
     pub const EXECUTE: u8 = 0x17;
     pub const CLOSE: u8 = 0x19;
+    pub const EXECUTE_ALL: u8 = 0xfa;
 }
 
 /// Passes sequence number and body of the next packet to `read`, and waits for the packet until `deadline`.

@@ -62,16 +62,61 @@ impl PreparedStatement {
         appended
     }
 
+    /// Appends one request to execute it with each of these rows of values. Returns false, and appends nothing, if the
+    /// values of a parameter have several types.
+    pub fn execute_all<'a, R>(
+        &mut self,
+        rows: impl Iterator<Item = R> + Clone,
+        out: &mut BytesMut,
+    ) -> Result<bool, Malformed>
+    where
+        R: Iterator<Item = Param<'a>>,
+    {
+        const TELLS_TYPES: u16 = 128;
+        const SIGNED: u8 = 0;
+        let mut types = vec![kind::NULL; self.values.len()];
+        let mut params = Vec::new();
+        for row in rows.clone() {
+            params.clear();
+            params.extend(row);
+            for (value, known) in self.values.iter().zip(&mut types) {
+                let found = kind_of(params[*value]);
+                if found != kind::NULL && *known != kind::NULL && found != *known {
+                    return Ok(false);
+                }
+                *known = (*known).max(found);
+            }
+        }
+        self.types_known = false;
+        let start = out.len();
+        let appended = put(out, 0, |out| {
+            out.put_u8(command::EXECUTE_ALL);
+            out.put_u32_le(self.id);
+            out.put_u16_le(TELLS_TYPES);
+            for kind in &types {
+                out.put_slice(&[*kind, SIGNED]);
+            }
+            for row in rows {
+                params.clear();
+                params.extend(row);
+                for value in &self.values {
+                    put_indicated(params[*value], out);
+                }
+            }
+        });
+        if appended.is_err() {
+            out.truncate(start);
+        }
+        appended.map(|()| true)
+    }
+
     fn note_types(&mut self, params: &[Param<'_>]) {
         for (value, known) in self.values.iter().zip(&mut self.types) {
-            let found = match params[*value] {
-                // Nulls are sent apart from the types.
-                Param::Null => continue,
-                Param::Integer(_) => kind::INTEGER,
-                Param::Decimal(_) => kind::DECIMAL,
-                Param::Date(_) => kind::DATE,
-                Param::Text(_) => kind::TEXT,
-            };
+            let found = kind_of(params[*value]);
+            // Nulls are sent apart from the types.
+            if found == kind::NULL {
+                continue;
+            }
             self.types_known &= *known == found;
             *known = found;
         }
@@ -90,12 +135,37 @@ impl PreparedStatement {
         for (place, value) in self.values.iter().enumerate() {
             match params[*value] {
                 Param::Null => out[nulls + place / 8] |= 1 << (place % 8),
-                Param::Integer(value) => out.put_i64_le(value),
-                Param::Decimal(value) => put_counted(value.shown().as_bytes(), out),
-                Param::Date(value) => put_date(value, out),
-                Param::Text(text) => put_counted(text.as_bytes(), out),
+                value => put_value(value, out),
             }
         }
+    }
+}
+
+fn kind_of(value: Param<'_>) -> u8 {
+    match value {
+        Param::Null => kind::NULL,
+        Param::Integer(_) => kind::INTEGER,
+        Param::Decimal(_) => kind::DECIMAL,
+        Param::Date(_) => kind::DATE,
+        Param::Text(_) => kind::TEXT,
+    }
+}
+
+/// A value with a byte in front that says whether it is null.
+fn put_indicated(value: Param<'_>, out: &mut BytesMut) {
+    const IS_NULL: u8 = 1;
+    out.put_u8(if value == Param::Null { IS_NULL } else { 0 });
+    put_value(value, out);
+}
+
+/// Appends nothing for a null.
+fn put_value(value: Param<'_>, out: &mut BytesMut) {
+    match value {
+        Param::Null => {}
+        Param::Integer(value) => out.put_i64_le(value),
+        Param::Decimal(value) => put_counted(value.shown().as_bytes(), out),
+        Param::Date(value) => put_date(value, out),
+        Param::Text(text) => put_counted(text.as_bytes(), out),
     }
 }
 
@@ -179,6 +249,21 @@ mod tests {
             executed(&mut PreparedStatement::new(7, Vec::new(), Vec::new()), &[]),
             b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0"
         );
+    }
+
+    #[test]
+    fn many_rows_of_values_are_one_request() {
+        let mut statement = PreparedStatement::new(7, vec![1, 0], Vec::new());
+        let rows = [[Param::Text("ab"), Param::Integer(-2)], [Param::Null, Param::Integer(3)]];
+        let mut out = BytesMut::new();
+        assert!(statement.execute_all(rows.iter().map(|row| row.iter().copied()), &mut out).unwrap());
+        let (head, types) = (b"\xfa\x07\0\0\0\x80\0".as_slice(), b"\x08\0\xfd\0".as_slice());
+        let values = [b"\0\xfe".as_slice(), &[0xff; 7], b"\0\x02ab\0\x03\0\0\0\0\0\0\0\x01"].concat();
+        assert_eq!(out, [b"\x22\0\0\0".as_slice(), head, types, &values].concat());
+
+        let mixed = [[Param::Integer(1), Param::Null], [Param::Text("x"), Param::Null]];
+        assert!(!statement.execute_all(mixed.iter().map(|row| row.iter().copied()), &mut out).unwrap());
+        assert_eq!(out.len(), 4 + 0x22, "nothing was appended");
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod can {
     pub const TAKE_CHALLENGES: u32 = 1 << 15;
     pub const TAKE_SCRIPTS: u32 = 1 << 16;
     pub const ANSWER_SCRIPTS: u32 = 1 << 17;
+    pub const ANSWER_PROCEDURES: u32 = 1 << 18;
     pub const NAME_METHODS: u32 = 1 << 19;
     pub const TAKE_LONG_PROOFS: u32 = 1 << 21;
     pub const LEAVE_OUT_EOF: u32 = 1 << 24;
@@ -38,6 +39,7 @@ mod can {
 
 /// Further capabilities of MariaDB, in bits of its own.
 mod more {
+    pub const EXECUTE_ALL: u32 = 1 << 2;
     pub const CACHE_COLUMNS: u32 = 1 << 4;
 }
 
@@ -47,6 +49,7 @@ const ALWAYS: u32 = can::COUNT_FOUND_ROWS
     | can::TELL_TRANSACTIONS
     | can::TAKE_CHALLENGES
     | can::ANSWER_SCRIPTS
+    | can::ANSWER_PROCEDURES
     | can::NAME_METHODS
     | can::TAKE_LONG_PROOFS
     | can::LEAVE_OUT_EOF
@@ -121,7 +124,11 @@ impl Greeting {
 
     fn features(&self) -> Features {
         let no_eof = self.capabilities & can::LEAVE_OUT_EOF != 0;
-        Features { no_eof, cached_columns: no_eof && self.more & more::CACHE_COLUMNS != 0 }
+        Features {
+            no_eof,
+            cached_columns: no_eof && self.more & more::CACHE_COLUMNS != 0,
+            executes_all: self.more & more::EXECUTE_ALL != 0,
+        }
     }
 }
 
@@ -136,7 +143,7 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
     wire.agreed = greeting.features();
     let mut introduction = Introduction {
         capabilities: purpose.capabilities() & greeting.capabilities,
-        more: greeting.more & more::CACHE_COLUMNS,
+        more: greeting.more & (more::CACHE_COLUMNS | more::EXECUTE_ALL),
         sequence: sequence.wrapping_add(1),
     };
     let mut wire = encrypt(wire, encryption, &greeting, &mut introduction, deadline)?;
@@ -259,7 +266,7 @@ mod tests {
         assert_eq!(greeting.challenge, b"gK$mz@n)\"jq{53A,Y[>d");
         assert_eq!(greeting.method, "mysql_native_password");
         assert_eq!(greeting.capabilities & NEEDED, NEEDED);
-        assert_eq!(greeting.features(), Features { no_eof: true, cached_columns: true });
+        assert_eq!(greeting.features(), Features { no_eof: true, cached_columns: true, executes_all: true });
     }
 
     #[test]

@@ -217,6 +217,30 @@ impl MysqlSession {
         Err(SessionError::Unexpected { statement: name, what })
     }
 
+    /// Writes requests of one statement, part by part. A part that only changes rows is one request for all, if the server can
+    /// do that. Their first answer then tells how many rows all of them changed.
+    fn write_same(&mut self, batch: &Batch, numbers: Range<usize>) -> Result<(), SessionError> {
+        let Whole { name, parts, .. } = &self.statements[usize::from(batch.statement(numbers.start).0)];
+        let parts = parts.clone();
+        for number in numbers.clone() {
+            self.answers[number].start(name);
+        }
+        for part in parts {
+            let statement = &mut self.prepared[part];
+            let together = numbers.len() > 1 && statement.columns.is_empty() && self.wire.agreed.executes_all;
+            let rows = numbers.clone().map(|number| batch.params(number));
+            if together && statement.execute_all(rows, self.wire.outgoing())? {
+                self.await_also(Due { part: Some(part), answer: numbers.start });
+                continue;
+            }
+            for number in numbers.clone() {
+                let params: Vec<_> = batch.params(number).collect();
+                self.write_part(Due { part: Some(part), answer: number }, &params)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes all requests of a batch. The end of the transaction is not among them if a request may fail that changes
     /// something, because the server does not skip what follows it.
     fn write(&mut self, batch: &Batch) -> Result<(), SessionError> {
@@ -236,15 +260,12 @@ impl MysqlSession {
         if self.answers.len() < batch.len() {
             self.answers.resize_with(batch.len(), ResultSet::default);
         }
-        let mut params = Vec::new();
-        for number in 0..batch.len() {
-            let Whole { name, parts, .. } = &self.statements[usize::from(batch.statement(number).0)];
-            self.answers[number].start(name);
-            params.clear();
-            params.extend(batch.params(number));
-            for part in parts.clone() {
-                self.write_part(Due { part: Some(part), answer: number }, &params)?;
-            }
+        let mut first = 0;
+        while first < batch.len() {
+            let statement = batch.statement(first);
+            let same = (first..batch.len()).take_while(|number| batch.statement(*number) == statement).count();
+            self.write_same(batch, first..first + same)?;
+            first += same;
         }
         if batch.commits() && self.only_reads {
             self.write_text(COMMIT)?;

@@ -51,14 +51,17 @@ pub fn a_batch_is_answered_like_single_requests<E: Engine>(ground: &Ground<E>) {
 
         batch.clear();
         let (all, none) = (batch.add(SELECT, &[Param::Integer(0)]), batch.add(SELECT, &[Param::Integer(9)]));
-        batch.add(INSERT, &[Param::Integer(3), Param::Null]);
+        let third = batch.add(INSERT, &[Param::Integer(3), Param::Null]);
+        let fifth = insert(&mut batch, 5);
         batch.commit();
         done(&mut session, async |s| s.run(&mut batch).await).unwrap();
         let told = |row| batch.answer(all).text(row, 1).unwrap().to_owned();
         assert_eq!((told(0), told(1), batch.answer(none).rows()), ("of 1".to_owned(), "of 2".to_owned(), 0));
-        assert_eq!(ground.number("SELECT count(*) FROM batched"), 3);
+        assert_eq!(ground.number("SELECT count(*) FROM batched"), 4);
+        assert_eq!(ground.number("SELECT count(*) FROM batched WHERE id = 3 AND words IS NULL"), 1);
+        assert_eq!(batch.answer(third).changed() + batch.answer(fifth).changed(), 2);
         let statements = session.work().statements - work.statements;
-        assert!((7..=8).contains(&statements), "one statement may be two: {statements}");
+        assert!((8..=9).contains(&statements), "one statement may be two: {statements}");
 
         // A batch that only commits, one with nothing, and what follows them outside of a transaction.
         let mut end = Batch::new(sending);
@@ -67,10 +70,10 @@ pub fn a_batch_is_answered_like_single_requests<E: Engine>(ground: &Ground<E>) {
         let all = end.add(SELECT, &[Param::Integer(2)]);
         end.commit();
         done(&mut session, async |s| s.run(&mut end).await).unwrap();
-        assert_eq!(end.answer(all).rows(), 2);
+        assert_eq!(end.answer(all).rows(), 3);
         let alone = [Param::Integer(4), Param::Null];
         done(&mut session, async |s| s.execute(INSERT, &alone).await.map(|_| ())).unwrap();
-        assert_eq!(ground.number("SELECT count(*) FROM batched"), 4, "it is committed at once");
+        assert_eq!(ground.number("SELECT count(*) FROM batched"), 5, "it is committed at once");
         let again = [Param::Integer(7)];
         let next = done(&mut session, async |s| s.execute(NEXT, &again).await?.integer(0, 0)).unwrap();
         assert_eq!(next, 3002);

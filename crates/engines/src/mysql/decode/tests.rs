@@ -55,8 +55,8 @@ const DELETED: &[u8] =
 /// Answer to a query of a table that does not exist.
 const REFUSED: &[u8] = b".\0\0\x01\xffz\x04#42S02Table 'bakeoff.nowhere' doesn't exist";
 
-const NEW: Features = Features { no_eof: true, cached_columns: true };
-const OLD: Features = Features { no_eof: false, cached_columns: false };
+const NEW: Features = Features { no_eof: true, cached_columns: true, executes_all: true };
+const OLD: Features = Features { no_eof: false, cached_columns: false, executes_all: false };
 
 /// The packets in `bytes`.
 fn packets(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
@@ -270,7 +270,7 @@ proptest! {
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12),
         binary in any::<bool>(), no_eof in any::<bool>(), cached_columns in any::<bool>(),
     ) {
-        let mut reply = Reply::new(Features { no_eof, cached_columns });
+        let mut reply = Reply::new(Features { no_eof, cached_columns, executes_all: false });
         for body in &bodies {
             let Ok(step) = reply.take(Packet { sequence: 0, body }, binary) else { break };
             if let Step::Column(body) = step {
