@@ -23,8 +23,8 @@ pub struct Kind {
 /// Checks a platform's table together with the requirements on the machine it will start.
 pub type PlatformCheck = fn(&str, &Map<String, Value>, &MachineRequest<'_>) -> Vec<settings::Problem>;
 
-/// Makes a workload from its checked table, as far as that needs no database.
-pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;
+/// Makes a workload from its checked table, as far as that needs no database. The last value is the engine's kind.
+pub type WorkloadCheck = fn(&str, &Map<String, Value>, Option<&str>) -> Result<WorkloadNote, Vec<settings::Problem>>;
 
 /// Space that the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
 pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
@@ -102,8 +102,16 @@ impl Catalogs {
     }
 }
 
-fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>> {
-    Ok(note(kind, &AnyWorkload::from_table(kind, table)?))
+fn check_workload(
+    kind: &str,
+    table: &Map<String, Value>,
+    engine: Option<&str>,
+) -> Result<WorkloadNote, Vec<settings::Problem>> {
+    let workload = AnyWorkload::from_table(kind, table)?;
+    if let Some(engine) = engine.and_then(engines::catalog::entry) {
+        workload.dataset().check_dialect(engine.dialect)?;
+    }
+    Ok(note(kind, &workload))
 }
 
 /// What a reader of a workload's results must know.

@@ -109,8 +109,8 @@ impl Deciding<'_> {
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
         let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
-        let workload = self.workload("workload");
-        let odd_workload = self.odd_workload();
+        let workload = self.workload("workload", engine);
+        let odd_workload = self.odd_workload(engine);
         for (path, table) in [("workload", &workload), (ODD_WORKLOAD, &odd_workload)] {
             if let (Some(machine), Some(engine), Some(table)) = (&machine, engine, table) {
                 self.data_fits(machine, (engine, instances(engine_table.as_ref())), path, table);
@@ -298,11 +298,11 @@ impl Deciding<'_> {
     }
 
     /// The decided table of the workload at `path`.
-    fn workload(&mut self, path: &str) -> Option<Map<String, Value>> {
+    fn workload(&mut self, path: &str, engine: Option<&Kind>) -> Option<Map<String, Value>> {
         let catalogs = self.catalogs;
         let entry = self.kind(path, &catalogs.workloads)?;
         let table = self.entry(path, entry, &[])?;
-        match (catalogs.check_workload)(entry.kind, &table) {
+        match (catalogs.check_workload)(entry.kind, &table, engine.map(|engine| engine.kind)) {
             Ok(note) => self.notes.push(note),
             Err(problems) => self.take(path, problems),
         }
@@ -310,9 +310,9 @@ impl Deciding<'_> {
     }
 
     /// The odd machine's own workload, if it has one. A value that is no table is reported with the keys of `[machine]`.
-    fn odd_workload(&mut self) -> Option<Map<String, Value>> {
+    fn odd_workload(&mut self, engine: Option<&Kind>) -> Option<Map<String, Value>> {
         self.tables.get(ODD_WORKLOAD)?.as_object()?;
-        self.workload(ODD_WORKLOAD)
+        self.workload(ODD_WORKLOAD, engine)
     }
 
     /// Exactly one key makes work due. Its companion keys get their defaults, and those of other pacings are refused.

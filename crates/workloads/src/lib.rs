@@ -17,4 +17,5 @@ pub mod share;
 pub mod slob;
 pub mod sql;
 pub mod sysbench_oltp;
+pub mod way;
 pub mod workload;

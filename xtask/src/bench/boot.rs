@@ -128,7 +128,7 @@ impl Guest {
             "shape": { "vcpus": 1, "memory_bytes": MEMORY_BYTES },
             "listen": null,
         }))?;
-        let settings = json!({ "warehouses": 1, "delivery": "deferred", "statements": "plain", "data_seed": 42 });
+        let settings = json!({ "warehouses": 1, "delivery": "deferred", "transactions": "client", "statements": "plain", "data_seed": 42 });
         let stream = json!({ "actor": 0, "pacing": { "kind": "clients", "clients": 1 } });
         let until = json!({ "until": "time", "measure_ms": 1_000 });
         let plan = json!({

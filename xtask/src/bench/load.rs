@@ -27,8 +27,7 @@ pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyho
 
 fn ours(ground: &Ground, warehouses: u32, writers: u32) -> anyhow::Result<Duration> {
     in_new_server(ground, |server| {
-        let settings =
-            json!({ "warehouses": warehouses, "delivery": "deferred", "statements": "plain", "data_seed": 42 });
+        let settings = json!({ "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain", "data_seed": 42 });
         let workload = json!({ "kind": "order-entry", "settings": settings });
         server.conversation.ask(&json!({ "request": "load", "workload": workload, "writers": writers }))?;
         Ok(())

@@ -61,7 +61,7 @@ fn check_platform(kind: &str, table: &Map<String, Value>, asked: &MachineRequest
 }
 
 /// The invented workload cannot have 4999 warehouses.
-fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<Problem>> {
+fn check_workload(kind: &str, table: &Map<String, Value>, _: Option<&str>) -> Result<WorkloadNote, Vec<Problem>> {
     let (path, found) = ("warehouses".to_owned(), "found 4999".to_owned());
     if table["warehouses"] == 4999 {
         return Err(vec![Problem { path, found, expected: "another number".to_owned(), nearest: None }]);

@@ -14,9 +14,9 @@ const LOOKUPS: &[Key] = &[
 ];
 
 /// The invented lookups cannot have 899 rows.
-fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<Problem>> {
+fn check_workload(kind: &str, table: &Map<String, Value>, engine: Option<&str>) -> Result<WorkloadNote, Vec<Problem>> {
     if kind == "orders" {
-        return (fixture::catalogs().check_workload)(kind, table);
+        return (fixture::catalogs().check_workload)(kind, table, engine);
     }
     if table["rows"] == 899 {
         let (path, found) = ("rows".to_owned(), "found 899".to_owned());

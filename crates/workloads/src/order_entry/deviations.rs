@@ -4,8 +4,8 @@ pub const NOTICE: &str = "The order-entry workload is derived from TPC-C. It doe
     benchmark, so its results are not comparable with published TPC-C results, and NOPM is not a metric of the TPC.";
 
 pub const DEVIATIONS: &[&str] = &[
-    "Clients send SQL statements, one after another or in batches, as the key \"statements\" says; there are no menus or \
-     forms, and what a terminal would display is read by the client and dropped.",
+    "Clients send SQL statements or call procedures, as the keys \"transactions\" and \"statements\" say; there are no \
+     menus or forms, and what a terminal would display is read by the client and dropped.",
     "Clients work back to back unless the study paces by terminals: no keying time and no think time, so throughput is \
      not tied to the number of warehouses and rows of small scales are hotter than the definition intends.",
     "Warm-up and measurement take minutes, not the hours the definition asks for; steady state and the number of \

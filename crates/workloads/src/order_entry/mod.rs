@@ -4,6 +4,7 @@
 //! for. Users type and think only where a study paces by terminals.
 
 mod audit;
+mod calls;
 mod checks;
 mod definition;
 mod deviations;
@@ -22,11 +23,11 @@ use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
 use crate::sql::{self, SqlError};
+use crate::way::{self, Transactions};
 use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;
 use definition::Constants;
 use engines::admin::Admin;
-use engines::batch::Sending;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Card;
@@ -38,7 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub use inputs::{Client, Input};
-pub use settings::{Delivery, KEYS, Settings, Statements};
+pub use settings::{Delivery, KEYS, Settings};
 
 pub const KIND: &str = "order-entry";
 
@@ -79,7 +80,10 @@ impl OrderEntry {
         Ok(Self {
             settings,
             constants: Constants::draw(settings.data_seed),
-            statements: statements::read()?,
+            statements: match settings.transactions {
+                Transactions::Client => statements::read()?,
+                Transactions::Procedures => calls::read()?,
+            },
             checks: checks::Checks::read()?,
             order_lines: OnceLock::new(),
         })
@@ -87,7 +91,8 @@ impl OrderEntry {
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        let settings = ::settings::read(table, KEYS)?;
+        let settings: Settings = ::settings::read(table, KEYS)?;
+        way::check(settings.transactions, settings.statements)?;
         Self::new(settings).map_err(SqlError::into_problems)
     }
 }
@@ -140,11 +145,13 @@ impl Workload for OrderEntry {
         input: &Input,
         effects: &mut Effects<'_, Input>,
     ) -> Result<Ending, SessionError> {
-        let sending = match self.settings.statements {
-            Statements::Plain => Sending::OneByOne,
-            Statements::Pipelined => Sending::Together,
-        };
-        transactions::run(session, sending, input, effects).await
+        tally::count_inputs(&mut effects.tally, input);
+        match self.settings.transactions {
+            Transactions::Client => {
+                transactions::run(session, self.settings.statements.sending(), input, effects).await
+            }
+            Transactions::Procedures => calls::run(session, input, effects).await,
+        }
     }
 }
 
@@ -165,12 +172,20 @@ impl Dataset for OrderEntry {
         rows::rows(self, table, part)
     }
 
+    fn check_dialect(&self, dialect: Dialect) -> Result<(), Vec<Problem>> {
+        way::check_dialect(self.settings.transactions, dialect)
+    }
+
     fn schema(&self, dialect: Dialect) -> String {
         (*SCHEMA.of(dialect)).to_owned()
     }
 
     fn finish(&self, dialect: Dialect) -> String {
-        (*FINISH.of(dialect)).to_owned()
+        let procedures = match self.settings.transactions {
+            Transactions::Client => "",
+            Transactions::Procedures => calls::PROCEDURES.of(dialect),
+        };
+        format!("{}{procedures}", FINISH.of(dialect))
     }
 
     fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {

@@ -1,5 +1,6 @@
 //! Keys of an order-entry `[workload]` table.
 
+use crate::way::{Statements, Transactions};
 use serde::Deserialize;
 use settings::{Holds, keys, names};
 
@@ -15,6 +16,8 @@ keys! {
             "scale: each warehouse has ten districts, 30,000 customers and 100,000 stock rows, about 100 MB";
         delivery: Delivery = "\"deferred\"", Holds::Choice(Delivery::NAMES),
             "whether a client only queues its deliveries and goes on, or executes and waits for them itself";
+        transactions: Transactions = "\"client\"", Holds::Choice(Transactions::NAMES),
+            "whether a client sends the statements of a transaction, or calls a procedure in the database that executes them";
         statements: Statements = "\"plain\"", Holds::Choice(Statements::NAMES),
             "whether each statement waits for the answer to the one before it, or those that need no answer go out together";
         data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
@@ -30,10 +33,10 @@ names! {
     }
 }
 
-names! {
-    /// How the statements of a transaction are sent.
-    pub enum Statements {
-        Plain => "plain",
-        Pipelined => "pipelined",
+impl Settings {
+    /// At this scale, clients send plain statements and leave deliveries to others.
+    pub const fn plain(warehouses: u32, data_seed: u64) -> Self {
+        let (transactions, statements) = (Transactions::Client, Statements::Plain);
+        Self { warehouses, delivery: Delivery::Deferred, transactions, statements, data_seed }
     }
 }

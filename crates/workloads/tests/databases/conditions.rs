@@ -5,7 +5,7 @@ use engines::admin::Admin;
 use record::check::{CheckResult, Moment, Verdict};
 use std::collections::BTreeSet;
 use workloads::dataset::{Dataset, Part};
-use workloads::order_entry::{Delivery, OrderEntry, Settings, Statements};
+use workloads::order_entry::{OrderEntry, Settings};
 
 /// A condition, how to violate it, and how to undo that.
 struct Damage {
@@ -183,9 +183,7 @@ const DAMAGES: &[Damage] = &[
 ];
 
 pub fn each_condition_finds_its_violation(database: &Database) {
-    let settings =
-        Settings { warehouses: 1, delivery: Delivery::Deferred, statements: Statements::Plain, data_seed: 3 };
-    let workload = OrderEntry::new(settings).unwrap();
+    let workload = OrderEntry::new(Settings::plain(1, 3)).unwrap();
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();
     load_one_district(database, &workload, admin.as_mut());

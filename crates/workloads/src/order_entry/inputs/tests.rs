@@ -1,14 +1,13 @@
 //! Compares inputs with their rules, over many draws from fixed seeds.
 
 use super::*;
-use crate::order_entry::{Delivery as Mode, KINDS, Settings, Statements};
+use crate::order_entry::{Delivery as Mode, KINDS, Settings};
 use crate::workload::{User, Workload};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn workload(warehouses: u32) -> OrderEntry {
-    OrderEntry::new(Settings { warehouses, delivery: Mode::Deferred, statements: Statements::Plain, data_seed: 42 })
-        .unwrap()
+    OrderEntry::new(Settings::plain(warehouses, 42)).unwrap()
 }
 
 fn draws(warehouses: u32, seed: u64, index: u32, count: usize) -> Vec<Input> {
@@ -102,13 +101,7 @@ fn one_warehouse_has_nothing_remote() {
 #[test]
 fn only_deliveries_are_deferred_and_only_if_asked() {
     let inputs = draws(1, 3, 0, DECK_SIZE);
-    let inline = OrderEntry::new(Settings {
-        warehouses: 1,
-        delivery: Mode::Inline,
-        statements: Statements::Plain,
-        data_seed: 42,
-    })
-    .unwrap();
+    let inline = OrderEntry::new(Settings { delivery: Mode::Inline, ..Settings::plain(1, 42) }).unwrap();
     for input in &inputs {
         assert_eq!(workload(1).performer(input), u16::from(input.card() == Card::Delivery));
         assert_eq!(inline.performer(input), 0);

@@ -4,15 +4,14 @@
 //! deliberate.
 
 use super::super::definition::{CUSTOMERS, ORDERS};
-use super::super::{Delivery, OrderEntry, Settings, Statements};
+use super::super::{OrderEntry, Settings};
 use crate::checksum::{TextRows, expected, of_source};
 use crate::dataset::{Checksum, Dataset, Part};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn workload(warehouses: u32, data_seed: u64) -> OrderEntry {
-    OrderEntry::new(Settings { warehouses, delivery: Delivery::Deferred, statements: Statements::Plain, data_seed })
-        .unwrap()
+    OrderEntry::new(Settings::plain(warehouses, data_seed)).unwrap()
 }
 
 /// The first lines of text of one part, at most `limit`.

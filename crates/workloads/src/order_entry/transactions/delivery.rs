@@ -3,7 +3,7 @@
 use super::super::definition::DISTRICTS;
 use super::super::inputs::Delivery;
 use super::super::statements::Sql;
-use super::super::tally::{Counter, count};
+use super::super::tally::count_districts;
 use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
@@ -27,21 +27,22 @@ pub async fn run<S: Session>(
     let mut orders = Orders::default();
     for (answer, order) in orders.iter_mut().enumerate() {
         *order = requests.row_if_any(answer)?.map(|oldest| oldest.integer(0, 0)).transpose()?;
-        let counter = if order.is_some() { Counter::DistrictsDelivered } else { Counter::DistrictsSkipped };
-        count(tally, counter, 1);
     }
+    count_districts(tally, orders.iter().flatten().count());
 
     requests.clear();
     let queued = || (1..).zip(orders).filter_map(|(district, order)| Some((number(district), order?)));
     for (district, order) in queued() {
-        let id = Param::Integer(order);
-        requests.add(Sql::Carry, &[number(input.carrier), warehouse, district, id]);
-        requests.add(Sql::DeliverLines, &[Param::Integer(now_us()), warehouse, district, id]);
+        requests.add(Sql::Carry, &[number(input.carrier), warehouse, district, Param::Integer(order)]);
+    }
+    let first_lines = requests.next_number();
+    for (district, order) in queued() {
+        requests.add(Sql::DeliverLines, &[Param::Integer(now_us()), warehouse, district, Param::Integer(order)]);
     }
     requests.send(session).await?;
     let mut credits = Vec::with_capacity(orders.len());
     for (place, (district, order)) in queued().enumerate() {
-        let (carried, lines) = (requests.row(2 * place)?, 2 * place + 1);
+        let (carried, lines) = (requests.row(place)?, first_lines + place);
         let (customer, promised) = (Param::Integer(carried.integer(0, 0)?), carried.integer(0, 1)?);
         let delivered = requests.answer(lines);
         if length(delivered.rows()) != promised {
@@ -59,7 +60,7 @@ pub async fn run<S: Session>(
     for credit in &credits {
         requests.add(Sql::CreditDelivery, credit);
     }
-    let judge = |requests: &Requests<'_>| (0..credits.len()).try_for_each(|credit| requests.require_change(credit));
+    let judge = |requests: &Requests<'_>| requests.require_changes(0..credits.len());
     requests.finish(session, judge).await?;
     Ok(orders)
 }

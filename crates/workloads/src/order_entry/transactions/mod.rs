@@ -17,6 +17,7 @@ use crate::effects::Effects;
 use crate::workload::Ending;
 use engines::batch::{Batch, Sending};
 use engines::session::{Access, Param, ResultSet, Session, SessionError};
+use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub async fn run<S: Session>(
@@ -35,8 +36,8 @@ pub async fn run<S: Session>(
             };
             effects.tell(&[order.warehouse.into(), order.district.into(), receipt.order, receipt.total_cents]);
         }
-        Input::Payment(input) => drop(payment::run(session, requests, input, tally).await?),
-        Input::OrderStatus(input) => drop(order_status::run(session, requests, input, tally).await?),
+        Input::Payment(input) => drop(payment::run(session, requests, input).await?),
+        Input::OrderStatus(input) => drop(order_status::run(session, requests, input).await?),
         Input::Delivery(input) => drop(delivery::run(session, requests, input, tally).await?),
         Input::StockLevel(input) => drop(stock_level::run(session, requests, input).await?),
     }
@@ -44,17 +45,17 @@ pub async fn run<S: Session>(
 }
 
 /// The time that goes into a row, in microseconds since 1970. It is the client's clock, on all engines.
-fn now_us() -> i64 {
+pub fn now_us() -> i64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX)
 }
 
-fn number(id: u32) -> Param<'static> {
+pub fn number(id: u32) -> Param<'static> {
     Param::Integer(i64::from(id))
 }
 
 /// A number of rows or lines, to compare with one in the database.
-fn length(count: usize) -> i64 {
+pub fn length(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -123,6 +124,15 @@ impl Requests<'_> {
             0 => Ok(None),
             1 => Ok(Some(answer)),
             rows => Err(self.unexpected(number, format!("{rows} rows instead of 1"))),
+        }
+    }
+
+    /// Fails unless requests of one statement, which follow each other, changed one row each.
+    fn require_changes(&self, numbers: Range<usize>) -> Result<(), SessionError> {
+        let changed: u64 = numbers.clone().map(|number| self.answer(number).changed()).sum();
+        match numbers.len() {
+            requests if changed == requests as u64 => Ok(()),
+            requests => Err(self.unexpected(numbers.start, format!("{changed} rows changed instead of {requests}"))),
         }
     }
 

@@ -7,7 +7,7 @@ use super::super::tally::{Counter, count};
 use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use crate::random::Letters;
-use engines::session::{Access, Param, Session, SessionError};
+use engines::session::{Access, Param, ResultSet, Session, SessionError};
 
 /// What the customer learns about an accepted order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,19 +43,21 @@ pub async fn run<S: Session>(
     tally: &mut Tally,
 ) -> Result<Option<Receipt>, SessionError> {
     let lines = input.lines();
-    requests.begin(Access::ReadWrite);
-    let (order, rates, items) = begin(session, &mut requests, input).await?;
-    let remote = lines.iter().filter(|line| line.supply_warehouse != input.warehouse).count();
-    count(tally, Counter::OrderLines, lines.len());
-    count(tally, Counter::RemoteLines, remote);
-    let entered = enter(session, &mut requests, input, order, &items).await?;
+    let (order, rates, entered) = begin(session, &mut requests, input).await?;
 
     requests.clear();
+    let (warehouse, district, id) = (number(input.warehouse), number(input.district), Param::Integer(order));
+    let (customer, count_of_lines) = (number(input.customer), Param::Integer(length(lines.len())));
+    let all_local = Param::Integer(i64::from(input.is_all_local()));
+    let entry = [warehouse, district, id, customer, Param::Integer(now_us()), count_of_lines, all_local];
+    let of_order = requests.add(Sql::InsertOrder, &entry);
+    let queued = requests.add(Sql::InsertQueued, &[warehouse, district, id]);
+    let first = requests.next_number();
     for (line, entered) in lines.iter().zip(&entered) {
         let entry = [
-            number(input.warehouse),
-            number(input.district),
-            Param::Integer(order),
+            warehouse,
+            district,
+            id,
             number(line.number),
             number(line.item),
             number(line.supply_warehouse),
@@ -65,7 +67,11 @@ pub async fn run<S: Session>(
         ];
         requests.add(Sql::InsertLine, &entry);
     }
-    let judge = |requests: &Requests<'_>| (0..entered.len()).try_for_each(|line| requests.require_change(line));
+    let judge = |requests: &Requests<'_>| {
+        requests.require_change(of_order)?;
+        requests.require_change(queued)?;
+        requests.require_changes(first..requests.next_number())
+    };
     if entered.len() < lines.len() {
         requests.send(session).await?;
         judge(&requests)?;
@@ -79,24 +85,32 @@ pub async fn run<S: Session>(
     Ok(Some(Receipt { order, total_cents: rates.total_cents(sum_cents), branded }))
 }
 
-struct Item {
-    price_cents: i64,
-    is_marked: bool,
+struct Entered {
+    amount_cents: i64,
+    branded: bool,
+    district_information: Letters<24>,
 }
 
-/// Takes the order's number, and finds the items up to the first that does not exist.
+/// Takes the order's number, and for each line the item and its stock, up to the first item that does not exist.
 async fn begin<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
     input: &NewOrder,
-) -> Result<(i64, Rates, Vec<Item>), SessionError> {
+) -> Result<(i64, Rates, Vec<Entered>), SessionError> {
     let (warehouse, district, customer) = (number(input.warehouse), number(input.district), number(input.customer));
+    requests.begin(Access::ReadWrite);
     let warehouse_tax = requests.add(Sql::WarehouseTax, &[warehouse]);
     let taken = requests.add(Sql::TakeOrderNumber, &[warehouse, district]);
     let buyer = requests.add(Sql::CustomerDiscount, &[warehouse, district, customer]);
-    let first = requests.next_number();
+    let first_item = requests.next_number();
     for line in input.lines() {
         requests.add(Sql::Item, &[number(line.item)]);
+    }
+    let first_stock = requests.next_number();
+    for line in input.lines() {
+        let remote = Param::Integer(i64::from(line.supply_warehouse != input.warehouse));
+        let params = [number(line.quantity), remote, number(line.supply_warehouse), number(line.item), district];
+        requests.add(Sql::TakeStock, &params);
     }
     requests.send(session).await?;
     let warehouse_tax = requests.row(warehouse_tax)?.integer(0, 0)?;
@@ -104,54 +118,21 @@ async fn begin<S: Session>(
     let (district_tax, order) = (taken.integer(0, 0)?, taken.integer(0, 1)?);
     let buyer = requests.row(buyer)?;
     let (discount, _, _) = (buyer.integer(0, 0)?, buyer.text(0, 1)?, buyer.text(0, 2)?);
-    let mut items = Vec::with_capacity(input.lines().len());
-    for answer in first..requests.next_number() {
-        let Some(item) = requests.row_if_any(answer)? else { break };
-        item.text(0, 1)?;
-        items.push(Item { price_cents: item.integer(0, 0)?, is_marked: item.text(0, 2)?.contains(ORIGINAL) });
+    let mut entered = Vec::with_capacity(input.lines().len());
+    for (line, (item, stock)) in input.lines().iter().zip((first_item..).zip(first_stock..)) {
+        let Some(item) = requests.row_if_any(item)? else { break };
+        entered.push(enter(line, item, requests.row(stock)?)?);
     }
-    Ok((order, Rates { warehouse_tax, district_tax, discount }, items))
+    Ok((order, Rates { warehouse_tax, district_tax, discount }, entered))
 }
 
-struct Entered {
-    amount_cents: i64,
-    branded: bool,
-    district_information: Letters<24>,
-}
-
-/// Enters the order without its lines, and takes the found items from the stock.
-async fn enter<S: Session>(
-    session: &mut S,
-    requests: &mut Requests<'_>,
-    input: &NewOrder,
-    order: i64,
-    items: &[Item],
-) -> Result<Vec<Entered>, SessionError> {
-    requests.clear();
-    let (warehouse, district, id) = (number(input.warehouse), number(input.district), Param::Integer(order));
-    let (customer, lines) = (number(input.customer), Param::Integer(length(input.lines().len())));
-    let all_local = Param::Integer(i64::from(input.is_all_local()));
-    let entry = [warehouse, district, id, customer, Param::Integer(now_us()), lines, all_local];
-    let entered = requests.add(Sql::InsertOrder, &entry);
-    let queued = requests.add(Sql::InsertQueued, &[warehouse, district, id]);
-    let first = requests.next_number();
-    for line in &input.lines()[..items.len()] {
-        let remote = Param::Integer(i64::from(line.supply_warehouse != input.warehouse));
-        let params = [number(line.quantity), remote, number(line.supply_warehouse), number(line.item), district];
-        requests.add(Sql::TakeStock, &params);
-    }
-    requests.send(session).await?;
-    requests.require_change(entered)?;
-    requests.require_change(queued)?;
-    let taken = |(answer, (line, item)): (usize, (&Line, &Item))| {
-        let stock = requests.row(answer)?;
-        stock.integer(0, 0)?;
-        let mut district_information = Letters::default();
-        district_information.push(stock.text(0, 2)?.as_bytes());
-        let branded = item.is_marked && stock.text(0, 1)?.contains(ORIGINAL);
-        Ok(Entered { amount_cents: item.price_cents * i64::from(line.quantity), branded, district_information })
-    };
-    (first..).zip(input.lines().iter().zip(items)).map(taken).collect()
+fn enter(line: &Line, item: &ResultSet, stock: &ResultSet) -> Result<Entered, SessionError> {
+    item.text(0, 1)?;
+    stock.integer(0, 0)?;
+    let mut district_information = Letters::default();
+    district_information.push(stock.text(0, 2)?.as_bytes());
+    let branded = item.text(0, 2)?.contains(ORIGINAL) && stock.text(0, 1)?.contains(ORIGINAL);
+    Ok(Entered { amount_cents: item.integer(0, 0)? * i64::from(line.quantity), branded, district_information })
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Order-status: a customer asks what became of the last order.
 
-use super::super::inputs::{OrderStatus, Who};
+use super::super::inputs::OrderStatus;
 use super::super::rows::Home;
 use super::super::statements::Sql;
-use super::super::tally::{Counter, count};
 use super::customer::{self, Named};
 use super::{Requests, length, number};
-use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
 /// Item, supplier, quantity and amount.
@@ -17,10 +15,7 @@ pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
     input: &OrderStatus,
-    tally: &mut Tally,
 ) -> Result<i64, SessionError> {
-    let is_by_name = matches!(input.who, Who::LastName(_));
-    count(tally, Counter::StatusByLastName, usize::from(is_by_name));
     let home = Home { warehouse: input.warehouse, district: input.district };
     let (warehouse, district) = (number(input.warehouse), number(input.district));
 

@@ -1,11 +1,9 @@
 //! Payment: a customer pays, possibly in another warehouse than the home one.
 
-use super::super::inputs::{Payment, Who};
+use super::super::inputs::Payment;
 use super::super::rows::Home;
 use super::super::statements::Sql;
-use super::super::tally::{Counter, count};
 use super::{Requests, customer, now_us, number};
-use crate::effects::Tally;
 use crate::random::Letters;
 use engines::session::{Access, Param, ResultSet, Session, SessionError};
 use std::io::Write;
@@ -24,14 +22,8 @@ pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
     input: &Payment,
-    tally: &mut Tally,
 ) -> Result<i64, SessionError> {
     let home = Home { warehouse: input.customer_warehouse, district: input.customer_district };
-    let is_remote = input.customer_warehouse != input.warehouse;
-    let is_by_name = matches!(input.who, Who::LastName(_));
-    count(tally, Counter::RemotePayments, usize::from(is_remote));
-    count(tally, Counter::PaymentsByLastName, usize::from(is_by_name));
-
     let (warehouse, district) = (number(input.warehouse), number(input.district));
     let amount = Param::Integer(input.amount_cents);
     requests.begin(Access::ReadWrite);
@@ -92,6 +84,7 @@ fn note(input: &Payment, id: i64) -> Letters<NOTE_MAX> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::inputs::Who;
     use super::*;
 
     #[test]

@@ -1,0 +1,236 @@
+//! The five transactions as calls of procedures in the database: one request and one answer for each.
+
+use super::definition::{DISTRICTS, LAST_NAME_MAX, LINES_MAX, last_name};
+use super::inputs::{Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel, Who};
+use super::settings::WAREHOUSES_MAX;
+use super::tally::{Counter, count, count_districts};
+use super::transactions::{length, now_us, number};
+use crate::effects::{Effects, Tally};
+use crate::random::Letters;
+use crate::sql::{self, SqlError};
+use crate::workload::Ending;
+use engines::session::{Param, ResultSet, Session, SessionError};
+use engines::statement::{ByDialect, Statement, StatementId};
+use std::io::Write;
+
+/// What makes the procedures. SQLite has none.
+pub const PROCEDURES: ByDialect<&str> = ByDialect {
+    sqlite: "",
+    postgres: include_str!("sql/procedures.postgres.sql"),
+    mysql: include_str!("sql/procedures.mysql.sql"),
+};
+const POSTGRES: &str = include_str!("sql/calls.postgres.sql");
+const MYSQL: &str = include_str!("sql/calls.mysql.sql");
+
+settings::names! {
+    /// Position in the list of prepared statements.
+    #[repr(u16)]
+    enum Call {
+        NewOrder => "new-order",
+        Payment => "payment",
+        OrderStatus => "order-status",
+        Delivery => "delivery",
+        StockLevel => "stock-level",
+    }
+}
+
+/// The calls of every dialect.
+pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
+    let calls = |file| sql::statements(Call::NAMES, file, "");
+    Ok(ByDialect { sqlite: Vec::new(), postgres: calls(POSTGRES)?, mysql: calls(MYSQL)? })
+}
+
+pub async fn run<S: Session>(
+    session: &mut S,
+    input: &Input,
+    effects: &mut Effects<'_, Input>,
+) -> Result<Ending, SessionError> {
+    match input {
+        Input::NewOrder(order) => {
+            let Some((number, total_cents)) = new_order(session, order).await? else {
+                count(&mut effects.tally, Counter::OrdersRolledBack, 1);
+                return Ok(Ending::RolledBack);
+            };
+            effects.tell(&[order.warehouse.into(), order.district.into(), number, total_cents]);
+        }
+        Input::Payment(input) => payment(session, input).await?,
+        Input::OrderStatus(input) => order_status(session, input).await?,
+        Input::Delivery(input) => delivery(session, input, &mut effects.tally).await?,
+        Input::StockLevel(input) => stock_level(session, input).await?,
+    }
+    Ok(Ending::Committed)
+}
+
+async fn call<'a, S: Session>(
+    session: &'a mut S,
+    call: Call,
+    params: &[Param<'_>],
+) -> Result<&'a ResultSet, SessionError> {
+    session.execute(StatementId(call as u16), params).await
+}
+
+/// Calls what returns exactly one row.
+async fn one_row<'a, S: Session>(
+    session: &'a mut S,
+    of: Call,
+    params: &[Param<'_>],
+) -> Result<&'a ResultSet, SessionError> {
+    let answer = call(session, of, params).await?;
+    match answer.rows() {
+        1 => Ok(answer),
+        rows => Err(unexpected(of, format!("{rows} rows instead of 1"))),
+    }
+}
+
+#[cold]
+fn unexpected(call: Call, what: String) -> SessionError {
+    SessionError::Unexpected { statement: call.name(), what }
+}
+
+/// Returns the order's number and total, or `None` if it was rolled back because an item does not exist.
+async fn new_order<S: Session>(session: &mut S, input: &NewOrder) -> Result<Option<(i64, i64)>, SessionError> {
+    let lines = input.lines();
+    let list = |value: fn(&Line) -> u32| list(lines.iter().map(value));
+    let (numbers, items) = (list(|line| line.number), list(|line| line.item));
+    let (suppliers, quantities) = (list(|line| line.supply_warehouse), list(|line| line.quantity));
+    let params = [
+        number(input.warehouse),
+        number(input.district),
+        number(input.customer),
+        Param::Integer(now_us()),
+        Param::Integer(i64::from(input.is_all_local())),
+        Param::Text(numbers.as_str()),
+        Param::Text(items.as_str()),
+        Param::Text(suppliers.as_str()),
+        Param::Text(quantities.as_str()),
+    ];
+    let answer = one_row(session, Call::NewOrder, &params).await?;
+    let order = answer.integer(0, 0)?;
+    if answer.is_null(0, 1) {
+        return Ok(None);
+    }
+    let (total_cents, _, _) = (answer.integer(0, 1)?, answer.integer(0, 2)?, answer.text(0, 3)?);
+    Ok(Some((order, total_cents)))
+}
+
+async fn payment<S: Session>(session: &mut S, input: &Payment) -> Result<(), SessionError> {
+    let payer = Payer::new(input.who);
+    let params = [
+        number(input.warehouse),
+        number(input.district),
+        number(input.customer_warehouse),
+        number(input.customer_district),
+        payer.id(),
+        payer.name(),
+        Param::Integer(input.amount_cents),
+        Param::Integer(now_us()),
+    ];
+    let answer = one_row(session, Call::Payment, &params).await?;
+    answer.integer(0, 0)?;
+    answer.text(0, 1).map(drop)
+}
+
+async fn order_status<S: Session>(session: &mut S, input: &OrderStatus) -> Result<(), SessionError> {
+    /// Order, promised lines, item, supplier, quantity and amount.
+    const INTEGERS: usize = 6;
+    let payer = Payer::new(input.who);
+    let params = [number(input.warehouse), number(input.district), payer.id(), payer.name()];
+    let lines = call(session, Call::OrderStatus, &params).await?;
+    for line in 0..lines.rows() {
+        for column in 0..INTEGERS {
+            lines.integer(line, column)?;
+        }
+    }
+    let promised = lines.integer(0, 1)?;
+    if length(lines.rows()) != promised {
+        let what = format!("{} lines of an order that has {promised}", lines.rows());
+        return Err(unexpected(Call::OrderStatus, what));
+    }
+    Ok(())
+}
+
+async fn delivery<S: Session>(session: &mut S, input: &Delivery, tally: &mut Tally) -> Result<(), SessionError> {
+    let params = [number(input.warehouse), number(input.carrier), Param::Integer(now_us())];
+    let delivered = one_row(session, Call::Delivery, &params).await?.integer(0, 0)?;
+    let of_all = usize::try_from(delivered).ok().filter(|delivered| *delivered <= DISTRICTS as usize);
+    count_districts(tally, of_all.ok_or_else(|| unexpected(Call::Delivery, format!("{delivered} districts")))?);
+    Ok(())
+}
+
+async fn stock_level<S: Session>(session: &mut S, input: &StockLevel) -> Result<(), SessionError> {
+    let params = [number(input.warehouse), number(input.district), Param::Integer(input.threshold)];
+    one_row(session, Call::StockLevel, &params).await?.integer(0, 0).map(drop)
+}
+
+/// The customer, by id or by name; the other is null.
+enum Payer {
+    Id(u32),
+    Name(Letters<LAST_NAME_MAX>),
+}
+
+impl Payer {
+    fn new(who: Who) -> Self {
+        match who {
+            Who::Id(id) => Self::Id(id),
+            Who::LastName(name) => Self::Name(last_name(name)),
+        }
+    }
+
+    fn id(&self) -> Param<'_> {
+        match self {
+            Self::Id(id) => number(*id),
+            Self::Name(_) => Param::Null,
+        }
+    }
+
+    fn name(&self) -> Param<'_> {
+        match self {
+            Self::Id(_) => Param::Null,
+            Self::Name(name) => Param::Text(name.as_str()),
+        }
+    }
+}
+
+/// Room for a list: warehouses and items have at most six digits, and a comma follows.
+const LIST_MAX: usize = LINES_MAX as usize * 7;
+const _: () = assert!(WAREHOUSES_MAX < 1_000_000 && super::inputs::UNUSED_ITEM < 1_000_000);
+
+/// Numbers with commas between them.
+fn list(numbers: impl Iterator<Item = u32>) -> Letters<LIST_MAX> {
+    let mut text = [0_u8; LIST_MAX];
+    let mut room = text.as_mut_slice();
+    for (place, number) in numbers.enumerate() {
+        let written = if place == 0 { write!(room, "{number}") } else { write!(room, ",{number}") };
+        debug_assert!(written.is_ok());
+    }
+    let length = LIST_MAX - room.len();
+    let mut list = Letters::default();
+    list.push(&text[..length]);
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engines::statement::Dialect;
+
+    #[test]
+    fn files_and_names_belong_together() {
+        let calls = read().unwrap();
+        for dialect in [Dialect::Postgres, Dialect::Mysql] {
+            let named = |call: Call| calls.of(dialect)[call as usize].sql.as_str();
+            assert!(named(Call::NewOrder).contains(" new_order($1"));
+            assert!(named(Call::StockLevel).contains("stock_level("));
+            for routine in ["new_order", "payment", "order_status", "delivery", "stock_level"] {
+                assert!(PROCEDURES.of(dialect).contains(&format!(" {routine}(")), "{routine}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_has_room_for_the_longest_lines() {
+        assert_eq!(list([1, 22, 3].into_iter()).as_str(), "1,22,3");
+        let longest = list(std::iter::repeat_n(100_001, LINES_MAX as usize));
+        assert_eq!(longest.as_str().split(',').filter(|number| *number == "100001").count(), LINES_MAX as usize);
+    }
+}
