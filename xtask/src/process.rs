@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 const TICKS_PER_SECOND: f64 = 100.0;
 /// How often a running process's memory is read.
 const LOOK: Duration = Duration::from_millis(50);
-/// Fields of /proc/self/stat after the command's name: CPU time, user and system, of children that were waited for.
+/// Fields of a process's stat file after the command's name: its CPU time, user and system, and that of children that it
+/// has waited for.
+const USER: usize = 11;
+const SYSTEM: usize = 12;
 const CHILDREN_USER: usize = 13;
 const CHILDREN_SYSTEM: usize = 14;
 
@@ -86,12 +89,22 @@ impl Drop for Watched {
 }
 
 fn cpu_of_children() -> anyhow::Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("reading /proc/self/stat")?;
+    cpu(std::process::id(), &[CHILDREN_USER, CHILDREN_SYSTEM])
+}
+
+/// CPU time of a process and of its children that have ended.
+pub fn cpu_of(process: u32) -> anyhow::Result<f64> {
+    cpu(process, &[USER, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM])
+}
+
+fn cpu(process: u32, wanted: &[usize]) -> anyhow::Result<f64> {
+    let file = format!("/proc/{process}/stat");
+    let stat = std::fs::read_to_string(&file).with_context(|| format!("reading {file}"))?;
     let after_name = stat.rsplit_once(") ").context("a stat line holds a name")?.1;
     let fields: Vec<&str> = after_name.split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok());
-    let (user, system) = ticks(CHILDREN_USER).zip(ticks(CHILDREN_SYSTEM)).context("a stat line has 52 fields")?;
-    Ok((user + system) / TICKS_PER_SECOND)
+    let ticks = |index: &usize| fields.get(*index)?.parse::<f64>().ok();
+    let ticks: Option<f64> = wanted.iter().map(ticks).sum();
+    Ok(ticks.context("a stat line has 52 fields")? / TICKS_PER_SECOND)
 }
 
 fn peak_memory(process: u32) -> Option<u64> {

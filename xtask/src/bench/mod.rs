@@ -9,6 +9,7 @@ mod consolidation;
 mod conversation;
 mod driver;
 mod load;
+mod order_entry;
 mod postgres;
 mod ratio;
 mod rehearsals;
@@ -71,6 +72,19 @@ pub enum Race {
         #[arg(long, value_delimiter = ',', default_values_t = [4, 48, 200])]
         clients: Vec<u32>,
     },
+    /// Order-entry over TCP: plain and pipelined statements, procedures, and go-tpc if it is installed
+    OrderEntry {
+        #[arg(long, default_value_t = 10)]
+        warehouses: u32,
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+        /// Length of one turn
+        #[arg(long, default_value_t = 4)]
+        seconds: u32,
+        /// Only what has this in its name, for example "MariaDB" or "64 clients"
+        #[arg(long, default_value = "")]
+        only: String,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -109,6 +123,9 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
             driver::race(&ground()?, before.as_deref(), *rounds, *seconds, only)
         }
         Race::Shards { blocks, clients } => shards::race(&ground()?, *blocks, clients),
+        Race::OrderEntry { warehouses, rounds, seconds, only } => {
+            order_entry::race(&ground()?, *warehouses, *rounds, *seconds, only)
+        }
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Report => report::race(&ground()?),
@@ -150,5 +167,15 @@ impl Ground {
         std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
         let bakeoff = target.join("x86_64-unknown-linux-gnu/release/bakeoff");
         Ok(Self { root: root.to_path_buf(), bakeoff, folder, cache: target.join("races-cache") })
+    }
+
+    /// The same with an empty folder in memory. A race that fails leaves it to the next one, which empties it.
+    fn in_memory(&self) -> anyhow::Result<Self> {
+        let folder = PathBuf::from("/dev/shm/bakeoff-race");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        Ok(Self { root: self.root.clone(), bakeoff: self.bakeoff.clone(), folder, cache: self.cache.clone() })
     }
 }

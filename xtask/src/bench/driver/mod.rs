@@ -9,7 +9,7 @@
 mod contestant;
 mod omission;
 mod scenario;
-mod server;
+pub mod server;
 mod summary;
 mod terminals;
 

@@ -5,6 +5,7 @@ use super::super::conversation::Conversation;
 use crate::process::descendants;
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -43,12 +44,24 @@ pub struct Server {
     pub port: String,
     pub user: String,
     pub database: String,
+    /// For sessions over TCP.
+    pub password: String,
     conversation: Conversation,
     folder: PathBuf,
 }
 
 impl Server {
     pub fn start(ground: &Ground, product: Product) -> anyhow::Result<Self> {
+        Self::listening(ground, product, None)
+    }
+
+    /// The server also listens on a TCP port of this host.
+    pub fn on_tcp(ground: &Ground, product: Product) -> anyhow::Result<Self> {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+        Self::listening(ground, product, Some(free.context("looking for a free port")?))
+    }
+
+    fn listening(ground: &Ground, product: Product, listen: Option<SocketAddr>) -> anyhow::Result<Self> {
         let folder = ground.folder.join(product.kind());
         std::fs::create_dir_all(folder.join("data")).with_context(|| format!("making {}", folder.display()))?;
         let mut conversation = Conversation::start(ground, &folder)?;
@@ -56,15 +69,15 @@ impl Server {
             "request": "start-server",
             "engine": { "kind": product.kind(), "settings": defaults(ground, product)? },
             "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
-            "listen": null,
+            "listen": listen,
         }))?;
         let endpoint = &reply["with"]["endpoint"];
         let text = |key: &str| match &endpoint[key] {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let [host, port, user, database] = ["host", "port", "user", "database"].map(text);
-        Ok(Self { product, host, port, user, database, conversation, folder })
+        let [host, port, user, database, password] = ["host", "port", "user", "database", "password"].map(text);
+        Ok(Self { product, host, port, user, database, password, conversation, folder })
     }
 
     /// The server's address in bakeoff's form.
@@ -78,10 +91,23 @@ impl Server {
         format!("{address}/{}", self.database)
     }
 
+    /// The same server at a TCP port of this host, in bakeoff's form.
+    pub fn url_at(&self, port: u16) -> String {
+        let (scheme, more) = match self.product {
+            Product::Postgres => ("postgres", "?sslmode=disable"),
+            Product::Mariadb => ("mariadb", "?ssl-mode=DISABLED"),
+        };
+        format!("{scheme}://{}:{}@127.0.0.1:{port}/{}{more}", self.user, self.password, self.database)
+    }
+
+    /// The process that started it.
+    pub fn agent(&self) -> anyhow::Result<u32> {
+        self.conversation.process_id().context("the agent is a process of ours")
+    }
+
     /// Sends a signal to every process of the server.
     pub fn signal(&self, name: &str) -> anyhow::Result<()> {
-        let agent = self.conversation.process_id().context("the agent is a process of ours")?;
-        let processes = descendants(agent)?;
+        let processes = descendants(self.agent()?)?;
         ensure!(!processes.is_empty(), "the server has no processes");
         let ids = processes.iter().map(u32::to_string);
         // A backend may end between the listing and the signal, which `kill` then mentions.
