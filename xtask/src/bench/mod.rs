@@ -169,13 +169,25 @@ impl Ground {
         Ok(Self { root: root.to_path_buf(), bakeoff, folder, cache: target.join("races-cache") })
     }
 
-    /// The same with an empty folder in memory. A race that fails leaves it to the next one, which empties it.
-    fn in_memory(&self) -> anyhow::Result<Self> {
-        let folder = PathBuf::from("/dev/shm/bakeoff-race");
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
-        }
+    /// The same with a folder in memory. Whoever holds the second value keeps the folder.
+    fn in_memory(&self) -> anyhow::Result<(Self, Emptied)> {
+        let folder = PathBuf::from("/dev/shm").join(format!("bakeoff-race-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-        Ok(Self { root: self.root.clone(), bakeoff: self.bakeoff.clone(), folder, cache: self.cache.clone() })
+        let emptied = Emptied(folder.clone());
+        Ok((
+            Self { root: self.root.clone(), bakeoff: self.bakeoff.clone(), folder, cache: self.cache.clone() },
+            emptied,
+        ))
+    }
+}
+
+/// A folder that goes with the race, also if the race fails.
+struct Emptied(PathBuf);
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("removing {}: {error}", self.0.display());
+        }
     }
 }

@@ -212,6 +212,14 @@ fn a_load_from_outside_needs_an_engine_with_a_network() {
 }
 
 #[test]
+fn procedures_need_an_engine_that_has_them_and_are_not_sent_in_batches() {
+    let called = GOOD.replace("warehouses = 1", "warehouses = 1\ntransactions = \"procedures\"");
+    refused(&called, &["workload.transactions: found \"procedures\"", "SQLite has no procedures"]);
+    let both = called.replace("transactions = ", "statements = \"pipelined\"\ntransactions = ");
+    refused(&both, &["workload.statements: found \"pipelined\"", "one request for each transaction"]);
+}
+
+#[test]
 fn a_study_that_is_not_there_is_named() {
     let output = Place::new(GOOD).bakeoff(&["run", "absent.toml"]);
     assert_eq!(output.status.code(), Some(2));

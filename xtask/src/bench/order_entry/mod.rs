@@ -40,7 +40,8 @@ struct Extent {
 
 pub fn race(ground: &Ground, warehouses: u32, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
     ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
-    let ground = &ground.in_memory()?;
+    let (ground, _emptied) = ground.in_memory()?;
+    let ground = &ground;
     let extent = Extent { warehouses, rounds, seconds };
     let contestants = Contestant::that_run();
     let mut bars = Vec::new();
@@ -65,7 +66,6 @@ pub fn race(ground: &Ground, warehouses: u32, rounds: u32, seconds: u32, only: &
         }
         server.stop()?;
     }
-    std::fs::remove_dir_all(&ground.folder).with_context(|| format!("removing {}", ground.folder.display()))?;
     verdict(&bars)
 }
 
@@ -101,7 +101,9 @@ fn load(
     execute(server, &server.database, &format!("CREATE DATABASE {}", Contestant::GoTpc.database(server)))?;
     let found = timed(Contestant::GoTpc)? / ours;
     let what = format!("{}: time of go-tpc to load, of ours", server.product.name());
-    Ok(Some(Bar { what, found, asked: Asked::AtLeast(4.0) }))
+    // On MariaDB a limit was never set.
+    let is_limited = server.product == Product::Postgres;
+    Ok(is_limited.then_some(Bar { what, found, asked: Asked::AtLeast(4.0) }))
 }
 
 /// Turns of one contestant, one for each round.
