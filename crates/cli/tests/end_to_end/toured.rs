@@ -34,6 +34,8 @@ bakeoff() {
             nightly) word=sqlite ;;
             URL|*postgres://*) word=sqlite:tour.db ;;
             warehouses=*) word=warehouses=1 ;;
+            # SQLite has none.
+            transactions=procedures) word=transactions=client ;;
             table_size=*) word=table_size=100 ;;
             tables=*) word=tables=2 ;;
             --pilot|--precision) previous=$word; continue ;;
