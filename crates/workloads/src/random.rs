@@ -12,6 +12,7 @@ pub use distribution::{Distribution, Shape, Special};
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::fmt;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Letters of both cases and digits: what random text is made of.
@@ -212,6 +213,15 @@ impl<const LIMIT: usize> Letters<LIMIT> {
     pub fn as_str(&self) -> &str {
         // It only ever contains ASCII, so it is always valid text.
         std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+/// Fails if not all of the text fits.
+impl<const LIMIT: usize> fmt::Write for Letters<LIMIT> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let fits = text.len() <= LIMIT - self.length;
+        self.push(text.as_bytes());
+        if fits { Ok(()) } else { Err(fmt::Error) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::sql::{self, SqlError};
 use crate::workload::Ending;
 use engines::session::{Param, ResultSet, Session, SessionError};
 use engines::statement::{ByDialect, Statement, StatementId};
-use std::io::Write;
+use std::fmt::Write;
 
 /// What makes the procedures. SQLite has none.
 pub const PROCEDURES: ByDialect<&str> = ByDialect {
@@ -197,15 +197,12 @@ const _: () = assert!(WAREHOUSES_MAX < 1_000_000 && super::inputs::UNUSED_ITEM <
 
 /// Numbers with commas between them.
 fn list(numbers: impl Iterator<Item = u32>) -> Letters<LIST_MAX> {
-    let mut text = [0_u8; LIST_MAX];
-    let mut room = text.as_mut_slice();
+    let mut list = Letters::default();
     for (place, number) in numbers.enumerate() {
-        let written = if place == 0 { write!(room, "{number}") } else { write!(room, ",{number}") };
+        let comma = if place == 0 { "" } else { "," };
+        let written = write!(list, "{comma}{number}");
         debug_assert!(written.is_ok());
     }
-    let length = LIST_MAX - room.len();
-    let mut list = Letters::default();
-    list.push(&text[..length]);
     list
 }
 

@@ -1,7 +1,7 @@
 //! The texts of the rows, in buffers of fixed length.
 
 use crate::random::{Letters, Stream};
-use std::io::Write;
+use std::fmt::Write;
 
 pub const C_LENGTH: usize = 119;
 pub const PAD_LENGTH: usize = 59;
@@ -31,17 +31,13 @@ pub fn digit_groups<const LENGTH: usize>(stream: &mut Stream) -> Letters<LENGTH>
 
 /// Ten random numbers with dashes between them, cut where the column ends.
 pub fn joined_numbers(stream: &mut Stream) -> Letters<C_LENGTH> {
-    let mut text = [0; C_LENGTH];
-    let mut room = text.as_mut_slice();
+    let mut letters = Letters::default();
     for place in 0..NUMBERS {
         let dash = if place == 0 { "" } else { "-" };
         // Ten numbers of at most ten digits and nine dashes always fit.
-        let written = write!(room, "{dash}{}", stream.below(1 << NUMBER_BITS));
+        let written = write!(letters, "{dash}{}", stream.below(1 << NUMBER_BITS));
         debug_assert!(written.is_ok());
     }
-    let length = C_LENGTH - room.len();
-    let mut letters = Letters::default();
-    letters.push(&text[..length]);
     letters
 }
 

@@ -6,7 +6,7 @@ use super::super::statements::Sql;
 use super::{Requests, customer, now_us, number};
 use crate::random::Letters;
 use engines::session::{Access, Param, ResultSet, Session, SessionError};
-use std::io::Write;
+use std::fmt::Write;
 
 /// Room for the note of a payment: five ids and an amount.
 const NOTE_MAX: usize = 80;
@@ -62,11 +62,10 @@ fn place_name(set: &ResultSet) -> Result<&[u8], SessionError> {
 
 /// The note that goes in front of the data of a customer with bad credit: who paid, where, and how much.
 fn note(input: &Payment, id: i64) -> Letters<NOTE_MAX> {
-    let mut text = [0_u8; NOTE_MAX];
-    let mut room = text.as_mut_slice();
+    let mut note = Letters::default();
     // Five ids of at most ten digits and an amount of seven always fit.
     let written = write!(
-        room,
+        note,
         "{id} {} {} {} {} {}.{:02}|",
         input.customer_district,
         input.customer_warehouse,
@@ -76,9 +75,6 @@ fn note(input: &Payment, id: i64) -> Letters<NOTE_MAX> {
         input.amount_cents % 100
     );
     debug_assert!(written.is_ok());
-    let length = NOTE_MAX - room.len();
-    let mut note = Letters::default();
-    note.push(&text[..length]);
     note
 }
 
