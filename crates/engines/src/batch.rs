@@ -23,8 +23,8 @@ pub enum Sending {
 /// requests after the failed one, or it does and the rollback undoes them. A batch with a failed request commits
 /// nothing.
 ///
-/// Requests of one statement that follow each other may be executed as one. Then the first of their answers tells how many rows
-/// all of them changed, and the others tell 0. Where a dialect needs two statements for one, the first may be executed for all of
+/// Requests of one statement that follow each other may be executed as one. If that changes rows, the first of their answers
+/// tells how many rows all of them changed, and the others tell 0. Where a dialect needs two statements for one, the first may be executed for all of
 /// them before the second.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -133,6 +133,11 @@ impl Batch {
 
     pub(crate) fn params(&self, number: usize) -> impl ExactSizeIterator<Item = Param<'_>> {
         self.values[self.requests[number].values.clone()].iter().map(|value| self.param(value))
+    }
+
+    /// One parameter of a request.
+    pub(crate) fn value(&self, number: usize, parameter: usize) -> Param<'_> {
+        self.param(&self.values[self.requests[number].values.clone()][parameter])
     }
 
     fn param(&self, value: &Value) -> Param<'_> {

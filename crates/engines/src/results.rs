@@ -199,6 +199,20 @@ impl ResultSet {
         self.cells.push(Cell::Null);
     }
 
+    /// Appends a row of another result, from this column on.
+    pub(crate) fn push_row(&mut self, from: &Self, row: usize, first_column: usize) {
+        for column in first_column..from.columns {
+            match from.value(row, column) {
+                Some(Param::Integer(value)) => self.push_integer(value),
+                Some(Param::Decimal(value)) => self.push_decimal(value),
+                Some(Param::Date(value)) => self.push_date(value),
+                Some(Param::Text(value)) => self.push_text(value),
+                Some(Param::Null) | None => self.push_null(),
+            }
+        }
+        self.end_row();
+    }
+
     /// Ends a row. All rows of a statement must have as many cells as the first.
     pub fn end_row(&mut self) {
         if self.rows == 0 {

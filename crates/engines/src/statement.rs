@@ -39,7 +39,8 @@ pub struct StatementId(pub u16);
 
 /// A statement with `$1`, `$2`, … for its parameters. MariaDB gets `?` in their place. Where others return the rows
 /// that they change, MariaDB may get two statements in one text, separated by a semicolon. The second is executed only
-/// if the first found or changed a row.
+/// if the first found or changed a row. For MariaDB a last one may read the rows of several requests, with a list of values
+/// such as `IN ($1, ...)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub name: &'static str,

@@ -100,7 +100,7 @@ impl Admin for MysqlAdmin {
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         let begun = Instant::now();
-        let part = MarkedPart { sql: sql.to_owned(), values: Vec::new() };
+        let part = MarkedPart { sql: sql.to_owned(), ..MarkedPart::default() };
         let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();

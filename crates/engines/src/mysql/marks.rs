@@ -2,25 +2,49 @@
 //!
 //! The server has no `UPDATE … RETURNING`. Where a transaction needs the row that it changes, the file has two
 //! statements, separated by a semicolon. The second is executed only if the first found or changed a row.
+//!
+//! `$1, ...` or `($1, $2), ...` is a list of values, one for each request of a batch. A part with a list is another way to
+//! execute the part before it, for several requests at once. The first columns of its rows are the values in the list, so that
+//! each row finds its request.
+
+use std::ops::Range;
 
 /// One statement in the server's form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MarkedPart {
     pub sql: String,
     /// For each `?` in turn, the index of our parameter, counted from 0.
     pub values: Vec<usize>,
+    pub list: Option<ValueList>,
 }
+
+/// A list of values in a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueList {
+    /// The marks in the list.
+    pub marks: Range<usize>,
+    /// How many of these each request has.
+    pub each: usize,
+}
+
+/// For how many requests a list has room.
+pub const LIST_LENGTH: usize = 16;
+const LIST: &str = ", ...";
 
 /// Splits a statement into its parts.
 pub fn parts(sql: &str) -> Vec<MarkedPart> {
     let mut found = Vec::new();
-    let mut part = MarkedPart { sql: String::new(), values: Vec::new() };
+    let mut part = MarkedPart::default();
     let mut rest = sql;
     while let Some(letter) = rest.chars().next() {
         let length = opaque(rest).unwrap_or(letter.len_utf8());
         let digits = parameter(rest);
         match (letter, digits) {
-            (';', _) => found.push(std::mem::replace(&mut part, MarkedPart { sql: String::new(), values: Vec::new() })),
+            (';', _) => found.push(std::mem::take(&mut part)),
+            (',', _) if rest.starts_with(LIST) && part.repeat_last() => {
+                rest = &rest[LIST.len()..];
+                continue;
+            }
             (_, Some((number, length))) => {
                 part.sql.push('?');
                 part.values.push(number - 1);
@@ -37,6 +61,24 @@ pub fn parts(sql: &str) -> Vec<MarkedPart> {
     }
     found.retain(|part| !part.sql.is_empty());
     found
+}
+
+impl MarkedPart {
+    /// Makes a list of what stands at the end: a mark, or marks in parentheses. Returns false if neither does.
+    fn repeat_last(&mut self) -> bool {
+        let start = self.sql.rfind(if self.sql.ends_with(')') { '(' } else { '?' });
+        let last = start.map_or("", |start| &self.sql[start..]);
+        let each = last.matches('?').count();
+        let (true, Some(first)) = (last.ends_with(['?', ')']) && each > 0, self.values.len().checked_sub(each)) else {
+            return false;
+        };
+        let more = format!(", {last}").repeat(LIST_LENGTH - 1);
+        self.sql.push_str(&more);
+        let values = self.values[first..].repeat(LIST_LENGTH - 1);
+        self.values.extend(values);
+        self.list = Some(ValueList { marks: first..self.values.len(), each });
+        true
+    }
 }
 
 /// How many parameters the parts of a statement have together.
@@ -76,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn part(sql: &str, values: &[usize]) -> MarkedPart {
-        MarkedPart { sql: sql.to_owned(), values: values.to_vec() }
+        MarkedPart { sql: sql.to_owned(), values: values.to_vec(), list: None }
     }
 
     #[test]
@@ -105,9 +147,30 @@ mod tests {
         assert_eq!(parts("SELECT 'endless $1"), [part("SELECT 'endless $1", &[])]);
     }
 
+    #[test]
+    fn a_list_has_room_for_many_requests() {
+        let [alone, listed] = &parts("SELECT b FROM t WHERE a = $1; SELECT a, b FROM t WHERE a IN ($1, ...)")[..]
+        else {
+            panic!("two parts")
+        };
+        assert_eq!(*alone, part("SELECT b FROM t WHERE a = ?", &[0]));
+        assert_eq!(listed.sql, format!("SELECT a, b FROM t WHERE a IN (?{})", ", ?".repeat(LIST_LENGTH - 1)));
+        assert_eq!(listed.values, [0; LIST_LENGTH]);
+        assert_eq!(listed.list, Some(ValueList { marks: 0..LIST_LENGTH, each: 1 }));
+
+        let found = parts("SELECT $2, a FROM t WHERE (a, b) IN (($3, $1), ...) AND c = $2");
+        let pairs = ", (?, ?)".repeat(LIST_LENGTH - 1);
+        assert_eq!(found[0].sql, format!("SELECT ?, a FROM t WHERE (a, b) IN ((?, ?){pairs}) AND c = ?"));
+        assert_eq!(found[0].list, Some(ValueList { marks: 1..1 + 2 * LIST_LENGTH, each: 2 }));
+        assert_eq!((&found[0].values[..3], found[0].values.last()), (&[1, 2, 0][..], Some(&1)));
+        for text in ["SELECT ', ...'", "SELECT a, ...", "SELECT (a), ...", "SELECT ', ?', ..."] {
+            assert_eq!(parts(text), [part(text, &[])]);
+        }
+    }
+
     proptest! {
         #[test]
-        fn arbitrary_texts_never_panic(text in "(\\$[0-9]{0,3}|[;'\"`\\\\ é]|-- |\n|[a-z]){0,60}") {
+        fn arbitrary_texts_never_panic(text in "(\\$[0-9]{0,3}|[;'\"`\\\\ é()?]|-- |, \\.\\.\\.|\n|[a-z]){0,60}") {
             let _ = parts(&text);
         }
     }

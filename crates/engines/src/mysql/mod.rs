@@ -15,6 +15,7 @@ mod decode;
 mod encode;
 mod handshake;
 mod install;
+mod lists;
 mod marks;
 mod packet;
 mod reply;

@@ -8,6 +8,7 @@ use super::converse::{command, prepare};
 use super::decode::{ColumnKind, row, text_row};
 use super::encode::PreparedStatement;
 use super::handshake::{Purpose, open};
+use super::lists::{ListForm, Listed};
 use super::marks::{parameters, parts};
 use super::packet::Packets;
 use super::reply::{Reply, Step};
@@ -64,6 +65,7 @@ impl Connect for MysqlConnect {
             only_reads: false,
             reply,
             answers: vec![ResultSet::default()],
+            listed: Vec::new(),
             work: SessionWork::default(),
         })
     }
@@ -80,6 +82,7 @@ struct Whole {
     parameters: usize,
     /// Its range in the list of all prepared parts.
     parts: Range<usize>,
+    list: Option<ListForm>,
 }
 
 fn prepare_whole(
@@ -88,9 +91,13 @@ fn prepare_whole(
     prepared: &mut Vec<PreparedStatement>,
 ) -> Result<Whole, SessionError> {
     let name = statement.name;
-    let parts = parts(&statement.sql);
+    let mut parts = parts(&statement.sql);
+    let parameters = parameters(&parts);
+    let listed = if parts.len() > 1 { parts.pop_if(|last| last.list.is_some()) } else { None };
     let first = prepared.len();
-    for part in &parts {
+    let all = first..first + parts.len();
+    let list = listed.and_then(|part| ListForm::new(all.end - 1, all.end, &part));
+    for part in parts.iter().chain(list.as_ref().map(|(_, asked)| asked)) {
         prepared.push(prepare(wire, part, Limit::PREPARATION).map_err(|error| match error {
             SessionError::Refused { code, message } => {
                 SessionError::Refused { code, message: format!("statement {name}: {message}") }
@@ -98,11 +105,11 @@ fn prepare_whole(
             error => error,
         })?);
     }
-    if prepared[first..].iter().filter(|part| !part.columns.is_empty()).count() > 1 {
+    if prepared[all.clone()].iter().filter(|part| !part.columns.is_empty()).count() > 1 {
         let what = "only one of its parts may return rows".to_owned();
         return Err(SessionError::Unexpected { statement: name, what });
     }
-    Ok(Whole { name, parameters: parameters(&parts), parts: first..prepared.len() })
+    Ok(Whole { name, parameters, parts: all, list: list.map(|(form, _)| form) })
 }
 
 /// One connection to the server.
@@ -124,8 +131,10 @@ pub struct MysqlSession {
     /// Whether the transaction that the last batch began only reads.
     only_reads: bool,
     reply: Reply,
-    /// At least one for each statement that was asked.
+    /// At least one for each statement that was asked, and for each list.
     answers: Vec<ResultSet>,
+    /// The requests of the batch that share an answer.
+    listed: Vec<Listed>,
     work: SessionWork,
 }
 
@@ -218,14 +227,18 @@ impl MysqlSession {
     }
 
     /// Writes requests of one statement, part by part. A part that only changes rows is one request for all, if the server can
-    /// do that. Their first answer then tells how many rows all of them changed.
+    /// do that. Their first answer then tells how many rows all of them changed. A part with a list is one request for several.
     fn write_same(&mut self, batch: &Batch, numbers: Range<usize>) -> Result<(), SessionError> {
-        let Whole { name, parts, .. } = &self.statements[usize::from(batch.statement(numbers.start).0)];
+        let whole = usize::from(batch.statement(numbers.start).0);
+        let Whole { name, parts, .. } = &self.statements[whole];
         let parts = parts.clone();
         for number in numbers.clone() {
             self.answers[number].start(name);
         }
         for part in parts {
+            if self.write_lists(batch, whole, part, &numbers)? {
+                continue;
+            }
             let statement = &mut self.prepared[part];
             let together = numbers.len() > 1 && statement.columns.is_empty() && self.wire.agreed.executes_all;
             let rows = numbers.clone().map(|number| batch.params(number));
@@ -241,10 +254,37 @@ impl MysqlSession {
         Ok(())
     }
 
+    /// Writes one request for as many as a list has room for. Returns false if the part has no list, or not for these.
+    fn write_lists(
+        &mut self,
+        batch: &Batch,
+        whole: usize,
+        part: usize,
+        numbers: &Range<usize>,
+    ) -> Result<bool, SessionError> {
+        let Whole { name, list, .. } = &self.statements[whole];
+        let (name, first) = (*name, batch.len() + self.listed.len());
+        let Some(form) = list.as_ref().filter(|form| form.of == part) else { return Ok(false) };
+        let Some(ranges) = form.split(batch, numbers.clone()) else { return Ok(false) };
+        let part = Some(form.prepared);
+        let lists: Vec<_> = ranges
+            .zip(first..)
+            .map(|(range, answer)| (form.values(batch, &range), form.listed(range, answer)))
+            .collect();
+        self.answers.resize_with(self.answers.len().max(first + lists.len()), ResultSet::default);
+        for (values, listed) in lists {
+            self.answers[listed.answer].start(name);
+            self.write_part(Due { part, answer: listed.answer }, &values)?;
+            self.listed.push(listed);
+        }
+        Ok(true)
+    }
+
     /// Writes all requests of a batch. The end of the transaction is not among them if a request may fail that changes
     /// something, because the server does not skip what follows it.
     fn write(&mut self, batch: &Batch) -> Result<(), SessionError> {
         self.await_none();
+        self.listed.clear();
         for number in 0..batch.len() {
             self.require_values(batch.statement(number), batch.params(number).len())?;
         }
@@ -255,7 +295,10 @@ impl MysqlSession {
         }
         if let Some(access) = batch.begins() {
             self.only_reads = access == Access::ReadOnly;
-            self.write_text(begin(access))?;
+            // Without autocommit, a transaction that may write begins by itself.
+            if self.only_reads {
+                self.write_text(begin(access))?;
+            }
         }
         if self.answers.len() < batch.len() {
             self.answers.resize_with(batch.len(), ResultSet::default);
@@ -412,6 +455,10 @@ impl Session for MysqlSession {
         self.write(batch)?;
         if self.wanted > 0 {
             self.answer().await?;
+        }
+        for listed in &self.listed {
+            let statement = self.statements[usize::from(batch.statement(listed.requests.start).0)].name;
+            listed.hand_out(batch, statement, &mut self.answers)?;
         }
         for (number, answer) in batch.answers().iter_mut().enumerate() {
             self.count_rows(number);

@@ -168,6 +168,45 @@ pub fn an_abandoned_batch_is_not_taken_for_the_next<E: Engine>(ground: &Ground<E
     assert_eq!(ground.number("SELECT count(*) FROM batched"), 0);
 }
 
+/// Some requests have several rows, some have none, and some ask for the same. Their number is more than fits a list.
+pub fn many_requests_of_one_statement_get_their_own_rows<E: Engine>(ground: &Ground<E>) {
+    ground.script(
+        "CREATE TABLE placed (place BIGINT, id BIGINT, words VARCHAR(40)); \
+         INSERT INTO placed VALUES (1, 1, 'a'), (1, 2, 'b'), (1, 2, 'c'), (2, 1, NULL), (2, 9, 'd')",
+    );
+    let alone = "SELECT $2 + 0, words FROM placed WHERE place = $1 AND id = $3 ORDER BY words";
+    let alone =
+        if E::OF_SEVERAL.is_empty() { alone.replace("$2 + 0", "CAST($2 AS INTEGER)") } else { alone.to_owned() };
+    let mut session = ground.session(&[("placed", &format!("{alone}{}", E::OF_SEVERAL))]);
+    for (sending, others) in [(WAYS[0], 5), (WAYS[1], 5), (WAYS[1], 6)] {
+        for requests in [1, 2, 3, 16, 17, 40] {
+            let mut batch = Batch::new(sending);
+            batch.begin(Access::ReadOnly);
+            let asked: Vec<(i64, i64)> = (0..requests).map(|request| (1 + request % 2, request % 5)).collect();
+            for (place, id) in &asked {
+                // The last request may differ in a value that is not in the list.
+                let shared = if batch.len() + 1 == asked.len() { others } else { 5 };
+                batch.add(StatementId(0), &[Param::Integer(*place), Param::Integer(shared), Param::Integer(*id)]);
+            }
+            batch.commit();
+            done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+            for (number, asked) in asked.iter().enumerate() {
+                let answer = batch.answer(number);
+                let found: Vec<_> = (0..answer.rows()).map(|row| answer.value(row, 1)).collect();
+                let expected: &[_] = match asked {
+                    (1, 1) => &[Some(Param::Text("a"))],
+                    (1, 2) => &[Some(Param::Text("b")), Some(Param::Text("c"))],
+                    (2, 1) => &[Some(Param::Null)],
+                    _ => &[],
+                };
+                assert_eq!(found, expected, "{sending:?}, request {number} of {requests}");
+                let shared = if number + 1 == batch.len() { others } else { 5 };
+                assert!((0..answer.rows()).all(|row| answer.integer(row, 0).unwrap() == shared));
+            }
+        }
+    }
+}
+
 /// More than the sockets take in both directions: the server waits until its answers are read.
 pub fn a_long_batch_arrives_whole<E: Engine>(ground: &Ground<E>) {
     ground.script(&format!("CREATE TABLE long_batch (words {})", E::LONG_TEXT));

@@ -30,6 +30,8 @@ pub trait Engine {
     /// A type for texts of hundreds of thousands of bytes.
     const LONG_TEXT: &'static str = "TEXT";
     /// Takes the next order number of a district and returns it with the district's.
+    /// How a statement goes on that can also read for several requests at once, where the engine has that.
+    const OF_SEVERAL: &'static str = "";
     const NEXT_ORDER: &'static str =
         "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id";
     /// A key column whose values the database generates.
@@ -89,6 +91,8 @@ impl Engine for Mariadb {
         "isolation": "repeatable read", "innodb_snapshot_isolation": true, "innodb_buffer_pool_size": "32MiB"
     }"#;
     const LONG_TEXT: &'static str = "LONGTEXT";
+    const OF_SEVERAL: &'static str =
+        "; SELECT place, id, $2 + 0, words FROM placed WHERE (place, id) IN (($1, $3), ...)";
     const NUMBERED: &'static str = "BIGINT PRIMARY KEY AUTO_INCREMENT";
     const NEXT_ORDER: &'static str = "UPDATE district SET next_order = next_order + 1 WHERE id = $1; \
         SELECT next_order - 1, id FROM district WHERE id = $1";

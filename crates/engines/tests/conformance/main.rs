@@ -41,6 +41,7 @@ fn keeps_its_promises<E: Engine>() {
     batches::after_a_failed_request_nothing_is_left(&ground);
     batches::after_a_conflict_nothing_is_left(&ground);
     batches::an_abandoned_batch_is_not_taken_for_the_next(&ground);
+    batches::many_requests_of_one_statement_get_their_own_rows(&ground);
     batches::a_long_batch_arrives_whole(&ground);
     values::decimals_and_dates_come_back_as_they_went(&ground);
     values::sums_are_exact_or_refused(&ground);
