@@ -28,6 +28,7 @@ settings::names! {
         CustomersOfName => "customers-of-name",
         PayCustomer => "pay-customer",
         InsertHistory => "insert-history",
+        InsertHistoryHere => "insert-history-here",
         CustomerBalance => "customer-balance",
         LastOrder => "last-order",
         LinesOfOrder => "lines-of-order",

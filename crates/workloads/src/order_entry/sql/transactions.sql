@@ -73,6 +73,12 @@ RETURNING c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_
 INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
 
+-- The same, if the names of the places were not read before.
+-- statement: insert-history-here
+INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+VALUES ($1, $2, $3, $4, $5, $6, $7, (
+    SELECT w_name || '    ' || d_name FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id = $5 AND d_id = $4));
+
 -- Order-status.
 
 -- statement: customer-balance

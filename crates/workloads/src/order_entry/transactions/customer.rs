@@ -5,7 +5,7 @@ use super::super::inputs::Who;
 use super::super::rows::Home;
 use super::super::statements::Sql;
 use super::{Requests, number};
-use engines::session::{Param, SessionError};
+use engines::session::{Param, Session, SessionError};
 
 /// A customer whose id may still have to be asked for.
 pub enum Named {
@@ -24,6 +24,23 @@ pub fn ask(requests: &mut Requests<'_>, home: Home, who: Who) -> Named {
             Named::Asked(requests.add(Sql::CustomersOfName, &params))
         }
     }
+}
+
+/// The customer's id, asked for in a batch of its own if the inputs have none. That also sends what was added before.
+pub async fn id<S: Session>(
+    session: &mut S,
+    requests: &mut Requests<'_>,
+    home: Home,
+    who: Who,
+) -> Result<i64, SessionError> {
+    let named = ask(requests, home, who);
+    if let Named::Known(id) = named {
+        return Ok(id);
+    }
+    requests.send(session).await?;
+    let id = found(requests, &named)?;
+    requests.clear();
+    Ok(id)
 }
 
 /// The customer's id. Of several with the same last name, it is the middle one by first name. If their number is

@@ -90,6 +90,11 @@ impl Requests<'_> {
         session.run(self.batch).await
     }
 
+    /// Whether all requests of a batch go out at once. Then rows that many transactions want are locked as late as possible.
+    fn are_together(&self) -> bool {
+        self.batch.sending() == Sending::Together
+    }
+
     /// Sends the last requests of the transaction, judges their answers and commits. If they go out together, the commit
     /// is among them.
     async fn finish<S: Session, T>(
@@ -97,12 +102,12 @@ impl Requests<'_> {
         session: &mut S,
         judge: impl FnOnce(&Self) -> Result<T, SessionError>,
     ) -> Result<T, SessionError> {
-        if self.batch.sending() == Sending::Together {
+        if self.are_together() {
             self.batch.commit();
         }
         self.send(session).await?;
         let judged = judge(self)?;
-        if self.batch.sending() == Sending::OneByOne {
+        if !self.are_together() {
             session.commit().await?;
         }
         Ok(judged)

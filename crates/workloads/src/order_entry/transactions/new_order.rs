@@ -100,7 +100,8 @@ async fn begin<S: Session>(
     let (warehouse, district, customer) = (number(input.warehouse), number(input.district), number(input.customer));
     requests.begin(Access::ReadWrite);
     let warehouse_tax = requests.add(Sql::WarehouseTax, &[warehouse]);
-    let taken = requests.add(Sql::TakeOrderNumber, &[warehouse, district]);
+    let take_number = |requests: &mut Requests<'_>| requests.add(Sql::TakeOrderNumber, &[warehouse, district]);
+    let taken = (!requests.are_together()).then(|| take_number(requests));
     let buyer = requests.add(Sql::CustomerDiscount, &[warehouse, district, customer]);
     let first_item = requests.next_number();
     for line in input.lines() {
@@ -112,6 +113,7 @@ async fn begin<S: Session>(
         let params = [number(line.quantity), remote, number(line.supply_warehouse), number(line.item), district];
         requests.add(Sql::TakeStock, &params);
     }
+    let taken = taken.unwrap_or_else(|| take_number(requests));
     requests.send(session).await?;
     let warehouse_tax = requests.row(warehouse_tax)?.integer(0, 0)?;
     let taken = requests.row(taken)?;

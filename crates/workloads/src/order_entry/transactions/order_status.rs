@@ -3,8 +3,7 @@
 use super::super::inputs::OrderStatus;
 use super::super::rows::Home;
 use super::super::statements::Sql;
-use super::customer::{self, Named};
-use super::{Requests, length, number};
+use super::{Requests, customer, length, number};
 use engines::session::{Access, Param, Session, SessionError};
 
 /// Item, supplier, quantity and amount.
@@ -20,13 +19,7 @@ pub async fn run<S: Session>(
     let (warehouse, district) = (number(input.warehouse), number(input.district));
 
     requests.begin(Access::ReadOnly);
-    let mut named = customer::ask(&mut requests, home, input.who);
-    if let Named::Asked(_) = named {
-        requests.send(session).await?;
-        named = Named::Known(customer::found(&requests, &named)?);
-        requests.clear();
-    }
-    let id = Param::Integer(customer::found(&requests, &named)?);
+    let id = Param::Integer(customer::id(session, &mut requests, home, input.who).await?);
     let balance = requests.add(Sql::CustomerBalance, &[warehouse, district, id]);
     let last = requests.add(Sql::LastOrder, &[warehouse, district, id]);
     requests.send(session).await?;

@@ -23,10 +23,24 @@ pub async fn run<S: Session>(
     mut requests: Requests<'_>,
     input: &Payment,
 ) -> Result<i64, SessionError> {
-    let home = Home { warehouse: input.customer_warehouse, district: input.customer_district };
+    let home = home(input);
     let (warehouse, district) = (number(input.warehouse), number(input.district));
     let amount = Param::Integer(input.amount_cents);
     requests.begin(Access::ReadWrite);
+    if requests.are_together() {
+        let id = customer::id(session, &mut requests, home, input.who).await?;
+        let paid = pay_customer(&mut requests, input, id);
+        let to_district = requests.add(Sql::PayDistrict, &[amount, warehouse, district]);
+        let to_warehouse = requests.add(Sql::PayWarehouse, &[amount, warehouse]);
+        let entered = requests.add(Sql::InsertHistoryHere, &entry(input, id));
+        let judge = |requests: &Requests<'_>| {
+            place_name(requests.row(to_district)?)?;
+            place_name(requests.row(to_warehouse)?)?;
+            requests.require_change(entered)?;
+            requests.row(paid)?.integer(0, BALANCE)
+        };
+        return requests.finish(session, judge).await;
+    }
     let to_warehouse = requests.add(Sql::PayWarehouse, &[amount, warehouse]);
     let to_district = requests.add(Sql::PayDistrict, &[amount, warehouse, district]);
     let named = customer::ask(&mut requests, home, input.who);
@@ -38,18 +52,35 @@ pub async fn run<S: Session>(
     let id = customer::found(&requests, &named)?;
 
     requests.clear();
-    let note = note(input, id);
-    let (of_warehouse, of_district, payer) = (number(home.warehouse), number(home.district), Param::Integer(id));
-    let params = [amount, Param::Text(note.as_str()), of_warehouse, of_district, payer];
-    let paid = requests.add(Sql::PayCustomer, &params);
-    let (moment, places) = (Param::Integer(now_us()), Param::Text(places.as_str()));
-    let entry = [payer, of_district, of_warehouse, district, warehouse, moment, amount, places];
+    let paid = pay_customer(&mut requests, input, id);
+    let entry = [&entry(input, id)[..], &[Param::Text(places.as_str())]].concat();
     let entered = requests.add(Sql::InsertHistory, &entry);
     let judge = |requests: &Requests<'_>| {
         requests.require_change(entered)?;
         requests.row(paid)?.integer(0, BALANCE)
     };
     requests.finish(session, judge).await
+}
+
+fn home(input: &Payment) -> Home {
+    Home { warehouse: input.customer_warehouse, district: input.customer_district }
+}
+
+fn pay_customer(requests: &mut Requests<'_>, input: &Payment, id: i64) -> usize {
+    let (note, home) = (note(input, id), home(input));
+    let (warehouse, district) = (number(home.warehouse), number(home.district));
+    let params =
+        [Param::Integer(input.amount_cents), Param::Text(note.as_str()), warehouse, district, Param::Integer(id)];
+    requests.add(Sql::PayCustomer, &params)
+}
+
+/// The values of the payment's row in the history, without the names of the places.
+fn entry(input: &Payment, id: i64) -> [Param<'static>; 7] {
+    let home = home(input);
+    let [of_district, of_warehouse] = [home.district, home.warehouse].map(number);
+    let [district, warehouse] = [input.district, input.warehouse].map(number);
+    let (moment, amount) = (Param::Integer(now_us()), Param::Integer(input.amount_cents));
+    [Param::Integer(id), of_district, of_warehouse, district, warehouse, moment, amount]
 }
 
 /// Reads the whole address, which a terminal would show, and returns the name.
