@@ -63,8 +63,8 @@ pub enum Request {
     /// Asks which of a workload's tables there are.
     Tables {
         workload: Chosen,
-        /// Whether their sizes are compared with the workload's settings.
-        with_sizes: bool,
+        /// Whether their sizes are compared with the workload's settings, and procedures looked for.
+        to_drive: bool,
     },
     /// Drops those tables of a workload that are there.
     Clean {

@@ -210,9 +210,9 @@ impl Service {
         let endpoint = self.endpoint(instance)?;
         let mut progress = progress(instance, tell);
         Ok(match request {
-            Request::Tables { workload, with_sizes } => {
+            Request::Tables { workload, to_drive } => {
                 let mut admin = engines::catalog::admin(&endpoint)?;
-                Reply::Tables(tables::find(chosen(&workload)?.dataset(), admin.as_mut(), with_sizes)?)
+                Reply::Tables(tables::find(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect(), to_drive)?)
             }
             Request::Clean { workload } => {
                 let mut admin = engines::catalog::admin(&endpoint)?;

@@ -24,22 +24,60 @@ pub struct Tables {
     pub missing: Vec<String>,
     /// Only checked if that is asked for and no table is missing.
     pub of_other_size: Vec<OtherSize>,
+    /// Procedures that driving would call. Checked with the sizes.
+    pub missing_routines: Vec<String>,
 }
 
-pub(crate) fn find(dataset: &dyn Dataset, admin: &mut dyn Admin, with_sizes: bool) -> Result<Tables, LoadError> {
-    seek(dataset, admin, with_sizes).map_err(|source| LoadError::Script { doing: "looking for tables", source })
+/// `to_drive` also looks for what only driving needs.
+pub(crate) fn find(
+    dataset: &dyn Dataset,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    to_drive: bool,
+) -> Result<Tables, LoadError> {
+    seek(dataset, admin, dialect, to_drive).map_err(|source| LoadError::Script { doing: "looking for tables", source })
 }
 
-fn seek(dataset: &dyn Dataset, admin: &mut dyn Admin, with_sizes: bool) -> Result<Tables, SessionError> {
+fn seek(
+    dataset: &dyn Dataset,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    to_drive: bool,
+) -> Result<Tables, SessionError> {
     let mut tables = Tables::default();
     for table in dataset.tables() {
         let list = if admin.has_table(&table.name)? { &mut tables.present } else { &mut tables.missing };
         list.push(table.name.to_string());
     }
-    if with_sizes && tables.missing.is_empty() {
+    if to_drive && tables.missing.is_empty() {
         tables.of_other_size = of_other_size(dataset, admin)?;
+        tables.missing_routines = missing_routines(dataset, admin, dialect)?;
     }
     Ok(tables)
+}
+
+fn missing_routines(
+    dataset: &dyn Dataset,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+) -> Result<Vec<String>, SessionError> {
+    let schema = match dialect {
+        Dialect::Postgres => "current_schema()",
+        Dialect::Mysql => "DATABASE()",
+        Dialect::Sqlite => return Ok(Vec::new()),
+    };
+    let mut missing = Vec::new();
+    for routine in dataset.routines() {
+        let mut is_there = false;
+        let sql = format!(
+            "SELECT 1 FROM information_schema.routines WHERE routine_schema = {schema} AND routine_name = '{routine}'"
+        );
+        admin.ask(&sql, Limit::QUESTION, &mut |_, _| is_there = true)?;
+        if !is_there {
+            missing.push((*routine).to_owned());
+        }
+    }
+    Ok(missing)
 }
 
 /// Looks at the highest keys only. That is quick for tables of any size, and leaves no pages in the cache that driving
@@ -63,7 +101,7 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
 /// Drops those of the workload's tables that are there, and nothing else; returns their names. SQLite drops one at a
 /// time; the others drop all or none.
 pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
-    let names = find(dataset, admin, false)?.present;
+    let names = find(dataset, admin, dialect, false)?.present;
     let dropped = match dialect {
         _ if names.is_empty() => Ok(()),
         Dialect::Sqlite => names.iter().try_for_each(|name| admin.script(&format!("DROP TABLE {name}"))),

@@ -67,6 +67,8 @@ pub enum Unfit {
     Exist(Vec<String>),
     #[error("{} are missing", .tables.join(", "))]
     Missing { tables: Vec<String>, task: Task },
+    #[error("the procedures {} are missing", .0.join(", "))]
+    NoRoutines(Vec<String>),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     OfOtherSize(Vec<OtherSize>),
 }
@@ -283,16 +285,19 @@ impl Running<'_> {
     }
 
     pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
-        let Tables { missing, of_other_size, .. } = self.tables(machine, task == Task::Drive)?;
+        let Tables { missing, of_other_size, missing_routines, .. } = self.tables(machine, task == Task::Drive)?;
         if !missing.is_empty() {
             return Err(Unfit::Missing { tables: missing, task }.into());
         }
-        if of_other_size.is_empty() { Ok(()) } else { Err(Unfit::OfOtherSize(of_other_size).into()) }
+        if !of_other_size.is_empty() {
+            return Err(Unfit::OfOtherSize(of_other_size).into());
+        }
+        if missing_routines.is_empty() { Ok(()) } else { Err(Unfit::NoRoutines(missing_routines).into()) }
     }
 
-    fn tables(&mut self, machine: &mut dyn Machine, with_sizes: bool) -> Result<Tables, AttemptError> {
+    fn tables(&mut self, machine: &mut dyn Machine, to_drive: bool) -> Result<Tables, AttemptError> {
         let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::Tables { workload, with_sizes }, self.limits().check)? {
+        match self.ask(machine, &Request::Tables { workload, to_drive }, self.limits().check)? {
             Reply::Tables(tables) => Ok(tables),
             other => Err(mismatch("tables", &other).into()),
         }

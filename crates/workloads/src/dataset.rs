@@ -57,11 +57,15 @@ pub trait Dataset: Send + Sync {
     }
     /// Puts the rows of one part of a table into the sink, some rows at each call.
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
-    /// Statements to run before loading: tables. Those of `finish` run after it: keys and indexes.
     /// What in its table a database of this dialect cannot do.
     fn check_dialect(&self, _: Dialect) -> Result<(), Vec<Problem>> {
         Ok(())
     }
+    /// The procedures that driving calls; `finish` makes them.
+    fn routines(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Statements to run before loading: tables. Those of `finish` run after it: keys and indexes.
     fn schema(&self, dialect: Dialect) -> String;
     fn finish(&self, dialect: Dialect) -> String;
     /// Statements that undo what `finish` changed in the server itself, if one of its statements failed.

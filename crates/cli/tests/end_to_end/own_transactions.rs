@@ -124,3 +124,20 @@ fn a_server_on_this_host_is_no_other_load() {
     let others = others(database.folder.path());
     assert!(others.to_string().contains("the server's address is of this host"), "{others}");
 }
+
+#[test]
+fn procedures_are_made_by_loading() {
+    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+        let url = database.url("");
+        let drive = |more: &[&str]| {
+            let shared = ["drive", "order-entry", &url, "--set", "warehouses=1", "--time", "1s", "--warmup", "0s"];
+            database.bakeoff(&[&shared, more].concat()).output().unwrap()
+        };
+        let called = ["--set", "transactions=procedures", "--steps"];
+        succeeded(&drive(&["--steps", "load"]));
+        let run = [&called[..], &["run"]].concat();
+        let missing = "the procedures new_order, payment, order_status, delivery, stock_level are missing";
+        refused(&drive(&run), &[missing, "`--steps clean,load` makes them"]);
+        succeeded(&drive(&[&called[..], &["clean,load,run,check"]].concat()));
+    }
+}

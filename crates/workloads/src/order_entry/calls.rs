@@ -19,6 +19,8 @@ pub const PROCEDURES: ByDialect<&str> = ByDialect {
     postgres: include_str!("sql/procedures.postgres.sql"),
     mysql: include_str!("sql/procedures.mysql.sql"),
 };
+/// Those that are called.
+pub const ROUTINES: [&str; 5] = ["new_order", "payment", "order_status", "delivery", "stock_level"];
 const POSTGRES: &str = include_str!("sql/calls.postgres.sql");
 const MYSQL: &str = include_str!("sql/calls.mysql.sql");
 
@@ -191,8 +193,8 @@ impl Payer {
     }
 }
 
-/// Room for a list: warehouses and items have at most six digits, and a comma follows.
-const LIST_MAX: usize = LINES_MAX as usize * 7;
+/// Room for the numbers of an order's lines. Items and suppliers have at most six digits each, the others two.
+const LIST_MAX: usize = LINES_MAX as usize * (2 * 6 + 3 * 2 + ",,,,[],".len()) + "[]".len();
 const _: () = assert!(WAREHOUSES_MAX < 1_000_000 && super::inputs::UNUSED_ITEM < 1_000_000);
 
 /// Numbers with commas between them.

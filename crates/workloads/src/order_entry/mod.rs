@@ -176,6 +176,13 @@ impl Dataset for OrderEntry {
         way::check_dialect(self.settings.transactions, dialect)
     }
 
+    fn routines(&self) -> &'static [&'static str] {
+        match self.settings.transactions {
+            Transactions::Client => &[],
+            Transactions::Procedures => &calls::ROUTINES,
+        }
+    }
+
     fn schema(&self, dialect: Dialect) -> String {
         (*SCHEMA.of(dialect)).to_owned()
     }
