@@ -10,7 +10,7 @@ use crate::random::Letters;
 use crate::sql::{self, SqlError};
 use crate::workload::Ending;
 use engines::session::{Param, ResultSet, Session, SessionError};
-use engines::statement::{ByDialect, Statement, StatementId};
+use engines::statement::{ByDialect, Dialect, Statement, StatementId};
 use std::fmt::Write;
 
 /// What makes the procedures. SQLite has none.
@@ -92,20 +92,22 @@ fn unexpected(call: Call, what: String) -> SessionError {
 /// Returns the order's number and total, or `None` if it was rolled back because an item does not exist.
 async fn new_order<S: Session>(session: &mut S, input: &NewOrder) -> Result<Option<(i64, i64)>, SessionError> {
     let lines = input.lines();
-    let list = |value: fn(&Line) -> u32| list(lines.iter().map(value));
-    let (numbers, items) = (list(|line| line.number), list(|line| line.item));
-    let (suppliers, quantities) = (list(|line| line.supply_warehouse), list(|line| line.quantity));
-    let params = [
+    let order = [
         number(input.warehouse),
         number(input.district),
         number(input.customer),
         Param::Integer(now_us()),
         Param::Integer(i64::from(input.is_all_local())),
-        Param::Text(numbers.as_str()),
-        Param::Text(items.as_str()),
-        Param::Text(suppliers.as_str()),
-        Param::Text(quantities.as_str()),
     ];
+    let lists = match session.dialect() {
+        Dialect::Mysql => vec![list_of_lists(lines)],
+        Dialect::Postgres | Dialect::Sqlite => {
+            let values: [fn(&Line) -> u32; 4] =
+                [|line| line.number, |line| line.item, |line| line.supply_warehouse, |line| line.quantity];
+            values.map(|value| list(lines.iter().map(value))).to_vec()
+        }
+    };
+    let params: Vec<_> = order.into_iter().chain(lists.iter().map(|list| Param::Text(list.as_str()))).collect();
     let answer = one_row(session, Call::NewOrder, &params).await?;
     let order = answer.integer(0, 0)?;
     if answer.is_null(0, 1) {
@@ -208,10 +210,23 @@ fn list(numbers: impl Iterator<Item = u32>) -> Letters<LIST_MAX> {
     list
 }
 
+/// All lines, with the number of lines before each that take the same stock.
+fn list_of_lists(lines: &[Line]) -> Letters<LIST_MAX> {
+    let mut list = Letters::default();
+    for (place, line) in lines.iter().enumerate() {
+        let stock = |line: &Line| (line.supply_warehouse, line.item);
+        let before = lines[..place].iter().filter(|other| stock(other) == stock(line)).count();
+        let (begin, Line { number, item, supply_warehouse, quantity }) = (if place == 0 { "[" } else { "," }, line);
+        let written = write!(list, "{begin}[{number},{item},{supply_warehouse},{quantity},{before}]");
+        debug_assert!(written.is_ok());
+    }
+    list.push(b"]");
+    list
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engines::statement::Dialect;
 
     #[test]
     fn files_and_names_belong_together() {
@@ -220,7 +235,7 @@ mod tests {
             let named = |call: Call| calls.of(dialect)[call as usize].sql.as_str();
             assert!(named(Call::NewOrder).contains(" new_order($1"));
             assert!(named(Call::StockLevel).contains("stock_level("));
-            for routine in ["new_order", "payment", "order_status", "delivery", "stock_level"] {
+            for routine in ROUTINES {
                 assert!(PROCEDURES.of(dialect).contains(&format!(" {routine}(")), "{routine}");
             }
         }
@@ -229,7 +244,15 @@ mod tests {
     #[test]
     fn a_list_has_room_for_the_longest_lines() {
         assert_eq!(list([1, 22, 3].into_iter()).as_str(), "1,22,3");
-        let longest = list(std::iter::repeat_n(100_001, LINES_MAX as usize));
-        assert_eq!(longest.as_str().split(',').filter(|number| *number == "100001").count(), LINES_MAX as usize);
+        let line = |number| Line { number, item: 100_001, supply_warehouse: 100_000, quantity: 10 };
+        let longest: Vec<_> = (1..=LINES_MAX).map(line).collect();
+        assert!(list_of_lists(&longest).as_str().ends_with("[15,100001,100000,10,14]]"));
+    }
+
+    #[test]
+    fn lines_of_one_stock_are_counted() {
+        let line = |number, item, supply_warehouse| Line { number, item, supply_warehouse, quantity: 5 };
+        let lines = [line(1, 7, 1), line(2, 7, 2), line(3, 7, 1)];
+        assert_eq!(list_of_lists(&lines).as_str(), "[[1,7,1,5,0],[2,7,2,5,0],[3,7,1,5,1]]");
     }
 }

@@ -1,7 +1,7 @@
--- One request for each transaction. Lists are numbers with commas between them.
+-- One request for each transaction. The lines of an order are one list of lists.
 
 -- statement: new-order
-CALL new_order($1, $2, $3, $4, $5, $6, $7, $8, $9);
+CALL new_order($1, $2, $3, $4, $5, $6);
 
 -- statement: payment
 CALL payment($1, $2, $3, $4, $5, $6, $7, $8);

@@ -1,20 +1,19 @@
 -- The five transactions in the database. Each executes what a client would send for it, and returns what a terminal shows.
 -- "shown" is text for the terminal. Text compares by its bytes, as in the tables, whatever the database's collation is.
 
--- Lists have an entry for each line, with commas between them. An order with an item that does not exist has no total, and
--- is rolled back.
+-- "ordered" has a list for each line: its number, item, supplier and quantity, and how often the item of the supplier was in the
+-- lines before it. An UPDATE changes a row once, whatever number of lines it belongs to. So each turn takes what is in the lines
+-- for the first time, for the second time, and so on; there is seldom a second turn. An order with an item that does not exist has
+-- no total, and is rolled back. Rows that many orders want are locked last.
 DROP PROCEDURE IF EXISTS new_order;
 CREATE PROCEDURE new_order(
     warehouse_id INTEGER, district_id INTEGER, customer_id INTEGER, moment BIGINT, all_local INTEGER,
-    numbers VARCHAR(200), items VARCHAR(200), suppliers VARCHAR(200), quantities VARCHAR(200))
+    ordered VARCHAR(1000))
 MODIFIES SQL DATA
 BEGIN
-    DECLARE warehouse_tax, district_tax, discount, order_id, branded, line_count INTEGER DEFAULT 0;
-    DECLARE line_number, item, supplier, quantity, left_in_stock, line INTEGER;
-    DECLARE price, total BIGINT DEFAULT 0;
-    DECLARE is_complete BOOLEAN DEFAULT TRUE;
-    DECLARE customer_name, customer_credit, item_name, information VARCHAR(24) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE item_data, stock_data VARCHAR(50) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE warehouse_tax, district_tax, discount, order_id, branded, line_count, line_turn, taken, taken_now INTEGER DEFAULT 0;
+    DECLARE total BIGINT;
+    DECLARE customer_name, customer_credit VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE shown VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -26,59 +25,64 @@ BEGIN
         ROLLBACK;
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'new_order: a row is missing';
     END;
+    SET line_count = JSON_LENGTH(ordered);
     START TRANSACTION READ WRITE;
     SELECT w_tax INTO warehouse_tax FROM warehouse WHERE w_id = warehouse_id;
+    SELECT c_discount, c_last, c_credit INTO discount, customer_name, customer_credit
+    FROM customer WHERE c_w_id = warehouse_id AND c_d_id = district_id AND c_id = customer_id;
+    REPEAT
+        UPDATE JSON_TABLE(ordered, '$[*]' COLUMNS (
+                item INTEGER PATH '$[1]', supplier INTEGER PATH '$[2]', quantity INTEGER PATH '$[3]',
+                turn INTEGER PATH '$[4]')) AS line
+            STRAIGHT_JOIN stock ON s_w_id = supplier AND s_i_id = item
+        SET
+            s_quantity = CASE WHEN s_quantity >= quantity + 10 THEN s_quantity - quantity
+                ELSE s_quantity - quantity + 91 END,
+            s_ytd = s_ytd + quantity,
+            s_order_cnt = s_order_cnt + 1,
+            s_remote_cnt = s_remote_cnt + CASE WHEN supplier = warehouse_id THEN 0 ELSE 1 END
+        WHERE turn = line_turn;
+        SET taken_now = ROW_COUNT(), taken = taken + taken_now, line_turn = line_turn + 1;
+    UNTIL taken_now = 0 OR taken = line_count END REPEAT;
     UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = warehouse_id AND d_id = district_id;
     SELECT d_tax, d_next_o_id - 1 INTO district_tax, order_id
     FROM district WHERE d_w_id = warehouse_id AND d_id = district_id;
-    SELECT c_discount, c_last, c_credit INTO discount, customer_name, customer_credit
-    FROM customer WHERE c_w_id = warehouse_id AND c_d_id = district_id AND c_id = customer_id;
-    SET line_count = LENGTH(items) - LENGTH(REPLACE(items, ',', '')) + 1, line = 1;
-    INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
-    VALUES (warehouse_id, district_id, order_id, customer_id, moment, NULL, line_count, all_local);
-    INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (warehouse_id, district_id, order_id);
-    SET shown = CONCAT_WS(' ', customer_name, customer_credit, discount, warehouse_tax, district_tax);
-    WHILE is_complete AND line <= line_count DO
-        SET line_number = SUBSTRING_INDEX(SUBSTRING_INDEX(numbers, ',', line), ',', -1),
-            item = SUBSTRING_INDEX(SUBSTRING_INDEX(items, ',', line), ',', -1),
-            supplier = SUBSTRING_INDEX(SUBSTRING_INDEX(suppliers, ',', line), ',', -1),
-            quantity = SUBSTRING_INDEX(SUBSTRING_INDEX(quantities, ',', line), ',', -1);
-        BEGIN
-            DECLARE CONTINUE HANDLER FOR NOT FOUND SET is_complete = FALSE;
-            SELECT i_price, i_name, i_data INTO price, item_name, item_data FROM item WHERE i_id = item;
-        END;
-        IF is_complete THEN
-            UPDATE stock SET
-                s_quantity = CASE WHEN s_quantity >= quantity + 10 THEN s_quantity - quantity
-                    ELSE s_quantity - quantity + 91 END,
-                s_ytd = s_ytd + quantity,
-                s_order_cnt = s_order_cnt + 1,
-                s_remote_cnt = s_remote_cnt + CASE WHEN supplier = warehouse_id THEN 0 ELSE 1 END
-            WHERE s_w_id = supplier AND s_i_id = item;
-            SELECT s_quantity, s_data, CASE district_id
+    IF taken = line_count THEN
+        INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
+        VALUES (warehouse_id, district_id, order_id, customer_id, moment, NULL, line_count, all_local);
+        INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (warehouse_id, district_id, order_id);
+        INSERT INTO order_line
+            (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount,
+            ol_dist_info)
+        SELECT STRAIGHT_JOIN
+            warehouse_id, district_id, order_id, number, item, supplier, NULL, quantity, i_price * quantity,
+            CASE district_id
                 WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
                 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
                 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END
-            INTO left_in_stock, stock_data, information FROM stock WHERE s_w_id = supplier AND s_i_id = item;
-            INSERT INTO order_line
-                (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount,
-                ol_dist_info)
-            VALUES (warehouse_id, district_id, order_id, line_number, item, supplier, NULL, quantity, price * quantity,
-                information);
-            SET total = total + price * quantity,
-                branded = branded + (LOCATE('ORIGINAL', item_data) > 0 AND LOCATE('ORIGINAL', stock_data) > 0),
-                shown = CONCAT_WS(' ', shown, item_name, left_in_stock, price),
-                line = line + 1;
+        FROM JSON_TABLE(ordered, '$[*]' COLUMNS (
+                number INTEGER PATH '$[0]', item INTEGER PATH '$[1]', supplier INTEGER PATH '$[2]',
+                quantity INTEGER PATH '$[3]')) AS line
+            JOIN item ON i_id = item
+            JOIN stock ON s_w_id = supplier AND s_i_id = item;
+        IF ROW_COUNT() <> line_count THEN
+            SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'new_order: an item with a stock is missing';
         END IF;
-    END WHILE;
-    IF is_complete THEN
+        SELECT STRAIGHT_JOIN
+            SUM(ol_amount), SUM(LOCATE('ORIGINAL', i_data) > 0 AND LOCATE('ORIGINAL', s_data) > 0),
+            GROUP_CONCAT(i_name, ' ', s_quantity, ' ', i_price SEPARATOR ' ')
+        INTO total, branded, shown
+        FROM order_line
+            JOIN item ON i_id = ol_i_id
+            JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id
+        WHERE ol_w_id = warehouse_id AND ol_d_id = district_id AND ol_o_id = order_id;
         COMMIT;
         SET total = (total * (10000 - discount) * (10000 + warehouse_tax + district_tax) + 50000000) DIV 100000000;
     ELSE
         ROLLBACK;
-        SET total = NULL;
     END IF;
-    SELECT order_id, total, branded, shown;
+    SELECT order_id, total, branded,
+        CONCAT_WS(' ', customer_name, customer_credit, discount, warehouse_tax, district_tax, shown) AS shown;
 END;
 
 -- Of several customers with the name, it is the middle one by first name. Of an even number, the first of the two.
@@ -120,12 +124,6 @@ BEGIN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'payment: a row is missing';
     END;
     START TRANSACTION READ WRITE;
-    UPDATE warehouse SET w_ytd = w_ytd + amount WHERE w_id = warehouse_id;
-    SELECT w_name, CONCAT_WS(' ', w_street_1, w_street_2, w_city, w_state, w_zip) INTO warehouse_name, at_warehouse
-    FROM warehouse WHERE w_id = warehouse_id;
-    UPDATE district SET d_ytd = d_ytd + amount WHERE d_w_id = warehouse_id AND d_id = district_id;
-    SELECT d_name, CONCAT_WS(' ', d_street_1, d_street_2, d_city, d_state, d_zip) INTO district_name, at_district
-    FROM district WHERE d_w_id = warehouse_id AND d_id = district_id;
     IF customer_id IS NULL THEN
         CALL customer_of_name(home_warehouse, home_district, last_name, customer_id);
     END IF;
@@ -142,6 +140,12 @@ BEGIN
         c_since, c_credit, c_credit_lim, c_discount, c_balance, CASE WHEN c_credit = 'BC' THEN SUBSTR(c_data, 1, 200) END)
     INTO balance, payer
     FROM customer WHERE c_w_id = home_warehouse AND c_d_id = home_district AND c_id = customer_id;
+    UPDATE district SET d_ytd = d_ytd + amount WHERE d_w_id = warehouse_id AND d_id = district_id;
+    SELECT d_name, CONCAT_WS(' ', d_street_1, d_street_2, d_city, d_state, d_zip) INTO district_name, at_district
+    FROM district WHERE d_w_id = warehouse_id AND d_id = district_id;
+    UPDATE warehouse SET w_ytd = w_ytd + amount WHERE w_id = warehouse_id;
+    SELECT w_name, CONCAT_WS(' ', w_street_1, w_street_2, w_city, w_state, w_zip) INTO warehouse_name, at_warehouse
+    FROM warehouse WHERE w_id = warehouse_id;
     INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
     VALUES (customer_id, home_district, home_warehouse, district_id, warehouse_id, moment, amount,
         CONCAT(warehouse_name, '    ', district_name));
