@@ -6,7 +6,7 @@ use crate::combine::in_turn;
 use crate::mailbox::Mailbox;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Stream};
-use crate::reactor::Epoll;
+use crate::reactor::Sockets;
 use crate::script;
 use crate::sessions::{self, Opened, SessionList};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
@@ -250,8 +250,8 @@ fn open_and_drive<W: Workload, C: Connect>(
     on_one_cpu: bool,
 ) -> Result<(), DriveError> {
     let signals = end_notice.signals;
-    let waiting = |source| DriveError::Io { doing: "making an epoll set", source };
-    let reactor = Epoll::new().map_err(waiting)?;
+    let waiting = |source| DriveError::Io { doing: "preparing to wait for sessions", source };
+    let reactor = Sockets::new().map_err(waiting)?;
     if let Some(wakeup) = setup.mailbox.as_ref().and_then(Mailbox::wakeup) {
         reactor.watch_wakeup(wakeup).map_err(waiting)?;
     }
@@ -260,7 +260,7 @@ fn open_and_drive<W: Workload, C: Connect>(
     let stopped = || signals.is_stopped() || signals.is_aborted();
     let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &session_list, stopped)?;
     let _ = end_notice.notes.send(Note::Ready);
-    let around = Surroundings::<(W, C, MonotonicClock, Epoll)> {
+    let around = Surroundings::<(W, C, MonotonicClock, Sockets)> {
         connect,
         opener: setup.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
         clock: &MonotonicClock,
@@ -277,7 +277,8 @@ fn open_and_drive<W: Workload, C: Connect>(
         let Ok(window) = setup.windows.recv() else { return Err(DriveError::NotStarted) };
         let Some(assignment) = Assignment::of(workload, plan, number, setup.here, window) else { break };
         let report = shard::run(&around, &assignment, &mut opened)?;
-        let report = Box::new(ShardReport { on_one_cpu, ..report });
+        let report =
+            Box::new(ShardReport { on_one_cpu, through_io_uring: reactor.has_ring() && !report.in_process, ..report });
         let _ = end_notice.notes.send(Note::Phase { shard, report });
     }
     Ok(())

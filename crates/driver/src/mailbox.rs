@@ -89,7 +89,7 @@ pub fn due(done: Nanos, after: std::time::Duration) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reactor::Epoll;
+    use crate::reactor::Sockets;
 
     const LONG: Nanos = Nanos::from_seconds(20);
 
@@ -101,7 +101,7 @@ mod tests {
     fn a_sleeping_shard_is_woken_and_finds_what_was_sent() {
         let mut mailboxes = Mailbox::among(2).unwrap();
         let (other, own) = (mailboxes.pop().unwrap(), mailboxes.pop().unwrap());
-        let epoll = Epoll::new().unwrap();
+        let epoll = Sockets::new().unwrap();
         epoll.watch_wakeup(own.wakeup().unwrap()).unwrap();
         let received = std::thread::scope(|scope| {
             own.fall_asleep();

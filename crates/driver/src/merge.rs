@@ -230,6 +230,7 @@ impl Gathering {
             unended: given_up(&shards, measured),
             in_process,
             on_one_cpu_each: shards.iter().all(|shard| shard.on_one_cpu),
+            through_io_uring: shards.iter().all(|shard| shard.through_io_uring),
             ..DriverFacts::default()
         };
         let (errors, lines) = errors_and_lines(shards);

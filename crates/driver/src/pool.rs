@@ -14,7 +14,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         let before = tasks.len();
         while let Some(opened) = self.openings.arrived() {
             let Some(opened) = self.openings.hand_to_waiting(opened, &self.agenda) else { continue };
-            let session = match opened {
+            let mut session = match opened {
                 Ok(session) => session,
                 Err(refusal) => {
                     // The database takes no more sessions, so the pools stay as they are.
@@ -31,7 +31,7 @@ impl<T: ShardTypes> Shard<'_, T> {
                 continue;
             };
             let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
-            match watch(self.reactor, &session, token) {
+            match watch(self.reactor, &mut session, token) {
                 Ok(_) if !self.is_closing() => {
                     pool.set(Pool { now: pool.get().now + 1, ..pool.get() });
                     self.put_to_work(tasks, token, Role::Of(actor), session);

@@ -1,6 +1,9 @@
-//! Waiting for sessions: a thin layer over epoll, and the trait that lets a virtual world take its place.
+//! Waiting for sessions, through `io_uring` or epoll, and the trait that lets a virtual world take their place.
 //!
-//! Descriptors are registered once, edge-triggered, and for reading only. A Unix socket reports that it can be written
+//! Where the kernel has it, sockets are attached to a ring, which costs fewer system calls. What cannot be attached is in an epoll
+//! set, which the ring watches. Where the kernel has no ring, everything is in the set.
+//!
+//! In the set descriptors are registered once, edge-triggered, and for reading only. A Unix socket reports that it can be written
 //! again each time the server has read a request, and every such wake-up would be useless. (If a request does not fit
 //! the socket, its session asks to be polled again; see `agenda`.) Dropping a session closes its descriptor and so
 //! removes it from the set. An event already fetched for it causes one harmless extra poll.
@@ -9,10 +12,12 @@ use crate::clock::Nanos;
 use engines::session::Session;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
+use std::time::Duration;
+use uring::Ring;
 
 /// How many events one wait takes; the rest stay in the kernel until the next wait.
 const EVENTS_PER_WAIT: usize = 256;
@@ -23,18 +28,18 @@ const NO_SESSION: u32 = u32::MAX;
 pub trait Reactor<S> {
     /// Watches the session for answers from now on. Returns whether there is anything to wait for: an in-process
     /// session never makes a task wait.
-    fn watch(&self, session: &S, token: u32) -> io::Result<bool>;
+    fn watch(&self, session: &mut S, token: u32) -> io::Result<bool>;
     /// Waits until something is ready or the time is over, and appends the tokens of ready sessions.
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()>;
 }
 
-pub struct Epoll {
+struct Epoll {
     set: OwnedFd,
     events: RefCell<Vec<epoll::Event>>,
 }
 
 impl Epoll {
-    pub fn new() -> io::Result<Self> {
+    fn new() -> io::Result<Self> {
         let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Self { set, events: RefCell::new(Vec::with_capacity(EVENTS_PER_WAIT)) })
     }
@@ -45,12 +50,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// Watches a descriptor that wakes the shard and belongs to no session.
-    pub fn watch_wakeup(&self, wakeup: BorrowedFd<'_>) -> io::Result<()> {
-        self.register(wakeup, NO_SESSION)
-    }
-
-    pub(crate) fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+    fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
         let mut events = self.events.borrow_mut();
         events.clear();
         match epoll::wait(&self.set, spare_capacity(&mut events), Some(&timespec(at_most))) {
@@ -61,12 +61,63 @@ impl Epoll {
         ready.extend(events.iter().filter_map(|event| u32::try_from(event.data.u64()).ok()));
         Ok(())
     }
+
+    /// Takes all events that are there, without waiting.
+    fn take_all(&self, ready: &mut Vec<u32>) -> io::Result<()> {
+        loop {
+            let before = ready.len();
+            self.wait_for_any(Nanos::ZERO, ready)?;
+            if ready.len() < before + EVENTS_PER_WAIT {
+                return Ok(());
+            }
+        }
+    }
 }
 
-impl<S: Session> Reactor<S> for Epoll {
-    fn watch(&self, session: &S, token: u32) -> io::Result<bool> {
+/// The reactor of one thread.
+pub struct Sockets {
+    epoll: Epoll,
+    ring: Option<Ring>,
+}
+
+impl Sockets {
+    pub fn new() -> io::Result<Self> {
+        let epoll = Epoll::new()?;
+        // Old kernels have no ring, and in many containers it is forbidden.
+        let ring = Ring::new().ok();
+        if let Some(ring) = &ring {
+            ring.watch(epoll.set.as_fd())?;
+        }
+        Ok(Self { epoll, ring })
+    }
+
+    pub fn has_ring(&self) -> bool {
+        self.ring.is_some()
+    }
+
+    /// Watches a descriptor that wakes the shard and belongs to no session.
+    pub fn watch_wakeup(&self, wakeup: BorrowedFd<'_>) -> io::Result<()> {
+        self.epoll.register(wakeup, NO_SESSION)
+    }
+
+    pub(crate) fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+        let Some(ring) = &self.ring else { return self.epoll.wait_for_any(at_most, ready) };
+        if ring.wait(Duration::from_nanos(at_most.0), ready)? {
+            self.epoll.take_all(ready)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Session> Reactor<S> for Sockets {
+    fn watch(&self, session: &mut S, token: u32) -> io::Result<bool> {
+        if let Some(ring) = &self.ring
+            && session.attach(ring, token)?
+        {
+            return Ok(true);
+        }
         let Some(descriptor) = session.descriptor() else { return Ok(false) };
-        self.register(descriptor, token).map(|()| true)
+        self.epoll.register(descriptor, token).map(|()| true)
     }
 
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
@@ -84,7 +135,6 @@ fn timespec(span: Nanos) -> Timespec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fd::AsFd;
     use rustix::pipe::pipe;
 
     const LONG: Nanos = Nanos::from_seconds(10);
@@ -104,6 +154,29 @@ mod tests {
         rustix::io::write(&writer, b"y").unwrap();
         epoll.wait_for_any(LONG, &mut ready).unwrap();
         assert_eq!(ready, [7]);
+    }
+
+    #[test]
+    fn with_and_without_a_ring_a_descriptor_ends_the_wait() {
+        let first = Sockets::new().unwrap();
+        // A thread has one ring only, so this has none.
+        let second = Sockets::new().unwrap();
+        assert!(!second.has_ring());
+        for sockets in [first, second] {
+            let (reader, writer) = pipe().unwrap();
+            sockets.watch_wakeup(reader.as_fd()).unwrap();
+            let mut ready = Vec::new();
+            sockets.wait_for_any(Nanos::ZERO, &mut ready).unwrap();
+            assert_eq!(ready, [] as [u32; 0]);
+            for _ in 0..3 {
+                rustix::io::write(&writer, b"x").unwrap();
+                ready.clear();
+                while ready.is_empty() {
+                    sockets.wait_for_any(LONG, &mut ready).unwrap();
+                }
+                assert_eq!(ready, [NO_SESSION]);
+            }
+        }
     }
 
     #[test]

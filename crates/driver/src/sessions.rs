@@ -75,8 +75,8 @@ pub fn open<C: Connect>(
         if stopped() {
             break;
         }
-        let session = connect.connect().map_err(|source| DriveError::Connect { index, of, source })?;
-        if !watch(reactor, &session, token)? {
+        let mut session = connect.connect().map_err(|source| DriveError::Connect { index, of, source })?;
+        if !watch(reactor, &mut session, token)? {
             return Ok(Opened { sessions: vec![(Role::All, session)], in_process: true });
         }
         sessions.push((role, session));
@@ -119,8 +119,8 @@ async fn try_to_reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, give_up:
     }
 }
 
-fn watched<T: ShardTypes>(shard: &Shard<'_, T>, session: SessionOf<T>, token: u32) -> Option<SessionOf<T>> {
-    match watch(shard.reactor, &session, token) {
+fn watched<T: ShardTypes>(shard: &Shard<'_, T>, mut session: SessionOf<T>, token: u32) -> Option<SessionOf<T>> {
+    match watch(shard.reactor, &mut session, token) {
         Ok(_) => Some(session),
         Err(error) => {
             shard.fail(error);
@@ -130,6 +130,6 @@ fn watched<T: ShardTypes>(shard: &Shard<'_, T>, session: SessionOf<T>, token: u3
 }
 
 /// Returns whether there is anything to watch.
-pub fn watch<S>(reactor: &impl Reactor<S>, session: &S, token: u32) -> Result<bool, DriveError> {
+pub fn watch<S>(reactor: &impl Reactor<S>, session: &mut S, token: u32) -> Result<bool, DriveError> {
     reactor.watch(session, token).map_err(|source| DriveError::Io { doing: "watching a session", source })
 }

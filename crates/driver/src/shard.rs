@@ -160,6 +160,8 @@ pub struct ShardReport {
     pub stalls: Stalls,
     /// Whether the thread was kept on one CPU.
     pub on_one_cpu: bool,
+    /// Whether its sockets were attached to a ring.
+    pub through_io_uring: bool,
     pub in_process: bool,
     /// Over the whole phase; `waiting` is from when driving began to end.
     pub queue: QueueCounts,
@@ -459,6 +461,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
             given_up,
             stalls: self.stalls.get().stalls(),
             on_one_cpu: false,
+            through_io_uring: false,
             in_process: self.in_process,
             queue,
             ended: self.ended.get(),

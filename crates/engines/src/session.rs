@@ -6,9 +6,11 @@ pub use crate::results::ResultSet;
 
 use crate::batch::{Batch, one_by_one};
 use crate::statement::{Dialect, StatementId};
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
+use uring::Ring;
 
 /// A value bound to a statement or returned by one. The column's type decides the variant; only a value that does not
 /// fit its variant comes back as text.
@@ -63,6 +65,11 @@ pub enum SessionError {
 #[allow(async_fn_in_trait)]
 pub trait Session {
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+    /// Lets all bytes go through a ring from now on, which reports the token when something has arrived. Returns false if the
+    /// session cannot do that.
+    fn attach(&mut self, _ring: &Ring, _token: u32) -> io::Result<bool> {
+        Ok(false)
+    }
     fn dialect(&self) -> Dialect;
     async fn begin(&mut self, access: Access) -> Result<(), SessionError>;
     async fn commit(&mut self) -> Result<(), SessionError>;

@@ -8,13 +8,14 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{
     Timeout, set_socket_keepalive, set_socket_timeout, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use uring::{Line, Ring};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
@@ -44,7 +45,7 @@ impl Stream {
         }
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(true)?;
-        Ok(Self::Plain(Socket::Unix(stream)))
+        Ok(Self::Plain(Socket::unix(stream)))
     }
 
     /// Connects over TCP, to the address of the host's name.
@@ -61,7 +62,7 @@ impl Stream {
         set_tcp_keepintvl(&stream, ASKED_EVERY)?;
         set_tcp_keepcnt(&stream, UNANSWERED)?;
         stream.set_nonblocking(true)?;
-        Ok(Self::Plain(Socket::Tcp(stream)))
+        Ok(Self::Plain(Socket::tcp(stream)))
     }
 
     /// Encrypts every byte from here on. The caller must have read the server's plain answer and no more: plain bytes
@@ -77,8 +78,7 @@ impl Stream {
     /// certificate. Encryption alone does not prove who the peer is.
     pub fn is_trusted(&self) -> bool {
         match self {
-            Self::Plain(Socket::Unix(_)) => true,
-            Self::Plain(Socket::Tcp(_)) => false,
+            Self::Plain(socket) => socket.is_local,
             Self::Encrypted(channel) => channel.is_vouched_for(),
         }
     }
@@ -119,6 +119,14 @@ impl Stream {
         self.socket().wait(readiness, deadline)
     }
 
+    /// From now on its bytes go through the ring.
+    pub fn attach(&mut self, ring: &Ring, token: u32) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.attach(ring, token),
+            Self::Encrypted(channel) => channel.socket_mut().attach(ring, token),
+        }
+    }
+
     fn socket(&self) -> &Socket {
         match self {
             Self::Plain(socket) => socket,
@@ -145,12 +153,28 @@ impl AsFd for Stream {
 
 /// A connected socket that does not block.
 #[derive(Debug)]
-pub enum Socket {
-    Unix(UnixStream),
-    Tcp(TcpStream),
+pub struct Socket {
+    /// Its place in the ring of the thread that uses it, once it has one.
+    line: Option<Line>,
+    descriptor: OwnedFd,
+    is_local: bool,
 }
 
 impl Socket {
+    pub fn unix(stream: UnixStream) -> Self {
+        Self { line: None, descriptor: stream.into(), is_local: true }
+    }
+
+    pub fn tcp(stream: TcpStream) -> Self {
+        Self { line: None, descriptor: stream.into(), is_local: false }
+    }
+
+    /// From now on its bytes go through the ring, and the thread must not wait for the socket itself.
+    pub fn attach(&mut self, ring: &Ring, token: u32) -> io::Result<()> {
+        self.line = Some(ring.attach(self.descriptor.as_fd(), token)?);
+        Ok(())
+    }
+
     pub fn wait(&self, readiness: PollFlags, deadline: Instant) -> io::Result<()> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -164,11 +188,21 @@ impl Socket {
     }
 }
 
+/// The kernel keeps the connection for the ring, so closing the descriptor would not end it.
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if self.line.is_some() {
+            // It fails only if the connection has ended already.
+            let _ = rustix::net::shutdown(&self.descriptor, Shutdown::Both);
+        }
+    }
+}
+
 impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => receive(stream, space),
-            Self::Tcp(stream) => receive(stream, space),
+        match &self.line {
+            Some(line) => line.receive(space),
+            None => receive(&self.descriptor, space),
         }
     }
 }
@@ -185,9 +219,9 @@ fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => send(stream, bytes),
-            Self::Tcp(stream) => send(stream, bytes),
+        match &self.line {
+            Some(line) => line.send(bytes),
+            None => send(&self.descriptor, bytes),
         }
     }
 
@@ -198,10 +232,7 @@ impl Write for Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Unix(stream) => stream.as_fd(),
-            Self::Tcp(stream) => stream.as_fd(),
-        }
+        self.descriptor.as_fd()
     }
 }
 

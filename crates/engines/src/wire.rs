@@ -10,6 +10,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
+use uring::Ring;
 
 /// Holds the answers to most statements without growing.
 const INITIAL_BUFFER: usize = 16 << 10;
@@ -133,6 +134,10 @@ impl<F: Framing> Wire<F> {
         self.stream.as_fd()
     }
 
+    pub fn attach(&mut self, ring: &Ring, token: u32) -> io::Result<()> {
+        self.stream.attach(ring, token)
+    }
+
     /// Where frames are appended.
     pub fn outgoing(&mut self) -> &mut BytesMut {
         &mut self.outgoing
@@ -233,7 +238,7 @@ mod tests {
     fn wire() -> (Wire<Bytes>, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
-        (Wire::over(Stream::Plain(Socket::Unix(ours))), theirs)
+        (Wire::over(Stream::Plain(Socket::unix(ours))), theirs)
     }
 
     /// Reads until an error occurs, which must happen.

@@ -205,6 +205,9 @@ pub struct DriverFacts {
     /// Whether each thread of the load engine was pinned to its own CPU.
     #[serde(default)]
     pub on_one_cpu_each: bool,
+    /// Whether each thread of the load engine sent and received through `io_uring`.
+    #[serde(default)]
+    pub through_io_uring: bool,
     /// Messages by error code, one for each, with how often the code occurred; bounded.
     #[serde(default)]
     pub errors: BTreeMap<String, u64>,

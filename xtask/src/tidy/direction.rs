@@ -14,9 +14,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machines", &["settings", "telemetry"]),
     ("images", &["machines", "settings"]),
     ("platforms", &["images", "machines", "settings", "telemetry"]),
-    ("engines", &["machines", "record", "settings"]),
+    ("uring", &[]),
+    ("engines", &["machines", "record", "settings", "uring"]),
     ("workloads", &["engines", "record", "settings"]),
-    ("driver", &["engines", "record", "settings", "workloads"]),
+    ("driver", &["engines", "record", "settings", "uring", "workloads"]),
     ("agent", &["driver", "engines", "machines", "record", "settings", "telemetry", "workloads"]),
     ("study", &["driver", "engines", "images", "machines", "platforms", "record", "settings", "workloads"]),
     (

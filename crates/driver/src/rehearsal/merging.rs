@@ -81,6 +81,7 @@ fn shard(window: Window, mut lives: Vec<Executed>, closed_at: Nanos) -> ShardRun
         given_up: GivenUp::default(),
         stalls: Stalls::default(),
         on_one_cpu: false,
+        through_io_uring: false,
         in_process: false,
         queue: QueueCounts::default(),
         ended: if closed_at >= window.end() { PhaseEnd::Time } else { PhaseEnd::Stopped },

@@ -92,7 +92,7 @@ impl Clock for World {
 }
 
 impl Reactor<VirtualSession> for World {
-    fn watch(&self, session: &VirtualSession, token: u32) -> io::Result<bool> {
+    fn watch(&self, session: &mut VirtualSession, token: u32) -> io::Result<bool> {
         session.token.set(token);
         Ok(!self.0.in_process)
     }

@@ -25,6 +25,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::thread::Scope;
+use uring::Ring;
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -404,6 +405,10 @@ fn columns<'a>(
 impl Session for MysqlSession {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.wire.descriptor())
+    }
+
+    fn attach(&mut self, ring: &Ring, token: u32) -> io::Result<bool> {
+        self.wire.attach(ring, token).map(|()| true)
     }
 
     fn dialect(&self) -> Dialect {

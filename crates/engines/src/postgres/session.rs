@@ -17,6 +17,7 @@ use postgres_protocol::message::frontend;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::thread::Scope;
+use uring::Ring;
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -256,6 +257,10 @@ impl Exchange for PostgresSession {
 impl Session for PostgresSession {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.wire.descriptor())
+    }
+
+    fn attach(&mut self, ring: &Ring, token: u32) -> io::Result<bool> {
+        self.wire.attach(ring, token).map(|()| true)
     }
 
     fn dialect(&self) -> Dialect {

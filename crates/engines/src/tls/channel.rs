@@ -62,6 +62,10 @@ impl Channel {
         &self.socket
     }
 
+    pub fn socket_mut(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
     pub fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.connection.reader().read(space) {

@@ -22,7 +22,7 @@ mod texts;
 mod values;
 mod waits;
 
-use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
+use ground::{Engine, Ground, Mariadb, Postgres, Sqlite, in_a_ring};
 
 /// All promises about sessions and administration, on one server.
 fn keeps_its_promises<E: Engine>() {
@@ -72,6 +72,16 @@ fn postgres_keeps_its_promises() {
 #[test]
 fn mariadb_keeps_its_promises() {
     keeps_its_promises::<Mariadb>();
+}
+
+#[test]
+fn postgres_keeps_its_promises_in_a_ring() {
+    in_a_ring(keeps_its_promises::<Postgres>);
+}
+
+#[test]
+fn mariadb_keeps_its_promises_in_a_ring() {
+    in_a_ring(keeps_its_promises::<Mariadb>);
 }
 
 #[test]

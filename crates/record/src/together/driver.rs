@@ -69,6 +69,7 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         unended: unended(drivers),
         in_process: drivers.iter().any(|driver| driver.in_process),
         on_one_cpu_each: drivers.iter().all(|driver| driver.on_one_cpu_each),
+        through_io_uring: drivers.iter().all(|driver| driver.through_io_uring),
         extra: Map::new(),
     })
 }

@@ -45,6 +45,9 @@ impl Scenario {
 }
 
 pub const SCENARIOS: &[Scenario] = &[
+    // So few that most waits end for one answer.
+    Scenario { product: Product::Postgres, test: Test::PointSelect, clients: 4, of_pgbench: None, of_sysbench: 0.80 },
+    Scenario { product: Product::Mariadb, test: Test::PointSelect, clients: 4, of_pgbench: None, of_sysbench: 0.80 },
     Scenario {
         product: Product::Postgres,
         test: Test::PointSelect,
