@@ -112,10 +112,11 @@ impl Sockets {
 impl<S: Session> Reactor<S> for Sockets {
     fn watch(&self, session: &mut S, token: u32) -> io::Result<bool> {
         if let Some(ring) = &self.ring
-            && session.attach(ring, token)?
+            && let Ok(true) = session.attach(ring, token)
         {
             return Ok(true);
         }
+        // Not every session has a socket, and there may be more of them than fit the ring.
         let Some(descriptor) = session.descriptor() else { return Ok(false) };
         self.epoll.register(descriptor, token).map(|()| true)
     }

@@ -46,6 +46,7 @@ impl Ring {
 
     /// Ends a wait when this descriptor becomes readable.
     pub fn watch(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        let descriptor = descriptor.try_clone_to_owned()?;
         of_thread(|queue| queue.watch(descriptor))
     }
 

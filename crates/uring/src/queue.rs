@@ -3,12 +3,12 @@
 
 use crate::buffers::{Buffers, GROUP};
 use crate::slots::{End, Place, Slot};
-use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -57,7 +57,8 @@ pub struct Queue {
     outcomes: Vec<cqueue::Entry>,
     /// Tokens of sockets that were sent to after their end. Nothing more arrives there, so the next wait reports them.
     ended: Vec<u32>,
-    /// Whether a watched descriptor has become readable.
+    watched: Vec<OwnedFd>,
+    /// Whether one of these has become readable.
     woken: bool,
 }
 
@@ -75,8 +76,8 @@ impl Queue {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(MOST_FILES).min(MOST_FILES);
         ring.submitter().register_files_sparse(u32::try_from(files).unwrap_or(u32::MAX))?;
         let buffers = Buffers::register(&ring)?;
-        let (slots, free, to_send, outcomes, ended, woken) = Default::default();
-        Ok(Self { ring, buffers, slots, free, to_send, outcomes, ended, woken })
+        let (slots, free, to_send, outcomes, ended, watched, woken) = Default::default();
+        Ok(Self { ring, buffers, slots, free, to_send, outcomes, ended, watched, woken })
     }
 
     pub fn attach(&mut self, socket: BorrowedFd<'_>, token: u32) -> io::Result<Place> {
@@ -98,13 +99,17 @@ impl Queue {
         Ok(place)
     }
 
-    pub fn watch(&mut self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    pub fn watch(&mut self, descriptor: OwnedFd) -> io::Result<()> {
+        self.watched.push(descriptor);
+        self.watch_on(u32::try_from(self.watched.len() - 1).map_err(io::Error::other)?)
+    }
+
+    /// Watches a descriptor until the kernel gives up, which it does when too many outcomes wait.
+    fn watch_on(&mut self, index: u32) -> io::Result<()> {
         const READABLE: u32 = 1;
-        let fd = io_uring::types::Fd(descriptor.as_raw_fd());
-        let request = opcode::PollAdd::new(fd, READABLE).multi(true).build().user_data(mark(Purpose::Wake, 0));
-        self.request(&request)?;
-        // The descriptor is used now, while it is open for certain.
-        self.submit()
+        let descriptor = Fd(self.watched[index as usize].as_raw_fd());
+        let request = opcode::PollAdd::new(descriptor, READABLE).multi(true).build();
+        self.request(&request.user_data(mark(Purpose::Wake, index)))
     }
 
     pub fn send(&mut self, place: Place, bytes: &[u8]) -> io::Result<usize> {
@@ -247,7 +252,8 @@ impl Queue {
             Purpose::Stop => Ok(()),
             Purpose::Wake => {
                 self.woken = true;
-                Ok(())
+                let is_over = !cqueue::more(outcome.flags()) && outcome.result() >= 0;
+                if is_over { self.watch_on(index) } else { Ok(()) }
             }
         }
     }
