@@ -22,6 +22,8 @@ const MOST_FILES: u64 = 1 << 16;
 /// last ones.
 const SEND_AT: usize = 32;
 const NO_FILE: RawFd = -1;
+/// How often a full ring is given to the kernel to make room in it. Once is enough unless the kernel is short of memory.
+const MOST_TRIES: u32 = 1000;
 /// The number of a slot without a socket.
 const FREE: u64 = 0;
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(FREE + 1);
@@ -226,7 +228,7 @@ impl Queue {
     }
 
     fn request(&mut self, request: &squeue::Entry) -> io::Result<()> {
-        loop {
+        for _ in 0..MOST_TRIES {
             // SAFETY: files are registered or open. Bytes to send stay where they are, in `flying`, until the outcome is known; what is
             // still with the kernel when the queue ends is leaked. Bytes are received into registered buffers.
             let pushed = unsafe { self.ring.submission().push(request) };
@@ -235,6 +237,7 @@ impl Queue {
             }
             self.submit()?;
         }
+        Err(io::Error::other("the kernel takes no requests"))
     }
 
     fn submit(&mut self) -> io::Result<()> {
