@@ -17,7 +17,8 @@ pub enum Sending {
     Together,
 }
 
-/// Some requests of one transaction, and their answers.
+/// Some requests of one transaction, and their answers. Those of a batch that begins none, while none is open, are committed when
+/// they are answered.
 ///
 /// If a request fails, so does the batch, and the transaction must be rolled back. The database does not execute the
 /// requests after the failed one, or it does and the rollback undoes them. A batch with a failed request commits

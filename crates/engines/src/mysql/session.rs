@@ -215,7 +215,7 @@ impl MysqlSession {
             return Ok(());
         }
         self.commits_alone = true;
-        self.send_text("autocommit", "SET autocommit = 1").await
+        self.send_text("autocommit", AUTOCOMMIT).await
     }
 
     fn require_values(&self, statement: StatementId, count: usize) -> Result<(), SessionError> {
@@ -289,10 +289,11 @@ impl MysqlSession {
         for number in 0..batch.len() {
             self.require_values(batch.statement(number), batch.params(number).len())?;
         }
-        if self.commits_alone {
-            // After a deadlock the server has rolled back, and it would commit each statement that follows.
-            self.write_text("SET autocommit = 0")?;
-            self.commits_alone = false;
+        let is_alone = batch.begins().is_none() && !self.reply.outcome.in_transaction();
+        if is_alone != self.commits_alone {
+            // After a deadlock the server has rolled back, and with autocommit it would commit each statement that follows.
+            self.write_text(if is_alone { AUTOCOMMIT } else { NO_AUTOCOMMIT })?;
+            self.commits_alone = is_alone;
         }
         if let Some(access) = batch.begins() {
             self.only_reads = access == Access::ReadOnly;
@@ -319,6 +320,8 @@ impl MysqlSession {
 }
 
 const COMMIT: &str = "COMMIT";
+const AUTOCOMMIT: &str = "SET autocommit = 1";
+const NO_AUTOCOMMIT: &str = "SET autocommit = 0";
 
 /// The text that begins a transaction.
 fn begin(access: Access) -> &'static str {

@@ -145,6 +145,32 @@ pub fn after_a_conflict_nothing_is_left<E: Engine>(ground: &Ground<E>) {
     }
 }
 
+/// Whatever follows, also a transaction that is rolled back, leaves alone what such a batch did and what came after it.
+pub fn a_batch_outside_of_a_transaction_leaves_none_open<E: Engine>(ground: &Ground<E>) {
+    for sending in WAYS {
+        prepare(ground);
+        let mut session = ground.session(&statements::<E>());
+        let mut batch = Batch::new(sending);
+        batch.begin(Access::ReadWrite);
+        insert(&mut batch, 1);
+        batch.commit();
+        done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+        batch.clear();
+        batch.add(SELECT, &[Param::Integer(0)]);
+        insert(&mut batch, 2);
+        done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+        assert_eq!(ground.number("SELECT count(*) FROM batched"), 2);
+        done(&mut session, async |s| s.execute(INSERT, &[Param::Integer(3), Param::Null]).await.map(drop)).unwrap();
+        assert_eq!(ground.number("SELECT count(*) FROM batched"), 3);
+        batch.clear();
+        batch.begin(Access::ReadWrite);
+        insert(&mut batch, 4);
+        done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+        done(&mut session, async |s| s.rollback().await).unwrap();
+        assert_eq!(ground.number("SELECT max(id) FROM batched"), 3);
+    }
+}
+
 pub fn an_abandoned_batch_is_not_taken_for_the_next<E: Engine>(ground: &Ground<E>) {
     prepare(ground);
     let mut session = ground.session(&statements::<E>());

@@ -40,6 +40,7 @@ fn keeps_its_promises<E: Engine>() {
     batches::a_batch_is_answered_like_single_requests(&ground);
     batches::after_a_failed_request_nothing_is_left(&ground);
     batches::after_a_conflict_nothing_is_left(&ground);
+    batches::a_batch_outside_of_a_transaction_leaves_none_open(&ground);
     batches::an_abandoned_batch_is_not_taken_for_the_next(&ground);
     batches::many_requests_of_one_statement_get_their_own_rows(&ground);
     batches::a_long_batch_arrives_whole(&ground);
