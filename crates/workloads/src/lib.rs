@@ -7,12 +7,15 @@
 
 pub mod catalog;
 pub mod checksum;
+mod chunks;
 pub mod condition;
 pub mod dataset;
 pub mod effects;
 pub mod file;
+mod ledger;
 pub mod order_entry;
 pub mod random;
+mod requests;
 pub mod share;
 pub mod slob;
 pub mod sql;

@@ -47,7 +47,18 @@ impl AllowedShare {
     }
 }
 
-pub fn within(found: f64, low: f64, high: f64, seen: String) -> Verdict {
+/// Whether the mean of a number of something is in its range. Single numbers have this standard deviation.
+pub fn mean(sum: u64, of: u64, (low, high): (f64, f64), deviation: f64) -> Verdict {
+    if (of as f64) < EVENTS_NEEDED {
+        return Verdict::Undecided { why: format!("{of} are too few to judge, at least {EVENTS_NEEDED} are needed") };
+    }
+    let mean = sum as f64 / of as f64;
+    let chance = DEVIATIONS_ALLOWED * deviation / (of as f64).sqrt();
+    let (low, high) = (low - chance, high + chance);
+    within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for this number"))
+}
+
+fn within(found: f64, low: f64, high: f64, seen: String) -> Verdict {
     if (low..=high).contains(&found) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
 }
 

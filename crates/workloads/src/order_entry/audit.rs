@@ -5,7 +5,7 @@
 
 use super::checks::finding;
 use super::tally::Counter;
-use crate::share::{AllowedShare, DEVIATIONS_ALLOWED, EVENTS_NEEDED, within};
+use crate::share::{AllowedShare, mean};
 use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -84,7 +84,8 @@ pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64
     };
     let mut findings: Vec<CheckResult> = MIX.iter().map(|of| finish(&of.1, mix(of))).collect();
     findings.push(finish(&ROLLED_BACK, ROLLED_BACK.share.judge(counted(Counter::OrdersRolledBack), orders)));
-    findings.push(mean_lines(lines, orders));
+    let lines_of_orders = mean(lines, orders, (LINES_MEAN_LOW, LINES_MEAN_HIGH), LINES_DEVIATION);
+    findings.push(finding("mean-lines", "New orders have 10 lines on average.", Moment::AfterTrial, lines_of_orders));
     for (rule, counter, of) in
         [(&REMOTE_LINES, Counter::RemoteLines, lines), (&REMOTE_PAYMENTS, Counter::RemotePayments, ended("payment"))]
     {
@@ -111,21 +112,6 @@ fn is_violated(rule: &ShareRule, events: u64, of: u64) -> bool {
 
 fn finish(rule: &ShareRule, verdict: Verdict) -> CheckResult {
     finding(rule.name, rule.rule, Moment::AfterTrial, verdict)
-}
-
-fn mean_lines(lines: u64, orders: u64) -> CheckResult {
-    let rule = "New orders have 10 lines on average.";
-    let verdict = if (orders as f64) < EVENTS_NEEDED {
-        Verdict::Undecided {
-            why: format!("{orders} new orders are too few to judge, at least {EVENTS_NEEDED} are needed"),
-        }
-    } else {
-        let mean = lines as f64 / orders as f64;
-        let chance = DEVIATIONS_ALLOWED * LINES_DEVIATION / (orders as f64).sqrt();
-        let (low, high) = (LINES_MEAN_LOW - chance, LINES_MEAN_HIGH + chance);
-        within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for this number"))
-    };
-    finding("mean-lines", rule, Moment::AfterTrial, verdict)
 }
 
 /// This does not depend on chance: a queue runs empty when more is delivered than ordered. One per run is always allowed.

@@ -20,8 +20,9 @@ mod tally;
 mod transactions;
 
 use crate::catalog::{Metric, WorkloadEntry};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{Dataset, Needed, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::ledger::Ledger;
 use crate::sql::{self, SqlError};
 use crate::way::{self, Transactions};
 use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
@@ -176,10 +177,10 @@ impl Dataset for OrderEntry {
         way::check_dialect(self.settings.transactions, dialect)
     }
 
-    fn routines(&self) -> &'static [&'static str] {
+    fn needed(&self) -> Vec<Needed> {
         match self.settings.transactions {
-            Transactions::Client => &[],
-            Transactions::Procedures => &calls::ROUTINES,
+            Transactions::Client => Vec::new(),
+            Transactions::Procedures => calls::ROUTINES.map(Needed::Procedure).to_vec(),
         }
     }
 
@@ -200,7 +201,7 @@ impl Dataset for OrderEntry {
     }
 
     fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        ledger::state(&self.checks, admin)
+        crate::ledger::state(&self.checks.sums, admin)
     }
 
     fn reconcile(
@@ -209,7 +210,7 @@ impl Dataset for OrderEntry {
         after: &BTreeMap<String, i64>,
         whole_run: &[KindTotals],
     ) -> Vec<CheckResult> {
-        ledger::reconcile(before, after, whole_run)
+        ledger::reconcile(&Ledger { before, after, whole_run })
     }
 
     fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<CheckResult> {

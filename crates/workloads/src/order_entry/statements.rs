@@ -41,9 +41,9 @@ settings::names! {
     }
 }
 
-impl Sql {
-    pub fn id(self) -> StatementId {
-        StatementId(self as u16)
+impl From<Sql> for StatementId {
+    fn from(sql: Sql) -> Self {
+        Self(sql as u16)
     }
 }
 

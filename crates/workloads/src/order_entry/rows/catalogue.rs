@@ -1,7 +1,8 @@
 //! Items and their stocks.
 
 use super::super::definition::{CENTS, DISTRICTS, ORIGINAL};
-use super::{Chunk, ITEMS_PER_CHUNK};
+use super::ITEMS_PER_CHUNK;
+use crate::chunks::Chunk;
 use crate::random::{Letters, Picks, Stream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;

@@ -4,7 +4,8 @@ use super::super::definition::{
     BAD_CREDIT, CREDIT_LIMIT_CENTS, CUSTOMER_DATA_MAX, CUSTOMERS, DISCOUNT_MAX, FIRST_PAYMENT_CENTS, GOOD_CREDIT,
     LAST_NAME_SKEW, LAST_NAMES, LOADED_AT_US, last_name,
 };
-use super::{Chunk, Home, write_address};
+use super::{Home, write_address};
+use crate::chunks::Chunk;
 use crate::random::{Letters, Picks, Stream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;

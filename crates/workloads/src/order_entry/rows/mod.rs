@@ -1,7 +1,4 @@
-//! The initial population: every table is a sequence of chunks, and every chunk has a random stream of its own.
-//!
-//! A part of a table is a run of whole chunks. So any split gives the same rows, and parts can be made in parallel on
-//! different threads or machines. A chunk has the rows of one district, one warehouse or a thousand items.
+//! The initial population. A chunk has the rows of one district, one warehouse or a thousand items.
 
 mod catalogue;
 mod customers;
@@ -13,60 +10,16 @@ mod places;
 use super::OrderEntry;
 use super::definition::{CUSTOMERS, DISTRICTS, ITEMS, QUEUED};
 use super::tables;
+use crate::chunks::{id, no_rows, source};
 use crate::dataset::{Part, RowSource};
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
-use std::ops::Range;
 
 pub use orders::lines_of_all_orders;
 
 /// Items or stocks in one chunk.
 const ITEMS_PER_CHUNK: u32 = 1_000;
 const ITEM_CHUNKS: u32 = ITEMS / ITEMS_PER_CHUNK;
-/// Rows written by one call of [`RowSource::fill`].
-const ROWS_PER_FILL: usize = 256;
-
-/// The rows of one chunk, one at a time.
-trait Chunk: Send {
-    /// Writes the next row; returns false, and writes nothing, after the last.
-    fn write(&mut self, sink: &mut dyn RowSink) -> bool;
-}
-
-/// The rows of several chunks, one after another.
-struct Chunks<Open, Rows> {
-    left: Range<u64>,
-    open: Open,
-    current: Option<Rows>,
-}
-
-impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> Chunks<Open, Rows> {
-    fn write(&mut self, sink: &mut dyn RowSink) -> bool {
-        loop {
-            if let Some(rows) = &mut self.current
-                && rows.write(sink)
-            {
-                return true;
-            }
-            let Some(next) = self.left.next() else { return false };
-            self.current = Some((self.open)(next));
-        }
-    }
-}
-
-impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> RowSource for Chunks<Open, Rows> {
-    fn fill(&mut self, sink: &mut dyn RowSink) -> bool {
-        (0..ROWS_PER_FILL).all(|_| self.write(sink))
-    }
-}
-
-/// The rows of a table that this workload does not have: none.
-struct NoRows;
-
-impl RowSource for NoRows {
-    fn fill(&mut self, _: &mut dyn RowSink) -> bool {
-        false
-    }
-}
 
 /// The rows of one part of a table.
 pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: Part) -> Box<dyn RowSource + 'a> {
@@ -96,7 +49,7 @@ pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: Part) -> Box<dyn Ro
     } else if table == tables::NEW_ORDER.name {
         source(part, districts, move |chunk| orders::Queue::new(Home::of_chunk(chunk)))
     } else {
-        Box::new(NoRows)
+        no_rows()
     }
 }
 
@@ -114,19 +67,6 @@ pub fn expected_rows(workload: &OrderEntry, table: &str) -> u64 {
         "order_line" => *workload.order_lines.get_or_init(|| lines_of_all_orders(workload)),
         _ => 0,
     }
-}
-
-fn source<'a, Rows, Open>(part: Part, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
-where
-    Rows: Chunk + 'a,
-    Open: FnMut(u64) -> Rows + Send + 'a,
-{
-    Box::new(Chunks { left: part.chunks(chunks), open, current: None })
-}
-
-/// Numbers of chunks come from 32-bit numbers of warehouses, so they fit.
-fn id(chunk: u64) -> u32 {
-    u32::try_from(chunk).unwrap_or(u32::MAX)
 }
 
 /// A district and its warehouse, both counted from 1.

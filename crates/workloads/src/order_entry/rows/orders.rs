@@ -7,7 +7,8 @@ use super::super::OrderEntry;
 use super::super::definition::{
     CARRIERS, CENTS, CUSTOMERS, DISTRICTS, FIRST_QUEUED, ITEMS, LINES_MAX, LINES_MIN, LOADED_AT_US, ORDERS,
 };
-use super::{Chunk, Home};
+use super::Home;
+use crate::chunks::Chunk;
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;

@@ -1,7 +1,8 @@
 //! Warehouses and districts.
 
 use super::super::definition::{DISTRICT_YTD_CENTS, ORDERS, TAX_MAX, WAREHOUSE_YTD_CENTS};
-use super::{Chunk, Home, write_address};
+use super::{Home, write_address};
+use crate::chunks::Chunk;
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
 
