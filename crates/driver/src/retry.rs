@@ -41,7 +41,7 @@ fn scattered(token: u32, now: Nanos) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Runs the transaction; afterwards `effects` holds those of the last attempt.
+/// Runs the transaction; afterwards `effects` holds those of the last attempt, and of what attempts before it kept.
 pub async fn attempt<T: ShardTypes>(
     shard: &Shard<'_, T>,
     token: u32,
@@ -50,8 +50,8 @@ pub async fn attempt<T: ShardTypes>(
     effects: &mut Effects<'_, InputOf<T>>,
 ) -> Attempts {
     let mut retries = 0;
+    effects.clear();
     loop {
-        effects.clear();
         let error = match shard.workload.run(session, input, effects).await {
             Ok(ending) => {
                 effects.end_step();
@@ -74,6 +74,7 @@ pub async fn attempt<T: ShardTypes>(
         }
         let now = shard.clock.now();
         shard.agenda.pause(shard.clock, token, now + pause_before(retries, token, now)).await;
+        effects.rewind();
         retries += 1;
     }
 }

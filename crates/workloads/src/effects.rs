@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Counters that a workload keeps about what it really executed, indexed as in
 /// [`Workload::COUNTERS`](crate::workload::Workload::COUNTERS). The driver adds those of a transaction to the totals
 /// only if it ended well.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally(pub Vec<u64>);
 
 impl Tally {
@@ -65,6 +65,19 @@ pub struct Effects<'a, I> {
     clock: &'a dyn Fn() -> u64,
     /// Asks the driver to poll the transaction again at this moment.
     alarm: &'a dyn Fn(u64),
+    kept: Kept,
+    /// Whether the step that is open was begun by an earlier attempt.
+    goes_on: bool,
+}
+
+/// How far an attempt came that another one goes on from.
+#[derive(Debug)]
+struct Kept {
+    parts: usize,
+    tally: Tally,
+    receipt: usize,
+    follow_ups: usize,
+    steps: usize,
 }
 
 impl<'a, I> Effects<'a, I> {
@@ -77,6 +90,8 @@ impl<'a, I> Effects<'a, I> {
             steps: Vec::new(),
             clock,
             alarm,
+            kept: Kept { parts: 0, tally: Tally::new(counters), receipt: 0, follow_ups: 0, steps: 0 },
+            goes_on: false,
         }
     }
 
@@ -96,12 +111,40 @@ impl<'a, I> Effects<'a, I> {
         .await;
     }
 
-    /// Forgets everything before another attempt.
+    /// Forgets everything before another transaction.
     pub fn clear(&mut self) {
-        self.tally.clear();
-        self.receipt.clear();
-        self.follow_ups.clear();
+        if self.kept.parts > 0 {
+            self.kept.tally.clear();
+            self.kept =
+                Kept { parts: 0, receipt: 0, follow_ups: 0, steps: 0, tally: std::mem::take(&mut self.kept.tally) };
+        }
         self.steps.clear();
+        self.rewind();
+    }
+
+    /// Forgets what was not kept, before another attempt at the same transaction. The time of a step that is open goes on.
+    pub fn rewind(&mut self) {
+        self.tally.0.copy_from_slice(&self.kept.tally.0);
+        self.receipt.truncate(self.kept.receipt);
+        self.follow_ups.truncate(self.kept.follow_ups);
+        let open = self.steps.pop().filter(|step| step.ended_ns == 0);
+        self.steps.truncate(self.kept.steps);
+        self.goes_on = open.is_some();
+        self.steps.extend(open);
+    }
+
+    /// What the transaction has done so far is committed, so another attempt must not do it again. Ends the step.
+    pub fn keep(&mut self) {
+        self.end_step();
+        self.kept.parts += 1;
+        self.kept.tally.0.copy_from_slice(&self.tally.0);
+        (self.kept.receipt, self.kept.follow_ups) = (self.receipt.len(), self.follow_ups.len());
+        self.kept.steps = self.steps.len();
+    }
+
+    /// How often the transaction has called [`keep`](Self::keep). Its next attempt goes on after them.
+    pub fn kept(&self) -> usize {
+        self.kept.parts
     }
 
     /// Gives the user these numbers, in an order that the workload fixes for each kind. The user gets them only after
@@ -125,6 +168,9 @@ impl<'a, I> Effects<'a, I> {
 
     /// Begins a step of this kind; it ends with the next one, or with the transaction.
     pub fn begin_step(&mut self, kind: u16) {
+        if std::mem::take(&mut self.goes_on) && self.steps.last().is_some_and(|step| step.kind == kind) {
+            return;
+        }
         let now = (self.clock)();
         self.end_step_at(now);
         self.steps.push(Step { kind, began_ns: now, ended_ns: 0 });
@@ -168,6 +214,41 @@ mod tests {
         effects.end_step();
         let steps: Vec<_> = effects.steps().map(|step| (step.kind, step.began_ns, step.ended_ns)).collect();
         assert_eq!(steps, [(3, 100, 150), (4, 150, 170)]);
+    }
+
+    #[test]
+    fn another_attempt_goes_on_after_what_was_kept() {
+        let now = Cell::new(100);
+        let clock = || now.get();
+        let mut effects = Effects::<char>::new(1, &clock, &|_| ());
+        let shown = |effects: &Effects<'_, char>| {
+            let steps: Vec<_> = effects.steps().map(|step| (step.kind, step.began_ns, step.ended_ns)).collect();
+            (effects.kept(), effects.tally.0[0], effects.receipt().to_vec(), steps)
+        };
+        effects.begin_step(1);
+        effects.tally.add(0, 5);
+        effects.tell(&[7]);
+        now.set(110);
+        effects.keep();
+        effects.begin_step(2);
+        effects.tally.add(0, 1);
+        effects.tell(&[8]);
+        effects.cause(FollowUp { input: 'x', after: Duration::ZERO, user: None });
+        now.set(120);
+        effects.rewind();
+        assert_eq!(shown(&effects), (1, 5, vec![7], vec![(1, 100, 110)]));
+        assert_eq!(effects.take_follow_ups().count(), 0);
+        now.set(150);
+        effects.begin_step(2);
+        now.set(160);
+        effects.keep();
+        effects.begin_step(2);
+        now.set(170);
+        effects.end_step();
+        let steps = vec![(1, 100, 110), (2, 110, 160), (2, 160, 170)];
+        assert_eq!(shown(&effects), (2, 5, vec![7], steps), "a step's time goes on over its attempts");
+        effects.clear();
+        assert_eq!(shown(&effects), (0, 0, vec![], vec![]));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use engines::session::{Connect, Session, SessionError};
 use engines::wait::block_on;
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 use workloads::effects::{Effects, Tally};
 use workloads::workload::{Ending, User, Workload};
@@ -19,6 +20,11 @@ pub type Told = (Vec<KindTotals>, BTreeMap<String, u64>);
 
 /// Runs this many clients at the same time, with this many transactions each.
 pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transactions: u32) -> Told {
+    run_these(database, workload, 0..clients, transactions)
+}
+
+/// Runs the clients with these numbers.
+pub fn run_these<W: Workload>(database: &Database, workload: &W, clients: Range<u32>, transactions: u32) -> Told {
     let running = Running { workload, clients, transactions };
     let clients = connect(&database.endpoint, workload.statements(database.dialect()), running);
     let mut totals: Vec<KindTotals> = workload
@@ -40,7 +46,7 @@ pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transac
 
 struct Running<'a, W> {
     workload: &'a W,
-    clients: u32,
+    clients: Range<u32>,
     transactions: u32,
 }
 
@@ -51,7 +57,7 @@ impl<W: Workload> ConnectVisitor for Running<'_, W> {
         let Self { workload, clients, transactions } = self;
         std::thread::scope(|scope| {
             let run = |index| scope.spawn(move || Client::run(connect, workload, index, transactions));
-            let clients: Vec<_> = (0..clients).map(run).collect();
+            let clients: Vec<_> = clients.map(run).collect();
             clients.into_iter().map(|client| client.join().unwrap()).collect()
         })
     }
@@ -70,9 +76,10 @@ impl Client {
         let mut done = Self { tally: Tally::new(W::COUNTERS.len()), ended: vec![(0, 0); workload.kinds().len()] };
         for _ in 0..transactions {
             let input = workload.next(&mut client).unwrap();
-            let ended = &mut done.ended[usize::from(workload.kind(&input))];
-            let (ending, tally) = until_it_ends(&mut session, workload, &input);
+            let Ended { ending, tally, steps } = until_it_ends(&mut session, workload, &input);
             done.tally.absorb(&tally);
+            steps.into_iter().for_each(|step| done.ended[usize::from(step)].0 += 1);
+            let ended = &mut done.ended[usize::from(workload.kind(&input))];
             match ending {
                 Ending::Committed => ended.0 += 1,
                 Ending::RolledBack => ended.1 += 1,
@@ -82,15 +89,29 @@ impl Client {
     }
 }
 
+struct Ended {
+    ending: Ending,
+    tally: Tally,
+    /// Kinds of its steps.
+    steps: Vec<u16>,
+}
+
 /// Runs a transaction, and repeats it as long as the database aborts it because of a conflict.
-fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: &W::Input) -> (Ending, Tally) {
+fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: &W::Input) -> Ended {
     let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
     let descriptor = || descriptor.as_ref().map(std::os::fd::AsFd::as_fd);
+    let mut effects = Effects::new(W::COUNTERS.len(), &|| 1, &|_| ());
     for _ in 0..100 {
-        let mut effects = Effects::new(W::COUNTERS.len(), &|| 0, &|_| ());
         match block_on(workload.run(session, input, &mut effects), descriptor(), LIMIT) {
-            Ok(ending) => return (ending, effects.tally),
-            Err(SessionError::Retryable { .. }) => block_on(session.rollback(), descriptor(), LIMIT).unwrap(),
+            Ok(ending) => {
+                effects.end_step();
+                let steps = effects.steps().map(|step| step.kind).collect();
+                return Ended { ending, tally: effects.tally, steps };
+            }
+            Err(SessionError::Retryable { .. }) => {
+                block_on(session.rollback(), descriptor(), LIMIT).unwrap();
+                effects.rewind();
+            }
             Err(error) => panic!("{}: {error}", workload.kinds()[usize::from(workload.kind(input))].name),
         }
     }
