@@ -71,7 +71,8 @@ fn try_out(script: &str) -> (usize, String) {
 
 /// Applies `carry_out` to each script in README and docs. It returns how many commands it met, and what is wrong with them.
 pub fn go_through(carry_out: impl Fn(&str) -> (usize, String)) {
-    let docs = std::fs::read_dir(root().join("docs")).expect("docs").flatten().map(|entry| entry.path());
+    let docs = ["docs", "docs/workloads"].map(|folder| std::fs::read_dir(root().join(folder)).expect("docs").flatten());
+    let docs = docs.into_iter().flatten().map(|entry| entry.path());
     let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"].map(|page| root().join(page));
     let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).chain(top);
     let (mut met, mut wrong) = (0, String::new());
