@@ -6,7 +6,8 @@ use engines::limit::Limit;
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
-use workloads::dataset::Dataset;
+use std::fmt;
+use workloads::dataset::{Dataset, Needed};
 
 /// A table whose size is not what the workload's settings say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -24,8 +25,34 @@ pub struct Tables {
     pub missing: Vec<String>,
     /// Only checked if that is asked for and no table is missing.
     pub of_other_size: Vec<OtherSize>,
-    /// Procedures that driving would call. Checked with the sizes.
-    pub missing_routines: Vec<String>,
+    /// Tables that only other settings of the workload have.
+    pub of_other_settings: Vec<String>,
+    /// Checked with the sizes.
+    pub lacking: Lacking,
+}
+
+/// What driving needs beside tables, and the database does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lacking {
+    pub procedures: Vec<String>,
+    pub indexes: Vec<String>,
+}
+
+impl Lacking {
+    pub fn is_empty(&self) -> bool {
+        self.procedures.is_empty() && self.indexes.is_empty()
+    }
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |what: &str, names: &[String]| match names {
+            [] => None,
+            _ => Some(format!("the {what} {} are missing", names.join(", "))),
+        };
+        let all = [of("procedures", &self.procedures), of("indexes", &self.indexes)];
+        formatter.write_str(&all.into_iter().flatten().collect::<Vec<_>>().join(", and "))
+    }
 }
 
 /// `to_drive` also looks for what only driving needs.
@@ -49,35 +76,53 @@ fn seek(
         let list = if admin.has_table(&table.name)? { &mut tables.present } else { &mut tables.missing };
         list.push(table.name.to_string());
     }
+    for table in dataset.tables_of_other_settings() {
+        if admin.has_table(table)? {
+            tables.of_other_settings.push((*table).to_owned());
+        }
+    }
     if to_drive && tables.missing.is_empty() {
         tables.of_other_size = of_other_size(dataset, admin)?;
-        tables.missing_routines = missing_routines(dataset, admin, dialect)?;
+        tables.lacking = lacking(dataset, admin, dialect)?;
     }
     Ok(tables)
 }
 
-fn missing_routines(
-    dataset: &dyn Dataset,
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-) -> Result<Vec<String>, SessionError> {
-    let schema = match dialect {
-        Dialect::Postgres => "current_schema()",
-        Dialect::Mysql => "DATABASE()",
-        Dialect::Sqlite => return Ok(Vec::new()),
-    };
-    let mut missing = Vec::new();
-    for routine in dataset.routines() {
+fn lacking(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Lacking, SessionError> {
+    let mut lacking = Lacking::default();
+    for needed in dataset.needed() {
+        let (list, name, sql) = match needed {
+            Needed::Procedure(name) => (&mut lacking.procedures, name, sql_for_procedure(dialect, name)),
+            Needed::Index(name) => (&mut lacking.indexes, name, sql_for_index(dialect, name)),
+        };
         let mut is_there = false;
-        let sql = format!(
-            "SELECT 1 FROM information_schema.routines WHERE routine_schema = {schema} AND routine_name = '{routine}'"
-        );
         admin.ask(&sql, Limit::QUESTION, &mut |_, _| is_there = true)?;
         if !is_there {
-            missing.push((*routine).to_owned());
+            list.push(name.to_owned());
         }
     }
-    Ok(missing)
+    Ok(lacking)
+}
+
+/// Returns a row if there is one of this name. No workload asks SQLite for procedures.
+fn sql_for_procedure(dialect: Dialect, name: &str) -> String {
+    let schema = match dialect {
+        Dialect::Postgres | Dialect::Sqlite => "current_schema()",
+        Dialect::Mysql => "DATABASE()",
+    };
+    format!("SELECT 1 FROM information_schema.routines WHERE routine_schema = {schema} AND routine_name = '{name}'")
+}
+
+fn sql_for_index(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Postgres => {
+            format!("SELECT 1 FROM pg_indexes WHERE schemaname = current_schema() AND indexname = '{name}'")
+        }
+        Dialect::Mysql => format!(
+            "SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND index_name = '{name}'"
+        ),
+        Dialect::Sqlite => format!("SELECT 1 FROM sqlite_master WHERE name = '{name}'"),
+    }
 }
 
 /// Looks at the highest keys only. That is quick for tables of any size, and leaves no pages in the cache that driving
@@ -85,9 +130,11 @@ fn missing_routines(
 fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<OtherSize>, SessionError> {
     let mut others = Vec::new();
     for table in dataset.tables() {
-        let (Some(key), Some(allowed)) = (table.key.first(), dataset.highest_keys(table)) else { continue };
+        let Some(allowed) = dataset.highest_keys(table) else { continue };
         let mut highest = 0;
-        admin.ask(&format!("SELECT max({key}) FROM {}", table.name), Limit::QUESTION, &mut |rows, row| {
+        let highest_of = || format!("SELECT max({}) FROM {}", table.key.first().unwrap_or(&"0"), table.name);
+        let query = dataset.highest_key_query(table).map_or_else(highest_of, str::to_owned);
+        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
             highest = rows.integer(row, 0).unwrap_or_default();
         })?;
         let found = highest.unsigned_abs();
@@ -101,10 +148,20 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
 /// Drops those of the workload's tables that are there, and nothing else; returns their names. SQLite drops one at a
 /// time; the others drop all or none.
 pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
-    let names = find(dataset, admin, dialect, false)?.present;
+    let Tables { mut present, of_other_settings, .. } = find(dataset, admin, dialect, false)?;
+    // A table may refer to those before it, and those of other settings to any.
+    present.reverse();
+    let names = [of_other_settings, present].concat();
     let dropped = match dialect {
         _ if names.is_empty() => Ok(()),
-        Dialect::Sqlite => names.iter().try_for_each(|name| admin.script(&format!("DROP TABLE {name}"))),
+        Dialect::Sqlite => {
+            let indexes = dataset.needed().into_iter().filter_map(|needed| match needed {
+                Needed::Index(name) => Some(name),
+                Needed::Procedure(_) => None,
+            });
+            let all = names.iter().map(String::as_str).chain(indexes);
+            all.into_iter().try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))
+        }
         Dialect::Postgres | Dialect::Mysql => admin.script(&format!("DROP TABLE {}", names.join(", "))),
     };
     dropped.map(|()| names).map_err(|source| LoadError::Script { doing: "dropping tables", source })

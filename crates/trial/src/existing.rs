@@ -18,7 +18,7 @@ use crate::step::Task;
 use crate::validity::Invalid;
 use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{self, Folders};
-use agent::tables::{OtherSize, Tables};
+use agent::tables::{Lacking, OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
 use machines::machine::{Decided, Machine};
@@ -67,8 +67,10 @@ pub enum Unfit {
     Exist(Vec<String>),
     #[error("{} are missing", .tables.join(", "))]
     Missing { tables: Vec<String>, task: Task },
-    #[error("the procedures {} are missing", .0.join(", "))]
-    NoRoutines(Vec<String>),
+    #[error("{0}")]
+    Lacking(Lacking),
+    #[error("{} exist, which the workload has with other settings only", .0.join(", "))]
+    OfOtherSettings(Vec<String>),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     OfOtherSize(Vec<OtherSize>),
 }
@@ -285,14 +287,18 @@ impl Running<'_> {
     }
 
     pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
-        let Tables { missing, of_other_size, missing_routines, .. } = self.tables(machine, task == Task::Drive)?;
+        let Tables { missing, of_other_size, of_other_settings, lacking, .. } =
+            self.tables(machine, task == Task::Drive)?;
         if !missing.is_empty() {
             return Err(Unfit::Missing { tables: missing, task }.into());
+        }
+        if !of_other_settings.is_empty() {
+            return Err(Unfit::OfOtherSettings(of_other_settings).into());
         }
         if !of_other_size.is_empty() {
             return Err(Unfit::OfOtherSize(of_other_size).into());
         }
-        if missing_routines.is_empty() { Ok(()) } else { Err(Unfit::NoRoutines(missing_routines).into()) }
+        if lacking.is_empty() { Ok(()) } else { Err(Unfit::Lacking(lacking).into()) }
     }
 
     fn tables(&mut self, machine: &mut dyn Machine, to_drive: bool) -> Result<Tables, AttemptError> {

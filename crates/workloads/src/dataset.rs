@@ -42,6 +42,14 @@ pub struct Checksum {
     pub sum: u64,
 }
 
+/// Something in a database that is no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needed {
+    Procedure(&'static str),
+    /// On SQLite, an index for words is a table of its own.
+    Index(&'static str),
+}
+
 pub trait Dataset: Send + Sync {
     fn tables(&self) -> &[Table];
     /// Expected number of rows, for progress; exact where the workload fixes it.
@@ -55,14 +63,22 @@ pub trait Dataset: Send + Sync {
         let rows = (table.key.len() == 1).then(|| self.expected_rows(table))?;
         Some(rows..=rows)
     }
+    /// Asks for the highest key that loading made, if others that are higher may have been added since.
+    fn highest_key_query(&self, _: &Table) -> Option<&'static str> {
+        None
+    }
     /// Puts the rows of one part of a table into the sink, some rows at each call.
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
     /// What in its table a database of this dialect cannot do.
     fn check_dialect(&self, _: Dialect) -> Result<(), Vec<Problem>> {
         Ok(())
     }
-    /// The procedures that driving calls; `finish` makes them.
-    fn routines(&self) -> &'static [&'static str] {
+    /// What driving needs in the database beside tables; `finish` makes it.
+    fn needed(&self) -> Vec<Needed> {
+        Vec::new()
+    }
+    /// Tables that the workload has with other settings only. If a database has one of them, it was loaded by those.
+    fn tables_of_other_settings(&self) -> &'static [&'static str] {
         &[]
     }
     /// Statements to run before loading: tables. Those of `finish` run after it: keys and indexes.

@@ -10,6 +10,7 @@ pub mod checksum;
 mod chunks;
 pub mod condition;
 pub mod dataset;
+pub mod dvd_store;
 pub mod effects;
 pub mod file;
 mod ledger;

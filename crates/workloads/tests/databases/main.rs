@@ -7,6 +7,7 @@
 
 mod conditions;
 mod database;
+mod dvd;
 mod effects;
 mod running;
 mod slob;
@@ -163,5 +164,43 @@ fn every_condition_of_sysbench_can_fail_on_mariadb() {
         sysbench::each_condition_finds_its_violation(&database);
         sysbench::statements_alone_commit_themselves(&database);
         sysbench::tables_compare_as_their_database_does(&database);
+    }
+}
+
+#[test]
+fn dvd_store_holds_on_sqlite() {
+    dvd::load_run_and_check(&Database::sqlite());
+}
+
+#[test]
+fn dvd_store_holds_on_postgres() {
+    if postgres_is_here() {
+        dvd::load_run_and_check(&Database::postgres());
+    }
+}
+
+#[test]
+fn dvd_store_holds_on_mariadb() {
+    if mariadb_is_here() {
+        dvd::load_run_and_check(&Database::mariadb());
+    }
+}
+
+#[test]
+fn every_condition_of_dvd_store_can_fail_on_sqlite() {
+    dvd::each_condition_finds_its_violation(&Database::sqlite());
+}
+
+#[test]
+fn every_condition_of_dvd_store_can_fail_on_postgres() {
+    if postgres_is_here() {
+        dvd::each_condition_finds_its_violation(&Database::postgres());
+    }
+}
+
+#[test]
+fn every_condition_of_dvd_store_can_fail_on_mariadb() {
+    if mariadb_is_here() {
+        dvd::each_condition_finds_its_violation(&Database::mariadb());
     }
 }

@@ -78,7 +78,9 @@ impl Client {
             let input = workload.next(&mut client).unwrap();
             let Ended { ending, tally, steps } = until_it_ends(&mut session, workload, &input);
             done.tally.absorb(&tally);
-            steps.into_iter().for_each(|step| done.ended[usize::from(step)].0 += 1);
+            for step in steps {
+                done.ended[usize::from(step)].0 += 1;
+            }
             let ended = &mut done.ended[usize::from(workload.kind(&input))];
             match ending {
                 Ending::Committed => ended.0 += 1,

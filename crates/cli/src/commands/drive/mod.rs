@@ -424,7 +424,9 @@ fn advice(unfit: &Unfit) -> &'static str {
         Unfit::Exist(_) => "`--steps clean,load` drops them first",
         Unfit::Missing { task: Task::Drive, .. } => "`--steps load,run` makes and fills the tables first",
         Unfit::Missing { .. } => "`--steps load` makes them",
-        Unfit::NoRoutines(_) => "`--steps clean,load` makes them with the tables",
-        Unfit::OfOtherSize(_) => "give the settings it was loaded with, or load it with these",
+        Unfit::Lacking(_) => "`--steps clean,load` makes them with the tables",
+        Unfit::OfOtherSize(_) | Unfit::OfOtherSettings(_) => {
+            "give the settings it was loaded with, or load it with these"
+        }
     }
 }

@@ -1,0 +1,160 @@
+//! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
+
+use super::DvdStore;
+use super::tables::{self, INVENTORY};
+use crate::checksum;
+use crate::condition;
+use crate::dataset::{Checksum, Dataset, Part, Table};
+use crate::sql::{self, SqlError, filled};
+use engines::admin::Admin;
+use engines::limit::Limit;
+use engines::session::SessionError;
+use engines::statement::{ByDialect, Dialect, Statement};
+use record::check::{CheckResult, Moment, Verdict};
+
+struct Condition {
+    name: &'static str,
+    rule: &'static str,
+    /// Names of the query's columns.
+    keys: &'static [&'static str],
+}
+
+const fn condition(name: &'static str, keys: &'static [&'static str], rule: &'static str) -> Condition {
+    Condition { name, rule, keys }
+}
+
+const CUSTOMER: &[&str] = &["customer"];
+const ORDER: &[&str] = &["order"];
+const LINE: &[&str] = &["order", "line"];
+const PRODUCT: &[&str] = &["product"];
+
+const CONDITIONS: &[Condition] = &[
+    condition(
+        "loaded-customers",
+        CUSTOMER,
+        "The customers loaded have the names of their ids, and half of them live abroad.",
+    ),
+    condition("order-totals", ORDER, "An order's total is its net amount and its tax."),
+    condition("order-taxes", ORDER, "An order's tax is 8.25 % of its net amount, rounded to the nearest cent."),
+    condition("order-amounts", ORDER, "The net amount of an order placed since loading is what its lines cost."),
+    condition("order-lines", ORDER, "An order has lines, numbered from 1 without gaps."),
+    condition("line-dates", LINE, "A line has the date of its order."),
+    condition("line-orders", LINE, "A line belongs to an order."),
+    condition("line-products", LINE, "A line has a product that exists."),
+    condition("order-customers", ORDER, "An order belongs to a customer."),
+    condition("history", ORDER, "The history of an order's customer has the products of its lines."),
+    condition("history-orders", ORDER, "An entry in a customer's history belongs to an order."),
+    condition("stock", PRODUCT, "No stock is below zero."),
+    condition("sales", PRODUCT, "The sales of a product are what all order lines have of it."),
+    condition("reorders", PRODUCT, "What was ordered again fills up a stock of less than 3."),
+];
+
+const OF_COMMUNITY: &[Condition] = &[
+    condition("members", CUSTOMER, "A member is a customer and has one of three levels."),
+    condition("reviews", &["review"], "A review is by a customer, about a product, and has 1 to 5 stars."),
+    condition("ratings", &["rating"], "A rating is by a customer, about a review, and from 1 to 10."),
+];
+
+/// Names of the sums; see the ledger.
+const SUMS: &[&str] = &["customers", "orders", "stock"];
+const SUMS_OF_COMMUNITY: &[&str] = &["members", "reviews", "ratings"];
+
+/// The queries of the conditions and of the ledger, parsed once.
+#[derive(Debug)]
+pub struct Checks {
+    conditions: ByDialect<Vec<Statement>>,
+    pub sums: Vec<Statement>,
+}
+
+impl Checks {
+    pub fn read(has_community: bool) -> Result<Self, SqlError> {
+        let names = |of: &[Condition]| of.iter().map(|condition| condition.name).collect::<Vec<_>>();
+        let own = ByDialect { sqlite: include_str!("sql/checks.sqlite.sql"), postgres: "", mysql: "" };
+        let conditions = own.try_map(|own| {
+            let mut all = sql::statements(&names(CONDITIONS), include_str!("sql/checks.sql"), own)?;
+            if has_community {
+                all.extend(sql::statements(&names(OF_COMMUNITY), include_str!("sql/community.checks.sql"), "")?);
+            }
+            Ok(all)
+        })?;
+        let mut sums = sql::statements(SUMS, include_str!("sql/ledger.sql"), "")?;
+        if has_community {
+            sums.extend(sql::statements(SUMS_OF_COMMUNITY, include_str!("sql/community.ledger.sql"), "")?);
+        }
+        Ok(Self { conditions, sums })
+    }
+}
+
+pub fn check(
+    workload: &DvdStore,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    moment: Moment,
+) -> Result<Vec<CheckResult>, SessionError> {
+    let size = workload.settings.db_size;
+    let (orders, customers, home) = (size.orders(), size.customers(), size.customers() / 2);
+    let wide = ByDialect { sqlite: "INTEGER", postgres: "BIGINT", mysql: "SIGNED" };
+    let numbers = [orders, customers, home].map(|number| number.to_string());
+    let values = [
+        ("{orders}", numbers[0].as_str()),
+        ("{customers}", numbers[1].as_str()),
+        ("{home}", numbers[2].as_str()),
+        ("{wide}", wide.of(dialect)),
+    ];
+    let mut findings = vec![cardinalities(workload, admin, moment)?];
+    for table in workload.tables().iter().filter(|table| ["categories", "products"].contains(&&*table.name)) {
+        findings.push(contents(workload, table, admin, moment)?);
+    }
+    let queries = workload.checks.conditions.of(dialect);
+    for (condition, query) in CONDITIONS.iter().chain(OF_COMMUNITY).zip(queries) {
+        let verdict = condition::judge(&filled(&query.sql, &values), condition.keys, admin)?;
+        findings.push(finding(condition.name, condition.rule, moment, verdict));
+    }
+    Ok(findings)
+}
+
+fn cardinalities(workload: &DvdStore, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
+    let is_fixed = |table: &&Table| [tables::CATEGORIES.name, INVENTORY.name].contains(&table.name);
+    let tables = workload.tables().iter().filter(|table| moment == Moment::AfterLoad || is_fixed(table));
+    let mut wrong = Vec::new();
+    for table in tables {
+        let mut found = Ok(0);
+        let query = filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]);
+        admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
+        let (found, expected) = (found?, workload.expected_rows(table));
+        if u64::try_from(found) != Ok(expected) {
+            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
+        }
+    }
+    let rule = match moment {
+        Moment::AfterLoad => "Every table has its number of rows.",
+        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
+    };
+    let verdict =
+        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
+    Ok(finding("cardinalities", rule, moment, verdict))
+}
+
+/// No order changes such a table, so the whole of it is compared with its definition.
+fn contents(
+    workload: &DvdStore,
+    table: &Table,
+    admin: &mut dyn Admin,
+    moment: Moment,
+) -> Result<CheckResult, SessionError> {
+    let stored = checksum::stored(admin, table)?;
+    let defined = checksum::of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
+    let verdict = if stored == defined {
+        Verdict::Holds { seen: None }
+    } else {
+        let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
+        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
+    };
+    let rule = format!("Table {} has the rows that were loaded.", table.name);
+    Ok(finding(&table.name, &rule, moment, verdict))
+}
+
+/// A finding of this workload.
+pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
+    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+}

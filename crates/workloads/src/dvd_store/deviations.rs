@@ -1,0 +1,29 @@
+//! Text that must go with every number of this workload.
+
+pub const NOTICE: &str = "The dvd-store workload follows DVD Store 2 and 3, the open-source test of Dave Jaffe and Todd \
+    Muirhead. It shares no code, SQL or data with them and decides some things differently, so its orders per minute are not \
+    comparable with theirs.";
+
+pub const DEVIATIONS: &[&str] = &[
+    "Text is our own: as many title words, first names, surnames and review words as in the original, other ones. Reviews \
+     consist of words of six letters that mean nothing.",
+    "The time of an order counts everything that its customer waits for. The prices of a cart are read within the purchase, and \
+     their time counts, too.",
+    "Stock is taken by one statement that locks its row, not read and written back, so that no sale is lost. Carts are \
+     sorted by product, so that two purchases cannot block each other.",
+    "A stock of less than 3 is ordered again and filled up at once to 250, or 2,500 for one of the hot products, by a trigger on \
+     every engine. So the share of orders that are rolled back falls from about 2 % to about 1 % of the orders with default \
+     settings, and stays there.",
+    "New customers' names have numbers from a million million, not from as many as there are customers, so that a long run does \
+     not run out of names.",
+    "A login shows the ten newest entries of the customer's history, in one statement.",
+    "Searches by actor and title need both words, in any order, on every engine. SQL Server and Oracle, which search for the \
+     phrase, have no part in it.",
+    "A product that is twice in a cart is paid for twice.",
+    "Customers that ask for a membership are those of the order, as are those that review and rate; each of these has its chance \
+     of its own. Ratings that are loaded are by any customer, not by the review's author.",
+    "The customer's user name alone is unique; an index on name and password would be a second one of the same rows. Order lines \
+     have a primary key. There is one index of the columns that several engines of the original index differently.",
+    "No store number is part of a table's name; several stores are several databases, by engine.instances.",
+    "The level of isolation is the engine's setting.",
+];

@@ -1,0 +1,203 @@
+//! Orders, their lines, and the history of what customers bought.
+//!
+//! The three tables share customers, dates and lines. Each of these has a stream of its own, which all tables that need it read.
+
+use super::super::definition::{AMOUNT_MAX_CENTS, LINES_MAX, QUANTITY_MAX, date, first_of, money, tax_cents};
+use super::super::size::Size;
+use super::{ids, month, one_of, stream};
+use crate::chunks::Chunk;
+use crate::random::Stream;
+use engines::rows::RowSink;
+use engines::session::Date;
+use std::ops::RangeInclusive;
+
+/// The customers of a chunk's orders.
+struct Buyers {
+    stream: Stream,
+    customers: u32,
+}
+
+impl Buyers {
+    fn new(seed: u64, size: Size, chunk: u32) -> Self {
+        Self { stream: stream(seed, "buyers", chunk), customers: size.customers() }
+    }
+
+    fn next(&mut self) -> i64 {
+        one_of(&mut self.stream, self.customers)
+    }
+}
+
+/// The dates of a chunk's orders.
+struct Dates {
+    stream: Stream,
+    year: u32,
+    size: Size,
+}
+
+impl Dates {
+    fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+        Self { stream: stream(seed, "order dates", chunk), year: if has_community { 2_013 } else { 2_009 }, size }
+    }
+
+    fn next(&mut self, order: u32) -> Date {
+        let month = month(self.size, order) + 1;
+        date(self.stream.uniform(first_of(self.year, month), first_of(self.year, month + 1) - 1))
+    }
+}
+
+/// One product in an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    pub product: i64,
+    pub quantity: i64,
+}
+
+/// The items of a chunk's orders, one order after another.
+pub struct Items {
+    stream: Stream,
+    products: u32,
+    left: i64,
+}
+
+impl Items {
+    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+        Self { stream: stream(seed, "order lines", chunk), products: size.products(), left: 0 }
+    }
+
+    /// Begins the next order; the items of the one before it must have been taken. Returns how many it has.
+    pub fn begin_order(&mut self) -> i64 {
+        self.left = self.stream.uniform(1, LINES_MAX);
+        self.left
+    }
+
+    /// The next item of the order.
+    pub fn next(&mut self) -> Option<Item> {
+        self.left = self.left.checked_sub(1).filter(|left| *left >= 0)?;
+        let product = one_of(&mut self.stream, self.products);
+        Some(Item { product, quantity: self.stream.uniform(1, QUANTITY_MAX.into()) })
+    }
+}
+
+/// The orders of one chunk. Their amounts have nothing to do with their lines.
+pub struct Orders {
+    amounts: Stream,
+    buyers: Buyers,
+    dates: Dates,
+    left: RangeInclusive<u32>,
+}
+
+impl Orders {
+    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+        Self {
+            amounts: stream(seed, "amounts", chunk),
+            buyers: Buyers::new(seed, size, chunk),
+            dates: Dates::new(seed, size, has_community, chunk),
+            left: ids(chunk, size.orders()),
+        }
+    }
+}
+
+impl Chunk for Orders {
+    fn write(&mut self, sink: &mut dyn RowSink) -> bool {
+        let Some(order) = self.left.next() else { return false };
+        let net = self.amounts.uniform(1, AMOUNT_MAX_CENTS);
+        let tax = tax_cents(net);
+        sink.integer(order.into());
+        sink.date(self.dates.next(order));
+        sink.integer(self.buyers.next());
+        for cents in [net, tax, net + tax] {
+            sink.decimal(money(cents));
+        }
+        sink.end_row();
+        true
+    }
+}
+
+/// The order lines of one chunk of orders.
+pub struct Lines {
+    items: Items,
+    dates: Dates,
+    left: RangeInclusive<u32>,
+    order: u32,
+    date: Date,
+    number: i64,
+}
+
+impl Lines {
+    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+        Self {
+            items: Items::new(seed, size, chunk),
+            dates: Dates::new(seed, size, has_community, chunk),
+            left: ids(chunk, size.orders()),
+            order: 0,
+            date: date(0),
+            number: 0,
+        }
+    }
+
+    fn next(&mut self) -> Option<Item> {
+        if let Some(item) = self.items.next() {
+            return Some(item);
+        }
+        self.order = self.left.next()?;
+        self.date = self.dates.next(self.order);
+        self.number = 0;
+        self.items.begin_order();
+        self.items.next()
+    }
+}
+
+impl Chunk for Lines {
+    fn write(&mut self, sink: &mut dyn RowSink) -> bool {
+        let Some(item) = self.next() else { return false };
+        self.number += 1;
+        for value in [self.number, self.order.into(), item.product, item.quantity] {
+            sink.integer(value);
+        }
+        sink.date(self.date);
+        sink.end_row();
+        true
+    }
+}
+
+/// What the customers of one chunk of orders bought.
+pub struct Histories {
+    items: Items,
+    buyers: Buyers,
+    left: RangeInclusive<u32>,
+    order: u32,
+    customer: i64,
+}
+
+impl Histories {
+    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+        Self {
+            items: Items::new(seed, size, chunk),
+            buyers: Buyers::new(seed, size, chunk),
+            left: ids(chunk, size.orders()),
+            order: 0,
+            customer: 0,
+        }
+    }
+
+    fn next(&mut self) -> Option<Item> {
+        if let Some(item) = self.items.next() {
+            return Some(item);
+        }
+        self.order = self.left.next()?;
+        self.customer = self.buyers.next();
+        self.items.begin_order();
+        self.items.next()
+    }
+}
+
+impl Chunk for Histories {
+    fn write(&mut self, sink: &mut dyn RowSink) -> bool {
+        let Some(item) = self.next() else { return false };
+        for value in [self.customer, self.order.into(), item.product] {
+            sink.integer(value);
+        }
+        sink.end_row();
+        true
+    }
+}

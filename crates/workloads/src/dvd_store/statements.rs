@@ -1,0 +1,163 @@
+//! The statements of an order, by name. A session prepares those that its settings need.
+
+use super::settings::Settings;
+use crate::sql::{self, SqlError};
+use crate::way::Transactions;
+use engines::statement::{ByDialect, Dialect, Statement, StatementId};
+
+settings::names! {
+    /// A statement.
+    #[repr(u16)]
+    pub enum Sql {
+        InsertCustomer => "insert-customer",
+        BrowseCategory => "browse-category",
+        BrowseActor => "browse-actor",
+        BrowseTitle => "browse-title",
+        Login => "login",
+        History => "history",
+        Prices => "prices",
+        InsertOrder => "insert-order",
+        TakeStock => "take-stock",
+        InsertLine => "insert-line",
+        InsertHistory => "insert-history",
+        InsertLineHere => "insert-line-here",
+        InsertHistoryHere => "insert-history-here",
+        CallLogin => "call-login",
+        CallPurchase => "call-purchase",
+        BecomeMember => "become-member",
+        ReviewsByActor => "reviews-by-actor",
+        ReviewsByTitle => "reviews-by-title",
+        ProductReviews => "product-reviews",
+        ProductReviewsByStars => "product-reviews-by-stars",
+        ProductReviewsByDate => "product-reviews-by-date",
+        InsertReview => "insert-review",
+        InsertRating => "insert-rating",
+    }
+}
+
+/// Statements that are needed together: the first and the last of [`Sql`], and files for all dialects and each.
+struct Group {
+    first: Sql,
+    last: Sql,
+    shared: ByDialect<&'static str>,
+    own: ByDialect<&'static str>,
+}
+
+macro_rules! everywhere {
+    ($file:literal) => {
+        ByDialect { sqlite: include_str!($file), postgres: include_str!($file), mysql: include_str!($file) }
+    };
+}
+
+const VISIT: Group = Group {
+    first: Sql::InsertCustomer,
+    last: Sql::BrowseTitle,
+    shared: everywhere!("sql/visit.sql"),
+    own: ByDialect {
+        sqlite: "",
+        postgres: include_str!("sql/visit.postgres.sql"),
+        mysql: include_str!("sql/visit.mysql.sql"),
+    },
+};
+
+const CLIENT: Group = Group {
+    first: Sql::Login,
+    last: Sql::InsertHistoryHere,
+    shared: everywhere!("sql/client.sql"),
+    own: ByDialect {
+        sqlite: "",
+        postgres: include_str!("sql/client.postgres.sql"),
+        mysql: include_str!("sql/client.mysql.sql"),
+    },
+};
+
+/// SQLite has no procedures; settings that ask it for them are refused before anything is called.
+const CALLS: Group = Group {
+    first: Sql::CallLogin,
+    last: Sql::CallPurchase,
+    shared: ByDialect {
+        sqlite: include_str!("sql/calls.postgres.sql"),
+        postgres: include_str!("sql/calls.postgres.sql"),
+        mysql: include_str!("sql/calls.mysql.sql"),
+    },
+    own: ByDialect { sqlite: "", postgres: "", mysql: "" },
+};
+
+const COMMUNITY: Group = Group {
+    first: Sql::BecomeMember,
+    last: Sql::InsertRating,
+    shared: everywhere!("sql/community.sql"),
+    own: ByDialect {
+        sqlite: "",
+        postgres: include_str!("sql/community.postgres.sql"),
+        mysql: include_str!("sql/community.mysql.sql"),
+    },
+};
+
+/// The statements that some settings need.
+#[derive(Debug)]
+pub struct Statements {
+    list: ByDialect<Vec<Statement>>,
+    /// Their names, by their ids.
+    pub names: Vec<&'static str>,
+}
+
+impl Statements {
+    pub fn read(settings: &Settings) -> Result<Self, SqlError> {
+        let way = match settings.transactions {
+            Transactions::Client => CLIENT,
+            Transactions::Procedures => CALLS,
+        };
+        let mut groups = vec![VISIT, way];
+        groups.extend(settings.community().is_some().then_some(COMMUNITY));
+        let of = |dialect: Dialect| {
+            let mut list = Vec::new();
+            for group in &groups {
+                let names = &Sql::NAMES[group.first as usize..=group.last as usize];
+                list.extend(sql::statements(names, group.shared.of(dialect), group.own.of(dialect))?);
+            }
+            Ok(list)
+        };
+        let list =
+            ByDialect { sqlite: of(Dialect::Sqlite)?, postgres: of(Dialect::Postgres)?, mysql: of(Dialect::Mysql)? };
+        let names = list.sqlite.iter().map(|statement| statement.name).collect();
+        Ok(Self { list, names })
+    }
+
+    pub fn of(&self, dialect: Dialect) -> &[Statement] {
+        self.list.of(dialect)
+    }
+
+    /// The id of a statement that the settings need. Another one has an id that no session knows.
+    pub fn id(&self, sql: Sql) -> StatementId {
+        let place = self.names.iter().position(|name| *name == sql.name());
+        StatementId(place.and_then(|place| u16::try_from(place).ok()).unwrap_or(u16::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Version;
+    use super::super::size::Size;
+    use super::*;
+
+    #[test]
+    fn files_and_names_belong_together() {
+        let size = Size::parse("1MB").unwrap();
+        for version in [Version::Two, Version::Three] {
+            for transactions in [Transactions::Client, Transactions::Procedures] {
+                let statements =
+                    Statements::read(&Settings { transactions, ..Settings::plain(size, version) }).unwrap();
+                for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
+                    assert_eq!(statements.of(dialect).len(), statements.names.len());
+                }
+                let title = &statements.of(Dialect::Mysql)[usize::from(statements.id(Sql::BrowseTitle).0)];
+                assert!(title.sql.contains("MATCH (title)"));
+                let is_known = |sql| statements.id(sql).0 < u16::MAX;
+                assert_eq!(is_known(Sql::CallPurchase), transactions == Transactions::Procedures);
+                assert_eq!(is_known(Sql::TakeStock), transactions == Transactions::Client);
+                assert_eq!(is_known(Sql::InsertRating), version == Version::Three);
+            }
+        }
+    }
+}
