@@ -29,6 +29,7 @@ pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     own.seed = plan.seed.wrapping_add(u64::from(instance).wrapping_mul(SEED_OF_INSTANCE));
     for stream in own.phases.iter_mut().flat_map(|phase| &mut phase.streams) {
         stream.pacing = share.of_pacing(stream.pacing);
+        stream.ramp_per_s = stream.ramp_per_s.map(|rate| rate / f64::from(share.of));
     }
     if plan.shards > 0 {
         own.shards = (plan.shards / u32::from(of)).max(1);

@@ -37,14 +37,21 @@ impl Style {
 /// The users of a stream that belong to a shard, due as the pacing says.
 pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) -> Clients<W::Client> {
     let Assignment { workload, share, seed, window, .. } = *assignment;
-    let (start, Stream { actor, pacing, transactions }) = (window.start, *stream);
+    let (start, Stream { actor, pacing, transactions, ramp_per_s }) = (window.start, *stream);
     let numbers = match pacing {
         Pacing::Arrivals { .. } => share.of_all(USERS),
         _ => share.of_all(pacing.clients()),
     };
     let states = assignment.users(actor, numbers.iter().copied());
     let clients = match pacing {
-        Pacing::Clients { .. } => Clients::pausing(states, repeat(start)),
+        Pacing::Clients { .. } => match ramp_per_s {
+            None => Clients::pausing(states, repeat(start)),
+            Some(rate) => {
+                let begins =
+                    |number: &u32| start + Nanos::from_duration(Duration::from_secs_f64(f64::from(*number) / rate));
+                Clients::pausing(states, numbers.iter().map(begins))
+            }
+        },
         Pacing::Terminals { .. } => {
             let past = PauseHistory::of(workload, seed, actor, &states);
             let first = numbers.iter().zip(&states).map(|(number, state)| start + past.first_pause(*number, state));

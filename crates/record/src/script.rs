@@ -32,6 +32,9 @@ pub struct Stream {
     /// Each user stops after this many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u32>,
+    /// How many clients begin to work in each second; all at once if it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_per_s: Option<f64>,
 }
 
 impl Phase {
@@ -54,7 +57,7 @@ impl Phase {
 impl Stream {
     /// A stream that lasts as long as its phase, or as long as its actor has work.
     pub fn of(actor: u16, pacing: Pacing) -> Self {
-        Self { actor, pacing, transactions: None }
+        Self { actor, pacing, transactions: None, ramp_per_s: None }
     }
 }
 

@@ -95,6 +95,9 @@ pub const LOAD: &[Key] = keys! {
          than a usual pause";
     arrivals = "", Holds::Rate { min_per_s: 0.01, max_per_s: 1_000_000.0 },
         "transactions that arrive at this rate, whether or not the database keeps up, and share sessions";
+    ramp_rate = "", Holds::Rate { min_per_s: 0.01, max_per_s: 1_000_000.0 },
+        "clients that begin to work in each second of the warm-up, which must be long enough for all; all at once \
+         unless given";
     process = "", Holds::Choice(&["poisson", "uniform"]),
         "how arrivals are spread: independent of each other (poisson, unless given) or evenly";
     sessions = "", Holds::Integer { min: 1, max: SESSIONS_MAX },

@@ -83,6 +83,8 @@ pub enum Storage {
 pub struct Load {
     pub placement: Placement,
     pub offered: Offered,
+    /// Clients that begin in each second.
+    pub ramp_rate: Option<f64>,
     pub warmup_ms: Span,
     pub measure_ms: Span,
     pub shards: u32,
@@ -128,6 +130,8 @@ struct LoadTable {
     terminals: Option<u32>,
     #[serde(default)]
     arrivals: Option<f64>,
+    #[serde(default)]
+    ramp_rate: Option<f64>,
     #[serde(default)]
     process: ArrivalProcess,
     #[serde(default)]
@@ -195,8 +199,8 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
     };
     let limit = table.max_other_cpu.zip(table.max_repeats);
     let other_load = limit.map(|(max_other_cpu, max_repeats)| OtherLoadLimit { max_other_cpu, max_repeats });
-    let LoadTable { placement, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
-    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries, telemetry, other_load })
+    let LoadTable { placement, ramp_rate, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
+    Ok(Load { placement, offered, ramp_rate, warmup_ms, measure_ms, shards, retries, telemetry, other_load })
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {

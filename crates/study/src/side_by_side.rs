@@ -9,7 +9,7 @@ use crate::shape::{Machine, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
 use record::settings::{Odd, OddLoad};
 use serde_json::{Map, Value};
-use settings::{Bytes, Problem, Span};
+use settings::{Bytes, Problem, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A burst lasts a third of the measured window. The report leaves out the seconds beside a change in each third, and a
@@ -41,6 +41,7 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         let expected = "a number of clients for each machine; a peak is looked for with one machine only";
         problems.push(problem("load.clients", found, expected));
     }
+    problems.extend(ramp_problem(load));
     let has_burst = machine.odd.as_ref().is_some_and(|odd| odd.load == OddLoad::Burst);
     let measured = load.get("measure").and_then(Value::as_u64).map(Span);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
@@ -51,6 +52,26 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));
     }
     problems
+}
+
+/// All clients must be at work when the measured window begins.
+fn ramp_problem(load: &Map<String, Value>) -> Option<Problem> {
+    let rate = load.get("ramp_rate").and_then(Value::as_f64)?;
+    let peak = || load.get("peak").and_then(|peak| peak.get("max_clients")).and_then(Value::as_u64);
+    let Some(clients) = load.get("clients").and_then(|clients| clients.as_u64().or_else(peak)) else {
+        let expected = "this key only beside load.clients".to_owned();
+        return Some(problem("load.ramp_rate", "given", expected));
+    };
+    let warmup_ms = load.get("warmup").and_then(Value::as_u64)?;
+    let last_begins_ms = 1_000.0 * clients.saturating_sub(1) as f64 / rate;
+    (last_begins_ms > warmup_ms as f64).then(|| {
+        let found = format!(
+            "found {}, so that the last of {clients} clients begins after {:.1} s",
+            Rate(rate),
+            last_begins_ms / 1_000.0
+        );
+        problem("load.ramp_rate", found, format!("a rate at which all begin within load.warmup, {}", Span(warmup_ms)))
+    })
 }
 
 /// Problems of several databases in each machine, which divide the machine's memory and load evenly.

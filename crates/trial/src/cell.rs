@@ -66,7 +66,8 @@ impl CellOrder {
 
     /// The plan that the workload makes of the cell's load, with this pacing.
     pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
-        let load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
+        let mut load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
+        load.streams.iter_mut().for_each(|stream| stream.ramp_per_s = self.load.ramp_rate);
         let plan = DrivePlan::of(workload.script(load), seed);
         DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: self.away_limit_ms, ..plan }
     }

@@ -160,7 +160,17 @@ mod tests {
     fn load(offered: Offered) -> Load {
         let span = settings::Span(1_000);
         let (placement, warmup_ms, measure_ms) = (Placement::Inside, span, span);
-        Load { placement, offered, warmup_ms, measure_ms, shards: 0, retries: 0, telemetry: false, other_load: None }
+        Load {
+            placement,
+            offered,
+            ramp_rate: None,
+            warmup_ms,
+            measure_ms,
+            shards: 0,
+            retries: 0,
+            telemetry: false,
+            other_load: None,
+        }
     }
 
     fn paced() -> Load {

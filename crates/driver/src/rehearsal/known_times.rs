@@ -66,6 +66,15 @@ fn clients_do_as_much_as_their_number_over_the_service_time() {
 }
 
 #[test]
+fn clients_begin_one_after_another() {
+    let mut plan = plan(10, 0, 20);
+    plan.phases[0].streams[0].ramp_per_s = Some(1.0);
+    let driven = rehearsed(&Rehearsed::default(), &plan, &taking(10));
+    // The clients work for 20, 19, … 11 s, at 100 transactions a second.
+    assert!(ended(&driven).abs_diff(15_500) <= 20, "{}", ended(&driven));
+}
+
+#[test]
 fn spread_changes_neither_the_mean_nor_the_median() {
     let driven = rehearsed(&Rehearsed::default(), &plan(10, 0, 100), &taking(20).varied(0.5));
     // 50,000 transactions whose times have a deviation of 4 ms: the mean's own deviation is below 0.1 %.

@@ -57,6 +57,15 @@ fn values_of_the_wrong_type_unit_or_range() {
 }
 
 #[test]
+fn all_clients_have_begun_when_the_window_begins() {
+    let ramp =
+        |rate: &str| problems(&with("[load]\nclients = 4", &format!("[load]\nramp_rate = \"{rate}\"\nclients = 4")));
+    assert_snapshot!(ramp("1/s"), @"no problem");
+    assert_snapshot!(ramp("0.9/s"), @"x.toml:17: load.ramp_rate: found 0.9/s, so that the last of 4 clients begins after 3.3 s; expected a rate at which all begin within load.warmup, 3 s");
+    assert_snapshot!(problems(&with("[load]\nclients = 4", "[load]\nramp_rate = \"1/s\"\narrivals = \"9/s\"")), @"x.toml:17: load.ramp_rate: given; expected this key only beside load.clients");
+}
+
+#[test]
 fn values_that_toml_has_and_studies_do_not() {
     assert_snapshot!(problems(&with("seed = 7", "seed = 99999999999999999999")), @"x.toml:2: seed: found 99999999999999999999, which does not fit 64 bits; expected text, a finite number, true or false, a list or a table");
     assert_snapshot!(problems(&with("seed = 7", "seed = inf")), @"x.toml:2: seed: found inf; expected text, a finite number, true or false, a list or a table");
@@ -172,7 +181,7 @@ fn there_is_one_baseline() {
 #[test]
 fn a_contender_overrides_parts_of_a_cell_only() {
     assert_snapshot!(problems(&plus("blocks = 3\n")), @"x.toml:28: contender.blocks: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load");
-    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"? (contender vm)"#);
+    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"? (contender vm)"#);
     assert_snapshot!(problems(&plus("set = 5\n")), @"x.toml:28: contender.set: found 5; expected a table of dotted keys with values");
     assert_snapshot!(problems(&plus("set = { \"load.clients\" = 3 }\nload = { clients = 5 }\n")), @"x.toml:29: contender.load.clients: set twice; expected each key once; it is set in line 28 already");
 }
@@ -256,7 +265,7 @@ fn what_makes_work_due_is_said_once_and_within_reason() {
     x.toml:18: load.peak.max_client: unknown key; expected one of max_clients, error_limit, p99_limit; did you mean "max_clients"?
     x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
     "#);
-    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"?"#);
+    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"?"#);
 }
 
 #[test]
@@ -279,7 +288,7 @@ fn what_others_may_use_is_a_share_and_repeats_belong_to_it() {
         assert_eq!(load(&format!("max_other_cpu = \"5%\"\nmax_repeats = {found}")), told);
     }
     assert_snapshot!(load("max_repeats = 2"), @"x.toml:18: load.max_repeats: given; expected this key only beside max_other_cpu");
-    assert_snapshot!(load("max_others_cpu = \"5%\""), @r#"x.toml:18: load.max_others_cpu: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "max_other_cpu"?"#);
+    assert_snapshot!(load("max_others_cpu = \"5%\""), @r#"x.toml:18: load.max_others_cpu: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "max_other_cpu"?"#);
 }
 
 #[test]
