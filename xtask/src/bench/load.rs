@@ -1,4 +1,4 @@
-//! Loading order-entry into PostgreSQL, against psql's `\copy` of the same rows from files.
+//! Loading into PostgreSQL, against psql's `\copy` of the same rows from files.
 //!
 //! Both load with the same number of connections into the same tables of a new server with the same settings, and both
 //! create the same keys, indexes and statistics afterwards. Our time includes generating rows; psql's does not include
@@ -6,42 +6,91 @@
 
 use super::Ground;
 use super::postgres::Server;
-use super::ratio::{judge, rounds};
-use super::table::{self, Table};
+use super::ratio::{Round, rounds};
+use super::table::{self, Source, Table};
 use anyhow::Context;
-use serde_json::json;
-use std::path::{Path, PathBuf};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-const BAR: f64 = 1.25;
-
-/// The workload's SQL, which psql runs unchanged.
-const STATEMENTS: &str = "crates/workloads/src/order_entry/sql";
 const SETTLE: &str = "crates/engines/src/postgres/sql/settle.sql";
 
-pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyhow::Result<()> {
-    let scripts = prepare(ground, warehouses, writers)?;
-    let rounds = rounds(count, || ours(ground, warehouses, writers), || theirs(ground, &scripts))?;
-    judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, BAR)
+/// Data to load.
+pub struct Load {
+    pub source: Source,
+    /// The workload's settings, as the agent takes them.
+    pub settings: Value,
+    /// The folder with the workload's SQL, which psql runs once its placeholders are filled.
+    pub sql: &'static str,
+    pub placeholders: Vec<(&'static str, String)>,
+    pub writers: u32,
 }
 
-fn ours(ground: &Ground, warehouses: u32, writers: u32) -> anyhow::Result<Duration> {
-    in_new_server(ground, |server| {
-        let settings = json!({ "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain", "data_seed": 42 });
-        let workload = json!({ "kind": "order-entry", "settings": settings });
-        server.conversation.ask(&json!({ "request": "load", "workload": workload, "writers": writers }))?;
-        Ok(())
-    })
-}
+impl Load {
+    pub fn order_entry(warehouses: u32, writers: u32) -> Self {
+        Self {
+            source: Source::order_entry(warehouses),
+            settings: json!({
+                "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain",
+                "data_seed": 42,
+            }),
+            sql: "crates/workloads/src/order_entry/sql",
+            placeholders: Vec::new(),
+            writers,
+        }
+    }
 
-fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
-    let statements = |name: &str| ground.root.join(STATEMENTS).join(name);
-    in_new_server(ground, |server| {
-        server.run(&[statements("schema.postgres.sql")])?;
-        server.run(scripts)?;
-        server.run(&[statements("finish.postgres.sql")])?;
-        server.run(&[ground.root.join(SETTLE)])
-    })
+    /// Times of ours and theirs.
+    pub fn race(&self, ground: &Ground, count: u32) -> anyhow::Result<Vec<Round>> {
+        let scripts = self.prepare(ground)?;
+        rounds(count, || self.ours(ground), || self.theirs(ground, &scripts))
+    }
+
+    fn ours(&self, ground: &Ground) -> anyhow::Result<Duration> {
+        in_new_server(ground, |server| {
+            let workload = json!({ "kind": self.source.workload, "settings": self.settings });
+            server.conversation.ask(&json!({ "request": "load", "workload": workload, "writers": self.writers }))?;
+            Ok(())
+        })
+    }
+
+    fn theirs(&self, ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
+        let [schema, finish] = ["schema.postgres.sql", "finish.postgres.sql"].map(|name| self.script(ground, name));
+        let (schema, finish) = (schema?, finish?);
+        in_new_server(ground, |server| {
+            server.run(&[schema])?;
+            server.run(scripts)?;
+            server.run(&[finish])?;
+            server.run(&[ground.root.join(SETTLE)])
+        })
+    }
+
+    /// One of the workload's scripts without placeholders.
+    fn script(&self, ground: &Ground, name: &str) -> anyhow::Result<PathBuf> {
+        let path = ground.root.join(self.sql).join(name);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let filled = self.placeholders.iter().fold(text, |text, (name, value)| text.replace(name, value));
+        let path = ground.folder.join(name);
+        std::fs::write(&path, filled).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Writes the rows to files, and for each connection a script that copies its share of them, table by table.
+    fn prepare(&self, ground: &Ground) -> anyhow::Result<Vec<PathBuf>> {
+        let tables = table::list(ground, &self.source)?;
+        (0..self.writers).map(|index| self.copying(ground, &tables, (index, self.writers))).collect()
+    }
+
+    fn copying(&self, ground: &Ground, tables: &[Table], share: (u32, u32)) -> anyhow::Result<PathBuf> {
+        let mut text = String::new();
+        for table in tables {
+            let file = table::write(ground, &self.source, table, share, &ground.folder)?;
+            text.push_str(&table::copy_line(table, &file));
+        }
+        let path = ground.folder.join(format!("copy-{}.sql", share.0));
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path)
+    }
 }
 
 /// How long `work` takes in a new server.
@@ -54,21 +103,4 @@ fn in_new_server(ground: &Ground, work: impl FnOnce(&mut Server) -> anyhow::Resu
     server.conversation.end()?;
     std::fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
     Ok(taken)
-}
-
-/// Writes the rows to files, and for each connection a script that copies its share of them, table by table.
-fn prepare(ground: &Ground, warehouses: u32, writers: u32) -> anyhow::Result<Vec<PathBuf>> {
-    let tables = table::list(ground, warehouses)?;
-    (0..writers).map(|index| script(ground, warehouses, &tables, (index, writers))).collect()
-}
-
-fn script(ground: &Ground, warehouses: u32, tables: &[Table], share: (u32, u32)) -> anyhow::Result<PathBuf> {
-    let mut text = String::new();
-    for table in tables {
-        let file = table::write(ground, warehouses, table, share, &ground.folder)?;
-        text.push_str(&table::copy_line(table, &file));
-    }
-    let path: &Path = &ground.folder.join(format!("copy-{}.sql", share.0));
-    std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
-    Ok(path.to_path_buf())
 }

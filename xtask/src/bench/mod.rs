@@ -8,6 +8,7 @@ mod boot;
 mod consolidation;
 mod conversation;
 mod driver;
+mod dvd_store;
 mod load;
 mod order_entry;
 mod postgres;
@@ -85,6 +86,11 @@ pub enum Race {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// DVD Store: loading 1 GB against psql's \copy, rows generated per second, another database in a machine
+    DvdStore {
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -113,10 +119,16 @@ pub enum Race {
     },
 }
 
+/// Loading takes at most so many times as long as psql.
+const MOST_LOADING: f64 = 1.25;
+
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
     let ground = || Ground::prepare(root);
     match race {
-        Race::Load { warehouses, writers, rounds } => load::race(&ground()?, *warehouses, (*writers).max(1), *rounds),
+        Race::Load { warehouses, writers, rounds } => {
+            let rounds = load::Load::order_entry(*warehouses, (*writers).max(1)).race(&ground()?, *rounds)?;
+            ratio::judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, MOST_LOADING)
+        }
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
         Race::Driver { rounds, seconds, only, before } => {
@@ -126,6 +138,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::OrderEntry { warehouses, rounds, seconds, only } => {
             order_entry::race(&ground()?, *warehouses, *rounds, *seconds, only)
         }
+        Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Report => report::race(&ground()?),

@@ -6,7 +6,7 @@
 use super::Ground;
 use super::postgres::Server;
 use super::ratio::{geometric_mean, rounds};
-use super::table::{self, Table};
+use super::table::{self, Source, Table};
 use anyhow::{Context, ensure};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -16,9 +16,10 @@ const WHOLE: (u32, u32) = (0, 1);
 const SCHEMA: &str = "crates/workloads/src/order_entry/sql/schema.postgres.sql";
 
 pub fn race(ground: &Ground, warehouses: u32, count: u32) -> anyhow::Result<()> {
-    let tables = table::list(ground, warehouses)?;
-    let script = write_script(ground, warehouses, &tables)?;
-    let rounds = rounds(count, || generate(ground, warehouses, &tables), || copy(ground, &script))?;
+    let source = Source::order_entry(warehouses);
+    let tables = table::list(ground, &source)?;
+    let script = write_script(ground, &source, &tables)?;
+    let rounds = rounds(count, || generate(ground, &source, &tables), || copy(ground, &script))?;
     let rows = tables.iter().map(|table| table.rows).sum::<u64>() as f64;
     let generated = geometric_mean(rounds.iter().map(|round| rows / round.ours.as_secs_f64()));
     let copied = geometric_mean(rounds.iter().map(|round| rows / round.theirs.as_secs_f64()));
@@ -28,9 +29,9 @@ pub fn race(ground: &Ground, warehouses: u32, count: u32) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn generate(ground: &Ground, warehouses: u32, tables: &[Table]) -> anyhow::Result<Duration> {
+fn generate(ground: &Ground, source: &Source, tables: &[Table]) -> anyhow::Result<Duration> {
     let begin = Instant::now();
-    tables.iter().try_for_each(|table| table::generate(ground, warehouses, table, WHOLE, Stdio::null()))?;
+    tables.iter().try_for_each(|table| table::generate(ground, source, table, WHOLE, Stdio::null()))?;
     Ok(begin.elapsed())
 }
 
@@ -46,10 +47,10 @@ fn copy(ground: &Ground, script: &PathBuf) -> anyhow::Result<Duration> {
     Ok(taken)
 }
 
-fn write_script(ground: &Ground, warehouses: u32, tables: &[Table]) -> anyhow::Result<PathBuf> {
+fn write_script(ground: &Ground, source: &Source, tables: &[Table]) -> anyhow::Result<PathBuf> {
     let mut text = String::new();
     for table in tables {
-        let file = table::write(ground, warehouses, table, WHOLE, &ground.folder)?;
+        let file = table::write(ground, source, table, WHOLE, &ground.folder)?;
         text.push_str(&table::copy_line(table, &file));
     }
     let path = ground.folder.join("copy.sql");

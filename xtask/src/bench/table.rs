@@ -1,4 +1,4 @@
-//! The tables of order entry, and their rows in files as written by `bakeoff rows`.
+//! The tables of a workload, and their rows in files as written by `bakeoff rows`.
 
 use super::Ground;
 use anyhow::{Context, ensure};
@@ -12,9 +12,29 @@ pub struct Table {
     pub columns: Vec<String>,
 }
 
+/// A workload at one size.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub workload: &'static str,
+    /// What sets its size, as `--set` takes it.
+    pub size: String,
+}
+
+impl Source {
+    pub fn order_entry(warehouses: u32) -> Self {
+        Self { workload: "order-entry", size: format!("warehouses={warehouses}") }
+    }
+
+    fn rows_command(&self, ground: &Ground) -> Command {
+        let mut command = Command::new(&ground.bakeoff);
+        command.args(["rows", self.workload, "--set", &self.size]);
+        command
+    }
+}
+
 /// Lists the tables in their order.
-pub fn list(ground: &Ground, warehouses: u32) -> anyhow::Result<Vec<Table>> {
-    let output = rows_command(ground, warehouses).output().context("starting bakeoff rows")?;
+pub fn list(ground: &Ground, source: &Source) -> anyhow::Result<Vec<Table>> {
+    let output = source.rows_command(ground).output().context("starting bakeoff rows")?;
     ensure!(output.status.success(), "bakeoff rows: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).context("reading the list of tables")?;
     text.lines().map(|line| parse(line).with_context(|| format!("not a table: {line:?}"))).collect()
@@ -34,26 +54,26 @@ fn parse(line: &str) -> Option<Table> {
 /// Writes part `index` of `count` of a table's rows to a file in `folder`.
 pub fn write(
     ground: &Ground,
-    warehouses: u32,
+    source: &Source,
     table: &Table,
     (index, count): (u32, u32),
     folder: &Path,
 ) -> anyhow::Result<PathBuf> {
     let path = folder.join(format!("{}-{index}.rows", table.name));
     let file = std::fs::File::create(&path).with_context(|| format!("making {}", path.display()))?;
-    generate(ground, warehouses, table, (index, count), file.into())?;
+    generate(ground, source, table, (index, count), file.into())?;
     Ok(path)
 }
 
 /// Writes part `index` of `count` of a table's rows to `out`.
 pub fn generate(
     ground: &Ground,
-    warehouses: u32,
+    source: &Source,
     table: &Table,
     (index, count): (u32, u32),
     out: Stdio,
 ) -> anyhow::Result<()> {
-    let mut command = rows_command(ground, warehouses);
+    let mut command = source.rows_command(ground);
     command.arg(&table.name).args(["--part", &format!("{}/{count}", index + 1)]).stdout(out);
     ensure!(command.status().context("starting bakeoff rows")?.success(), "bakeoff rows {} failed", table.name);
     Ok(())
@@ -62,12 +82,6 @@ pub fn generate(
 /// A psql line that copies a file into its table.
 pub fn copy_line(table: &Table, file: &Path) -> String {
     format!("\\copy {} ({}) from '{}'\n", table.name, table.columns.join(", "), file.display())
-}
-
-fn rows_command(ground: &Ground, warehouses: u32) -> Command {
-    let mut command = Command::new(&ground.bakeoff);
-    command.args(["rows", "order-entry", "--set", &format!("warehouses={warehouses}")]);
-    command
 }
 
 #[cfg(test)]

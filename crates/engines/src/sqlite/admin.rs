@@ -8,6 +8,7 @@ use crate::limit::Limit;
 use crate::rows::RowSink;
 use crate::server::Counters;
 use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
 
@@ -39,7 +40,10 @@ impl Admin for SqliteAdmin {
         columns: &[&str],
         fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
     ) -> Result<u64, SessionError> {
-        load(&mut self.connection, table, columns, fill).map_err(|error| session_error(&error))
+        let connection = &mut self.connection;
+        // Others may still be loading the rows that these refer to. Elsewhere, foreign keys are made after loading.
+        let loaded = without_foreign_keys(connection, |connection| load(connection, table, columns, fill));
+        loaded.map_err(|error| session_error(&error))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {
@@ -82,6 +86,17 @@ fn hand_over(batch: &mut ResultSet, row: &mut dyn FnMut(&ResultSet, usize)) {
 fn insert(table: &str, columns: &[&str]) -> String {
     let marks = vec!["?"; columns.len()].join(", ");
     format!("INSERT INTO {table} ({}) VALUES ({marks})", columns.join(", "))
+}
+
+fn without_foreign_keys<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let were_checked = connection.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
+    let done = work(connection);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, were_checked)?;
+    done
 }
 
 fn load(

@@ -3,7 +3,7 @@
 use super::size::Size;
 use crate::way::{self, Statements, Transactions};
 use serde::Deserialize;
-use settings::{Holds, Problem, keys, names};
+use settings::{Holds, Problem, keys};
 
 /// A cart or a visit has 1 to 2·n − 1 of something, and a statement room for the longest cart.
 const MEAN_MAX: u8 = 10;
@@ -23,7 +23,7 @@ keys! {
         db_size: Size = "\"10MB\"", Holds::Text,
             "nominal size, 1MB to 1023MB or 1GB to 1023GB: 2,000 customers for each MB, 2,000,000 for each GB; with its \
              indexes a database takes more";
-        version: Version = "\"2\"", Holds::Choice(Version::NAMES),
+        version: Version = "2", Holds::Integer { min: 2, max: 3 },
             "of DVD Store: 3 adds memberships, reviews and ratings, which are most of its data";
         n_searches: u32 = "3", MEAN, "searches for products in an order, on average; 1 to twice as many less one";
         search_batch_size: u32 = "5", Holds::Integer { min: 1, max: BATCH_MAX },
@@ -50,11 +50,23 @@ keys! {
     }
 }
 
-names! {
-    /// Of DVD Store.
-    pub enum Version {
-        Two => "2",
-        Three => "3",
+/// Of DVD Store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u8")]
+pub enum Version {
+    Two,
+    Three,
+}
+
+impl TryFrom<u8> for Version {
+    type Error = &'static str;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        match number {
+            2 => Ok(Self::Two),
+            3 => Ok(Self::Three),
+            _ => Err("a version, 2 or 3"),
+        }
     }
 }
 
@@ -106,8 +118,8 @@ impl Settings {
             .filter(|(_, value)| value.is_some() && self.version == Version::Two)
             .map(|(key, _)| Problem {
                 path: key.to_owned(),
-                found: "found it with version = \"2\"".to_owned(),
-                expected: "no such key, or version = \"3\"".to_owned(),
+                found: "found it with version = 2".to_owned(),
+                expected: "no such key, or version = 3".to_owned(),
                 nearest: None,
             })
             .collect();
@@ -139,7 +151,7 @@ mod tests {
         let settings = read(&json!({}));
         assert_eq!(settings, Settings::plain(Size::parse("10MB").unwrap(), Version::Two));
         assert_eq!(settings.community(), None);
-        let third = read(&json!({ "version": "3", "pct_newreviews": 7 }));
+        let third = read(&json!({ "version": 3, "pct_newreviews": 7 }));
         let expected =
             Community { n_reviews: 3, pct_newmember: 1, pct_newreviews: 7, pct_newhelpfulness: 10, search_depth: 500 };
         assert_eq!(third.community(), Some(expected));

@@ -37,10 +37,7 @@ pub fn load_run_and_check(database: &Database) {
         for (way, client) in [&plain, &pipelined, called].into_iter().zip(CLIENTS..) {
             running::run_these(database, way, client..client + 1, BY_ONE_CLIENT);
         }
-        assert_eq!(
-            (version.name(), left(admin.as_mut(), version)),
-            (version.name(), left_everywhere(version).to_owned())
-        );
+        assert_eq!(left(admin.as_mut(), version), left_everywhere(version), "{version:?}");
         for way in [&plain, &pipelined, called] {
             let before = way.state(admin.as_mut()).unwrap();
             let (totals, tally) = running::run(database, way, CLIENTS, ORDERS_PER_CLIENT);
@@ -98,11 +95,12 @@ fn left(admin: &mut dyn Admin, version: Version) -> String {
     format!("{sum:016x}")
 }
 
-/// Loads in uneven parts. On every engine, the stored rows must equal what the generator makes as one part.
+/// Loads in uneven parts, and tables before those that they refer to, as parallel loading may. On every engine, the stored rows
+/// must equal what the generator makes as one part.
 fn load(database: &Database, workload: &DvdStore) {
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();
-    for table in workload.tables() {
+    for table in workload.tables().iter().rev() {
         let loaded: u64 = (0..3).map(|index| database.load(workload, table, Part { index, count: 3 })).sum();
         assert_eq!(loaded, workload.expected_rows(table), "{}", table.name);
     }
