@@ -4,10 +4,14 @@ use crate::setting::{Place, text};
 use record::trial::Outcome;
 use std::path::{Path, PathBuf};
 
+/// A study that asks for more than any host of ours has. Its plan is tested beside the planner.
+const FOR_A_LARGE_HOST: &str = "monster-vm.toml";
+
 fn studies() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
     let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.retain(|path| !path.ends_with(FOR_A_LARGE_HOST));
     files.sort();
     files
 }

@@ -5,6 +5,7 @@ use platforms::placement::Topology;
 use record::plan::Plan;
 use serde_json::Map;
 use settings::{Holds, Key};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use study::{Against, Catalogs, Host, Kind};
 
@@ -13,13 +14,42 @@ fn host() -> Host {
     Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
 }
 
+/// A study for a host of this shape.
+const FOUR_SOCKETS: &str = "monster-vm.toml";
+
+/// What the kernel reports of four sockets with 15 cores of two threads each, second threads numbered last.
+fn four_sockets() -> Host {
+    const CORES: usize = 60;
+    const CORES_OF_A_SOCKET: usize = 15;
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let write = |path: &str, text: &str| {
+        let file = root.path().join("sys/devices/system").join(path);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("its folder");
+        std::fs::write(file, format!("{text}\n")).expect("a file");
+    };
+    write("cpu/online", "0-119");
+    for cpu in 0..2 * CORES {
+        let core = cpu % CORES;
+        write(&format!("cpu/cpu{cpu}/topology/core_cpus_list"), &format!("{core},{}", core + CORES));
+    }
+    for socket in 0..4 {
+        let first = socket * CORES_OF_A_SOCKET;
+        let cpus = |first: usize| format!("{first}-{}", first + CORES_OF_A_SOCKET - 1);
+        write(&format!("node/node{socket}/cpulist"), &format!("{},{}", cpus(first), cpus(first + CORES)));
+        write(&format!("node/node{socket}/meminfo"), &format!("Node {socket} MemTotal:       264241152 kB"));
+    }
+    let topology = Topology::read(root.path()).expect("a topology");
+    Host { topology, memory_bytes: 1 << 40, huge_pages: HugePages::default() }
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")
 }
 
 fn plan(name: &str, text: &str) -> Plan {
     let problems = |problems: Vec<study::Problem>| panic!("{}", study::render(&problems, name));
-    study::plan(name, text, Against::Baseline, &Catalogs::standard(), &host()).unwrap_or_else(problems)
+    let host = if name == FOUR_SOCKETS { four_sockets() } else { host() };
+    study::plan(name, text, Against::Baseline, &Catalogs::standard(), &host).unwrap_or_else(problems)
 }
 
 fn read(name: &str) -> String {
@@ -48,6 +78,23 @@ fn every_study_can_be_planned() {
     ] {
         assert!(planned.iter().any(|other| other == name), "{name} is not there");
     }
+}
+
+/// The sizes of the published study, on the cores that it had them on.
+#[test]
+fn the_monster_has_a_core_for_each_vcpu_up_to_sixty() {
+    let (plan, host) = (plan(FOUR_SOCKETS, &read(FOUR_SOCKETS)), four_sockets());
+    let mut sizes = Vec::new();
+    for cell in plan.cells.iter().filter(|cell| cell.baseline) {
+        let machine = study::machine(cell).unwrap();
+        let policy = machine.policy().unwrap();
+        let places = platforms::placement::place(&host.topology, &policy, 1, machine.vcpus, 0).unwrap();
+        let core = |number: &usize| host.topology.cpu(*number).unwrap().core;
+        let cores: BTreeSet<usize> = places[0].vcpu_cpus().iter().map(core).collect();
+        sizes.push((machine.vcpus, cores.len(), cell.instances()));
+    }
+    assert_eq!(sizes, [(15, 15, 8), (30, 30, 8), (45, 45, 8), (60, 60, 8), (120, 60, 8), (60, 30, 8)]);
+    assert_eq!(plan.trials.len(), 2 * sizes.len() * 5);
 }
 
 #[test]
