@@ -12,6 +12,7 @@ use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, of_run};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
+use crate::scaling::threads::{self, ThreadGain};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
@@ -59,6 +60,9 @@ pub struct Analysis {
     /// Only where a study varies a number, such as a machine's vCPUs or the clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// Only where a contender ran on the same number of cores with one vCPU for each, and with two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thread_gains: Vec<ThreadGain>,
     /// Only where several machines run side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consolidation: Vec<Consolidation>,
@@ -118,6 +122,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         agreement,
         consistency,
         scaling: scaling::all(run, &observations),
+        thread_gains: threads::gains(run, &observations),
         consolidation,
         explanations: explanation::all(run),
         observations,

@@ -54,6 +54,11 @@ impl Topology {
         }
     }
 
+    /// Whether cores have more than one hardware thread.
+    pub fn has_second_threads(&self) -> bool {
+        self.threads.zip(self.cores).is_some_and(|(threads, cores)| threads > cores)
+    }
+
     /// Where a machine with this many vCPUs ran; `machine` is `None` if it never started.
     pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> Place {
         let cpus = machine.and_then(|machine| machine.decided.get(HOST_CPUS)).and_then(|fact| match fact {

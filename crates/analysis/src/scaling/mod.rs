@@ -6,6 +6,7 @@
 
 pub mod fit;
 pub mod law;
+pub mod threads;
 
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;

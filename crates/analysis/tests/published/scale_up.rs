@@ -146,7 +146,11 @@ fn store_sizes() -> Vec<Figure> {
 
 #[test]
 fn a_store_grows_to_4_6_times_and_by_24_percent_from_second_threads() {
-    let curve = only_curve(&store(&store_sizes()));
+    let run = store(&store_sizes());
+    let gains = analyse(&run).thread_gains;
+    assert_eq!(gains.iter().map(|gain| gain.cores).collect::<Vec<_>>(), [60]);
+    ratio(gains[0].gain.as_ref(), store_2015::GAIN_OF_SECOND_THREADS, 0.005);
+    let curve = only_curve(&run);
     for (point, published) in curve.points.iter().zip(store_2015::GROWTH) {
         ratio(point.growth.as_ref(), published, 0.05);
     }

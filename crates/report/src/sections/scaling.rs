@@ -15,7 +15,7 @@ use analysis::summary::Analysis;
 use record::settings::key;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    if analysis.scaling.is_empty() {
+    if analysis.scaling.is_empty() && analysis.thread_gains.is_empty() {
         return Vec::new();
     }
     let groups = groups(&analysis.scaling);
@@ -31,9 +31,38 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
         blocks.extend(laws(group).map(Block::Table));
     }
+    if !analysis.thread_gains.is_empty() {
+        blocks.push(Block::Heading { level: 3, text: "Second threads of the cores".to_owned() });
+        blocks.push(Block::Table(second_threads(analysis)));
+    }
     let has_laws = analysis.scaling.iter().any(|curve| curve.universal.is_some() || curve.amdahl.is_some());
     blocks.push(Block::Note(note(has_laws)));
     blocks
+}
+
+/// The gain of second threads, which is no part of a curve.
+fn second_threads(analysis: &Analysis) -> Table {
+    let level = |cell: u32| {
+        let metric = analysis.scaling.first().map(|curve| curve.metric.unit.as_str()).unwrap_or_default();
+        let points = analysis.cells.iter().find(|known| known.cell == cell).and_then(|known| known.throughput());
+        Cell::estimate(points, Style::quantity(metric), "no valid trial has it")
+    };
+    let rows = analysis.thread_gains.iter().map(|gain| {
+        vec![
+            Cell::text(&gain.contender),
+            Cell::count(gain.cores),
+            level(gain.one_each),
+            level(gain.two_each),
+            compare(gain.gain.as_ref(), Style::RATIO),
+        ]
+    });
+    let numbers = ["cores", "one vCPU on each", "two on each", "gain of second threads"];
+    Table::new(
+        "second-threads".to_owned(),
+        "Throughput on the same number of cores".to_owned(),
+        columns(&["contender"], &numbers),
+        rows,
+    )
 }
 
 /// Curves that share one table: the same resource under the same conditions.
