@@ -1,11 +1,13 @@
-//! The load generator, or its machine, stands still: what it measures then is its own pause.
+//! The load generator, or its machine, stands still: what it measures then is its own pause. And a server of several is killed.
 
 use super::{Stopped, for_a_while, named};
 use crate::drive::bakeoff;
-use crate::running::Running;
+use crate::leftovers::Leftovers;
+use crate::running::{Running, send};
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
+use rustix::process::Signal;
 use std::time::Duration;
 
 /// A stop that covers half of the window.
@@ -71,4 +73,29 @@ fn a_driver_that_stands_still_is_no_result() {
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
     assert!(told.contains("invalid: the load generator stood still for"), "{told}");
+}
+
+/// The trial of a machine with two databases fails by the name of the one whose server is gone.
+#[test]
+fn a_server_of_two_that_is_killed_fails_the_trial_by_name() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let study = study("postgres", "1GiB", "").replace("blocks = 2", "blocks = 1");
+    let study = study.replace("kind = \"postgres\"", "kind = \"postgres\"\ninstances = 2");
+    let study = study.replace("measure = \"3s\"", "measure = \"8s\"").replace("order-entry", "dvd-store");
+    let place = Place::new(&study.replace("warehouses = 1", "db_size = \"1MB\""));
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    running.until(": measure");
+    let mut left = Leftovers::of(&place);
+    left.watch(&running);
+    let servers = named(running.id(), "/usr/lib/postgresql/15/bin/postgres\0");
+    assert_eq!(servers.len(), 2, "{}", running.told);
+    send(servers[1], Signal::KILL);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    let trial = &place.record().trials[0].record;
+    let Outcome::Failed { why, .. } = &trial.outcome else { panic!("{:?}", trial.outcome) };
+    assert!(why.starts_with("instance 2: "), "{why}");
+    left.none();
 }
