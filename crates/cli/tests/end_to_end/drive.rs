@@ -1,11 +1,11 @@
 //! `bakeoff drive` against existing databases: a file, and a PostgreSQL server that the test starts.
 
+use crate::own_transactions::in_file;
 use crate::setting::{missing, text};
 use engines::catalog;
 use engines::port::HeldPort;
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
-use engines::sqlite::settings::DatabaseFile;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::Permissions;
@@ -95,8 +95,12 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
 #[test]
 fn loaded_data_take_what_a_plan_reckons_with() {
     let folder = tempfile::tempdir().unwrap();
-    let cases =
-        [("sysbench-oltp", "table_size", "20000"), ("slob", "scale", "16MiB"), ("order-entry", "warehouses", "1")];
+    let cases = [
+        ("sysbench-oltp", "table_size", "20000"),
+        ("slob", "scale", "16MiB"),
+        ("order-entry", "warehouses", "1"),
+        ("dvd-store", "db_size", "30MB"),
+    ];
     for (workload, key, value) in cases {
         let file = format!("{workload}.db");
         let setting = format!("{key}={value}");
@@ -204,13 +208,7 @@ fn a_test_is_refused_on_tables_that_another_has_grown() {
 
 /// The number of rows in the first table, asked through bakeoff's own engine.
 fn rows_in_file(folder: &Path) -> i64 {
-    count(&Endpoint::Sqlite(DatabaseFile {
-        file: folder.join("shop.db"),
-        synchronous: "full".to_owned(),
-        cache_bytes: 1 << 20,
-        busy_timeout_ms: 1000,
-        wal_autocheckpoint_pages: 1000,
-    }))
+    count(&in_file(folder))
 }
 
 fn count(endpoint: &Endpoint) -> i64 {

@@ -1,6 +1,8 @@
 //! The user's own transactions, from scripts, on each kind of database.
 
 use crate::drive::{Database, bakeoff, events, refused, succeeded};
+use engines::server::Endpoint;
+use engines::sqlite::settings::DatabaseFile;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -139,5 +141,56 @@ fn procedures_are_made_by_loading() {
         let missing = "the procedures new_order, payment, order_status, delivery, stock_level are missing";
         refused(&drive(&run), &[missing, "`--steps clean,load` makes them"]);
         succeeded(&drive(&[&called[..], &["clean,load,run,check"]].concat()));
+    }
+}
+
+/// A file that tests look into through bakeoff's own engine.
+pub fn in_file(folder: &Path) -> Endpoint {
+    Endpoint::Sqlite(DatabaseFile {
+        file: folder.join("shop.db"),
+        synchronous: "full".to_owned(),
+        cache_bytes: 1 << 20,
+        busy_timeout_ms: 1000,
+        wal_autocheckpoint_pages: 1000,
+    })
+}
+
+/// DVD Store from outside, in three databases, and what is said of one that other settings loaded.
+#[test]
+fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = |more: &[&str]| {
+        let shared = ["drive", "dvd-store", "sqlite:shop.db", "--warmup", "0s", "--time", "1s", "--clients", "2"];
+        bakeoff(folder.path(), &[&shared, more].concat()).output().unwrap()
+    };
+    let of = |version: &'static str| ["--set", "db_size=1MB", "--set", version];
+    succeeded(&sqlite(&[&of("version=2")[..], &["--steps", "load,run,check"]].concat()));
+    let run = ["--steps", "run,check"];
+    succeeded(&sqlite(&[&of("version=2")[..], &run].concat()));
+    let said = "customers has 2000 rows where the settings say 4000";
+    refused(&sqlite(&[&["--set", "db_size=2MB"][..], &run].concat()), &[said, "give the settings it was loaded with"]);
+    refused(&sqlite(&[&of("version=3")[..], &run].concat()), &["membership, reviews, reviews_helpfulness are missing"]);
+    refused(&sqlite(&["--set", "db_size=1024MB"]), &["db_size", "did you mean \"1GB\"?"]);
+    refused(&sqlite(&["--set", "version=4"]), &["version", "a whole number from 2 to 3"]);
+    let mut admin = engines::catalog::admin(&in_file(folder.path())).unwrap();
+    admin.script("DROP TABLE products_by_title").unwrap();
+    refused(&sqlite(&[&of("version=2")[..], &run].concat()), &["the indexes products_by_title are missing"]);
+    admin.script("CREATE TABLE reviews (review_id INTEGER)").unwrap();
+    refused(
+        &sqlite(&[&of("version=2")[..], &run].concat()),
+        &["reviews exist, which the workload has with other settings"],
+    );
+
+    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+        let url = database.url("");
+        let drive = |more: &[&str]| {
+            let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "2s", "--warmup", "0s"];
+            database.bakeoff(&[&shared, more].concat()).output().unwrap()
+        };
+        succeeded(&drive(&["--set", "transactions=procedures", "--steps", "load,run,check"]));
+        succeeded(&drive(&["--set", "statements=pipelined", "--steps", "run,check"]));
+        succeeded(&drive(&["--set", "version=3", "--steps", "clean,load,run,check"]));
+        // What the newer version added is dropped as well.
+        succeeded(&drive(&["--steps", "clean,load,run,check"]));
     }
 }
