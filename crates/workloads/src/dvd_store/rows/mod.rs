@@ -5,6 +5,8 @@ mod customers;
 mod goods;
 mod orders;
 mod sold;
+#[cfg(test)]
+mod tests;
 
 use super::DvdStore;
 use super::definition::{CATEGORIES, CUSTOMERS_FOR_A_MEMBER};
