@@ -15,7 +15,7 @@ const BOX: f64 = 6.0;
 
 pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let axis = Axis { unit: "of the median second", range: range(cells)?, spacing: Spacing::Linear };
-    let mut chart = Chart::rows("Seconds over their median", "", &axis, "quantile", ROW * cells.len() as f64);
+    let mut chart = Chart::rows("Seconds over their median", "", &axis, "quantile", ROW * cells.len() as f64, 0);
     chart.reference(1.0);
     for (index, one) in cells.iter().enumerate() {
         let middle = chart.top() + ROW * (index as f64 + 0.5);

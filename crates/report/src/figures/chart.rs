@@ -8,6 +8,10 @@ use crate::format;
 pub use super::scale::Spacing;
 
 const LABELS_APART: f64 = 14.0;
+/// About the width of a letter of a row's label, and the room for labels beside rows.
+const LETTER: f64 = 6.2;
+const LABELS_LEAST: f64 = 92.0;
+const LABELS_MOST: f64 = 200.0;
 
 /// Half the length of the strokes that end an interval.
 const WHISKER: f64 = 4.0;
@@ -132,9 +136,11 @@ impl Chart {
         Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
     }
 
-    /// Rows one below another on one axis, `height` high together. The caller draws the rows and keeps their data.
-    pub fn rows(head: &str, note: &str, axis: &Axis<'_>, x_unit: &str, height: f64) -> Self {
-        let mut paper = Paper { left: 92.0, right: 384.0, ..Paper::LARGE };
+    /// Rows one below another on one axis, `height` high together, with room for labels of so many letters. The caller draws
+    /// the rows and keeps their data.
+    pub fn rows(head: &str, note: &str, axis: &Axis<'_>, x_unit: &str, height: f64, letters: usize) -> Self {
+        let left = (letters as f64 * LETTER).clamp(LABELS_LEAST, LABELS_MOST);
+        let mut paper = Paper { left, right: 384.0, ..Paper::LARGE };
         paper.bottom = paper.top + height;
         paper.height = paper.bottom + 34.0;
         let Paper { width, height, left, right, top, bottom, .. } = paper;

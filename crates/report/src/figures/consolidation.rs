@@ -26,7 +26,7 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
     let rates = || found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
     let axis = Axis::from_zero(unit, rates().fold(0.0, f64::max) * HEADROOM);
     let heights: Vec<f64> = found.iter().map(|one| height(one)).collect();
-    let mut chart = Chart::rows("Each machine in each block", unit, &axis, "block", heights.iter().sum());
+    let mut chart = Chart::rows("Each machine in each block", unit, &axis, "block", heights.iter().sum(), 0);
     let mut top = chart.top();
     for (one, height) in found.iter().zip(heights) {
         draw(&mut chart, one, &look_in_group(analysis, &one.coordinates, one.cell), (top, height));

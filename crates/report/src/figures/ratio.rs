@@ -71,7 +71,8 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
     let far = low > 0.0 && high / low > LARGEST_LINEAR;
     let spacing = if far { Spacing::Logarithmic } else { Spacing::Linear };
     let axis = Axis { unit: CHANGE, range: (low, high), spacing };
-    let mut chart = Chart::rows(title, right, &axis, "block", ROW * rows.len() as f64);
+    let letters = rows.iter().map(|row| row.name.chars().count().max(row.detail.chars().count())).max().unwrap_or(0);
+    let mut chart = Chart::rows(title, right, &axis, "block", ROW * rows.len() as f64, letters);
     chart.reference(1.0);
     for (row, index) in rows.iter().zip(0_u32..) {
         let top = chart.top() + ROW * f64::from(index);

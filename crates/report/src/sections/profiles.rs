@@ -8,7 +8,7 @@ use analysis::cells::CellResult;
 use analysis::estimate::Estimate;
 use analysis::explanation::Explanation;
 use analysis::explanation::profile::{ProfileRow, ProfileTable};
-use analysis::latency::BUCKETS_MS;
+use analysis::latency::{BUCKETS_MS, Latency};
 use record::intervals::Span;
 
 pub fn blocks(explanation: &Explanation) -> Vec<Block> {
@@ -91,7 +91,9 @@ pub fn waits(cells: &[&CellResult]) -> Table {
 
 fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
     let mut counts = vec![0_u64; BUCKETS_MS.len() + 1];
-    for latency in cell.latency.iter().filter(|latency| latency.span == Span::Response) {
+    let is_step = |kind: &str| cell.totals.iter().any(|totals| totals.step && totals.kind == kind);
+    let waited = |latency: &&Latency| latency.span == Span::Response && !is_step(&latency.kind);
+    for latency in cell.latency.iter().filter(waited) {
         for (sum, count) in counts.iter_mut().zip(&latency.buckets) {
             *sum += count;
         }
