@@ -16,6 +16,7 @@ pub mod consolidation;
 pub mod contrast;
 pub mod counted;
 pub mod cycle;
+pub mod databases;
 pub mod distributions;
 pub mod estimate;
 pub mod explanation;

@@ -7,6 +7,7 @@ use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
+use crate::databases::{self, DatabaseOfMany};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, of_run};
@@ -60,6 +61,9 @@ pub struct Analysis {
     /// Only where a study varies a number, such as a machine's vCPUs or the clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// Only where a machine has several databases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<DatabaseOfMany>,
     /// Only where a contender ran on the same number of cores with one vCPU for each, and with two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thread_gains: Vec<ThreadGain>,
@@ -122,6 +126,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         agreement,
         consistency,
         scaling: scaling::all(run, &observations),
+        databases: databases::all(run),
         thread_gains: threads::gains(run, &observations),
         consolidation,
         explanations: explanation::all(run),

@@ -207,6 +207,9 @@ fn load_from_outside_reaches_two_servers_in_a_guest() {
             assert!(own.findings.iter().filter(|finding| finding.moment == Moment::AfterTrial).count() >= 12);
         }
     }
+    let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    let shares = page.split("## Databases of each machine").nth(1).expect("what each database did");
+    assert!(shares.contains("| contender | database | throughput | share, % |"), "{shares}");
 }
 
 /// One block with the load outside the machine.

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod all_measures;
 mod attribution;
 pub mod audits;
+mod busy;
 pub mod card;
 pub mod comparison;
 pub mod consistency;
@@ -13,6 +14,7 @@ pub mod courses;
 pub mod databases;
 pub mod design;
 pub mod evenness;
+mod instances;
 pub mod latencies;
 pub mod machines;
 pub mod machines_apart;
@@ -43,6 +45,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(consolidation::blocks(analysis));
     blocks.extend(neighbour::blocks(analysis));
     blocks.extend(scaling::blocks(analysis));
+    blocks.extend(instances::blocks(analysis));
     blocks.extend(courses::blocks(analysis));
     let appendices = [
         trials::blocks(run, analysis),

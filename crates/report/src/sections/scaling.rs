@@ -1,6 +1,6 @@
 //! How throughput grows with vCPUs, clients or another number, if a study varies it: table, figure, laws, limits crossed.
 
-use super::heading;
+use super::{busy, heading};
 use crate::document::Block;
 use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct};
@@ -29,6 +29,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(growth(group)));
         let remarks: Vec<String> = group.iter().flat_map(|curve| remarks(curve)).collect();
         blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
+        blocks.extend(busy::table(analysis, group).map(Block::Table));
         blocks.extend(laws(group).map(Block::Table));
     }
     if !analysis.thread_gains.is_empty() {
