@@ -4,7 +4,7 @@ use super::comparison::each_group;
 use super::headed;
 use super::profiles::{buckets, some, waits};
 use crate::document::Block;
-use crate::format::{self, Style, distinct};
+use crate::format::{self, Digits, Style, distinct};
 use crate::measures::level;
 use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
@@ -12,6 +12,7 @@ use analysis::latency::{Latency, QUANTILES};
 use analysis::measures::latency::{mean, percentile};
 use analysis::summary::Analysis;
 use record::intervals::Span;
+use record::trial::KindTotals;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let of_group = |cells: &[&CellResult]| {
@@ -23,6 +24,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         let histograms = vec![Block::Table(waits(cells)), Block::Table(histogram(cells))];
         vec![
             table(Span::Response, "response-times", "Response time in ms, from due to done"),
+            Block::Table(endings(cells)),
             Block::Fold { title: "Service times: without waiting".to_owned(), blocks: service },
             Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: histograms },
         ]
@@ -49,6 +51,33 @@ fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, cap
     });
     let caption = if plain { format!("{caption}; all are point values") } else { caption.to_owned() };
     Table::new(id(what, &cells[0].coordinates), caption, columns, rows)
+}
+
+/// What became of the transactions of each kind. Those that the workload rolls back are part of it.
+fn endings(cells: &[&CellResult]) -> Table {
+    let all: Vec<(&CellResult, &KindTotals)> = cells
+        .iter()
+        .flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)))
+        .filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0)
+        .collect();
+    let kinds = distinct(all.iter().map(|(_, totals)| totals.kind.as_str()));
+    let of_kind = |kind: &&str| all.iter().filter(|(_, totals)| totals.kind == *kind).enumerate().collect::<Vec<_>>();
+    let share = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
+    let of = |count: u64, of: u64| Cell::number(count as f64 / of as f64, share);
+    let rows = kinds.iter().flat_map(of_kind).map(|(index, (cell, totals))| {
+        let begun = totals.finished() + totals.failed;
+        vec![
+            Cell::text(if index == 0 { totals.kind.as_str() } else { "" }),
+            Cell::text(&cell.contender),
+            Cell::count(usize::try_from(totals.committed).unwrap_or(usize::MAX)),
+            of(totals.rolled_back, begun),
+            of(totals.retries, begun),
+            of(totals.failed, begun),
+        ]
+    });
+    let numbers = ["committed", "rolled back, %", "tried again, %", "given up, %"];
+    let caption = "What became of the transactions; point values over all valid trials";
+    Table::new(id("endings", &cells[0].coordinates), caption, columns(&["kind", "contender"], &numbers), rows)
 }
 
 fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a Latency)> {

@@ -49,7 +49,7 @@ fn every_table_and_figure_has_an_id_of_its_own() {
         assert_eq!(asked_twice, Vec::<&String>::new(), "{name}");
         families.extend(found.iter().map(|id| id.split('/').next().unwrap().to_owned()));
     }
-    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time overview profile queues ratios readings response-time-counts response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time overview profile queues ratios readings response-time-counts response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
 }
 
 fn schema() -> jsonschema::Validator {
