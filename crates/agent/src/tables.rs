@@ -148,10 +148,9 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
 /// Drops those of the workload's tables that are there, and nothing else; returns their names. SQLite drops one at a
 /// time; the others drop all or none.
 pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
-    let Tables { mut present, of_other_settings, .. } = find(dataset, admin, dialect, false)?;
+    let Tables { present, of_other_settings, .. } = find(dataset, admin, dialect, false)?;
     // A table may refer to those before it, and those of other settings to any.
-    present.reverse();
-    let names = [of_other_settings, present].concat();
+    let names: Vec<&str> = of_other_settings.iter().chain(present.iter().rev()).map(String::as_str).collect();
     let dropped = match dialect {
         _ if names.is_empty() => Ok(()),
         Dialect::Sqlite => {
@@ -159,10 +158,11 @@ pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialec
                 Needed::Index(name) => Some(name),
                 Needed::Procedure(_) => None,
             });
-            let all = names.iter().map(String::as_str).chain(indexes);
-            all.into_iter().try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))
+            let mut all = names.iter().copied().chain(indexes);
+            all.try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))
         }
         Dialect::Postgres | Dialect::Mysql => admin.script(&format!("DROP TABLE {}", names.join(", "))),
     };
-    dropped.map(|()| names).map_err(|source| LoadError::Script { doing: "dropping tables", source })
+    let dropped = dropped.map(|()| [&present[..], &of_other_settings].concat());
+    dropped.map_err(|source| LoadError::Script { doing: "dropping tables", source })
 }
