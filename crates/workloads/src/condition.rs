@@ -1,10 +1,43 @@
 //! Conditions on data, as queries for the rows that violate them, so that a finding can name those rows.
 
+use crate::checksum;
+use crate::dataset::{Checksum, Dataset, Part, Table};
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Param, SessionError};
-use record::check::Verdict;
+use record::check::{Moment, Verdict};
 use std::fmt::Write;
+
+/// Whether tables have their numbers of rows: names, numbers found, and numbers expected.
+pub fn cardinalities<'a>(tables: impl IntoIterator<Item = (&'a str, i64, u64)>) -> Verdict {
+    let mut wrong = Vec::new();
+    for (table, found, expected) in tables {
+        if u64::try_from(found) != Ok(expected) {
+            wrong.push(format!("{table} has {found} rows instead of {expected}"));
+        }
+    }
+    if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } }
+}
+
+/// The rule of a check of cardinalities.
+pub fn rule_of_cardinalities(moment: Moment) -> &'static str {
+    match moment {
+        Moment::AfterLoad => "Every table has its number of rows.",
+        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
+    }
+}
+
+/// Whether a whole table, which no transaction changes, equals its definition.
+pub fn contents(dataset: &dyn Dataset, table: &Table, admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
+    let stored = checksum::stored(admin, table)?;
+    let defined = checksum::of_source(&mut *dataset.rows(&table.name, Part { index: 0, count: 1 }));
+    let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
+    Ok(if stored == defined {
+        Verdict::Holds { seen: None }
+    } else {
+        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
+    })
+}
 
 /// How many violating keys a verdict names; it only counts the rest.
 const KEYS_SHOWN: u64 = 5;

@@ -2,9 +2,8 @@
 
 use super::DvdStore;
 use super::tables::{self, INVENTORY};
-use crate::checksum;
 use crate::condition;
-use crate::dataset::{Checksum, Dataset, Part, Table};
+use crate::dataset::{Dataset, Table};
 use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -103,7 +102,8 @@ pub fn check(
     ];
     let mut findings = vec![cardinalities(workload, admin, moment)?];
     for table in workload.tables().iter().filter(|table| ["categories", "products"].contains(&&*table.name)) {
-        findings.push(contents(workload, table, admin, moment)?);
+        let rule = format!("Table {} has the rows that were loaded.", table.name);
+        findings.push(finding(&table.name, &rule, moment, condition::contents(workload, table, admin)?));
     }
     let queries = workload.checks.conditions.of(dialect);
     for (condition, query) in CONDITIONS.iter().chain(OF_COMMUNITY).zip(queries) {
@@ -116,42 +116,15 @@ pub fn check(
 fn cardinalities(workload: &DvdStore, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let is_fixed = |table: &&Table| [tables::CATEGORIES.name, INVENTORY.name].contains(&table.name);
     let tables = workload.tables().iter().filter(|table| moment == Moment::AfterLoad || is_fixed(table));
-    let mut wrong = Vec::new();
+    let mut counted = Vec::new();
     for table in tables {
         let mut found = Ok(0);
         let query = filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]);
         admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
-        let (found, expected) = (found?, workload.expected_rows(table));
-        if u64::try_from(found) != Ok(expected) {
-            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
-        }
+        counted.push((&*table.name, found?, workload.expected_rows(table)));
     }
-    let rule = match moment {
-        Moment::AfterLoad => "Every table has its number of rows.",
-        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
-    };
-    let verdict =
-        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
-    Ok(finding("cardinalities", rule, moment, verdict))
-}
-
-/// No order changes such a table, so the whole of it is compared with its definition.
-fn contents(
-    workload: &DvdStore,
-    table: &Table,
-    admin: &mut dyn Admin,
-    moment: Moment,
-) -> Result<CheckResult, SessionError> {
-    let stored = checksum::stored(admin, table)?;
-    let defined = checksum::of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
-    let verdict = if stored == defined {
-        Verdict::Holds { seen: None }
-    } else {
-        let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
-        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
-    };
-    let rule = format!("Table {} has the rows that were loaded.", table.name);
-    Ok(finding(&table.name, &rule, moment, verdict))
+    let verdict = condition::cardinalities(counted);
+    Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
 }
 
 /// A finding of this workload.

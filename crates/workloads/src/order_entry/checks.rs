@@ -7,9 +7,9 @@ use super::OrderEntry;
 use super::definition::delta_is_allowed;
 use super::ledger;
 use super::tables::{ITEM, TABLES};
-use crate::dataset::{Checksum, Dataset, Part};
+use crate::condition;
+use crate::dataset::Dataset;
 use crate::sql::{self, SqlError};
-use crate::{checksum, condition};
 use engines::admin::Admin;
 use engines::session::SessionError;
 use engines::statement::Statement;
@@ -112,33 +112,17 @@ const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
 
 fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let state = crate::ledger::state(&workload.checks.sums, admin)?;
-    let mut wrong = Vec::new();
-    for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&&*table.name)) {
+    let tables = TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&&*table.name));
+    let verdict = condition::cardinalities(tables.map(|table| {
         let found = state.get(&*table.name).copied().unwrap_or(0);
-        let expected = workload.expected_rows(table);
-        if u64::try_from(found) != Ok(expected) {
-            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
-        }
-    }
-    let rule = match moment {
-        Moment::AfterLoad => "Every table has its number of rows.",
-        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
-    };
-    let verdict =
-        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
-    Ok(finding("cardinalities", rule, moment, verdict))
+        (&*table.name, found, workload.expected_rows(table))
+    }));
+    Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
 }
 
-/// No transaction changes an item, and every scale has the same items, so the whole table is compared with its definition.
+/// Every scale has the same items.
 fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
-    let stored = checksum::stored(admin, &ITEM)?;
-    let defined = checksum::of_source(&mut *workload.rows(&ITEM.name, Part { index: 0, count: 1 }));
-    let verdict = if stored == defined {
-        Verdict::Holds { seen: None }
-    } else {
-        let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
-        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
-    };
+    let verdict = condition::contents(workload, &ITEM, admin)?;
     Ok(finding("items", "Items, their prices and their data are what was loaded.", moment, verdict))
 }
 
