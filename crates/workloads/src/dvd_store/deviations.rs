@@ -17,10 +17,10 @@ pub const DEVIATIONS: &[&str] = &[
     "New customers' names have numbers from a million million, not from as many as there are customers, so that a long run does \
      not run out of names.",
     "A login shows the ten newest entries of the customer's history, in one statement.",
-    "Searches by actor and title need both words, in any order, on every engine. SQL Server and Oracle, which search for the \
-     phrase, have no part in it.",
+    "Searches by actor and title need both words, in any order, on every engine. The original searches for the \
+     phrase on SQL Server and Oracle.",
     "A product that is twice in a cart is paid for twice.",
-    "Customers that ask for a membership are those of the order, as are those that review and rate; each of these has its chance \
+    "Customers that ask for a membership are those of the order, as are those that review and rate; each of these has a chance \
      of its own. Ratings that are loaded are by any customer, not by the review's author.",
     "The customer's user name alone is unique; an index on name and password would be a second one of the same rows. Order lines \
      have a primary key. There is one index of the columns that several engines of the original index differently.",

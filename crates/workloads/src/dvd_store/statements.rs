@@ -43,33 +43,26 @@ struct Group {
     own: ByDialect<&'static str>,
 }
 
-macro_rules! everywhere {
-    ($file:literal) => {
-        ByDialect { sqlite: include_str!($file), postgres: include_str!($file), mysql: include_str!($file) }
-    };
+/// A group whose statements all dialects share, but for those in files of PostgreSQL and of MariaDB.
+macro_rules! group {
+    ($first:ident to $last:ident in $path:literal) => {{
+        let shared = include_str!(concat!($path, ".sql"));
+        Group {
+            first: Sql::$first,
+            last: Sql::$last,
+            shared: ByDialect { sqlite: shared, postgres: shared, mysql: shared },
+            own: ByDialect {
+                sqlite: "",
+                postgres: include_str!(concat!($path, ".postgres.sql")),
+                mysql: include_str!(concat!($path, ".mysql.sql")),
+            },
+        }
+    }};
 }
 
-const VISIT: Group = Group {
-    first: Sql::InsertCustomer,
-    last: Sql::BrowseTitle,
-    shared: everywhere!("sql/visit.sql"),
-    own: ByDialect {
-        sqlite: "",
-        postgres: include_str!("sql/visit.postgres.sql"),
-        mysql: include_str!("sql/visit.mysql.sql"),
-    },
-};
-
-const CLIENT: Group = Group {
-    first: Sql::Login,
-    last: Sql::InsertHistoryHere,
-    shared: everywhere!("sql/client.sql"),
-    own: ByDialect {
-        sqlite: "",
-        postgres: include_str!("sql/client.postgres.sql"),
-        mysql: include_str!("sql/client.mysql.sql"),
-    },
-};
+const VISIT: Group = group!(InsertCustomer to BrowseTitle in "sql/visit");
+const CLIENT: Group = group!(Login to InsertHistoryHere in "sql/client");
+const COMMUNITY: Group = group!(BecomeMember to InsertRating in "sql/community");
 
 /// SQLite has no procedures; settings that ask it for them are refused before anything is called.
 const CALLS: Group = Group {
@@ -83,23 +76,14 @@ const CALLS: Group = Group {
     own: ByDialect { sqlite: "", postgres: "", mysql: "" },
 };
 
-const COMMUNITY: Group = Group {
-    first: Sql::BecomeMember,
-    last: Sql::InsertRating,
-    shared: everywhere!("sql/community.sql"),
-    own: ByDialect {
-        sqlite: "",
-        postgres: include_str!("sql/community.postgres.sql"),
-        mysql: include_str!("sql/community.mysql.sql"),
-    },
-};
-
 /// The statements that some settings need.
 #[derive(Debug)]
 pub struct Statements {
     list: ByDialect<Vec<Statement>>,
     /// Their names, by their ids.
     pub names: Vec<&'static str>,
+    /// Ids by place in [`Sql`]. Statements that the settings do not need have one that no session knows.
+    ids: [StatementId; Sql::NAMES.len()],
 }
 
 impl Statements {
@@ -120,18 +104,21 @@ impl Statements {
         };
         let list =
             ByDialect { sqlite: of(Dialect::Sqlite)?, postgres: of(Dialect::Postgres)?, mysql: of(Dialect::Mysql)? };
-        let names = list.sqlite.iter().map(|statement| statement.name).collect();
-        Ok(Self { list, names })
+        let names: Vec<&str> = list.sqlite.iter().map(|statement| statement.name).collect();
+        let place = |name: &&str| names.iter().position(|known| known == name);
+        let mut ids = [StatementId(u16::MAX); Sql::NAMES.len()];
+        for (id, name) in ids.iter_mut().zip(Sql::NAMES) {
+            *id = StatementId(place(name).and_then(|place| u16::try_from(place).ok()).unwrap_or(u16::MAX));
+        }
+        Ok(Self { list, names, ids })
     }
 
     pub fn of(&self, dialect: Dialect) -> &[Statement] {
         self.list.of(dialect)
     }
 
-    /// The id of a statement that the settings need. Another one has an id that no session knows.
     pub fn id(&self, sql: Sql) -> StatementId {
-        let place = self.names.iter().position(|name| *name == sql.name());
-        StatementId(place.and_then(|place| u16::try_from(place).ok()).unwrap_or(u16::MAX))
+        self.ids[sql as usize]
     }
 }
 

@@ -3,12 +3,11 @@
 use super::super::definition::{money, tax_cents};
 use super::super::inputs::Item;
 use super::super::settings::LONGEST;
-use super::super::statements::Sql;
+use super::super::statements::{Sql, Statements};
 use super::{Visit, inserted, number, today, unexpected};
 use crate::random::Letters;
 use crate::requests::Requests;
 use engines::session::{Access, Date, Param, ResultSet, Session, SessionError};
-use engines::statement::StatementId;
 use std::fmt::Write;
 
 /// Room for the products of a cart, with commas between them. The largest has eight digits.
@@ -17,17 +16,10 @@ const LIST_MAX: usize = LONGEST * 9;
 impl<S: Session> Visit<'_, '_, S> {
     /// Returns the order's id, or `None` if it was rolled back because there is too little in stock.
     pub async fn purchase(&mut self, cart: &[Item], customer: i64) -> Result<Option<i64>, SessionError> {
-        let ids = Ids {
-            prices: self.shop.statements.id(Sql::Prices),
-            insert_order: self.shop.statements.id(Sql::InsertOrder),
-            take_stock: self.shop.statements.id(Sql::TakeStock),
-            insert_line: self.shop.statements.id(Sql::InsertLine),
-            insert_history: self.shop.statements.id(Sql::InsertHistory),
-            insert_line_here: self.shop.statements.id(Sql::InsertLineHere),
-            insert_history_here: self.shop.statements.id(Sql::InsertHistoryHere),
-        };
+        let statements = &self.shop.statements;
         let (requests, session) = self.requests();
-        let mut buying = Buying { ids, requests, session, cart, customer: Param::Integer(customer), today: today() };
+        let mut buying =
+            Buying { statements, requests, session, cart, customer: Param::Integer(customer), today: today() };
         if buying.requests.are_together() { buying.together().await } else { buying.one_by_one().await }
     }
 
@@ -48,18 +40,8 @@ impl<S: Session> Visit<'_, '_, S> {
     }
 }
 
-struct Ids {
-    prices: StatementId,
-    insert_order: StatementId,
-    take_stock: StatementId,
-    insert_line: StatementId,
-    insert_history: StatementId,
-    insert_line_here: StatementId,
-    insert_history_here: StatementId,
-}
-
 struct Buying<'a, S> {
-    ids: Ids,
+    statements: &'a Statements,
     requests: Requests<'a>,
     session: &'a mut S,
     cart: &'a [Item],
@@ -89,8 +71,8 @@ impl<S: Session> Buying<'_, S> {
             self.requests.clear();
             let (line, product) = (Param::Integer(number_of_line), number(item.product));
             let (order, today) = (Param::Integer(order), Param::Date(self.today));
-            let line = self.requests.add(self.ids.insert_line, &[line, order, product, number(item.quantity), today]);
-            let entry = self.requests.add(self.ids.insert_history, &[self.customer, order, product]);
+            let line = self.add(Sql::InsertLine, &[line, order, product, number(item.quantity), today]);
+            let entry = self.add(Sql::InsertHistory, &[self.customer, order, product]);
             self.requests.send(self.session).await?;
             self.requests.require_change(line)?;
             self.requests.require_change(entry)?;
@@ -120,11 +102,11 @@ impl<S: Session> Buying<'_, S> {
         for (line, item) in (1..).zip(self.cart) {
             let today = Param::Date(self.today);
             let params = [Param::Integer(line), number(item.product), number(item.quantity), today];
-            self.requests.add(self.ids.insert_line_here, &params);
+            self.add(Sql::InsertLineHere, &params);
         }
         let first_entry = self.requests.next_number();
         for item in self.cart {
-            self.requests.add(self.ids.insert_history_here, &[self.customer, number(item.product)]);
+            self.add(Sql::InsertHistoryHere, &[self.customer, number(item.product)]);
         }
         let judge = |requests: &Requests<'_>| {
             requests.require_changes(first_line..first_entry)?;
@@ -134,12 +116,16 @@ impl<S: Session> Buying<'_, S> {
         self.requests.finish(self.session, judge).await.map(Some)
     }
 
+    fn add(&mut self, sql: Sql, params: &[Param<'_>]) -> usize {
+        self.requests.add(self.statements.id(sql), params)
+    }
+
     fn ask_for_prices(&mut self) -> usize {
         let mut products = [Param::Null; LONGEST];
         for (place, product) in products.iter_mut().enumerate() {
             *product = number(self.cart[place.min(self.cart.len() - 1)].product);
         }
-        self.requests.add(self.ids.prices, &products)
+        self.add(Sql::Prices, &products)
     }
 
     /// What the items cost, without tax.
@@ -160,11 +146,11 @@ impl<S: Session> Buying<'_, S> {
     fn enter(&mut self, net: i64) -> usize {
         let tax = tax_cents(net);
         let [net, tax, total] = [net, tax, net + tax].map(|cents| Param::Decimal(money(cents)));
-        self.requests.add(self.ids.insert_order, &[Param::Date(self.today), self.customer, net, tax, total])
+        self.add(Sql::InsertOrder, &[Param::Date(self.today), self.customer, net, tax, total])
     }
 
     fn take(&mut self, item: Item) -> usize {
-        self.requests.add(self.ids.take_stock, &[number(item.quantity), number(item.product)])
+        self.add(Sql::TakeStock, &[number(item.quantity), number(item.product)])
     }
 }
 
