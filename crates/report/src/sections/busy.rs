@@ -29,7 +29,14 @@ pub fn table(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
     let mut columns = columns(&["contender"], &numbers);
     columns.extend(crate::table::columns(&["saturated"], &[]));
     let id = id("busy", &format!("{} {}", plural(&group[0].axis), group[0].held));
-    is_known.then(|| Table::new(id, "What each size kept busy", columns, rows))
+    is_known.then(|| {
+        Table::new(
+            id,
+            "What each size kept busy; the load engine's thread is a point value of the worst trial",
+            columns,
+            rows,
+        )
+    })
 }
 
 fn row(analysis: &Analysis, curve: &Scaling, place: usize) -> Vec<Cell> {

@@ -44,9 +44,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 /// The gain of second threads, which is no part of a curve.
 fn second_threads(analysis: &Analysis) -> Table {
     let level = |cell: u32| {
-        let metric = analysis.scaling.first().map(|curve| curve.metric.unit.as_str()).unwrap_or_default();
-        let points = analysis.cells.iter().find(|known| known.cell == cell).and_then(|known| known.throughput());
-        Cell::estimate(points, Style::quantity(metric), "no valid trial has it")
+        let known = analysis.cells.iter().find(|known| known.cell == cell);
+        let unit = known.map_or("", |known| known.metric.unit.as_str());
+        Cell::estimate(known.and_then(|known| known.throughput()), Style::quantity(unit), "no valid trial has it")
     };
     let rows = analysis.thread_gains.iter().map(|gain| {
         vec![
