@@ -64,6 +64,7 @@ impl Connect for MysqlConnect {
             failed: None,
             commits_alone: true,
             only_reads: false,
+            is_begun: false,
             reply,
             answers: vec![ResultSet::default()],
             listed: Vec::new(),
@@ -131,6 +132,8 @@ pub struct MysqlSession {
     commits_alone: bool,
     /// Whether the transaction that the last batch began only reads.
     only_reads: bool,
+    /// Whether a batch has begun a transaction that has not ended. The server knows of one that writes only from its first row on.
+    is_begun: bool,
     reply: Reply,
     /// At least one for each statement that was asked, and for each list.
     answers: Vec<ResultSet>,
@@ -211,11 +214,15 @@ impl MysqlSession {
 
     /// A statement outside of a transaction is committed at once, also after a batch.
     async fn commit_alone(&mut self) -> Result<(), SessionError> {
-        if self.commits_alone || self.reply.outcome.in_transaction() {
+        if self.commits_alone || self.is_in_transaction() {
             return Ok(());
         }
         self.commits_alone = true;
         self.send_text("autocommit", AUTOCOMMIT).await
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.is_begun || self.reply.outcome.in_transaction()
     }
 
     fn require_values(&self, statement: StatementId, count: usize) -> Result<(), SessionError> {
@@ -289,7 +296,8 @@ impl MysqlSession {
         for number in 0..batch.len() {
             self.require_values(batch.statement(number), batch.params(number).len())?;
         }
-        let is_alone = batch.begins().is_none() && !self.reply.outcome.in_transaction();
+        self.is_begun |= batch.begins().is_some();
+        let is_alone = !self.is_in_transaction();
         if is_alone != self.commits_alone {
             // After a deadlock the server has rolled back, and with autocommit it would commit each statement that follows.
             self.write_text(if is_alone { AUTOCOMMIT } else { NO_AUTOCOMMIT })?;
@@ -313,6 +321,7 @@ impl MysqlSession {
             first += same;
         }
         if batch.commits() && self.only_reads {
+            self.is_begun = false;
             self.write_text(COMMIT)?;
         }
         Ok(())
@@ -423,10 +432,12 @@ impl Session for MysqlSession {
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
+        self.is_begun = false;
         self.send_text("commit", COMMIT).await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
+        self.is_begun = false;
         if self.due.is_empty() && !self.reply.outcome.in_transaction() {
             return Ok(());
         }

@@ -168,6 +168,16 @@ pub fn a_batch_outside_of_a_transaction_leaves_none_open<E: Engine>(ground: &Gro
         done(&mut session, async |s| s.run(&mut batch).await).unwrap();
         done(&mut session, async |s| s.rollback().await).unwrap();
         assert_eq!(ground.number("SELECT max(id) FROM batched"), 3);
+        // A transaction that a batch only begins holds what follows, in a batch and alone.
+        batch.clear();
+        batch.begin(Access::ReadWrite);
+        done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+        batch.clear();
+        insert(&mut batch, 5);
+        done(&mut session, async |s| s.run(&mut batch).await).unwrap();
+        done(&mut session, async |s| s.execute(INSERT, &[Param::Integer(6), Param::Null]).await.map(drop)).unwrap();
+        done(&mut session, async |s| s.rollback().await).unwrap();
+        assert_eq!(ground.number("SELECT max(id) FROM batched"), 3);
     }
 }
 
