@@ -13,6 +13,7 @@ use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, of_run};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
+use crate::scaling::busy::{self, Busy};
 use crate::scaling::threads::{self, ThreadGain};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
@@ -64,6 +65,9 @@ pub struct Analysis {
     /// Only where a machine has several databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<DatabaseOfMany>,
+    /// What each point of these curves kept busy; only where counters of two contenders were compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy: Vec<Busy>,
     /// Only where a contender ran on the same number of cores with one vCPU for each, and with two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thread_gains: Vec<ThreadGain>,
@@ -106,6 +110,8 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         cells: &cells,
     };
     let findings = of_run::all(run, &found);
+    let (scaling, explanations) = (scaling::all(run, &observations), explanation::all(run));
+    let busy = busy::all(&scaling, &cells, &explanations);
     Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
@@ -125,11 +131,12 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         settings,
         agreement,
         consistency,
-        scaling: scaling::all(run, &observations),
+        busy,
+        scaling,
         databases: databases::all(run),
         thread_gains: threads::gains(run, &observations),
         consolidation,
-        explanations: explanation::all(run),
+        explanations,
         observations,
     }
 }

@@ -4,6 +4,7 @@
 //! cause. Ratios are within a block. Laws are fitted over vCPUs and clients only, through sizes whose vCPUs have a core
 //! each. Larger sizes that share cores are shown, but are not part of the law.
 
+pub mod busy;
 pub mod fit;
 pub mod law;
 pub mod threads;
