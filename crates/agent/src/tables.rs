@@ -130,9 +130,9 @@ fn sql_for_index(dialect: Dialect, name: &str) -> String {
 fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<OtherSize>, SessionError> {
     let mut others = Vec::new();
     for table in dataset.tables() {
-        let Some(allowed) = dataset.highest_keys(table) else { continue };
+        let (Some(key), Some(allowed)) = (table.key.first(), dataset.highest_keys(table)) else { continue };
         let mut highest = 0;
-        let highest_of = || format!("SELECT max({}) FROM {}", table.key.first().unwrap_or(&"0"), table.name);
+        let highest_of = || format!("SELECT max({key}) FROM {}", table.name);
         let query = dataset.highest_key_query(table).map_or_else(highest_of, str::to_owned);
         admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
             highest = rows.integer(row, 0).unwrap_or_default();

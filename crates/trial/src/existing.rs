@@ -69,7 +69,7 @@ pub enum Unfit {
     Missing { tables: Vec<String>, task: Task },
     #[error("{0}")]
     Lacking(Lacking),
-    #[error("{} exist, which the workload has with other settings only", .0.join(", "))]
+    #[error("{} exist, and only other settings of the workload have them", .0.join(", "))]
     OfOtherSettings(Vec<String>),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     OfOtherSize(Vec<OtherSize>),

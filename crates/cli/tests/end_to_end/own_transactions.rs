@@ -178,7 +178,7 @@ fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
     admin.script("CREATE TABLE reviews (review_id INTEGER)").unwrap();
     refused(
         &sqlite(&[&of("version=2")[..], &run].concat()),
-        &["reviews exist, which the workload has with other settings"],
+        &["reviews exist, and only other settings of the workload have them"],
     );
 
     for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {

@@ -14,7 +14,7 @@ pub const DEVIATIONS: &[&str] = &[
     "A stock of less than 3 is ordered again and filled up at once to 250, or 2,500 for one of the hot products, by a trigger on \
      every engine. So the share of orders that are rolled back falls from about 2 % to about 1 % of the orders with default \
      settings, and stays there.",
-    "New customers' names have numbers from a million million, not from as many as there are customers, so that a long run does \
+    "New customers' names have numbers below 1,000,000,000,000, not up to the number of customers, so that a long run does \
      not run out of names.",
     "A login shows the ten newest entries of the customer's history, in one statement.",
     "Searches by actor and title need both words, in any order, on every engine. The original searches for the \
