@@ -4,9 +4,10 @@
 use crate::loading::LoadError;
 use crate::looks::Edge;
 use crate::waits::WaitSampling;
+use engines::admin::CountersOf;
 use engines::limit::Limit;
 use engines::reused_admin::ReusedAdmin;
-use engines::server::{Counters, Endpoint, Server, ServerError, ServerReport};
+use engines::server::{Counters, Endpoint, FurtherDatabase, Server, ServerError, ServerReport};
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use machines::clock::monotonic_ns;
@@ -19,18 +20,44 @@ use std::path::Path;
 pub(crate) const NOT_OURS: &str = "the server was not started by bakeoff, and where it runs is not known";
 
 pub(crate) struct Database {
-    /// The server that was started here; `None` if it was there already.
-    server: Option<Box<dyn Server>>,
+    origin: Origin,
     /// This also keeps an SQLite file open: closing the last connection would clear its log away.
     connection: ReusedAdmin,
     /// `Some` while what its sessions wait for is sampled.
     waits: Option<WaitSampling>,
 }
 
+enum Origin {
+    Started(Box<dyn Server>),
+    /// Its server was started for the machine's first database, and everything about the server is asked there.
+    OfFirst,
+    /// Its server was there already.
+    Found,
+}
+
 impl Database {
     pub fn started(server: Box<dyn Server>) -> Self {
         let connection = ReusedAdmin::new(server.report().endpoint.clone());
-        Self { server: Some(server), connection, waits: None }
+        Self { origin: Origin::Started(server), connection, waits: None }
+    }
+
+    /// Another database of the server of the first one.
+    pub fn of_first(endpoint: Endpoint) -> Self {
+        Self { origin: Origin::OfFirst, connection: ReusedAdmin::new(endpoint), waits: None }
+    }
+
+    /// Opens another database of this one's server.
+    pub fn open_further(&self, number: u16) -> Result<FurtherDatabase, Box<dyn std::error::Error>> {
+        let Origin::Started(server) = &self.origin else { return Err(NOT_OURS.into()) };
+        Ok(server.open_database(number)?)
+    }
+
+    pub fn is_of_first(&self) -> bool {
+        matches!(self.origin, Origin::OfFirst)
+    }
+
+    fn is_found(&self) -> bool {
+        matches!(self.origin, Origin::Found)
     }
 
     /// Uses the database at this endpoint; also returns what it says of itself. Its settings are not read back.
@@ -48,7 +75,7 @@ impl Database {
             Ok(version)
         })?;
         let report = ServerReport { version, effective: BTreeMap::new(), endpoint };
-        Ok((Self { server: None, connection, waits: None }, report))
+        Ok((Self { origin: Origin::Found, connection, waits: None }, report))
     }
 
     pub fn endpoint(&self) -> &Endpoint {
@@ -57,17 +84,21 @@ impl Database {
 
     /// Fails if a server that was started here has died.
     pub fn alive(&mut self) -> Result<(), ServerError> {
-        self.server.as_mut().map_or(Ok(()), |server| server.alive())
+        match &mut self.origin {
+            Origin::Started(server) => server.alive(),
+            Origin::OfFirst | Origin::Found => Ok(()),
+        }
     }
 
     /// Empty for a server that was there already: its login may not let us read them. The looks tell why.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
-        if self.server.is_some() { self.counted(Limit::QUESTION) } else { Ok(Counters::new()) }
+        if self.is_found() { Ok(Counters::new()) } else { self.counted(Limit::QUESTION) }
     }
 
     fn counted(&mut self, limit: Limit) -> Result<Counters, ServerError> {
         self.alive()?;
-        Ok(self.connection.ask(|admin| admin.counters(limit))?)
+        let of = if self.is_of_first() { CountersOf::Database } else { CountersOf::DatabaseAndServer };
+        Ok(self.connection.ask(|admin| admin.counters(of, limit))?)
     }
 
     /// Samples what sessions wait for only between the looks, so that neither look shows up in the samples.
@@ -89,10 +120,10 @@ impl Database {
     fn seen(&mut self, data: &Path) -> Look {
         let before = monotonic_ns();
         let counters = self.counted(Limit::LOOK).map_err(|error| cut(&error.to_string(), REASON_BYTES).to_owned());
-        let (device, cpu) = if self.server.is_some() {
-            (telemetry::device_counts(Path::new("/"), data), telemetry::cpu_time(Path::new("/")))
-        } else {
+        let (device, cpu) = if self.is_found() {
             (Err(NOT_OURS.to_owned()), Err(NOT_OURS.to_owned()))
+        } else {
+            (telemetry::device_counts(Path::new("/"), data), telemetry::cpu_time(Path::new("/")))
         };
         let took_ns = monotonic_ns() - before;
         let database = counters.as_ref().map(|counters| self.endpoint().in_shared_words(counters).in_bounds());
@@ -109,22 +140,29 @@ impl Database {
 
     /// Gives an SQLite file that was there already the journal that bakeoff gives its own files. The file keeps it.
     pub fn make_ready_to_load(&mut self) -> Result<(), LoadError> {
-        if self.server.is_some() || self.endpoint().dialect() != Dialect::Sqlite {
+        if !self.is_found() || self.endpoint().dialect() != Dialect::Sqlite {
             return Ok(());
         }
         let choose = self.connection.ask(|admin| admin.script("PRAGMA journal_mode = wal"));
         choose.map_err(|source| LoadError::Script { doing: "choosing the journal", source })
     }
 
-    /// The process of the server.
-    pub fn process(&self) -> Result<u32, &'static str> {
-        self.server.as_ref().map(|server| server.process()).ok_or(NOT_OURS)
+    /// The process of the server; `None` if it is that of the first database.
+    pub fn process(&self) -> Result<Option<u32>, &'static str> {
+        match &self.origin {
+            Origin::Started(server) => Ok(Some(server.process())),
+            Origin::OfFirst => Ok(None),
+            Origin::Found => Err(NOT_OURS),
+        }
     }
 
-    /// Stops a server that was started here, and leaves one that was there already.
+    /// Stops a server that was started for this database, and leaves any other.
     pub fn stop(self) -> Result<(), ServerError> {
-        let Self { server, connection, .. } = self;
+        let Self { origin, connection, .. } = self;
         drop(connection);
-        server.map_or(Ok(()), Server::stop)
+        match origin {
+            Origin::Started(server) => server.stop(),
+            Origin::OfFirst | Origin::Found => Ok(()),
+        }
     }
 }

@@ -11,7 +11,7 @@
 use crate::looks::Edge;
 use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Tick};
-use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
+use engines::server::{Counters, Endpoint, FurtherDatabase, ServerReport, ServerShape};
 use record::check::{CheckResult, Moment};
 use record::facts::Facts;
 use record::intervals::Interval;
@@ -55,6 +55,8 @@ pub enum Request {
         shape: ServerShape,
         listen: Option<SocketAddr>,
     },
+    /// Opens a further database of the server that was started for the first instance.
+    OpenDatabase,
     /// Uses a server that runs already, wherever it is. The agent asks it what any client may ask, and never stops it.
     UseServer {
         endpoint: Endpoint,
@@ -141,6 +143,7 @@ pub enum Reply {
     },
     Description(Facts),
     Started(Box<ServerReport>),
+    Opened(Box<FurtherDatabase>),
     Tables(Tables),
     /// The tables that were dropped.
     Cleaned(Vec<String>),

@@ -122,19 +122,21 @@ impl Service {
         }
         Ok(reply.unwrap_or_else(|error| {
             // If a server died, that explains the failure better than the failure itself.
-            let (about, error) = self.died().map_or((about, error), |(instance, died)| (Some(instance), died.into()));
+            let (about, error) = self.died().map_or((about, error), |(instance, died)| (instance, died.into()));
             Reply::Failed(self.failure(about, error.as_ref()))
         }))
     }
 
-    /// The server that has died, and why. Its sessions may notice the death a moment before it can be seen here.
-    fn died(&mut self) -> Option<(u16, ServerError)> {
+    /// Why a server has died, and its instance if it has only one. Its sessions may notice the death a moment before it can be
+    /// seen here.
+    fn died(&mut self) -> Option<(Option<u16>, ServerError)> {
+        let is_shared = self.databases.values().any(Database::is_of_first);
         let begin = Instant::now();
         loop {
             let mut databases = self.databases.iter_mut();
             let died = databases.find_map(|(instance, database)| Some((*instance, database.alive().err()?)));
             if died.is_some() || begin.elapsed() > DYING {
-                return died;
+                return died.map(|(instance, why)| (Some(instance).filter(|_| !is_shared), why));
             }
             std::thread::sleep(DYING / 10);
         }
@@ -159,6 +161,7 @@ impl Service {
             Request::StartSampling { origin_ns } => {
                 self.running(instance)?;
                 let processes = self.databases.values().map(Database::process).collect::<Result<Vec<_>, _>>()?;
+                let processes: Vec<u32> = processes.into_iter().flatten().collect();
                 self.sampling = Some(sampling::start(&self.place.data, &processes, origin_ns)?);
                 Reply::Done
             }
@@ -180,6 +183,13 @@ impl Service {
                 let report = server.report().clone();
                 self.used(instance, Database::started(server), report)
             }
+            Request::OpenDatabase => {
+                let what = format!("opening database {}", u32::from(instance) + 1);
+                tell(instance, Reply::Progress { what, done: 0, of: 0 });
+                let further = self.running(0)?.open_further(instance + 1)?;
+                self.databases.insert(instance, Database::of_first(further.report.endpoint.clone()));
+                Reply::Opened(Box::new(further))
+            }
             Request::UseServer { endpoint } => {
                 let (database, report) = Database::found(endpoint)?;
                 self.used(instance, database, report)
@@ -192,7 +202,7 @@ impl Service {
             }
             Request::Counters => Reply::Counters(self.running(instance)?.counters()?),
             Request::Look { edge } => {
-                let (data, is_sampled) = (self.place.of(instance).data, self.sampling.is_some());
+                let (data, is_sampled) = (self.place_of(instance).data, self.sampling.is_some());
                 Reply::Look(Box::new(self.running(instance)?.look(&data, edge, is_sampled)))
             }
             Request::ServerLog => Reply::ServerLog(self.server_log(instance)),
@@ -253,14 +263,14 @@ impl Service {
         let with_endpoint = |(instance, plan)| Ok((self.endpoint(instance)?, plan));
         let driven: Result<Vec<_>, Box<dyn std::error::Error>> = (0..).zip(plans).map(with_endpoint).collect();
         let driven = driven?;
-        let (databases, place, is_sampled) = (&mut self.databases, &self.place, self.sampling.is_some());
+        let places: Vec<Folders> = (0..).zip(&driven).map(|(instance, _)| self.place_of(instance)).collect();
+        let (databases, is_sampled) = (&mut self.databases, self.sampling.is_some());
         let _ = self.control.take_start();
         let driven = instances::drive_all(&workload, &driven, &self.control, &mut |instance, seen| match seen {
             Seen::Ready => tell(instance, Reply::Ready),
             Seen::Tick(tick) => {
-                for (instance, watch) in (0..).zip(&mut watches) {
-                    let data = place.of(instance).data;
-                    watch.tick(&tick, &mut |edge| Some(databases.get_mut(&instance)?.look(&data, edge, is_sampled)));
+                for ((instance, watch), Folders { data, .. }) in (0..).zip(&mut watches).zip(&places) {
+                    watch.tick(&tick, &mut |edge| Some(databases.get_mut(&instance)?.look(data, edge, is_sampled)));
                 }
                 tell(instance, Reply::Tick(tick));
             }
@@ -274,6 +284,12 @@ impl Service {
             }
         }
         Ok(Reply::Driven(driven))
+    }
+
+    /// Where the server of an instance has its files.
+    fn place_of(&self, instance: u16) -> Folders {
+        let is_of_first = self.databases.get(&instance).is_some_and(Database::is_of_first);
+        self.place.of(if is_of_first { 0 } else { instance })
     }
 
     fn used(&mut self, instance: u16, database: Database, report: ServerReport) -> Reply {
@@ -306,7 +322,7 @@ impl Service {
     }
 
     fn server_log(&self, instance: u16) -> String {
-        let Ok(entries) = std::fs::read_dir(self.place.of(instance).logs) else { return String::new() };
+        let Ok(entries) = std::fs::read_dir(self.place_of(instance).logs) else { return String::new() };
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
         let texts = files.map(|path| machines::tail::of_file(&path));
         texts.collect::<Vec<_>>().join("\n")

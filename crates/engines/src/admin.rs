@@ -40,8 +40,17 @@ pub trait Admin {
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
-    /// The server's counters under its own names, as far as this login may read them.
-    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError>;
+    /// Counters under the server's own names, as far as this login may read them.
+    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError>;
+}
+
+/// What counters are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountersOf {
+    /// The database and everything else that its server counts.
+    DatabaseAndServer,
+    /// The database alone, since the server's are counted with another database of the same server.
+    Database,
 }
 
 /// Reads the rows of a query as names and values.

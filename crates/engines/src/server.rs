@@ -34,6 +34,14 @@ pub struct ServerReport {
     pub endpoint: Endpoint,
 }
 
+/// A further database of a running server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FurtherDatabase {
+    pub report: ServerReport,
+    /// True if it was made now, and the server could not make it as a copy of its first database.
+    pub is_empty: bool,
+}
+
 /// Cumulative counters of the server and its data folder, before and after driving.
 pub type Counters = BTreeMap<String, u64>;
 
@@ -61,6 +69,9 @@ pub trait Server {
     fn alive(&mut self) -> Result<(), ServerError>;
     /// The process that holds the database, with all its children: our own for an in-process engine.
     fn process(&self) -> u32;
+    /// Opens the database of this number, from 2 on. If there is none, it is made: as a copy of the first one if the server can
+    /// copy a database. Nobody else may use the first one meanwhile.
+    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError>;
     /// Orderly stop: everything is on disk afterwards.
     fn stop(self: Box<Self>) -> Result<(), ServerError>;
 }

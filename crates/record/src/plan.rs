@@ -81,9 +81,14 @@ impl Cell {
         self.settings.machine().count
     }
 
-    /// How many databases each machine has, each with its own server.
+    /// How many databases each machine has.
     pub fn instances(&self) -> u16 {
         self.settings.engine().instances
+    }
+
+    /// Whether each machine's databases are those of one server.
+    pub fn shares_server(&self) -> bool {
+        self.settings.engine().shared_server
     }
 
     /// The number of the machine that is not measured but stands beside the measured ones, if there is one.

@@ -22,6 +22,7 @@ pub mod key {
     /// The odd machine's own workload in a cell, if it has one.
     pub const ODD_WORKLOAD: &str = "machine.odd.workload";
     pub const INSTANCES: &str = "engine.instances";
+    pub const SHARED_SERVER: &str = "engine.shared_server";
     pub const PROFILE: &str = "engine.profile";
     pub const CLIENTS: &str = "load.clients";
     pub const WARMUP: &str = "load.warmup";
@@ -119,8 +120,10 @@ pub enum OddLoad {
 /// `engine`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
-    /// Databases in each machine, each with its own server; one if a plan of an old version does not say.
+    /// Databases in each machine; one if a plan of an old version does not say.
     pub instances: u16,
+    /// Whether they are databases of one server; each has its own if a plan of an old version does not say.
+    pub shared_server: bool,
     pub profile: Option<String>,
 }
 
@@ -141,7 +144,7 @@ impl Default for Machine {
 
 impl Default for Engine {
     fn default() -> Self {
-        Self { instances: 1, profile: None }
+        Self { instances: 1, shared_server: false, profile: None }
     }
 }
 
@@ -176,7 +179,8 @@ impl TryFrom<Map<String, Value>> for Settings {
             odd: odd(&tables)?,
         };
         let instances = counted(&tables, key::INSTANCES, 1..=MOST_INSTANCES)?;
-        let engine = Engine { instances, profile: read(&tables, key::PROFILE)? };
+        let shared_server = read(&tables, key::SHARED_SERVER)?.unwrap_or(false);
+        let engine = Engine { instances, shared_server, profile: read(&tables, key::PROFILE)? };
         let is_word = at(&tables, key::CLIENTS).is_some_and(Value::is_string);
         let load = Load {
             clients: if is_word { None } else { read(&tables, key::CLIENTS)? },
@@ -373,7 +377,7 @@ mod tests {
         assert_eq!((odd.workload_kind(), odd.is_bystander()), (Some("slob"), true));
         let Machine { count, vcpus, memory_bytes, disk_bytes, .. } = read.machine();
         assert_eq!((*count, *vcpus, *memory_bytes, *disk_bytes), (3, Some(2), Some(7), Some(9)));
-        assert_eq!(read.engine(), &Engine { instances: 2, profile: Some("sized".to_owned()) });
+        assert_eq!(read.engine(), &Engine { instances: 2, shared_server: false, profile: Some("sized".to_owned()) });
         assert_eq!(read.load(), &Load { clients: Some(8), warmup_ms: 1000, measure_ms: 2000 });
         assert_eq!(read.workload(), Some("order-entry"));
         assert_eq!(serde_json::to_string(&read).unwrap(), written.to_string(), "in the same order, too");

@@ -125,7 +125,17 @@ impl Deciding<'_> {
             self.take("", side_by_side::load_problems(machine, load));
         }
         if let (Some(machine), Some(load), Some(table)) = (&machine, &load, &engine_table) {
-            self.take("", side_by_side::instances_problems(instances(Some(table)), machine, load));
+            self.take(
+                "",
+                side_by_side::instances_problems(instances(Some(table)), shares_server(table), machine, load),
+            );
+        }
+        if let (Some(entry), Some(table)) = (engine, &engine_table)
+            && !entry.remote
+            && shares_server(table)
+        {
+            let expected = format!("false, because {} has no server that could have several databases", entry.kind);
+            self.tell("engine.shared_server", "found true", expected);
         }
         if let (Some(machine), Some(load), Some(entry), Some(table)) = (&machine, &load, platform, &platform_table) {
             self.platform_fits(machine, load, entry, table);
@@ -386,6 +396,11 @@ fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String
         odd.insert("workload".to_owned(), Value::Object(decided));
     }
     machine
+}
+
+/// `engine.shared_server` of a checked table.
+fn shares_server(engine: &Map<String, Value>) -> bool {
+    engine.get("shared_server").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// `engine.instances` of a checked table.

@@ -79,6 +79,8 @@ pub const ENGINE: &[Key] = keys! {
     instances = "1", Holds::Integer { min: 1, max: INSTANCES_MAX },
         "databases in each machine: each has a server with an equal part of the memory, a copy of the data, and an \
          equal part of the load";
+    shared_server = "false", Holds::Boolean,
+        "whether the databases of a machine are databases of one server, which then has all of the memory";
 };
 
 const INSTANCES_MAX: i64 = MOST_INSTANCES as i64;

@@ -75,13 +75,18 @@ fn ramp_problem(load: &Map<String, Value>) -> Option<Problem> {
 }
 
 /// Problems of several databases in each machine, which divide the machine's memory and load evenly.
-pub fn instances_problems(instances: u64, machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
+pub fn instances_problems(
+    instances: u64,
+    is_one_server: bool,
+    machine: &Map<String, Value>,
+    load: &Map<String, Value>,
+) -> Vec<Problem> {
     if instances == 1 {
         return Vec::new();
     }
     let mut problems = Vec::new();
     let memory = machine.get("memory").and_then(Value::as_u64).unwrap_or_default();
-    if memory / instances < LEAST_MEMORY {
+    if !is_one_server && memory / instances < LEAST_MEMORY {
         let found = format!("found {} for {instances} databases", Bytes(memory));
         let expected = format!("at least {}, {} for each", Bytes(LEAST_MEMORY * instances), Bytes(LEAST_MEMORY));
         problems.push(problem("machine.memory", found, expected));

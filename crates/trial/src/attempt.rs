@@ -195,7 +195,8 @@ impl<'a> Running<'a> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
         if cell.load.placement == Placement::Outside && self.can().starts_server {
-            for own in &mut self.instances {
+            let servers = if cell.shares_server { 1 } else { self.instances.len() };
+            for own in &mut self.instances[..servers] {
                 own.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
             }
         }
@@ -257,8 +258,12 @@ impl<'a> Running<'a> {
 
     pub(crate) fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
         let cell = self.attempt.cell;
+        if self.instance > 0 && cell.shares_server {
+            return self.open_database(machine);
+        }
         // They share the machine's memory, but each may use all of its CPUs.
-        let memory_bytes = cell.machine.memory_bytes.0 / u64::from(cell.instances);
+        let servers = if cell.shares_server { 1 } else { cell.instances };
+        let memory_bytes = cell.machine.memory_bytes.0 / u64::from(servers);
         let request = Request::StartServer {
             engine: cell.engine.clone(),
             shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes },
@@ -270,6 +275,17 @@ impl<'a> Running<'a> {
                 Ok(*report)
             }
             other => Err(mismatch("start of the server", &other).into()),
+        }
+    }
+
+    /// Opens a further database of the first one's server.
+    fn open_database(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
+        match self.ask(machine, &Request::OpenDatabase, self.limits().start)? {
+            Reply::Opened(further) => {
+                self.record_server(&further.report);
+                Ok(further.report)
+            }
+            other => Err(mismatch("opening of the database", &other).into()),
         }
     }
 

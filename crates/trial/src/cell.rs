@@ -25,8 +25,10 @@ pub struct CellOrder {
     pub engine: Chosen,
     /// The name of the engine's settings; empty if the engine has no profiles.
     pub profile: String,
-    /// Databases in each machine, each with its own server.
+    /// Databases in each machine.
     pub instances: u16,
+    /// Whether they are databases of one server.
+    pub shares_server: bool,
     pub workload: Chosen,
     /// The odd machine's own workload, if it has one.
     pub odd_workload: Option<Chosen>,
@@ -56,6 +58,7 @@ impl CellOrder {
             engine: without_instances(chosen(cell, "engine")?),
             profile: cell.settings.engine().profile.clone().unwrap_or_default(),
             instances: cell.instances(),
+            shares_server: cell.shares_server(),
             workload: chosen(cell, "workload")?,
             odd_workload: study::kind_and_table(cell, ODD_WORKLOAD).map(as_chosen),
             load: study::load(cell).map_err(wrong)?,
@@ -100,9 +103,10 @@ fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
     study::kind_and_table(cell, part).map(as_chosen).ok_or_else(missing)
 }
 
-/// The engine's table without `instances`, a key that the engine itself does not know.
+/// The engine's table without the keys that the engine itself does not know.
 fn without_instances(mut engine: Chosen) -> Chosen {
     engine.settings.shift_remove("instances");
+    engine.settings.shift_remove("shared_server");
     engine
 }
 

@@ -172,6 +172,8 @@ impl Running<'_> {
             Step::LeaveUnchecked => {
                 self.own().findings.push(not_checked("rehearsal", "nothing was executed".to_owned()));
             }
+            // It stops once, with the first of its databases.
+            Step::StopServer | Step::KeepServerLog if self.instance > 0 && self.attempt.cell.shares_server => {}
             Step::StopServer => self.have_done(machine, &Request::StopServer, "stop of the server")?,
             Step::KeepServerLog => self.save_server_log(machine),
             _ => {}

@@ -67,7 +67,8 @@ impl Running<'_> {
         if !self.can().starts_server {
             return Ok(endpoint);
         }
-        let address = own.port.as_ref().and_then(|port| machine.reached_at(port.number()));
+        let port = if self.attempt.cell.shares_server { &self.instances[0].port } else { &own.port };
+        let address = port.as_ref().and_then(|port| machine.reached_at(port.number()));
         Ok(endpoint.reached_at(address.ok_or(AttemptError::NoWayIn)?))
     }
 

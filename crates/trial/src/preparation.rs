@@ -235,6 +235,9 @@ fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &
     });
     if cell.instances > 1 {
         made_from["instances"] = cell.instances.into();
+        if cell.shares_server {
+            made_from["shared_server"] = true.into();
+        }
     }
     made_from
 }
@@ -323,7 +326,9 @@ impl Making<'_> {
         let copies = u64::from(self.cell.instances);
         images::data::require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
         let found = self.load(&data, tell).map_err(|error| error.if_full(&data))?;
-        self.copy_for_further_instances(&data, tell)?;
+        if !self.cell.shares_server {
+            self.copy_for_further_instances(&data, tell)?;
+        }
         if !self.owns_data() {
             let size_bytes = self.cell.machine.disk.size_bytes.0;
             images::data::make_from_folder(&data, &built.join(DISK), size_bytes, machines::boot::DATA_LABEL)?;
@@ -438,15 +443,36 @@ impl Making<'_> {
     ) -> Result<LoadResult, PreparationError> {
         let shape = loading_shape(self.site);
         let mut conversation = Conversation { link: machine.link(), halt, limits: &self.site.limits, instance: 0 };
-        let mut ask = |request: Request| {
+        let mut ask = |instance: u16, request: Request| {
+            conversation.instance = instance;
             conversation.ask(&request, self.site.limits.check, &mut |aside| {
                 if let Reply::Progress { what, done, of } = aside {
                     tell(Event::Progress { what, done, of });
                 }
             })
         };
-        let workload = self.workload.clone();
-        ask(Request::StartServer { engine: self.cell.engine.clone(), shape, listen: None })?;
+        ask(0, Request::StartServer { engine: self.cell.engine.clone(), shape, listen: None })?;
+        let found = self.fill_database(0, &mut ask)?;
+        let databases = if self.cell.shares_server { self.cell.instances } else { 1 };
+        for instance in 1..databases {
+            let reply = ask(instance, Request::OpenDatabase)?;
+            let Reply::Opened(further) = reply else { return Err(mismatch("opening of the database", &reply).into()) };
+            if further.is_empty {
+                self.fill_database(instance, &mut ask)?;
+            }
+        }
+        ask(0, Request::StopServer)?;
+        ask(0, Request::Shutdown)?;
+        Ok(found)
+    }
+
+    fn fill_database(
+        &self,
+        instance: u16,
+        ask: &mut dyn FnMut(u16, Request) -> Result<Reply, AskError>,
+    ) -> Result<LoadResult, PreparationError> {
+        let mut ask = |request| ask(instance, request);
+        let (workload, shape) = (self.workload.clone(), loading_shape(self.site));
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
         let reply = ask(Request::Load { workload: workload.clone(), writers })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
@@ -458,8 +484,6 @@ impl Making<'_> {
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
         findings.extend(sums.iter().map(|(table, sum)| checksum_finding(&self.workload.kind, table, sum)));
         require_right(&findings)?;
-        ask(Request::StopServer)?;
-        ask(Request::Shutdown)?;
         Ok(LoadResult { rows, findings, state })
     }
 }

@@ -8,7 +8,7 @@ use agent::protocol::{Reply, Request};
 use agent::tables::Tables;
 use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
-use engines::server::{Endpoint, ServerReport};
+use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
@@ -65,11 +65,8 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
     Ok(Some(match request {
         Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
         Request::Describe => Reply::Description(record::facts::Facts::default()),
-        Request::StartServer { .. } | Request::UseServer { .. } => Reply::Started(Box::new(ServerReport {
-            version: "rehearsed".to_owned(),
-            effective: BTreeMap::new(),
-            endpoint: Endpoint::nowhere(),
-        })),
+        Request::StartServer { .. } | Request::UseServer { .. } => Reply::Started(Box::new(rehearsed())),
+        Request::OpenDatabase => Reply::Opened(Box::new(FurtherDatabase { report: rehearsed(), is_empty: false })),
         Request::Tables { .. } => Reply::Tables(Tables::default()),
         Request::Clean { .. } => Reply::Cleaned(Vec::new()),
         Request::Load { .. } => Reply::Loaded { rows: BTreeMap::new() },
@@ -86,6 +83,10 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
         // A rehearsed drive is over before any such message could arrive.
         Request::StartDriving { .. } | Request::StopDriving => return Ok(None),
     }))
+}
+
+fn rehearsed() -> ServerReport {
+    ServerReport { version: "rehearsed".to_owned(), effective: BTreeMap::new(), endpoint: Endpoint::nowhere() }
 }
 
 fn failed(why: String) -> Reply {

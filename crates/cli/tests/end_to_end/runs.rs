@@ -3,7 +3,7 @@
 use crate::setting::{Place, has_qemu, missing, text};
 use record::check::Moment;
 use record::looks::Reading;
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::trial::Outcome;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -210,6 +210,34 @@ fn load_from_outside_reaches_two_servers_in_a_guest() {
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     let shares = page.split("## Databases of each machine").nth(1).expect("what each database did");
     assert!(shares.contains("| contender | database | throughput | share, % |"), "{shares}");
+}
+
+/// One server has both databases. On PostgreSQL the second is a copy of the first; on MariaDB it is loaded.
+#[test]
+fn two_databases_of_one_server_are_driven_checked_and_counted() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    for engine in ["postgres", "mariadb"] {
+        let one = study(engine, "1GiB", "").replace("blocks = 2", "blocks = 1");
+        let kind = format!("kind = \"{engine}\"");
+        let place = runs(&one.replace(&kind, &format!("{kind}\ninstances = 2\nshared_server = true")), 1);
+        let trial = place.record().trials.remove(0);
+        let server = |own: &StoredTrial| own.record.server.clone().unwrap();
+        assert_eq!(server(&trial.instances[0]), server(&trial.instances[1]));
+        for own in &trial.instances {
+            let driver = own.record.driver.as_ref().unwrap();
+            assert!(driver.clients == 1 && driver.work.transactions > 0, "{driver:?}");
+            assert!(own.findings.iter().filter(|finding| finding.moment == Moment::AfterTrial).count() >= 12);
+            assert!(own.findings.iter().all(|finding| !finding.is_violated()), "{:?}", own.findings);
+        }
+        let counts = |of: &StoredTrial| of.looks.clone().unwrap().end.database.known().cloned().unwrap();
+        let (all, first, second) = (counts(&trial), counts(&trial.instances[0]), counts(&trial.instances[1]));
+        assert_eq!((all.log_bytes, second.log_bytes), (first.log_bytes, None), "the server has one log");
+        assert_eq!(all.data_bytes, first.data_bytes.zip(second.data_bytes).map(|(one, other)| one + other));
+        let columns = std::fs::read_to_string(place.run_folder().join("trials/0001/telemetry-machine.csv")).unwrap();
+        assert!(columns.contains("server") && !columns.contains("server-2"), "one server is sampled");
+    }
 }
 
 /// One block with the load outside the machine.

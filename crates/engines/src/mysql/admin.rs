@@ -9,7 +9,7 @@ use super::marks::MarkedPart;
 use super::packet::put;
 use super::reply::Step;
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS};
+use crate::admin::{Admin, BATCH_ROWS, CountersOf};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -137,8 +137,8 @@ impl Admin for MysqlAdmin {
         self.script(include_str!("sql/settle.sql"))
     }
 
-    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
-        counters::read(self, limit)
+    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+        counters::read(self, of, limit)
     }
 }
 

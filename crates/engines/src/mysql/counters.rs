@@ -1,7 +1,7 @@
 //! Counters of MariaDB and MySQL, under their own names and in the words that all engines share.
 
 use super::admin::MysqlAdmin;
-use crate::admin::counted;
+use crate::admin::{CountersOf, counted};
 use crate::limit::Limit;
 use crate::server::Counters;
 use crate::session::SessionError;
@@ -11,10 +11,13 @@ use std::time::Instant;
 const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
                        too. A page that an operation looks at several times is in the cache as often.";
 
-pub(super) fn read(admin: &mut MysqlAdmin, limit: Limit) -> Result<Counters, SessionError> {
+pub(super) fn read(admin: &mut MysqlAdmin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
     let begun = Instant::now();
-    let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
-    counters.extend(counted(admin, include_str!("sql/cache.sql"), limit.since(begun))?);
+    let mut counters = Counters::new();
+    if of == CountersOf::DatabaseAndServer {
+        counters.extend(counted(admin, include_str!("sql/counters.sql"), limit)?);
+        counters.extend(counted(admin, include_str!("sql/cache.sql"), limit.since(begun))?);
+    }
     match counted(admin, include_str!("sql/size.sql"), limit.since(begun)) {
         Ok(size) => counters.extend(size),
         // Only logins with PROCESS may read file sizes, and MySQL keeps them elsewhere.

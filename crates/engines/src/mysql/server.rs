@@ -16,7 +16,7 @@ use crate::own_server::{
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
-use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use machines::process::Launch;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
@@ -36,6 +36,8 @@ const VISITOR: &str = "bakeoff";
 pub struct MariadbServer {
     process: LoggedProcess,
     data: PathBuf,
+    /// How its first database is reached.
+    remote: Remote,
     report: ServerReport,
 }
 
@@ -70,7 +72,7 @@ pub fn start(
         None => root,
     };
     let report = report(&remote)?;
-    Ok(MariadbServer { process, data, report })
+    Ok(MariadbServer { process, data, remote, report })
 }
 
 /// The server's command line.
@@ -137,6 +139,20 @@ impl Server for MariadbServer {
 
     fn process(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The server copies no databases.
+    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError> {
+        let remote = Remote { database: format!("{DATABASE}_{number}"), ..self.remote.clone() };
+        let mut admin = open_admin(&self.remote)?;
+        let mut is_there = false;
+        let find = format!("SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'", remote.database);
+        admin.ask(&find, Limit::QUESTION, &mut |_, _| is_there = true)?;
+        if !is_there {
+            admin.script(&format!("CREATE DATABASE {}", remote.database))?;
+        }
+        let report = ServerReport { endpoint: Endpoint::Mysql(remote), ..self.report.clone() };
+        Ok(FurtherDatabase { report, is_empty: !is_there })
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

@@ -6,7 +6,7 @@ use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS};
+use crate::admin::{Admin, BATCH_ROWS, CountersOf};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -144,8 +144,8 @@ impl Admin for PostgresAdmin {
         self.script(include_str!("sql/settle.sql"))
     }
 
-    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
-        counters::read(self, limit)
+    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+        counters::read(self, of, limit)
     }
 }
 

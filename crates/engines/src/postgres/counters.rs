@@ -1,7 +1,7 @@
 //! PostgreSQL's counters, under their own names and in the words that all engines share.
 
 use super::admin::PostgresAdmin;
-use crate::admin::{Admin, counted};
+use crate::admin::{Admin, CountersOf, counted};
 use crate::limit::Limit;
 use crate::server::Counters;
 use crate::session::SessionError;
@@ -28,9 +28,13 @@ const NEWER: [(&str, &str); 2] = [
     ),
 ];
 
-pub(super) fn read(admin: &mut PostgresAdmin, limit: Limit) -> Result<Counters, SessionError> {
+pub(super) fn read(admin: &mut PostgresAdmin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
     let begun = Instant::now();
-    let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
+    let mut counters = counted(admin, include_str!("sql/counters_of_database.sql"), limit)?;
+    if of == CountersOf::Database {
+        return Ok(counters);
+    }
+    counters.extend(counted(admin, include_str!("sql/counters_of_server.sql"), limit.since(begun))?);
     for (is_there, view) in NEWER {
         let mut found = false;
         admin.ask(is_there, limit.since(begun), &mut |_, _| found = true)?;

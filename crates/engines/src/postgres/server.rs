@@ -17,7 +17,7 @@ use crate::own_server::{
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
-use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
 use machines::process::Launch;
 use rustix::process::Signal;
@@ -31,6 +31,9 @@ const SOCKET_PORT: u16 = 5432;
 /// The server adds a slash and ".s.PGSQL.65535.lock" to the folder.
 const SOCKET_NAME_BYTES: usize = 20;
 
+/// Another database, which is there in every server.
+const BESIDE: &str = "template1";
+
 const USER: &str = "postgres";
 const DATABASE: &str = "postgres";
 
@@ -39,6 +42,8 @@ const DATABASE: &str = "postgres";
 pub struct PostgresServer {
     process: LoggedProcess,
     data: PathBuf,
+    /// How its first database is reached.
+    remote: Remote,
     report: ServerReport,
 }
 
@@ -66,7 +71,7 @@ pub fn start(
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;
-    Ok(PostgresServer { process, data, report })
+    Ok(PostgresServer { process, data, remote, report })
 }
 
 /// The port for TCP, which is also part of the socket's name.
@@ -123,6 +128,24 @@ impl Server for PostgresServer {
 
     fn process(&self) -> u32 {
         self.process.id()
+    }
+
+    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError> {
+        let remote = Remote { database: format!("{DATABASE}_{number}"), ..self.remote.clone() };
+        // Nobody may be connected to a database while it is copied.
+        let mut admin = open_admin(&Remote { database: BESIDE.to_owned(), ..self.remote.clone() })?;
+        let mut finds = |query: &str| {
+            let mut found = false;
+            admin.ask(query, Limit::QUESTION, &mut |_, _| found = true).map(|()| found)
+        };
+        if !finds(&format!("SELECT 1 FROM pg_database WHERE datname = '{}'", remote.database))? {
+            // Copies files. Without this option, newer versions write all pages to the log, and older ones have only this way.
+            let has_ways = finds("SELECT 1 WHERE current_setting('server_version_num')::INT >= 150000")?;
+            let way = if has_ways { " STRATEGY = file_copy" } else { "" };
+            admin.script(&format!("CREATE DATABASE {} TEMPLATE {DATABASE}{way}", remote.database))?;
+        }
+        let report = ServerReport { endpoint: Endpoint::Postgres(remote), ..self.report.clone() };
+        Ok(FurtherDatabase { report, is_empty: false })
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

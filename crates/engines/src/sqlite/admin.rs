@@ -3,7 +3,7 @@
 use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::counters;
 use super::settings::DatabaseFile;
-use crate::admin::{Admin, BATCH_ROWS};
+use crate::admin::{Admin, BATCH_ROWS, CountersOf};
 use crate::limit::Limit;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -50,7 +50,7 @@ impl Admin for SqliteAdmin {
         self.script("ANALYZE")
     }
 
-    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
+    fn counters(&mut self, _: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
         // Another process may lock the file.
         let waits_for = |time| self.connection.busy_timeout(time).map_err(|error| session_error(&error));
         waits_for(limit.time)?;
@@ -205,8 +205,11 @@ mod tests {
         let other = Connection::open(&database.file).unwrap();
         other.execute_batch("BEGIN EXCLUSIVE; INSERT INTO one VALUES (1)").unwrap();
         let soon = Limit { time: Duration::from_millis(50), ..Limit::LOOK };
-        assert!(matches!(admin.counters(soon), Err(SessionError::Retryable { .. } | SessionError::Refused { .. })));
+        assert!(matches!(
+            admin.counters(CountersOf::DatabaseAndServer, soon),
+            Err(SessionError::Retryable { .. } | SessionError::Refused { .. })
+        ));
         other.execute_batch("COMMIT").unwrap();
-        assert!(admin.counters(soon).unwrap().contains_key("page_count"));
+        assert!(admin.counters(CountersOf::DatabaseAndServer, soon).unwrap().contains_key("page_count"));
     }
 }

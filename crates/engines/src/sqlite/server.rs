@@ -2,7 +2,7 @@
 
 use super::connection::{open, session_error};
 use super::settings::DatabaseFile;
-use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::Map;
@@ -103,6 +103,11 @@ impl Server for SqliteServer {
 
     fn process(&self) -> u32 {
         std::process::id()
+    }
+
+    fn open_database(&self, _: u16) -> Result<FurtherDatabase, ServerError> {
+        let why = "SQLite has no server that could have several databases".to_owned();
+        Err(ServerError::Settings { engine: super::KIND.to_owned(), why })
     }
 
     fn stop(self: Box<Self>) -> Result<(), ServerError> {

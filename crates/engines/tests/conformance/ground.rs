@@ -1,6 +1,7 @@
 //! A running server in a folder of its own, and how tests talk to it.
 
 use engines::admin::Admin;
+use engines::admin::CountersOf;
 use engines::catalog;
 use engines::limit::Limit;
 use engines::server::{Counters, Endpoint, Server, ServerPlace, ServerShape};
@@ -156,7 +157,7 @@ impl<E: Engine> Ground<E> {
     }
 
     pub fn counters(&self) -> Counters {
-        self.admin().counters(Limit::QUESTION).unwrap()
+        self.admin().counters(CountersOf::DatabaseAndServer, Limit::QUESTION).unwrap()
     }
 
     pub fn script(&self, sql: &str) {

@@ -1,6 +1,7 @@
 //! Promises about servers: what they report, what survives, and how their end is noticed.
 
 use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
+use engines::admin::CountersOf;
 use engines::catalog;
 use engines::limit::Limit;
 use engines::port::HeldPort;
@@ -24,6 +25,44 @@ pub fn a_restart_keeps_data<E: Engine>() {
     assert_eq!(ground.number("SELECT count(*) FROM kept"), 2);
     let after = ground.counters();
     assert!(before.keys().eq(after.keys()), "{before:?} {after:?}");
+}
+
+/// A further database has what the first one has if the server copies databases, and from then on each has its own.
+pub fn a_server_has_further_databases<E: Engine>(copies: bool) {
+    let Some(ground) = Ground::<E>::new(E::SETTINGS) else { return };
+    ground.script("CREATE TABLE kept (id BIGINT); INSERT INTO kept VALUES (1), (2)");
+    let open = |ground: &Ground<E>| ground.server.borrow().open_database(2).unwrap();
+    let further = open(&ground);
+    assert_eq!(further.is_empty, !copies);
+    let mut admin = catalog::admin(&further.report.endpoint).unwrap();
+    assert_eq!(admin.has_table("kept").unwrap(), copies);
+    admin.script("DROP TABLE IF EXISTS kept; CREATE TABLE own (id BIGINT)").unwrap();
+    drop(admin);
+    assert_eq!(ground.number("SELECT count(*) FROM kept"), 2);
+
+    let ground = ground.restart(E::SETTINGS);
+    let again = open(&ground);
+    assert!(!again.is_empty, "it is there now");
+    assert_eq!(again.report.effective, ground.server.borrow().report().effective);
+    let mut admin = catalog::admin(&again.report.endpoint).unwrap();
+    assert!(admin.has_table("own").unwrap() && !admin.has_table("kept").unwrap());
+
+    let own = admin.counters(CountersOf::Database, Limit::QUESTION).unwrap();
+    let counted = again.report.endpoint.in_shared_words(&own);
+    assert!(
+        counted.data_bytes.is_some() && counted.cache_bytes.is_none() && counted.log_bytes.is_none(),
+        "{counted:?}"
+    );
+    let all = admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION).unwrap();
+    assert!(own.keys().all(|name| all.contains_key(name)), "{own:?} {all:?}");
+    ground.server.into_inner().stop().unwrap();
+}
+
+#[test]
+fn sqlite_has_one_database() {
+    let ground = Ground::<Sqlite>::new("{}").unwrap();
+    let refused = ground.server.borrow().open_database(2).unwrap_err().to_string();
+    assert!(refused.contains("SQLite has no server that could have several databases"), "{refused}");
 }
 
 #[test]
@@ -135,11 +174,11 @@ pub fn counters_are_told_in_shared_words<E: Engine>() {
 fn postgres_ends_a_kept_connection_and_is_counted_again() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     let mut kept = ReusedAdmin::new(ground.endpoint.clone());
-    kept.ask(|admin| admin.counters(Limit::QUESTION)).unwrap();
+    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION)).unwrap();
     let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
         WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
     ground.script(others);
-    kept.ask(|admin| admin.counters(Limit::QUESTION)).unwrap();
+    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION)).unwrap();
 }
 
 /// The same server for another user. Sessions over the socket need no password.
@@ -156,7 +195,10 @@ pub fn as_visitor(endpoint: &Endpoint) -> Endpoint {
 fn a_plain_login_may_read_what_postgres_counts() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     ground.script("CREATE ROLE visitor LOGIN");
-    let counters = catalog::admin(&as_visitor(&ground.endpoint)).unwrap().counters(Limit::QUESTION).unwrap();
+    let counters = catalog::admin(&as_visitor(&ground.endpoint))
+        .unwrap()
+        .counters(CountersOf::DatabaseAndServer, Limit::QUESTION)
+        .unwrap();
     assert!(counters.keys().eq(ground.counters().keys()), "{counters:?}");
 }
 

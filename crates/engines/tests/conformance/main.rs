@@ -106,6 +106,16 @@ fn mariadb_keeps_data_over_a_restart() {
 }
 
 #[test]
+fn postgres_has_further_databases() {
+    lifecycle::a_server_has_further_databases::<Postgres>(true);
+}
+
+#[test]
+fn mariadb_has_further_databases() {
+    lifecycle::a_server_has_further_databases::<Mariadb>(false);
+}
+
+#[test]
 fn postgres_tells_its_counters_in_shared_words() {
     lifecycle::counters_are_told_in_shared_words::<Postgres>();
 }

@@ -24,7 +24,7 @@ pub fn added_up(what: Parts, parts: &[(u32, &StoredTrial)]) -> Option<Looks> {
         device: devices(&looks, of).into(),
         cpu: match what {
             Parts::Machines => Reading::Unavailable("CPUs of several machines are not added up".to_owned()),
-            Parts::DatabasesOfOne => of(first).cpu.clone(),
+            Parts::DatabasesOfOne | Parts::DatabasesOfOneServer => of(first).cpu.clone(),
         },
         counters: counters(&looks, of),
         waits: waits(&looks, of),
@@ -52,7 +52,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn of(what: Parts, number: u32, part: &'a StoredTrial) -> Option<Self> {
         let is_on_the_hosts_kernel = || part.record.machine.as_ref().is_some_and(MachineFacts::is_on_the_hosts_kernel);
-        let shares_devices = what == Parts::DatabasesOfOne || is_on_the_hosts_kernel();
+        let shares_devices = what != Parts::Machines || is_on_the_hosts_kernel();
         Some(Self { what, number, looks: part.looks.as_ref()?, shares_devices })
     }
 }
@@ -67,7 +67,15 @@ fn read<'a, T>(part: &Part<'a>, reading: &'a Reading<T>) -> Result<&'a T, String
 fn databases(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCounts, String> {
     let all: Vec<&DatabaseCounts> =
         parts.iter().map(|part| read(part, &of(part.looks).database)).collect::<Result<_, _>>()?;
-    let sum = |count: fn(&DatabaseCounts) -> Option<u64>| all.iter().map(|counts| count(counts)).sum();
+    let is_of_one_server = parts.first().is_some_and(|part| part.what == Parts::DatabasesOfOneServer);
+    let sum = |count: fn(&DatabaseCounts) -> Option<u64>| -> Option<u64> {
+        let mut counts = all.iter().map(|counts| count(counts));
+        if is_of_one_server {
+            let first = counts.next()??;
+            return Some(counts.flatten().fold(first, u64::saturating_add));
+        }
+        counts.sum()
+    };
     Ok(DatabaseCounts {
         meaning: all.first().map(|counts| counts.meaning.clone()).unwrap_or_default(),
         reads: sum(|counts| counts.reads),
@@ -123,12 +131,13 @@ fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> 
     Some(Reading::Known(all))
 }
 
-/// The counters that every database has under the same name.
+/// The counters that every database has under the same name. Of databases of one server, also those that only the first has.
 fn counters(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> BTreeMap<String, u64> {
     let Some((first, others)) = parts.split_first() else { return BTreeMap::new() };
     let sum = |(name, count): (&String, &u64)| {
-        let rest: Option<u64> = others.iter().map(|part| of(part.looks).counters.get(name).copied()).sum();
-        Some((name.clone(), count.checked_add(rest?)?))
+        let missing = (first.what == Parts::DatabasesOfOneServer).then_some(0);
+        let rest = others.iter().map(|part| of(part.looks).counters.get(name).copied().or(missing));
+        Some((name.clone(), count.checked_add(rest.sum::<Option<u64>>()?)?))
     };
     of(first.looks).counters.iter().filter_map(sum).collect()
 }

@@ -22,6 +22,8 @@ enum Parts {
     Machines,
     /// They share CPUs and devices.
     DatabasesOfOne,
+    /// They share their server, too. What it counts for all databases is with the first.
+    DatabasesOfOneServer,
 }
 
 impl Parts {
@@ -29,7 +31,7 @@ impl Parts {
     fn name(self) -> &'static str {
         match self {
             Self::Machines => "machine",
-            Self::DatabasesOfOne => "instance",
+            Self::DatabasesOfOne | Self::DatabasesOfOneServer => "instance",
         }
     }
 
@@ -84,13 +86,14 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
 
 /// Combines a machine from its own record and files and its databases, in order; the rule about totals is the same.
 pub fn of_databases(mut machine: StoredTrial, instances: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
-    machine.findings = Parts::DatabasesOfOne.findings(&instances);
+    let what = if cell.shares_server() { Parts::DatabasesOfOneServer } else { Parts::DatabasesOfOne };
+    machine.findings = what.findings(&instances);
     if let Some(first) = instances.first() {
         machine.record.server = machine.record.server.or_else(|| first.record.server.clone());
     }
     if instances.len() == usize::from(cell.instances()) {
         let numbered: Vec<_> = (1..).zip(&instances).collect();
-        let totals = Totals::of(Parts::DatabasesOfOne, &numbered);
+        let totals = Totals::of(what, &numbered);
         totals.become_those_of(&mut machine);
         // All databases were driven in one climb.
         let ladder = instances.iter().find_map(|own| own.record.driver.as_ref()?.ladder.clone());

@@ -148,6 +148,26 @@ fn what_databases_share_is_not_added_up() {
     assert_ne!(whole.end.database, first.end.database);
 }
 
+/// What the server counts for all its databases is with the first; what it counts for each is added up.
+#[test]
+fn what_a_shared_server_counts_is_counted_once() {
+    let mut cell = with_two_databases();
+    let engine = serde_json::json!({ "engine": { "instances": 2, "shared_server": true } });
+    cell.settings = serde_json::from_value(engine).unwrap();
+    let looked = |more| StoredTrial { record: database(3, holds()).record, ..looked_into("vda", more) };
+    let (first, mut second) = (looked(0), looked(1));
+    let looks = second.looks.as_mut().unwrap();
+    looks.start.counters.remove("locks");
+    looks.end.counters.remove("locks");
+    let counted = |trial: &StoredTrial| trial.looks.clone().unwrap().end;
+    let own = [counted(&first), counted(&second)];
+    let whole = counted(&of_databases(of_machine(), vec![first, second], &cell));
+    let [all, first, second] = [&whole, &own[0], &own[1]].map(|look| look.database.known().unwrap());
+    assert_eq!((all.log_bytes, second.log_bytes), (first.log_bytes, None));
+    assert_eq!(all.reads, first.reads.zip(second.reads).map(|(one, other)| one + other));
+    assert_eq!(whole.counters["locks"], own[0].counters["locks"]);
+}
+
 #[test]
 fn histograms_of_the_same_second_of_the_window_are_added() {
     let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &two());

@@ -29,6 +29,8 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
+const OWN_SERVERS: &str = "as many servers";
+
 /// The decided keys of all cells.
 struct Decided<'a> {
     flat: &'a [BTreeMap<String, String>],
@@ -54,8 +56,10 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
     let servers = analysis.settings.iter().flat_map(|one| &one.servers).map(|server| product(server));
     let servers = distinct(servers).join(" or ");
-    let instances = all.value("engine.instances", str::to_owned).filter(|count| count != "1");
-    let instances = instances.map(|count| format!("{count} databases in each machine"));
+    let instances = all.value(key::INSTANCES, str::to_owned).filter(|count| count != "1");
+    let of = all.value(key::SHARED_SERVER, |value| if value == "true" { "one server" } else { OWN_SERVERS }.to_owned());
+    let of = of.as_deref().unwrap_or(OWN_SERVERS);
+    let instances = instances.map(|count| format!("{count} databases of {of} in each machine"));
     let profile = all.value(key::PROFILE, |name| format!("settings “{name}”"));
     joined([Some(servers), profile, all.value("engine.isolation", str::to_owned), instances])
 }

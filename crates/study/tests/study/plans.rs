@@ -65,7 +65,8 @@ fn a_plan_holds_every_decided_value() {
         "engine": {
           "kind": "server",
           "profile": "sized",
-          "instances": 1
+          "instances": 1,
+          "shared_server": false
         },
         "workload": {
           "kind": "orders",
@@ -175,8 +176,8 @@ fn a_table_of_another_kind_starts_anew_and_one_of_the_same_kind_is_merged() {
 fn kinds_can_be_swept() {
     let text = plus("[sweep]\n\"engine.kind\" = [\"server\", \"sqlite\"]\n");
     let engines = plan(&text).cells.iter().map(|cell| cell.settings.tables()["engine"].clone()).collect::<Vec<Value>>();
-    let server = json!({ "kind": "server", "profile": "sized", "instances": 1 });
-    let sqlite = json!({ "kind": "sqlite", "page": 4096, "instances": 1 });
+    let server = json!({ "kind": "server", "profile": "sized", "instances": 1, "shared_server": false });
+    let sqlite = json!({ "kind": "sqlite", "page": 4096, "instances": 1, "shared_server": false });
     assert_eq!(engines, [server.clone(), sqlite.clone(), server, sqlite]);
 }
 

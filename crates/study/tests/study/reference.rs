@@ -27,6 +27,10 @@ fn every_kind_is_told_with_its_keys() {
     # A whole number from 1 to 64; default 1.
     instances = 1
 
+    # Whether the databases of a machine are databases of one server, which then has all of the memory.
+    # True or false; default false.
+    shared_server = false
+
     # An invented entry.
     # [engine]
     # kind = "sqlite"

@@ -167,6 +167,16 @@ fn databases_of_a_machine_share_its_memory_and_its_load_evenly() {
     let small = three.replace("clients = 4", "clients = 6").replace("\"1GiB\"", "\"128MiB\"");
     assert_snapshot!(problems(&small), @"x.toml:7: machine.memory: found 128 MiB for 3 databases; expected at least 192 MiB, 64 MiB for each");
     assert_snapshot!(problems(&three.replace("instances = 3", "instances = 65")), @"x.toml:11: engine.instances: found 65; expected a whole number from 1 to 64");
-    assert_snapshot!(problems(&three.replace("instances", "instance")), @r#"x.toml:11: engine.instance: unknown key; expected one of profile, instances; did you mean "instances"?"#);
+    assert_snapshot!(problems(&three.replace("instances", "instance")), @r#"x.toml:11: engine.instance: unknown key; expected one of profile, instances, shared_server; did you mean "instances"?"#);
     assert_eq!(plan(&three.replace("clients = 4", "clients = 6")).cells[0].instances(), 3);
+}
+
+#[test]
+fn databases_of_one_server_share_all_of_the_memory() {
+    let three = with("kind = \"server\"", "kind = \"server\"\ninstances = 3\nshared_server = true");
+    let small = three.replace("clients = 4", "clients = 6").replace("\"1GiB\"", "\"128MiB\"");
+    assert_eq!(problems(&small), "no problem");
+    assert!(plan(&small).cells[0].shares_server());
+    let embedded = small.replace("kind = \"server\"", "kind = \"sqlite\"");
+    assert_snapshot!(problems(&embedded), @"x.toml:12: engine.shared_server: found true; expected false, because sqlite has no server that could have several databases");
 }
