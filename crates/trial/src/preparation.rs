@@ -225,6 +225,9 @@ pub fn prepare(
 
 /// Everything that shapes the content of a data disk. Data are loaded natively, so the kernel that guests boot does not matter.
 fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
+    let driving = workloads::catalog::entry(&workload.kind).map_or(&[][..], |entry| entry.driving_keys);
+    let mut workload = workload.clone();
+    workload.settings.retain(|key, _| !driving.contains(&key.as_str()));
     let mut made_from = json!({
         "version": DATA_VERSION,
         "image": tree_id,

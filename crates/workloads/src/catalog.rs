@@ -11,6 +11,8 @@ pub struct WorkloadEntry {
     /// One sentence for `bakeoff list`.
     pub meaning: &'static str,
     pub keys: &'static [Key],
+    /// Those of the keys that only say how it is driven. Data that were loaded with other values of them are the same.
+    pub driving_keys: &'static [&'static str],
     pub metric: Metric,
 }
 
@@ -122,6 +124,9 @@ pub fn unknown_kind(kind: &str, list: &[WorkloadEntry]) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checksum::TextRows;
+    use crate::dataset::{Part, Table};
+    use engines::statement::Dialect;
     use serde_json::{Map, Value, json};
 
     fn table(value: &Value) -> Map<String, Value> {
@@ -138,6 +143,55 @@ mod tests {
             assert_eq!(entry(listed.kind).unwrap().metric, listed.metric);
             assert!(made.dataset().notice().contains("not comparable"));
             assert!(!made.dataset().deviations().is_empty());
+        }
+    }
+
+    /// Everything that loading puts into a database, but only the first rows of each table.
+    fn loaded(kind: &str, settings: &Map<String, Value>) -> Vec<String> {
+        let made = AnyWorkload::from_table(kind, settings).unwrap();
+        let dataset = made.dataset();
+        let scripts = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql]
+            .map(|dialect| dataset.schema(dialect) + &dataset.finish(dialect));
+        let of_table = |table: &Table| {
+            let mut rows = TextRows::default();
+            dataset.rows(&table.name, Part { index: 0, count: 1 }).fill(&mut rows);
+            format!(
+                "{table:?} {} {:?} {}",
+                dataset.expected_rows(table),
+                dataset.highest_keys(table),
+                String::from_utf8_lossy(rows.bytes())
+            )
+        };
+        scripts.into_iter().chain(dataset.tables().iter().map(of_table)).collect()
+    }
+
+    #[test]
+    fn keys_of_driving_change_nothing_that_is_loaded() {
+        let shop = json!({
+            "n_searches": 1, "search_batch_size": 2, "n_line_items": 3, "pct_newcustomers": 4, "think_time": "5ms", "n_reviews": 6,
+            "pct_newmember": 7, "pct_newreviews": 8, "pct_newhelpfulness": 9, "search_depth": 10, "statements": "pipelined"
+        });
+        let slob = json!({
+            "threads_per_schema": 2, "work_unit": 3, "update_pct": 4, "scan_pct": 5, "redo_stress": "heavy", "do_hotspot": true,
+            "hotspot_mb": 6, "hotspot_offset_mb": 7, "hotspot_frequency": 8, "hot_schema_frequency": 9, "think_tm_frequency": 10,
+            "think_tm_min": "11ms", "think_tm_max": "12ms"
+        });
+        let sysbench = json!({
+            "test": "write_only", "point_selects": 1, "range_selects": false, "simple_ranges": 2, "sum_ranges": 3,
+            "order_ranges": 4, "distinct_ranges": 5, "range_size": 6, "index_updates": 7, "non_index_updates": 8,
+            "delete_inserts": 9, "skip_trx": true, "random_points": 11, "number_of_ranges": 12, "delta": 13, "think": "14ms"
+        });
+        let given = [
+            ("order-entry", json!({ "warehouses": 1 }), json!({ "delivery": "inline", "statements": "pipelined" })),
+            ("dvd-store", json!({ "db_size": "1MB", "version": 3 }), shop),
+            ("slob", json!({ "schemas": 2 }), slob),
+            ("sysbench-oltp", json!({ "tables": 2 }), sysbench),
+        ];
+        for (kind, base, other) in given {
+            let (base, other) = (table(&base), table(&other));
+            assert!(entry(kind).unwrap().driving_keys.iter().copied().eq(other.keys().map(String::as_str)), "{kind}");
+            let changed: Map<_, _> = base.clone().into_iter().chain(other).collect();
+            assert!(loaded(kind, &base) == loaded(kind, &changed), "{kind}");
         }
     }
 

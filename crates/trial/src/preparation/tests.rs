@@ -18,7 +18,7 @@ fn cell(memory: u64) -> CellOrder {
 
 /// How much log PostgreSQL and MariaDB leave depends on the memory that they are configured for.
 #[test]
-fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
+fn cells_share_data_that_depend_on_nothing_else() {
     let site = |cpus: Vec<usize>| Site {
         cache: "/cache".into(),
         scratch: "/cache/scratch".into(),
@@ -40,6 +40,13 @@ fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
     assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
     // One connection per CPU loads, and their number shapes the order of rows.
     assert_ne!(key_of(512 << 20, &two), key_of(512 << 20, &site(vec![0, 1, 2])));
+    let key_with = |key: &str, value: serde_json::Value| {
+        let mut cell = cell(512 << 20);
+        cell.workload.settings.insert(key.to_owned(), value);
+        folder_of(&made_from(&cell, &cell.workload, Some("tree"), &two), &two)
+    };
+    assert_eq!(key_with("statements", "pipelined".into()), key_with("statements", "plain".into()), "it only drives");
+    assert_ne!(key_with("data_seed", 1.into()), key_with("data_seed", 2.into()));
 }
 
 #[test]

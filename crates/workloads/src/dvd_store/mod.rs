@@ -48,6 +48,19 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "an online shop: login, searches by category and words, purchases; follows DVD Store 2 and 3",
     keys: KEYS,
+    driving_keys: &[
+        "n_searches",
+        "search_batch_size",
+        "n_line_items",
+        "pct_newcustomers",
+        "think_time",
+        "n_reviews",
+        "pct_newmember",
+        "pct_newreviews",
+        "pct_newhelpfulness",
+        "search_depth",
+        "statements",
+    ],
     metric: Metric { name: "OPM", unit: "orders/min", per_ms: 60_000 },
 };
 

@@ -39,6 +39,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "your own transactions, from SQL scripts as pgbench takes them",
     keys: KEYS,
+    driving_keys: &[],
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };
 

@@ -48,6 +48,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it",
     keys: KEYS,
+    driving_keys: &["delivery", "statements"],
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };
 

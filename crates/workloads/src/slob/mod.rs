@@ -46,6 +46,21 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "random reads and updates of single-row pages; after SLOB and pgio, not comparable with them",
     keys: KEYS,
+    driving_keys: &[
+        "threads_per_schema",
+        "work_unit",
+        "update_pct",
+        "scan_pct",
+        "redo_stress",
+        "do_hotspot",
+        "hotspot_mb",
+        "hotspot_offset_mb",
+        "hotspot_frequency",
+        "hot_schema_frequency",
+        "think_tm_frequency",
+        "think_tm_min",
+        "think_tm_max",
+    ],
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };
 

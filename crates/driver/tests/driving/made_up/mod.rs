@@ -26,6 +26,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "deposits and their confirmation",
     keys: &[],
+    driving_keys: &[],
     metric: Metric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
 };
 
