@@ -3,11 +3,13 @@
 use super::{heading, what_ran};
 use crate::document::Block;
 use crate::format::{self, distinct};
+use analysis::cells::DriverReading;
 use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use record::settings::key;
-use std::collections::BTreeMap;
+use record::trial::Pacing;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     vec![heading("What was measured"), Block::Facts(facts(run, analysis))]
@@ -29,7 +31,8 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-const OWN_SERVERS: &str = "as many servers";
+const ONE_SERVER: &str = "on one server";
+const OWN_SERVERS: &str = "with a server each";
 
 /// The decided keys of all cells.
 struct Decided<'a> {
@@ -57,9 +60,10 @@ fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
     let servers = analysis.settings.iter().flat_map(|one| &one.servers).map(|server| product(server));
     let servers = distinct(servers).join(" or ");
     let instances = all.value(key::INSTANCES, str::to_owned).filter(|count| count != "1");
-    let of = all.value(key::SHARED_SERVER, |value| if value == "true" { "one server" } else { OWN_SERVERS }.to_owned());
-    let of = of.as_deref().unwrap_or(OWN_SERVERS);
-    let instances = instances.map(|count| format!("{count} databases of {of} in each machine"));
+    let server =
+        all.value(key::SHARED_SERVER, |value| if value == "true" { ONE_SERVER } else { OWN_SERVERS }.to_owned());
+    let server = server.as_deref().unwrap_or(OWN_SERVERS);
+    let instances = instances.map(|count| format!("{count} databases in each machine {server}"));
     let profile = all.value(key::PROFILE, |name| format!("settings “{name}”"));
     joined([Some(servers), profile, all.value("engine.isolation", str::to_owned), instances])
 }
@@ -73,12 +77,12 @@ fn product(server: &str) -> &str {
 
 fn workload(plan: &Plan, all: &Decided<'_>) -> String {
     let names: Vec<&str> = plan.workloads.iter().map(|note| note.kind.as_str()).collect();
-    let is_own = |name: &str| name.strip_prefix("workload.").is_some_and(|own| own != key::KIND && own != "data_seed");
-    let keys: Vec<&str> =
-        all.flat.iter().flat_map(BTreeMap::keys).map(String::as_str).filter(|name| is_own(name)).collect();
-    let settings = distinct(keys).into_iter().filter_map(|name| {
-        let short = name.trim_start_matches("workload.").replace('_', " ");
-        all.value(name, str::to_owned).filter(|value| value.len() < 40).map(|value| format!("{short} {value}"))
+    let tables = plan.cells.iter().filter_map(|cell| cell.settings.tables().get("workload")?.as_object());
+    let keys: Vec<&str> = tables.flat_map(|table| table.keys()).map(String::as_str).collect();
+    let keys = distinct(keys.into_iter().filter(|name| ![key::KIND, "data_seed"].contains(name)));
+    let settings = keys.into_iter().filter_map(|name| {
+        let value = all.value(&format!("workload.{name}"), str::to_owned).filter(|value| value.len() < 40)?;
+        Some(format!("{} {value}", name.replace('_', " ")))
     });
     joined(std::iter::once(Some(names.join(" or "))).chain(settings.take(MOST_KEYS).map(Some)))
 }
@@ -89,11 +93,20 @@ const MOST_KEYS: usize = 5;
 fn load(plan: &Plan, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
     let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
+    let source = clients(&drivers).unwrap_or_else(|| distinct(sources.iter().map(String::as_str)).join(" or "));
     let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
     let places = distinct(places).join(" or ");
     let is_machine_known = !plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
     let driven = (!places.is_empty() && is_machine_known).then(|| format!("driven from {places} the machine"));
-    joined([Some(distinct(sources.iter().map(String::as_str)).join(" or ")), driven])
+    joined([Some(source), driven])
+}
+
+/// The range of the clients, if every load is of clients and they were more than two numbers.
+fn clients(drivers: &[&DriverReading]) -> Option<String> {
+    let counts: BTreeSet<u32> = drivers.iter().map(|driver| driver.clients).collect();
+    let (least, most) = (counts.first()?, counts.last()?);
+    let are_clients = drivers.iter().all(|driver| matches!(driver.pacing, None | Some(Pacing::Clients { .. })));
+    (are_clients && counts.len() > 2).then(|| format!("{least} to {most} clients"))
 }
 
 fn machine(plan: &Plan, all: &Decided<'_>) -> String {
