@@ -186,7 +186,7 @@ impl Service {
             Request::OpenDatabase => {
                 let what = format!("opening database {}", u32::from(instance) + 1);
                 tell(instance, Reply::Progress { what, done: 0, of: 0 });
-                let further = self.running(0)?.open_further(instance + 1)?;
+                let further = self.running(0)?.open_further(instance.saturating_add(1))?;
                 self.databases.insert(instance, Database::of_first(further.report.endpoint.clone()));
                 Reply::Opened(Box::new(further))
             }
