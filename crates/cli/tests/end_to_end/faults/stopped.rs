@@ -81,21 +81,29 @@ fn a_server_of_two_that_is_killed_fails_the_trial_by_name() {
     if missing("qemu", has_qemu()) {
         return;
     }
+    let why = why_without_its_last_server("instances = 2", 2);
+    assert!(why.starts_with("instance 2: "), "{why}");
+    let why = why_without_its_last_server("instances = 2\nshared_server = true", 1);
+    assert!(why.starts_with("PostgreSQL failed: "), "both were on it: {why}");
+}
+
+/// The reason of the failure if the last of a machine's servers is killed.
+fn why_without_its_last_server(databases: &str, servers: usize) -> String {
     let study = study("postgres", "1GiB", "").replace("blocks = 2", "blocks = 1");
-    let study = study.replace("kind = \"postgres\"", "kind = \"postgres\"\ninstances = 2");
+    let study = study.replace("kind = \"postgres\"", &format!("kind = \"postgres\"\n{databases}"));
     let study = study.replace("measure = \"3s\"", "measure = \"8s\"").replace("order-entry", "dvd-store");
     let place = Place::new(&study.replace("warehouses = 1", "db_size = \"1MB\""));
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     running.until(": measure");
     let mut left = Leftovers::of(&place);
     left.watch(&running);
-    let servers = named(running.id(), "/usr/lib/postgresql/15/bin/postgres\0");
-    assert_eq!(servers.len(), 2, "{}", running.told);
-    send(servers[1], Signal::KILL);
+    let all = named(running.id(), "/usr/lib/postgresql/15/bin/postgres\0");
+    assert_eq!(all.len(), servers, "{}", running.told);
+    send(all[servers - 1], Signal::KILL);
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
     let trial = &place.record().trials[0].record;
     let Outcome::Failed { why, .. } = &trial.outcome else { panic!("{:?}", trial.outcome) };
-    assert!(why.starts_with("instance 2: "), "{why}");
     left.none();
+    why.clone()
 }
