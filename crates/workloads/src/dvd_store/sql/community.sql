@@ -5,36 +5,44 @@
 INSERT INTO membership (customerid, membershiptype, expiredate) VALUES ($1, $2, $3)
 ON CONFLICT (customerid) DO NOTHING;
 
--- $1 a word, $2 how many reviews are looked at, $3 how many are returned.
+-- $1 a word, $2 how many reviews are looked at, $3 how many are returned. Texts are read only of those that are returned.
 -- statement: reviews-by-actor
-SELECT found.prod_id, title, actor, found.review_id, review_date, stars, found.customerid, review_summary, review_text,
-    SUM(helpfulness) AS total
+SELECT r.prod_id, title, actor, r.review_id, review_date, stars, r.customerid, review_summary, review_text, total
 FROM (
-    SELECT p.prod_id, p.title, p.actor, review_id, review_date, stars, customerid, review_summary, review_text
-    FROM products_by_actor
-    JOIN products p ON p.prod_id = products_by_actor.rowid
-    JOIN reviews r ON r.prod_id = p.prod_id
-    WHERE products_by_actor MATCH $1
-    LIMIT $2) found
-JOIN reviews_helpfulness h ON h.review_id = found.review_id
-GROUP BY found.prod_id, title, actor, found.review_id, review_date, stars, found.customerid, review_summary, review_text
-ORDER BY total DESC
-LIMIT $3;
+    SELECT found.review_id, SUM(helpfulness) AS total
+    FROM (
+        SELECT review_id
+        FROM products_by_actor
+        JOIN products p ON p.prod_id = products_by_actor.rowid
+        JOIN reviews r ON r.prod_id = p.prod_id
+        WHERE products_by_actor MATCH $1
+        LIMIT $2) found
+    JOIN reviews_helpfulness h ON h.review_id = found.review_id
+    GROUP BY found.review_id
+    ORDER BY total DESC
+    LIMIT $3) best
+JOIN reviews r ON r.review_id = best.review_id
+JOIN products p ON p.prod_id = r.prod_id
+ORDER BY total DESC;
 
 -- statement: reviews-by-title
-SELECT found.prod_id, title, actor, found.review_id, review_date, stars, found.customerid, review_summary, review_text,
-    SUM(helpfulness) AS total
+SELECT r.prod_id, title, actor, r.review_id, review_date, stars, r.customerid, review_summary, review_text, total
 FROM (
-    SELECT p.prod_id, p.title, p.actor, review_id, review_date, stars, customerid, review_summary, review_text
-    FROM products_by_title
-    JOIN products p ON p.prod_id = products_by_title.rowid
-    JOIN reviews r ON r.prod_id = p.prod_id
-    WHERE products_by_title MATCH $1
-    LIMIT $2) found
-JOIN reviews_helpfulness h ON h.review_id = found.review_id
-GROUP BY found.prod_id, title, actor, found.review_id, review_date, stars, found.customerid, review_summary, review_text
-ORDER BY total DESC
-LIMIT $3;
+    SELECT found.review_id, SUM(helpfulness) AS total
+    FROM (
+        SELECT review_id
+        FROM products_by_title
+        JOIN products p ON p.prod_id = products_by_title.rowid
+        JOIN reviews r ON r.prod_id = p.prod_id
+        WHERE products_by_title MATCH $1
+        LIMIT $2) found
+    JOIN reviews_helpfulness h ON h.review_id = found.review_id
+    GROUP BY found.review_id
+    ORDER BY total DESC
+    LIMIT $3) best
+JOIN reviews r ON r.review_id = best.review_id
+JOIN products p ON p.prod_id = r.prod_id
+ORDER BY total DESC;
 
 -- statement: product-reviews
 SELECT r.review_id, prod_id, review_date, stars, r.customerid, review_summary, review_text, SUM(helpfulness) AS total
