@@ -1,7 +1,7 @@
 //! DVD Store: loading it against psql, generating its rows, and what another database in a machine costs.
 
 use super::Ground;
-use super::bar::{Asked, Bar, median, spread, verdict};
+use super::bar::{Asked, Bar, verdict};
 use super::load::Load;
 use super::study;
 use super::table::{self, Source};
@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Loading takes at most this many times as long: 0.8 of the speed.
-const MOST_LOADING: f64 = 1.25;
 const LEAST_MEGABYTES_PER_S: f64 = 50.0;
 const MOST_CLONING: f64 = 1.25;
 const WRITERS: u32 = 2;
@@ -49,7 +47,7 @@ baseline = true
 "#;
 
 pub fn race(ground: &Ground, rounds: u32) -> anyhow::Result<()> {
-    verdict(&[loading(ground, rounds)?, generating(ground)?, cloning(ground, rounds)?])
+    verdict(&[one_gigabyte().bar(ground, rounds, "1 GB")?, generating(ground)?, cloning(ground, rounds)?])
 }
 
 /// Customers, products and orders are those of the workload's formulas for 1 GB.
@@ -67,18 +65,6 @@ fn one_gigabyte() -> Load {
         ],
         writers: WRITERS,
     }
-}
-
-fn loading(ground: &Ground, count: u32) -> anyhow::Result<Bar> {
-    let (in_memory, _emptied) = ground.in_memory()?;
-    let rounds = one_gigabyte().race(&in_memory, count)?;
-    let ratios: Vec<f64> = rounds.iter().map(|round| round.ours.as_secs_f64() / round.theirs.as_secs_f64()).collect();
-    println!("loading 1 GB: {} times as long as psql takes", spread(ratios.clone()));
-    Ok(Bar {
-        what: "loading 1 GB into PostgreSQL: time, of psql's \\copy".to_owned(),
-        found: median(ratios),
-        asked: Asked::AtMost(MOST_LOADING),
-    })
 }
 
 /// By one process, which makes table after table.

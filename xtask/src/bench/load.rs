@@ -4,10 +4,11 @@
 //! create the same keys, indexes and statistics afterwards. Our time includes generating rows; psql's does not include
 //! writing the files.
 
-use super::Ground;
+use super::bar::{Asked, Bar, median, spread};
 use super::postgres::Server;
 use super::ratio::{Round, rounds};
 use super::table::{self, Source, Table};
+use super::{Ground, MOST_LOADING};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,6 +39,20 @@ impl Load {
             placeholders: Vec::new(),
             writers,
         }
+    }
+
+    /// The race with files and server in memory, against a limit that all workloads share.
+    pub fn bar(&self, ground: &Ground, count: u32, what: &str) -> anyhow::Result<Bar> {
+        let (in_memory, _emptied) = ground.in_memory()?;
+        let rounds = self.race(&in_memory, count)?;
+        let ratio = |round: &Round| round.ours.as_secs_f64() / round.theirs.as_secs_f64();
+        let ratios: Vec<f64> = rounds.iter().map(ratio).collect();
+        println!("loading {what}: {} times as long as psql takes", spread(ratios.clone()));
+        Ok(Bar {
+            what: format!("loading {what} into PostgreSQL: time, of psql's \\copy"),
+            found: median(ratios),
+            asked: Asked::AtMost(MOST_LOADING),
+        })
     }
 
     /// Times of ours and theirs.

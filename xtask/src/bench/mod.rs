@@ -5,6 +5,7 @@
 
 mod bar;
 mod boot;
+mod brokerage;
 mod consolidation;
 mod conversation;
 mod driver;
@@ -91,6 +92,11 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// The brokerage house: loading it against psql's \copy, rows generated per second, CPU of the load engine
+    Brokerage {
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -138,6 +144,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::OrderEntry { warehouses, rounds, seconds, only } => {
             order_entry::race(&ground()?, *warehouses, *rounds, *seconds, only)
         }
+        Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
         Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Where Debian keeps PostgreSQL's own programs.
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 /// Threads for every contestant that has the option: as many as these machines have CPUs.
-const THREADS: &str = "2";
+pub const THREADS: &str = "2";
 /// bakeoff's exit code if the driver was disturbed too much for a study. Here that is part of what is measured, and the
 /// figures show it.
 const INVALID: i32 = 4;

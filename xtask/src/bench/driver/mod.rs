@@ -6,9 +6,9 @@
 //! Every contestant gets two threads if it has the option, prepared statements, and uniformly drawn ids. Its CPU time
 //! is that of the whole process, including connecting. Connections are Unix sockets, which cost all of them the same.
 
-mod contestant;
+pub mod contestant;
 mod omission;
-mod scenario;
+pub mod scenario;
 pub mod server;
 mod summary;
 mod terminals;
