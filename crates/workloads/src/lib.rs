@@ -5,6 +5,7 @@
 //! (population), `inputs` (what a transaction will do, drawn beforehand), `transactions` (doing it), `checks`
 //! (conditions on data), `audit` (conditions on what was executed), `sql/` (every statement).
 
+pub mod brokerage;
 pub mod catalog;
 pub mod checksum;
 mod chunks;
