@@ -19,6 +19,7 @@ pub trait Chunk: Send {
 /// The rows of several chunks, one after another.
 struct Chunks<Open, Rows> {
     left: Range<u64>,
+    rows_per_fill: usize,
     open: Open,
     current: Option<Rows>,
 }
@@ -39,7 +40,7 @@ impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> Chunks<Open, Rows> {
 
 impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> RowSource for Chunks<Open, Rows> {
     fn fill(&mut self, sink: &mut dyn RowSink) -> bool {
-        (0..ROWS_PER_FILL).all(|_| self.write(sink))
+        (0..self.rows_per_fill).all(|_| self.write(sink))
     }
 }
 
@@ -58,7 +59,16 @@ where
     Rows: Chunk + 'a,
     Open: FnMut(u64) -> Rows + Send + 'a,
 {
-    Box::new(Chunks { left: part.chunks(chunks), open, current: None })
+    Box::new(Chunks { left: part.chunks(chunks), rows_per_fill: ROWS_PER_FILL, open, current: None })
+}
+
+/// Like [`source`], for rows so large that only one is made at a time.
+pub fn source_of_large_rows<'a, Rows, Open>(part: Part, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
+where
+    Rows: Chunk + 'a,
+    Open: FnMut(u64) -> Rows + Send + 'a,
+{
+    Box::new(Chunks { left: part.chunks(chunks), rows_per_fill: 1, open, current: None })
 }
 
 pub fn no_rows() -> Box<dyn RowSource> {

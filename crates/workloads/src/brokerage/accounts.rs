@@ -74,8 +74,9 @@ impl Account {
     }
 
     /// The persons who may trade in it, its owner first.
-    pub fn persons(&self, seed: u64, customer: u32) -> impl Iterator<Item = Person> {
-        std::iter::once(ids::id(customer)).chain(self.others().to_vec()).map(move |id| Person::new(seed, id))
+    pub fn persons(self, seed: u64, customer: u32) -> impl Iterator<Item = Person> {
+        let others = self.others.into_iter().take(self.others_count);
+        std::iter::once(ids::id(customer)).chain(others).map(move |id| Person::new(seed, id))
     }
 }
 

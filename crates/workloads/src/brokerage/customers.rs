@@ -48,6 +48,14 @@ pub fn accounts(customer: u32) -> u32 {
     }
 }
 
+/// The place of a customer's watch list.
+pub fn watch_list_of(customer: u32) -> u32 {
+    const FACTOR: u32 = 631;
+    const OFFSET: u32 = 97;
+    let (unit, place) = (customer / LOAD_UNIT, customer % LOAD_UNIT);
+    LOAD_UNIT * unit + (FACTOR * place + OFFSET) % LOAD_UNIT
+}
+
 /// A rank, drawn so that its chance grows with it: from 0.6 to 3.4 times that of a rank of weight 1.
 pub fn draw_rank(stream: &mut Stream) -> u32 {
     // Above 0, up to the sum of the weights.

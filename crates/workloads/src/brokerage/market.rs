@@ -193,9 +193,11 @@ pub fn industry_of(company: u32) -> u32 {
 }
 
 /// Two letters.
-pub fn industry_id(industry: u32) -> [u8; 2] {
+pub fn industry_id(industry: u32) -> Letters<2> {
     const LETTERS: u32 = 26;
-    [b'A' + (industry / LETTERS % LETTERS) as u8, b'A' + (industry % LETTERS) as u8]
+    let mut id = Letters::default();
+    id.push(&[b'A' + (industry / LETTERS % LETTERS) as u8, b'A' + (industry % LETTERS) as u8]);
+    id
 }
 
 /// The industries: the places of their sectors, and their names.

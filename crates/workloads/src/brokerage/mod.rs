@@ -3,27 +3,150 @@
 //! Left out, and listed in [`deviations`]: the original's generator, its texts, and its rules for publication.
 
 pub mod accounts;
+mod audit;
 pub mod calendar;
+mod checks;
 pub mod customers;
+mod deviations;
 pub mod ids;
+mod ledger;
 pub mod lots;
 pub mod market;
+mod orders;
 pub mod people;
 pub mod places;
 pub mod price;
-pub mod settings;
+mod replay;
+mod rows;
+mod settings;
 pub mod size;
 pub mod skew;
-pub mod tables;
+mod stored;
+mod tables;
 pub mod trading;
-pub mod words;
+mod unit;
+mod watched;
+mod words;
 
-use crate::sql;
-use engines::statement::ByDialect;
+use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::ledger::{self as sums, Ledger};
+use crate::sql::{self, SqlError, filled};
+use ::settings::Problem;
+use engines::admin::Admin;
+use engines::session::SessionError;
+use engines::statement::{ByDialect, Dialect};
+use record::check::{CheckResult, Moment};
+use record::trial::KindTotals;
+use replay::Totals;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
+pub use rows::MAIL_DOMAINS;
 pub use settings::{KEYS, Settings};
 
 pub const KIND: &str = "brokerage";
 
-pub const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
-pub const FINISH: ByDialect<&str> = sql::files!("sql/finish");
+const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
+const FINISH: ByDialect<&str> = sql::files!("sql/finish");
+
+/// The workload at one size.
+#[derive(Debug)]
+pub struct Brokerage {
+    settings: Settings,
+    checks: checks::Checks,
+    /// Counted once, when they are first needed: the initial trading of all load units is replayed for them.
+    totals: OnceLock<Totals>,
+}
+
+impl Brokerage {
+    pub fn new(settings: Settings) -> Result<Self, SqlError> {
+        Ok(Self { checks: checks::Checks::read()?, settings, totals: OnceLock::new() })
+    }
+
+    /// Makes it from the workload's table, which need not be checked yet.
+    pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        let settings: Settings = ::settings::read(table, KEYS)?;
+        settings.check()?;
+        Self::new(settings).map_err(SqlError::into_problems)
+    }
+
+    fn totals(&self) -> &Totals {
+        self.totals.get_or_init(|| Totals::count(self.settings.data_seed, self.settings.size()))
+    }
+}
+
+impl Dataset for Brokerage {
+    fn tables(&self) -> &[Table] {
+        tables::TABLES
+    }
+
+    fn expected_rows(&self, table: &Table) -> u64 {
+        rows::expected_rows(self, &table.name)
+    }
+
+    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+        let highest = rows::highest_key(self, &table.name)?.unsigned_abs();
+        Some(highest..=highest)
+    }
+
+    /// Trades placed since loading have higher keys.
+    fn highest_key_query(&self, table: &Table) -> Option<&'static str> {
+        (table.name == "trade").then_some(include_str!("sql/loaded.sql"))
+    }
+
+    fn stored_bytes(&self, dialect: Dialect) -> u64 {
+        stored::bytes(&self.settings, dialect)
+    }
+
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        rows::rows(self, table, part)
+    }
+
+    fn schema(&self, dialect: Dialect) -> String {
+        SCHEMA.of(dialect).to_string()
+    }
+
+    fn finish(&self, dialect: Dialect) -> String {
+        let next_trade = ids::trade_id(self.settings.size().orders() + 1).to_string();
+        filled(FINISH.of(dialect), &[("{next_trade}", &next_trade)])
+    }
+
+    fn put_back(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
+            Dialect::Sqlite | Dialect::Postgres => "",
+        }
+    }
+
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
+        checks::check(self, admin, dialect, moment)
+    }
+
+    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+        sums::state(&self.checks.sums, admin)
+    }
+
+    fn reconcile(
+        &self,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+        whole_run: &[KindTotals],
+    ) -> Vec<CheckResult> {
+        ledger::reconcile(&Ledger { before, after, whole_run })
+    }
+
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
+        audit::audit(kinds, tally)
+    }
+
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
+    }
+
+    fn notice(&self) -> &'static str {
+        deviations::NOTICE
+    }
+}

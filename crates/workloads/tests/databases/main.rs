@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
+mod brokerage;
 mod conditions;
 mod database;
 mod dvd;
@@ -202,5 +203,24 @@ fn every_condition_of_dvd_store_can_fail_on_postgres() {
 fn every_condition_of_dvd_store_can_fail_on_mariadb() {
     if mariadb_is_here() {
         dvd::each_condition_finds_its_violation(&Database::mariadb());
+    }
+}
+
+#[test]
+fn brokerage_holds_and_can_fail_on_sqlite() {
+    brokerage::load_and_find_each_violation(&Database::sqlite());
+}
+
+#[test]
+fn brokerage_holds_and_can_fail_on_postgres() {
+    if postgres_is_here() {
+        brokerage::load_and_find_each_violation(&Database::postgres());
+    }
+}
+
+#[test]
+fn brokerage_holds_and_can_fail_on_mariadb() {
+    if mariadb_is_here() {
+        brokerage::load_and_find_each_violation(&Database::mariadb());
     }
 }

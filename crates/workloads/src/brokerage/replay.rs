@@ -1,0 +1,239 @@
+//! The initial trading of a load unit, replayed: what each trade costs and what it does to the holdings.
+//!
+//! Every table of trades comes from a replay, so they agree with each other. A replay takes a fraction of the time in which
+//! a database loads one of these tables. So each table has a replay of its own, and nothing is kept in between.
+
+use super::accounts::Account;
+use super::lots::{Lot, Walk};
+use super::orders::{Order, Orders};
+use super::size::{BROKERS_OF_UNIT, LOAD_UNIT, Size};
+use super::trading::{Costs, band, commission_cents, commission_rate, settlement_cents, tax_cents};
+use super::unit::{Held, Member, Position, Unit};
+use super::{customers, ids, watched};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a trade did to a lot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The order that opened the lot.
+    pub opened_by: u64,
+    pub before: i64,
+    pub after: i64,
+}
+
+/// A completed trade.
+#[derive(Debug, Clone, Copy)]
+pub struct Trade {
+    pub order: Order,
+    pub member: Member,
+    pub charge_cents: i64,
+    pub commission_cents: i64,
+    pub tax_cents: i64,
+    /// Of the settlement.
+    pub amount_cents: i64,
+}
+
+/// An order that waits for its completion; the heap gives the earliest first.
+struct Waiting(Reverse<(i64, u64)>, Order);
+
+impl Waiting {
+    fn new(order: Order) -> Self {
+        Self(Reverse((order.completed, order.number)), order)
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+pub struct Replay {
+    unit: Unit,
+    orders: Orders,
+    waiting: BinaryHeap<Waiting>,
+    /// The next order that is placed.
+    placed: Option<Order>,
+    /// What the last trade did to lots.
+    changes: Vec<Change>,
+    /// Which lots changed, before and after.
+    walked: Vec<(i64, i64)>,
+}
+
+impl Replay {
+    pub fn new(seed: u64, size: Size, unit: u32) -> Self {
+        let mut orders = Orders::new(seed, size, unit);
+        let unit = Unit::new(seed, size, unit);
+        let placed = orders.next(&unit);
+        Self { unit, orders, waiting: BinaryHeap::new(), placed, changes: Vec::new(), walked: Vec::new() }
+    }
+
+    /// The next trade, in the order of their completion.
+    pub fn next(&mut self) -> Option<Trade> {
+        // An order that is placed later is completed later, too.
+        while let Some(placed) = self.placed
+            && self.waiting.peek().is_none_or(|first| placed.placed < first.1.completed)
+        {
+            self.waiting.push(Waiting::new(placed));
+            self.placed = self.orders.next(&self.unit);
+        }
+        let order = self.waiting.pop()?.1;
+        Some(self.complete(order))
+    }
+
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    pub fn position(&self, order: &Order) -> &Position {
+        &self.unit.positions[order.position as usize]
+    }
+
+    /// What is held at the end.
+    pub fn finish(mut self) -> Unit {
+        while self.next().is_some() {}
+        self.unit
+    }
+
+    fn complete(&mut self, order: Order) -> Trade {
+        let gain_cents = self.trade(&order);
+        let position = &self.unit.positions[order.position as usize];
+        let member = self.unit.members[position.account as usize];
+        let rate = commission_rate(member.tier, position.exchange, band(order.quantity));
+        let tax_cents = if member.tax_status == 0 { 0 } else { tax_cents(gain_cents, member.tax_rates) };
+        let charge_cents = order.of.charge_cents(member.tier);
+        let commission_cents = commission_cents(rate, order.quantity, order.price_cents);
+        let withheld_cents = if member.tax_status == 1 { tax_cents } else { 0 };
+        let costs = Costs { charge_cents, commission_cents, withheld_cents };
+        let amount_cents = settlement_cents(order.of, order.quantity, order.price_cents, costs);
+        Trade { order, member, charge_cents, commission_cents, tax_cents, amount_cents }
+    }
+
+    /// Changes the lots, and returns what the trade gains by those that it closes.
+    fn trade(&mut self, order: &Order) -> i64 {
+        let lots = &mut self.unit.positions[order.position as usize].lots;
+        let Order { quantity, price_cents, is_lifo, .. } = *order;
+        let count = lots.len();
+        let place = |number: usize| if is_lifo { count - 1 - number } else { number };
+        self.walked.clear();
+        let walk = Walk { is_sell: order.of.is_sell(), quantity, price_cents };
+        let in_order = (0..count).map(|number| lots[place(number)].lot);
+        let closed = walk.over(in_order, |_, before, after| self.walked.push((before, after)));
+        self.changes.clear();
+        for &(before, after) in &self.walked {
+            let Some(lot) = (if is_lifo { lots.back_mut() } else { lots.front_mut() }) else { break };
+            self.changes.push(Change { opened_by: lot.order, before, after });
+            lot.lot.quantity = after;
+            if after == 0 {
+                if is_lifo {
+                    lots.pop_back()
+                } else {
+                    lots.pop_front()
+                };
+            }
+        }
+        if closed.new_lot != 0 {
+            let lot = Lot { quantity: closed.new_lot, price_cents };
+            lots.push_back(Held { order: order.number, lot, opened: order.completed });
+            self.changes.push(Change { opened_by: order.number, before: 0, after: closed.new_lot });
+        }
+        closed.gain_cents()
+    }
+}
+
+impl Trade {
+    pub fn id(&self) -> i64 {
+        ids::trade_id(self.order.number)
+    }
+}
+
+/// What the trades of a broker sum up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Brokered {
+    pub trades: i64,
+    pub commission_cents: i64,
+}
+
+/// Numbers of rows that are random or follow from the trading of all load units, and the sums of all brokers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Totals {
+    pub histories: u64,
+    pub cash_transactions: u64,
+    pub holding_histories: u64,
+    pub holdings: u64,
+    pub summaries: u64,
+    pub permissions: u64,
+    pub watch_items: u64,
+    pub brokers: Vec<Brokered>,
+}
+
+impl Totals {
+    /// Replays all load units on several threads.
+    pub fn count(seed: u64, size: Size) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = u32::try_from(threads).unwrap_or(1).min(size.load_units());
+        let units = |thread: u32| size.load_units() * thread / threads..size.load_units() * (thread + 1) / threads;
+        std::thread::scope(|scope| {
+            let parts: Vec<_> = (0..threads)
+                .map(|thread| scope.spawn(move || units(thread).map(|unit| Self::of_unit(seed, size, unit)).collect()))
+                .collect();
+            let mut all = Self::default();
+            for part in parts {
+                let part: Vec<Self> = part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                for unit in part {
+                    all.add(unit);
+                }
+            }
+            all
+        })
+    }
+
+    fn of_unit(seed: u64, size: Size, unit: u32) -> Self {
+        let mut totals = Self { brokers: vec![Brokered::default(); BROKERS_OF_UNIT as usize], ..Self::default() };
+        let mut replay = Replay::new(seed, size, unit);
+        while let Some(trade) = replay.next() {
+            totals.histories += if trade.order.of.is_market() { 2 } else { 3 };
+            totals.cash_transactions += u64::from(trade.order.is_cash);
+            totals.holding_histories += replay.changes().len() as u64;
+            let broker = &mut totals.brokers[(trade.member.broker % BROKERS_OF_UNIT) as usize];
+            broker.trades += 1;
+            broker.commission_cents += trade.commission_cents;
+        }
+        for customer in LOAD_UNIT * unit..LOAD_UNIT * (unit + 1) {
+            totals.watch_items += u64::from(watched::count(seed, customer));
+            let accounts = (0..customers::accounts(customer)).map(|account| Account::new(seed, customer, account));
+            totals.permissions += accounts.map(|account| 1 + account.others().len() as u64).sum::<u64>();
+        }
+        for position in &replay.finish().positions {
+            totals.holdings += position.lots.len() as u64;
+            totals.summaries += u64::from(!position.lots.is_empty());
+        }
+        totals
+    }
+
+    fn add(&mut self, unit: Self) {
+        self.histories += unit.histories;
+        self.cash_transactions += unit.cash_transactions;
+        self.holding_histories += unit.holding_histories;
+        self.holdings += unit.holdings;
+        self.summaries += unit.summaries;
+        self.permissions += unit.permissions;
+        self.watch_items += unit.watch_items;
+        self.brokers.extend(unit.brokers);
+    }
+}
