@@ -28,6 +28,7 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
         let free = shard.taken(role);
         let before = session.work();
         let sent = shard.clock.now();
+        effects.set_due(job.due.0);
         let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut effects).await;
         let done = shard.clock.now();
         let ending = if let TransactionEnd::Ended(ending) = outcome { Some(ending) } else { None };
@@ -210,6 +211,13 @@ impl<T: ShardTypes> Shard<'_, T> {
     pub fn take_caused(&self, job: Job<InputOf<T>>, now: Nanos) {
         let actor = job.actor;
         let Some(actor_state) = self.reacting(actor) else { return };
+        if self.workload.is_note(&job.input) {
+            let mut users = actor_state.clients.borrow_mut();
+            if let Some(state) = job.user.and_then(|user| users.state_mut(user)) {
+                self.workload.note(state, job.input);
+            }
+            return;
+        }
         actor_state.deferral.borrow_mut().cause(job, now);
         self.agenda.wake_one(actor);
     }

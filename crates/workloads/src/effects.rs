@@ -65,6 +65,7 @@ pub struct Effects<'a, I> {
     clock: &'a dyn Fn() -> u64,
     /// Asks the driver to poll the transaction again at this moment.
     alarm: &'a dyn Fn(u64),
+    due_ns: u64,
     kept: Kept,
     /// Whether the step that is open was begun by an earlier attempt.
     goes_on: bool,
@@ -90,9 +91,25 @@ impl<'a, I> Effects<'a, I> {
             steps: Vec::new(),
             clock,
             alarm,
+            due_ns: 0,
             kept: Kept { parts: 0, tally: Tally::new(counters), receipt: 0, follow_ups: 0, steps: 0 },
             goes_on: false,
         }
+    }
+
+    /// This moment by the driver's clock, which also gives the times of what is caused.
+    pub fn now_ns(&self) -> u64 {
+        (self.clock)()
+    }
+
+    /// When the transaction was due, by the same clock. Its response counts from then.
+    pub fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// The driver says this of each transaction before its first attempt.
+    pub fn set_due(&mut self, due_ns: u64) {
+        self.due_ns = due_ns;
     }
 
     /// Waits within the transaction, which keeps its session and its locks.

@@ -153,4 +153,11 @@ pub trait Workload: Sync {
     /// Called after a transaction ended well. It keeps for the user what later inputs need of the answers
     /// ([`Effects::receipt`]), and causes what follows from them.
     fn learn(&self, _client: &mut Self::Client, _input: &Self::Input, _effects: &mut Effects<'_, Self::Input>) {}
+    /// Whether this is only news for a user: what [`note`](Self::note) takes in, without a transaction of its own.
+    fn is_note(&self, _input: &Self::Input) -> bool {
+        false
+    }
+    /// Lets a user of a reacting actor know something that another's transaction causes. It comes on the thread where the
+    /// user lives, as soon as that thread sees it; `after` of such a [`FollowUp`](crate::effects::FollowUp) has no meaning.
+    fn note(&self, _client: &mut Self::Client, _input: Self::Input) {}
 }

@@ -10,6 +10,7 @@ use crate::deferral::{OVERDUE_AFTER, QUEUE_CAPACITY};
 use crate::plan::Control;
 use engines::session::SessionError;
 use record::intervals::Span;
+use std::time::Duration;
 
 /// Sales take 1 ms, deliveries as long as given.
 pub fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
@@ -139,4 +140,19 @@ fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
     let longest = quantile(&deliveries, 1.0);
     assert!(longest < Nanos::from_millis(12).as_micros(), "none waits behind later ones: {longest} µs");
     assert!(OVERDUE_AFTER > Nanos::from_millis(12), "so a pool would not grow either");
+}
+
+#[test]
+fn a_user_knows_of_what_it_was_told_before_it_acts_and_how_late_it_acts() {
+    let workload = Rehearsed::telling(Duration::from_millis(300));
+    let stop = Control::default();
+    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
+    let report = run.alone(deliveries_take(1));
+    let known = workload.known.lock().unwrap();
+    assert_eq!(known.len() as u64, report.deferred.done, "being told takes no session");
+    assert!(known.len() > 600, "{}", known.len());
+    // A delivery is due 300 ms after its sale and takes 1 ms, as sales do.
+    for (number, (sales, late_ns)) in (1_u32..).zip(known.iter()) {
+        assert_eq!((sales - number, *late_ns), (301.min(1_000 - number), 1_000_000), "delivery {number}");
+    }
 }

@@ -12,11 +12,15 @@ pub const KINDS: [Kind; 2] = [Kind::transaction("sale", true), Kind::transaction
 pub const COUNTERS: &[&str] = &["lines"];
 
 const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 0)];
+/// The same, if deliveries belong to a user who is told of each sale.
+const TOLD: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 1)];
 const ENDING: &[Actor] = &[Actor::ending("clients")];
 
 /// Statement ids equal the kind's index, so that a script can tell them apart.
 pub const SALE: u16 = 0;
 pub const DELIVERY: u16 = 1;
+/// No transaction, but what a user is told of a sale.
+const NOTE: u16 = 2;
 
 /// More than any virtual run makes. Tests on real threads do not look at it.
 const REMEMBERED_MAX: usize = 300_000;
@@ -29,6 +33,8 @@ pub struct Rehearsed {
     pub rollback_every: u32,
     /// Each sale causes a delivery after this time.
     causes_after: Option<Duration>,
+    /// The user of the deliveries is told of each sale before that.
+    tells: bool,
     /// Its deliveries belong to an actor that others may not cause work for.
     misdirects: bool,
     /// Each client ends after this many transactions; 0 means that none ever ends.
@@ -39,6 +45,8 @@ pub struct Rehearsed {
     /// Think times are exponential around `thinking` instead of constant.
     pub thinking_varies: bool,
     attempts: Mutex<Vec<Input>>,
+    /// For each delivery: how many sales its user knew of, and the nanoseconds between its due moment and its end.
+    pub known: Mutex<Vec<(u32, u64)>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +84,10 @@ impl Rehearsed {
 
     pub fn causing(after: Duration) -> Self {
         Self { causes_after: Some(after), ..Self::default() }
+    }
+
+    pub fn telling(after: Duration) -> Self {
+        Self { tells: true, ..Self::causing(after) }
     }
 
     pub fn pausing(keying_ms: u64, thinking_ms: u64) -> Self {
@@ -124,6 +136,8 @@ impl Workload for Rehearsed {
     fn actors(&self) -> &'static [Actor] {
         if self.misdirects {
             const { &[Actor::paced("clients"), Actor::paced("deliveries")] }
+        } else if self.tells {
+            TOLD
         } else if self.ends_after > 0 {
             ENDING
         } else if self.deferred_every > 0 || self.causes_after.is_some() {
@@ -153,7 +167,7 @@ impl Workload for Rehearsed {
     }
 
     fn performer(&self, input: &Input) -> u16 {
-        u16::from(input.kind == DELIVERY)
+        u16::from(input.kind != SALE)
     }
 
     fn pause(&self, _client: &mut Client, input: &Input, terminal: bool) -> Pause {
@@ -179,9 +193,23 @@ impl Workload for Rehearsed {
         Ok(Ending::Committed)
     }
 
-    fn learn(&self, _: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
+    fn learn(&self, client: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
         if let (Some(after), SALE) = (self.causes_after, input.kind) {
-            effects.cause(FollowUp { input: Input { kind: DELIVERY, ..*input }, after, user: None });
+            let user = self.tells.then_some(0);
+            if self.tells {
+                effects.cause(FollowUp { input: Input { kind: NOTE, ..*input }, after, user });
+            }
+            effects.cause(FollowUp { input: Input { kind: DELIVERY, ..*input }, after, user });
+        } else if self.tells {
+            self.known.lock().unwrap().push((client.number, effects.now_ns() - effects.due_ns()));
         }
+    }
+
+    fn is_note(&self, input: &Input) -> bool {
+        input.kind == NOTE
+    }
+
+    fn note(&self, client: &mut Client, _: Input) {
+        client.number += 1;
     }
 }

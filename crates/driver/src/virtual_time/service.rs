@@ -116,4 +116,17 @@ impl<W: Workload> Workload for Timed<'_, W> {
         session.execute(StatementId(self.kind(input)), &[]).await?;
         Ok(Ending::Committed)
     }
+
+    /// What users learn in a rehearsal lacks the answers, so they cause what follows from inputs alone.
+    fn learn(&self, client: &mut W::Client, input: &W::Input, effects: &mut Effects<'_, W::Input>) {
+        self.0.learn(client, input, effects);
+    }
+
+    fn is_note(&self, input: &W::Input) -> bool {
+        self.0.is_note(input)
+    }
+
+    fn note(&self, client: &mut W::Client, input: W::Input) {
+        self.0.note(client, input);
+    }
 }
