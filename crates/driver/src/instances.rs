@@ -21,13 +21,16 @@ const POLL: Duration = Duration::from_millis(5);
 const LATE_MS: u64 = 2_000;
 /// Gives each further instance another seed. (2^64 divided by the square root of 3.)
 const SEED_OF_INSTANCE: u64 = 0x93CD_3A2C_8198_E269;
+/// The actor that a study's load describes. Those that a workload paces itself work on each database.
+const OF_THE_LOAD: u16 = 0;
 
 /// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others.
 pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let share = Generator { number: instance.into(), of: of.into() };
     let mut own = plan.clone();
     own.seed = plan.seed.wrapping_add(u64::from(instance).wrapping_mul(SEED_OF_INSTANCE));
-    for stream in own.phases.iter_mut().flat_map(|phase| &mut phase.streams) {
+    let streams = own.phases.iter_mut().flat_map(|phase| &mut phase.streams);
+    for stream in streams.filter(|stream| stream.actor == OF_THE_LOAD) {
         stream.pacing = share.of_pacing(stream.pacing);
         stream.ramp_per_s = stream.ramp_per_s.map(|rate| rate / f64::from(share.of));
     }
@@ -211,7 +214,7 @@ impl MergedTicks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{ArrivalProcess, Pacing};
+    use crate::plan::{ArrivalProcess, Pacing, Stream};
 
     fn second(elapsed_ms: u64, counted: u64) -> Tick {
         Tick { elapsed_ms, measured: true, counted, committed: counted, errors: 1 }
@@ -236,8 +239,14 @@ mod tests {
             Pacing::Arrivals { per_second: 90.0, process: ArrivalProcess::Poisson, sessions: 6 },
         ];
         for pacing in pacings {
-            let plan = DrivePlan { shards: 4, ..DrivePlan::timed(pacing, 0, 1_000, 1) };
+            let mut plan = DrivePlan { shards: 4, ..DrivePlan::timed(pacing, 0, 1_000, 1) };
+            let of_each = Stream::of(1, Pacing::Clients { clients: 1 });
+            plan.phases[0].streams.push(of_each);
             let shares: Vec<DrivePlan> = (0..3).map(|instance| share_of(&plan, instance, 3)).collect();
+            assert!(
+                shares.iter().all(|share| share.phases[0].streams[1] == of_each),
+                "the workload's own is not shared"
+            );
             let own = |share: &DrivePlan| share.phases[0].streams[0].pacing;
             let users: u32 = shares.iter().map(|share| own(share).clients()).sum();
             let sessions: u32 = shares.iter().map(|share| own(share).sessions()).sum();
