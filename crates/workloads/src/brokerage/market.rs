@@ -205,6 +205,10 @@ pub fn industries() -> impl Iterator<Item = (usize, &'static str)> {
     INDUSTRIES.lines().enumerate().flat_map(|(sector, line)| line.split(';').map(move |name| (sector, name.trim())))
 }
 
+pub fn industry_name(industry: u32) -> &'static str {
+    industries().nth(industry as usize).map_or("", |(_, name)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! A person's names and tax id, which follow from an id alone. Not every person is a customer.
 
+use super::ids;
 use super::words::{self, below};
 use crate::random::{Letters, Stream};
 
@@ -9,6 +10,8 @@ pub const LAST_NAME_MAX: usize = 25;
 pub const FULL_NAME_MAX: usize = 46;
 pub const TAX_ID_MAX: usize = 14;
 const FEMALE_PERCENT: u64 = 51;
+/// Brokers are other persons than the customers of the same numbers.
+const BROKERS_FROM: i64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Person {
@@ -38,6 +41,10 @@ impl Person {
         let mut middle_name = Letters::default();
         middle_name.push(&letter);
         Self { first_name, last_name, middle_name, is_female, tax_id: tax_id(&mut stream) }
+    }
+
+    pub fn of_broker(seed: u64, broker: u32) -> Self {
+        Self::new(seed, ids::id(broker) + BROKERS_FROM)
     }
 
     /// As a broker and the executor of a trade are named.
