@@ -1,7 +1,7 @@
 //! The list of workloads. Adding one takes a folder, its module, and a line here.
 
 use crate::workload::Workload;
-use crate::{dvd_store, file, order_entry, slob, sysbench_oltp};
+use crate::{brokerage, dvd_store, file, order_entry, slob, sysbench_oltp};
 use settings::{Key, Problem};
 
 /// A workload that a study may name.
@@ -87,6 +87,7 @@ macro_rules! workloads {
 workloads! {
     order_entry::OrderEntry,
     dvd_store::DvdStore,
+    brokerage::Brokerage,
     slob::Slob,
     sysbench_oltp::SysbenchOltp,
     file::OwnTransactions,

@@ -8,7 +8,10 @@ pub mod calendar;
 mod checks;
 pub mod customers;
 mod deviations;
+mod driven;
+mod exchange;
 pub mod ids;
+mod inputs;
 mod ledger;
 pub mod lots;
 pub mod market;
@@ -21,20 +24,24 @@ mod rows;
 mod settings;
 pub mod size;
 pub mod skew;
+mod statements;
 mod stored;
 mod tables;
+mod tally;
 pub mod trading;
+mod transactions;
 mod unit;
 mod watched;
 mod words;
 
+use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::ledger::{self as sums, Ledger};
 use crate::sql::{self, SqlError, filled};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::SessionError;
-use engines::statement::{ByDialect, Dialect};
+use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use replay::Totals;
@@ -44,10 +51,20 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+pub use driven::Client;
+pub use inputs::Input;
 pub use rows::MAIL_DOMAINS;
 pub use settings::{KEYS, Settings};
 
 pub const KIND: &str = "brokerage";
+
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
+    kind: KIND,
+    meaning: "a brokerage house: customers order trades, and a market that answers executes them",
+    keys: KEYS,
+    driving_keys: &["statements"],
+    metric: Metric { name: "trade results", unit: "trade results/s", per_ms: 1_000 },
+};
 
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
 const FINISH: ByDialect<&str> = sql::files!("sql/finish");
@@ -56,6 +73,7 @@ const FINISH: ByDialect<&str> = sql::files!("sql/finish");
 #[derive(Debug)]
 pub struct Brokerage {
     settings: Settings,
+    statements: ByDialect<Vec<Statement>>,
     checks: checks::Checks,
     /// Counted once, when they are first needed: the initial trading of all load units is replayed for them.
     totals: OnceLock<Totals>,
@@ -63,7 +81,8 @@ pub struct Brokerage {
 
 impl Brokerage {
     pub fn new(settings: Settings) -> Result<Self, SqlError> {
-        Ok(Self { checks: checks::Checks::read()?, settings, totals: OnceLock::new() })
+        let (statements, checks) = (statements::read()?, checks::Checks::read()?);
+        Ok(Self { settings, statements, checks, totals: OnceLock::new() })
     }
 
     /// Makes it from the workload's table, which need not be checked yet.
@@ -138,8 +157,8 @@ impl Dataset for Brokerage {
         ledger::reconcile(&Ledger { before, after, whole_run })
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
-        audit::audit(kinds, tally)
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<CheckResult> {
+        audit::audit(self.settings.size(), kinds, tally, waiting)
     }
 
     fn deviations(&self) -> Vec<Cow<'static, str>> {

@@ -1,0 +1,223 @@
+//! The inputs of the transactions, drawn completely before they run.
+//!
+//! Things are named by their places, which count from 0. A transaction turns them into the ids, names and symbols that the
+//! original hands to the database.
+
+mod deck;
+mod draw;
+mod upkeep;
+
+use super::ids;
+use super::tally::Work;
+use super::trading::TradeType;
+use crate::random::Stream;
+use crate::workload::User;
+use engines::session::Date;
+
+pub use deck::Deck;
+pub use draw::draw;
+pub use upkeep::{Maintainer, Upkeep};
+
+/// How many brokers a broker-volume asks for at most, and how many trades a lookup of trades.
+pub const BROKERS_MAX: usize = 40;
+pub const TRADES: usize = 20;
+/// Entries of a ticker.
+pub const ENTRIES: usize = 20;
+
+/// The inputs of one transaction. The large ones are on the heap, because tens of thousands of small ones wait for the market.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    BrokerVolume(Box<BrokerVolume>),
+    CustomerPosition(CustomerPosition),
+    MarketFeed(Box<[Entry; ENTRIES]>),
+    MarketWatch(MarketWatch),
+    SecurityDetail(SecurityDetail),
+    TradeLookup(Lookup),
+    TradeOrder(Box<TradeOrder>),
+    TradeResult(TradeResult),
+    TradeStatus(Account),
+    TradeUpdate(Lookup),
+    DataMaintenance(Upkeep),
+    TradeCleanup,
+    /// No transaction: what the market is told of an order that waits for its price.
+    Limit(Limit),
+}
+
+impl Input {
+    /// `None` if it is no transaction.
+    pub fn work(&self) -> Option<Work> {
+        Some(match self {
+            Self::BrokerVolume(_) => Work::BrokerVolume,
+            Self::CustomerPosition(_) => Work::CustomerPosition,
+            Self::MarketFeed(_) => Work::MarketFeed,
+            Self::MarketWatch(_) => Work::MarketWatch,
+            Self::SecurityDetail(_) => Work::SecurityDetail,
+            Self::TradeLookup(_) => Work::TradeLookup,
+            Self::TradeOrder(_) => Work::TradeOrder,
+            Self::TradeResult(_) => Work::TradeResult,
+            Self::TradeStatus(_) => Work::TradeStatus,
+            Self::TradeUpdate(_) => Work::TradeUpdate,
+            Self::DataMaintenance(_) => Work::DataMaintenance,
+            Self::TradeCleanup => Work::TradeCleanup,
+            Self::Limit(_) => return None,
+        })
+    }
+}
+
+/// One of a customer's accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Account {
+    pub customer: u32,
+    pub number: u32,
+}
+
+impl Account {
+    pub fn id(self) -> i64 {
+        ids::account_id(self.customer, self.number)
+    }
+}
+
+/// Pending orders of some brokers for securities of a sector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerVolume {
+    brokers: [u32; BROKERS_MAX],
+    count: usize,
+    /// The sector's name.
+    pub sector: &'static str,
+}
+
+impl BrokerVolume {
+    pub fn brokers(&self) -> &[u32] {
+        &self.brokers[..self.count]
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerPosition {
+    pub customer: u32,
+    pub by_tax_id: bool,
+    /// The account whose history is asked for, among those that were found.
+    pub history_of: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarketWatch {
+    pub of: Watched,
+    pub since: Date,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watched {
+    ListOf(u32),
+    Account(Account),
+    /// Companies of the industry in a range of places.
+    Industry {
+        industry: u32,
+        first: u32,
+        last: u32,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityDetail {
+    pub security: u32,
+    pub since: Date,
+    pub days: i64,
+    pub with_item: bool,
+}
+
+/// Which trades to look up, and from which moment on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// Ids in ascending order, so that two updates lock their trades in the same order.
+    Trades(Box<[i64; TRADES]>),
+    OfAccount {
+        account: Account,
+        from_us: i64,
+    },
+    OfSecurity {
+        security: u32,
+        from_us: i64,
+    },
+    /// The holdings that the first trade changed.
+    Holdings {
+        account: Account,
+        from_us: i64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is drawn by itself, as in the original")]
+pub struct TradeOrder {
+    pub account: Account,
+    pub security: u32,
+    /// The customer knows the company and the issue instead of the symbol.
+    pub by_company: bool,
+    /// The person who orders, by its id.
+    pub executor: i64,
+    pub kind: TradeType,
+    pub on_margin: bool,
+    pub newest_first: bool,
+    pub quantity: i64,
+    /// Of an order with a limit.
+    pub limit_cents: i64,
+    pub rolls_back: bool,
+}
+
+impl TradeOrder {
+    pub fn is_by_other(&self) -> bool {
+        self.executor != ids::id(self.account.customer)
+    }
+}
+
+/// The market has executed an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TradeResult {
+    pub trade: i64,
+    pub price_cents: i64,
+    pub security: u32,
+    pub quantity: i64,
+    /// When the market was told of it, by the driver's clock.
+    pub since_ns: u64,
+}
+
+/// A price and a number of shares on the ticker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Entry {
+    pub security: u32,
+    pub price_cents: i64,
+    pub quantity: i64,
+}
+
+/// An order that waits until the price meets its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub security: u32,
+    pub kind: TradeType,
+    pub price_cents: i64,
+    /// When the market was told of it, by the driver's clock.
+    pub since_ns: u64,
+}
+
+/// A customer's user: one client of the load.
+#[derive(Debug, Clone)]
+pub struct Customer {
+    stream: Stream,
+    deck: Deck,
+    /// How long the market takes to execute an order. It has a stream of its own, because answers decide whether it is drawn.
+    pub delays: Stream,
+}
+
+impl Customer {
+    pub fn new(user: User) -> Self {
+        let phase = user.phase.into();
+        Self {
+            stream: Stream::new(user.seed, "customers", [user.index, phase]),
+            deck: Deck::default(),
+            delays: Stream::new(user.seed, "executions", [user.index, phase]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Trade-lookup: trades of the past with their settlements and histories, and what trade-update reads in the same way.
+
+use super::super::calendar;
+use super::super::inputs::{Lookup, TRADES};
+use super::super::settings::Settings;
+use super::super::statements::Sql;
+use super::super::tally::{Counter, count_if};
+use super::{number, symbol};
+use crate::effects::Tally;
+use crate::requests::Requests;
+use engines::session::{Access, Param, Session, SessionError};
+
+/// Lookups of a range of time end so long after the initial trading.
+const AFTER_END_US: i64 = 15 * 60 * 1_000_000;
+const HISTORIES: std::ops::RangeInclusive<usize> = 1..=20;
+
+/// A trade that was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    pub trade: i64,
+    pub is_cash: bool,
+}
+
+pub async fn run<S: Session>(
+    session: &mut S,
+    mut requests: Requests<'_>,
+    input: &Lookup,
+    settings: &Settings,
+    tally: &mut Tally,
+) -> Result<(), SessionError> {
+    requests.begin(Access::ReadOnly);
+    match input {
+        Lookup::Trades(trades) => {
+            let found = read_trades(session, &mut requests, &trades[..]).await?;
+            count_if(tally, Counter::Error611, found.len() != TRADES);
+            read_blocks(session, &mut requests, &found).await?;
+        }
+        Lookup::OfAccount { account, from_us } => {
+            let range = [number(account.id()), number(*from_us), number(end_us(settings))];
+            let found = find(session, &mut requests, Sql::TradesOfAccount, &range).await?;
+            count_if(tally, Counter::Error621, found.len() > TRADES);
+            count_if(tally, Counter::Warning621, found.is_empty());
+            read_blocks(session, &mut requests, &found).await?;
+        }
+        Lookup::OfSecurity { security, from_us } => {
+            let symbol = symbol(*security);
+            let range = [Param::Text(symbol.as_str()), number(*from_us), number(end_us(settings))];
+            let found = find(session, &mut requests, Sql::TradesOfSecurity, &range).await?;
+            count_if(tally, Counter::Error631, found.len() > TRADES);
+            count_if(tally, Counter::Warning631, found.is_empty());
+            read_blocks(session, &mut requests, &found).await?;
+        }
+        Lookup::Holdings { account, from_us } => {
+            let first = requests.add(Sql::FirstTrade, &[number(account.id()), number(*from_us)]);
+            requests.send(session).await?;
+            let first = requests.row_if_any(first)?.map(|found| found.integer(0, 0)).transpose()?;
+            count_if(tally, Counter::Warning641, first.is_none());
+            requests.clear();
+            if let Some(trade) = first {
+                let histories = requests.add(Sql::HoldingHistories, &[number(trade)]);
+                requests.send(session).await?;
+                count_if(tally, Counter::Error642, !HISTORIES.contains(&requests.answer(histories).rows()));
+            }
+        }
+    }
+    session.commit().await
+}
+
+/// The end of the times of lookups, in microseconds since 1970.
+pub fn end_us(settings: &Settings) -> i64 {
+    calendar::end(settings.size().days) + AFTER_END_US
+}
+
+/// Finds the first trades in a range of time. The first columns of the statement are the trade's id and whether it was for cash.
+pub async fn find<S: Session>(
+    session: &mut S,
+    requests: &mut Requests<'_>,
+    sql: Sql,
+    range: &[Param<'_>],
+) -> Result<Vec<Found>, SessionError> {
+    let number = requests.add(sql, range);
+    requests.send(session).await?;
+    let answer = requests.answer(number);
+    let found = |row| Ok(Found { trade: answer.integer(row, 0)?, is_cash: answer.integer(row, 1)? == 1 });
+    let found = (0..answer.rows()).map(found).collect();
+    requests.clear();
+    found
+}
+
+/// Reads trades by their ids. All of them must exist.
+pub async fn read_trades<S: Session>(
+    session: &mut S,
+    requests: &mut Requests<'_>,
+    trades: &[i64],
+) -> Result<Vec<Found>, SessionError> {
+    for trade in trades {
+        requests.add(Sql::Trade, &[number(*trade)]);
+    }
+    requests.send(session).await?;
+    let found = |(trade, number): (&i64, usize)| {
+        let row = requests.row(number)?;
+        row.integer(0, 1)?;
+        row.text(0, 2)?;
+        row.integer(0, 3)?;
+        row.integer(0, 4)?;
+        Ok(Found { trade: *trade, is_cash: row.integer(0, 0)? == 1 })
+    };
+    let found = trades.iter().zip(0..).map(found).collect();
+    requests.clear();
+    found
+}
+
+/// Reads the settlement of each trade, the cash transaction if there is one, and the history.
+pub async fn read_blocks<S: Session>(
+    session: &mut S,
+    requests: &mut Requests<'_>,
+    found: &[Found],
+) -> Result<(), SessionError> {
+    for Found { trade, .. } in found {
+        requests.add(Sql::Settlement, &[number(*trade)]);
+    }
+    let cash = requests.next_number();
+    for Found { trade, .. } in found.iter().filter(|found| found.is_cash) {
+        requests.add(Sql::Cash, &[number(*trade)]);
+    }
+    let histories = requests.next_number();
+    for Found { trade, .. } in found {
+        requests.add(Sql::History, &[number(*trade)]);
+    }
+    if requests.next_number() == 0 {
+        return Ok(());
+    }
+    requests.send(session).await?;
+    for number in 0..cash {
+        let settlement = requests.row(number)?;
+        settlement.integer(0, 0)?;
+        settlement.date(0, 1)?;
+        settlement.text(0, 2)?;
+    }
+    for number in cash..histories {
+        let cash = requests.row(number)?;
+        cash.integer(0, 0)?;
+        cash.integer(0, 1)?;
+        cash.text(0, 2)?;
+    }
+    for number in histories..requests.next_number() {
+        let history = requests.answer(number);
+        history.integer(0, 0)?;
+        history.text(0, 1)?;
+    }
+    requests.clear();
+    Ok(())
+}
