@@ -4,23 +4,13 @@
 //! a database loads one of these tables. So each table has a replay of its own, and nothing is kept in between.
 
 use super::accounts::Account;
-use super::lots::{Lot, Walk};
 use super::orders::{Order, Orders};
 use super::size::{BROKERS_OF_UNIT, LOAD_UNIT, Size};
 use super::trading::{Costs, band, commission_cents, commission_rate, settlement_cents, tax_cents};
-use super::unit::{Held, Member, Position, Unit};
+use super::unit::{Change, Member, Position, Unit};
 use super::{customers, ids, watched};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// What a trade did to a lot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// The order that opened the lot.
-    pub opened_by: u64,
-    pub before: i64,
-    pub after: i64,
-}
 
 /// A completed trade.
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +61,6 @@ pub struct Replay {
     placed: Option<Order>,
     /// What the last trade did to lots.
     changes: Vec<Change>,
-    /// Which lots changed, before and after.
-    walked: Vec<(i64, i64)>,
 }
 
 impl Replay {
@@ -80,7 +68,7 @@ impl Replay {
         let mut orders = Orders::new(seed, size, unit);
         let unit = Unit::new(seed, size, unit);
         let placed = orders.next(&unit);
-        Self { unit, orders, waiting: BinaryHeap::new(), placed, changes: Vec::new(), walked: Vec::new() }
+        Self { unit, orders, waiting: BinaryHeap::new(), placed, changes: Vec::new() }
     }
 
     /// The next trade, in the order of their completion.
@@ -111,8 +99,8 @@ impl Replay {
     }
 
     fn complete(&mut self, order: Order) -> Trade {
-        let gain_cents = self.trade(&order);
-        let position = &self.unit.positions[order.position as usize];
+        let position = &mut self.unit.positions[order.position as usize];
+        let gain_cents = position.trade(&order, &mut self.changes);
         let member = self.unit.members[position.account as usize];
         let rate = commission_rate(member.tier, position.exchange, band(order.quantity));
         let tax_cents = if member.tax_status == 0 { 0 } else { tax_cents(gain_cents, member.tax_rates) };
@@ -122,37 +110,6 @@ impl Replay {
         let costs = Costs { charge_cents, commission_cents, withheld_cents };
         let amount_cents = settlement_cents(order.of, order.quantity, order.price_cents, costs);
         Trade { order, member, charge_cents, commission_cents, tax_cents, amount_cents }
-    }
-
-    /// Changes the lots, and returns what the trade gains by those that it closes.
-    fn trade(&mut self, order: &Order) -> i64 {
-        let lots = &mut self.unit.positions[order.position as usize].lots;
-        let Order { quantity, price_cents, is_lifo, .. } = *order;
-        let count = lots.len();
-        let place = |number: usize| if is_lifo { count - 1 - number } else { number };
-        self.walked.clear();
-        let walk = Walk { is_sell: order.of.is_sell(), quantity, price_cents };
-        let in_order = (0..count).map(|number| lots[place(number)].lot);
-        let closed = walk.over(in_order, |_, before, after| self.walked.push((before, after)));
-        self.changes.clear();
-        for &(before, after) in &self.walked {
-            let Some(lot) = (if is_lifo { lots.back_mut() } else { lots.front_mut() }) else { break };
-            self.changes.push(Change { opened_by: lot.order, before, after });
-            lot.lot.quantity = after;
-            if after == 0 {
-                if is_lifo {
-                    lots.pop_back()
-                } else {
-                    lots.pop_front()
-                };
-            }
-        }
-        if closed.new_lot != 0 {
-            let lot = Lot { quantity: closed.new_lot, price_cents };
-            lots.push_back(Held { order: order.number, lot, opened: order.completed });
-            self.changes.push(Change { opened_by: order.number, before: 0, after: closed.new_lot });
-        }
-        closed.gain_cents()
     }
 }
 
@@ -237,3 +194,6 @@ impl Totals {
         self.brokers.extend(unit.brokers);
     }
 }
+
+#[cfg(test)]
+mod tests;

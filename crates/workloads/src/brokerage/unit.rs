@@ -2,8 +2,9 @@
 
 use super::accounts::{Account, Basket};
 use super::customers;
-use super::lots::Lot;
+use super::lots::{Lot, Walk};
 use super::market::Security;
+use super::orders::Order;
 use super::places::TaxRates;
 use super::size::{ACCOUNTS_OF_UNIT, LOAD_UNIT, Size};
 use std::collections::VecDeque;
@@ -25,6 +26,47 @@ pub struct Position {
     pub security: Security,
     pub exchange: u32,
     pub lots: VecDeque<Held>,
+}
+
+/// What a trade did to a lot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The order that opened the lot.
+    pub opened_by: u64,
+    pub before: i64,
+    pub after: i64,
+}
+
+impl Position {
+    /// Changes the lots as an order asks for, and returns what it gains by those that it closes. Afterwards `changes` has what
+    /// it did to each lot.
+    pub fn trade(&mut self, order: &Order, changes: &mut Vec<Change>) -> i64 {
+        let Order { quantity, price_cents, is_lifo, .. } = *order;
+        let lots = &mut self.lots;
+        let in_order = |number: usize| lots[if is_lifo { lots.len() - 1 - number } else { number }];
+        changes.clear();
+        let walk = Walk { is_sell: order.of.is_sell(), quantity, price_cents };
+        let closed = walk.over((0..lots.len()).map(|number| in_order(number).lot), |number, before, after| {
+            changes.push(Change { opened_by: in_order(number).order, before, after });
+        });
+        for change in &*changes {
+            if change.after == 0 {
+                if is_lifo {
+                    lots.pop_back()
+                } else {
+                    lots.pop_front()
+                };
+            } else if let Some(held) = if is_lifo { lots.back_mut() } else { lots.front_mut() } {
+                held.lot.quantity = change.after;
+            }
+        }
+        if closed.new_lot != 0 {
+            let lot = Lot { quantity: closed.new_lot, price_cents };
+            lots.push_back(Held { order: order.number, lot, opened: order.completed });
+            changes.push(Change { opened_by: order.number, before: 0, after: closed.new_lot });
+        }
+        closed.gain_cents()
+    }
 }
 
 /// An account of the load unit.

@@ -4,6 +4,8 @@ mod companies;
 mod customers;
 mod fixed;
 mod securities;
+#[cfg(test)]
+mod tests;
 mod trades;
 
 use super::Brokerage;
