@@ -22,11 +22,6 @@ pub fn account_id(customer: u32, account: u32) -> i64 {
     (id(customer) - 1) * i64::from(ACCOUNT_SLOTS) + 1 + i64::from(account)
 }
 
-/// The customer of an account.
-pub fn customer_of(account_id: i64) -> Option<u32> {
-    place((account_id - 1) / i64::from(ACCOUNT_SLOTS) + 1)
-}
-
 /// The id of an order's trade. Orders count from 1.
 pub fn trade_id(order: u64) -> i64 {
     TRADE_SHIFT + order.cast_signed()
@@ -45,7 +40,7 @@ mod tests {
     fn ids_are_wider_than_32_bits() {
         assert_eq!([id(0), account_id(0, 0), account_id(999, 9)], [4_300_000_001, 43_000_000_001, 43_000_010_000]);
         assert_eq!(trade_id(1), 200_000_000_000_001);
-        assert_eq!([place(id(7)), place(0), customer_of(account_id(7, 9))], [Some(7), None, Some(7)]);
+        assert_eq!([place(id(7)), place(0)], [Some(7), None]);
         assert_eq!((1..=10_100).filter(|order| is_aborted(*order)).count(), 100);
         assert!(!is_aborted(10_100), "the last id of a load unit has a trade");
     }

@@ -139,17 +139,6 @@ impl Security {
     }
 }
 
-/// How many securities a company has.
-pub fn issues(company: u32) -> u32 {
-    issues_in_unit(company % COMPANIES_OF_UNIT)
-}
-
-/// One of a company's securities, which count from 0.
-pub fn security_of(company: u32, issue: u32) -> Security {
-    let first = FIRST_SECURITIES[(company % COMPANIES_OF_UNIT) as usize];
-    Security { place: company / COMPANIES_OF_UNIT * SECURITIES_OF_UNIT + first + issue, company, issue }
-}
-
 /// Three capitals, different for each company of the base set.
 fn push_code(text: &mut Letters<SYMBOL_MAX>, company: u32) {
     const LETTERS: u32 = 26;
@@ -219,8 +208,10 @@ mod tests {
         let securities: Vec<_> = (0..BASE_SECURITIES).map(Security::new).collect();
         let of_issue = |issue| securities.iter().filter(|security| security.issue == issue).count();
         assert_eq!([0, 1, 2, 3, 4].map(of_issue), [5_000, 1_000, 500, 250, 100]);
-        assert!(securities.iter().all(|security| security_of(security.company, security.issue) == *security));
-        assert!(securities.iter().all(|security| security.issue < issues(security.company)));
+        assert!(securities.windows(2).all(|pair| match pair[1].issue {
+            0 => pair[1].company == pair[0].company + 1,
+            issue => pair[1].company == pair[0].company && issue == pair[0].issue + 1,
+        }));
         let on = |exchange| securities.iter().filter(|security| security.exchange() == exchange).count();
         assert_eq!([0, 1, 2, 3].map(on), ON_EXCHANGE.map(|count| count as usize));
         assert_eq!(Security::new(SECURITIES_OF_UNIT).company, COMPANIES_OF_UNIT);

@@ -2,33 +2,33 @@
 //!
 //! Left out, and listed in [`deviations`]: the original's generator, its texts, and its rules for publication.
 
-pub mod accounts;
+mod accounts;
 mod audit;
-pub mod calendar;
+mod calendar;
 mod checks;
-pub mod customers;
+mod customers;
 mod deviations;
 mod driven;
 mod exchange;
-pub mod ids;
+mod ids;
 mod inputs;
 mod ledger;
-pub mod lots;
-pub mod market;
+mod lots;
+mod market;
 mod orders;
-pub mod people;
-pub mod places;
-pub mod price;
+mod people;
+mod places;
+mod price;
 mod replay;
 mod rows;
 mod settings;
-pub mod size;
-pub mod skew;
+mod size;
+mod skew;
 mod statements;
 mod stored;
 mod tables;
 mod tally;
-pub mod trading;
+mod trading;
 mod transactions;
 mod unit;
 mod watched;
@@ -53,7 +53,6 @@ use std::sync::OnceLock;
 
 pub use driven::Client;
 pub use inputs::Input;
-pub use rows::MAIL_DOMAINS;
 pub use settings::{KEYS, Settings};
 
 pub const KIND: &str = "brokerage";

@@ -106,8 +106,8 @@ impl Replay {
         let tax_cents = if member.tax_status == 0 { 0 } else { tax_cents(gain_cents, member.tax_rates) };
         let charge_cents = order.of.charge_cents(member.tier);
         let commission_cents = commission_cents(rate, order.quantity, order.price_cents);
-        let withheld_cents = if member.tax_status == 1 { tax_cents } else { 0 };
-        let costs = Costs { charge_cents, commission_cents, withheld_cents };
+        let withheld = if member.tax_status == 1 { tax_cents } else { 0 };
+        let costs = Costs { charge: charge_cents, commission: commission_cents, withheld };
         let amount_cents = settlement_cents(order.of, order.quantity, order.price_cents, costs);
         Trade { order, member, charge_cents, commission_cents, tax_cents, amount_cents }
     }

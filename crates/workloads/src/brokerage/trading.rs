@@ -113,20 +113,25 @@ pub fn tax_cents(gain_cents: i64, rates: i64) -> i64 {
     (gain_cents * rates + RATES_OF_ONE / 2) / RATES_OF_ONE
 }
 
-/// What a trade changes its account by.
+/// What a trade costs, in cents.
 #[derive(Debug, Clone, Copy)]
 pub struct Costs {
-    pub charge_cents: i64,
-    pub commission_cents: i64,
-    /// 0 if it is not withheld.
-    pub withheld_cents: i64,
+    pub charge: i64,
+    pub commission: i64,
+    /// Tax; 0 if it is not withheld.
+    pub withheld: i64,
+}
+
+/// The kind of a settlement.
+pub fn cash_type(is_cash: bool) -> &'static str {
+    if is_cash { "Cash Account" } else { "Margin" }
 }
 
 /// The amount of a settlement.
 pub fn settlement_cents(of: TradeType, quantity: i64, price_cents: i64, costs: Costs) -> i64 {
-    let (worth, cost) = (quantity * price_cents, costs.charge_cents + costs.commission_cents);
+    let (worth, cost) = (quantity * price_cents, costs.charge + costs.commission);
     let amount = if of.is_sell() { worth - cost } else { -(worth + cost) };
-    amount - costs.withheld_cents
+    amount - costs.withheld
 }
 
 #[cfg(test)]
@@ -155,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_settlement_pays_the_costs() {
-        let costs = Costs { charge_cents: 500, commission_cents: 1_000, withheld_cents: 300 };
+        let costs = Costs { charge: 500, commission: 1_000, withheld: 300 };
         assert_eq!(settlement_cents(TradeType::MarketSell, 100, 2_500, costs), 248_200);
         assert_eq!(settlement_cents(TradeType::LimitBuy, 100, 2_500, costs), -251_800);
     }

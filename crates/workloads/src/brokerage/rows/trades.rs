@@ -5,18 +5,13 @@ use super::super::ids;
 use super::super::people::Person;
 use super::super::replay::{Brokered, Replay, Trade};
 use super::super::size::Size;
-use super::super::trading::status;
+use super::super::trading::{cash_type, status};
 use super::super::unit::{Member, Position};
 use super::{integers, rows_of, texts};
 use crate::chunks::Chunk;
 use crate::random::Letters;
 use engines::rows::RowSink;
 use std::fmt::Write;
-
-pub const CASH_ACCOUNT: &str = "Cash Account";
-pub const MARGIN: &str = "Margin";
-/// Brokers are named like persons with these ids.
-const NAMES_FROM: i64 = 1_000_000;
 
 /// The trade whose rows are written. The replay knows what it did to lots.
 pub struct Made<'a> {
@@ -109,7 +104,7 @@ fn settlement(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     }
     let order = &made.trade.order;
     sink.integer(made.trade.id());
-    sink.text(if order.is_cash { CASH_ACCOUNT } else { MARGIN });
+    sink.text(cash_type(order.is_cash));
     sink.date(calendar::due_date(order.completed));
     sink.integer(made.trade.amount_cents);
     true
@@ -139,7 +134,7 @@ pub fn broker(seed: u64, brokers: &[Brokered], place: u32) -> impl Chunk {
     let Brokered { trades, commission_cents } = brokers[place as usize];
     rows_of(1, move |_, sink| {
         sink.integer(ids::id(place));
-        texts(sink, &[status::ACTIVE, Person::new(seed, ids::id(place) + NAMES_FROM).full_name().as_str()]);
+        texts(sink, &[status::ACTIVE, Person::of_broker(seed, place).full_name().as_str()]);
         integers(sink, &[trades, commission_cents]);
     })
 }

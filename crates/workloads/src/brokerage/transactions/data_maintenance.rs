@@ -2,6 +2,7 @@
 
 use super::super::inputs::Upkeep;
 use super::super::places::COUNTRY_RATES;
+use super::super::rows::MAIL_DOMAINS;
 use super::super::statements::Sql;
 use super::super::{calendar, ids};
 use super::{now_us, number, symbol};
@@ -152,10 +153,9 @@ fn other_rating(rating: &str) -> String {
 }
 
 fn other_mail(mail: &str) -> String {
-    const FIRST: &str = "mindspring.com";
-    const SECOND: &str = "earthlink.com";
+    let [first, second, ..] = MAIL_DOMAINS;
     let (name, domain) = mail.split_once('@').unwrap_or((mail, ""));
-    format!("{name}@{}", if domain == FIRST { SECOND } else { FIRST })
+    format!("{name}@{}", if domain == first { second } else { first })
 }
 
 fn next_rate(rate: &str) -> &'static str {
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn what_is_switched_comes_back() {
-        assert_eq!(other_mail(&other_mail("a@earthlink.com")), "a@earthlink.com");
-        assert_eq!(other_mail("a@elsewhere.example"), "a@mindspring.com");
+        assert_eq!(other_mail(&other_mail("a@post.example")), "a@post.example");
+        assert_eq!(other_mail("a@elsewhere.example"), "a@letters.example");
         assert_eq!([other_rating("AAA"), other_rating("ABA")], ["ABA", "AAA"]);
     }
 

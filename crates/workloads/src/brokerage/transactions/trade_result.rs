@@ -7,7 +7,7 @@ use super::super::lots::{Closed, Lot, Walk};
 use super::super::size::LOAD_UNIT;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count, count_if};
-use super::super::trading::{Costs, TradeType, commission_cents, settlement_cents, status, tax_cents};
+use super::super::trading::{Costs, TradeType, cash_type, commission_cents, settlement_cents, status, tax_cents};
 use super::super::{calendar, ids};
 use super::{now_us, number};
 use crate::effects::Tally;
@@ -206,11 +206,10 @@ impl<S: Session> Settling<'_, S> {
         self.requests.add(Sql::CompleteTrade, &[commission, now, completed, price, id]);
         self.requests.add(Sql::InsertHistory, &[id, now, completed]);
         self.requests.add(Sql::PayBroker, &[commission, number(account.broker)]);
-        let withheld_cents = if account.tax_status == WITHHELD { *tax_cents } else { 0 };
-        let (charge_cents, commission_cents) = (trade.charge_cents, *commission_cents);
-        let costs = Costs { charge_cents, commission_cents, withheld_cents };
+        let withheld = if account.tax_status == WITHHELD { *tax_cents } else { 0 };
+        let costs = Costs { charge: trade.charge_cents, commission: *commission_cents, withheld };
         let amount = number(settlement_cents(trade.kind, trade.quantity, self.input.price_cents, costs));
-        let cash_type = Param::Text(if trade.is_cash { "Cash Account" } else { "Margin" });
+        let cash_type = Param::Text(cash_type(trade.is_cash));
         let due = Param::Date(calendar::due_date(now_us));
         self.requests.add(Sql::InsertSettlement, &[id, cash_type, due, amount]);
         if trade.is_cash {
