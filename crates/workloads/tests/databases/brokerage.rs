@@ -33,6 +33,18 @@ fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin) {
     }
     workload.finish_over(admin, database.dialect()).unwrap();
     admin.settle().unwrap();
+    highest_keys_are_those_of_the_size(workload, admin);
+}
+
+fn highest_keys_are_those_of_the_size(workload: &Brokerage, admin: &mut dyn Admin) {
+    for table in workload.tables() {
+        let Some(allowed) = workload.highest_keys(table) else { continue };
+        let highest = || format!("SELECT max({}) FROM {}", table.key[0], table.name);
+        let query = workload.highest_key_query(table).map_or_else(highest, str::to_owned);
+        let mut found = 0;
+        admin.scan(&query, &mut |set, row| found = set.integer(row, 0).unwrap().unsigned_abs()).unwrap();
+        assert!(allowed.contains(&found), "{}: {found}", table.name);
+    }
 }
 
 /// A condition, how to violate it, and how to undo that.

@@ -115,3 +115,78 @@ fn golden_rows() {
     let expected: Vec<_> = include_str!("golden.txt").lines().collect();
     assert_eq!(found, expected);
 }
+
+fn cells(table: &str) -> Vec<Vec<String>> {
+    let lines = text(&workload(1_000), table, Part { index: 0, count: 1 });
+    lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// Whether a share of the rows is the expected one, but for chance.
+fn is_about(rows: &[Vec<String>], holds: impl Fn(&[String]) -> bool, expected: f64) {
+    let found = rows.iter().filter(|row| holds(row)).count() as f64 / rows.len() as f64;
+    let deviation = (expected * (1.0 - expected) / rows.len() as f64).sqrt();
+    assert!((found - expected).abs() < 4.0 * deviation, "{found} instead of {expected}");
+}
+
+#[test]
+fn customers_have_their_shares() {
+    let rows = cells("customer");
+    is_about(&rows, |row| row[6] == "M", 0.49);
+    for (tier, share) in [("1", 0.2), ("2", 0.6), ("3", 0.2)] {
+        assert_eq!(rows.iter().filter(|row| row[7] == tier).count() as f64 / 1_000.0, share);
+    }
+    // Ten years before the trading begins, and twenty-five.
+    assert!(rows.iter().all(|row| row[8].as_str() < "1995-01-03" && row[8].as_str() > "1905-01-01"));
+    is_about(&rows, |row| row[8].as_str() > "1980-01-03", 0.21);
+    for (extension, share) in [(13, 0.25), (17, 0.15), (21, 0.05)] {
+        is_about(&rows, |row| row[extension] != "\\N", share);
+    }
+    let domain = |mail: &str| mail.split_once('@').unwrap().1.to_owned();
+    assert!(rows.iter().all(|row| domain(&row[22]) != domain(&row[23])));
+    assert!(rows.iter().all(|row| row.iter().all(|cell| !cell.contains(" X "))));
+    let tax_ids: std::collections::BTreeSet<_> = rows.iter().map(|row| &row[1]).collect();
+    assert_eq!(tax_ids.len(), rows.len());
+}
+
+#[test]
+fn addresses_companies_and_securities_have_their_shares() {
+    let rows = cells("address");
+    is_about(&rows, |row| row[2] == "\\N", 0.6);
+    is_about(&rows, |row| row[2].starts_with("Apt. "), 0.3);
+    is_about(&rows, |row| row[4] == "CANADA", 741.0 / 14_741.0);
+    let rows = cells("security");
+    is_about(&rows, |row| row[15] != "0", 0.6);
+    assert!(rows.iter().all(|row| row[7] <= row[8] && row[8].as_str() < "2000-01-03"));
+    let companies = cells("company");
+    assert!(companies.iter().all(|row| (24..=150).contains(&row[7].len())));
+    assert!(companies.iter().all(|row| row[8].as_str() < "2000-01-02" && row[8].as_str() > "1799-12-31"));
+    let ratings: std::collections::BTreeSet<_> = companies.iter().map(|row| row[4].clone()).collect();
+    assert!(ratings.contains("ABA") && ratings.contains("AAA") && ratings.len() <= 39, "{ratings:?}");
+}
+
+#[test]
+fn watch_lists_belong_to_one_customer_each_and_have_different_securities() {
+    let lists = cells("watch_list");
+    let ids: std::collections::BTreeSet<_> = lists.iter().map(|row| row[0].clone()).collect();
+    assert_eq!(ids.len(), 1_000);
+    let items = cells("watch_item");
+    let different: std::collections::BTreeSet<_> = items.iter().collect();
+    assert_eq!(different.len(), items.len());
+    let mut counts = std::collections::BTreeMap::<_, usize>::new();
+    for row in &items {
+        *counts.entry(&row[0]).or_default() += 1;
+    }
+    assert!(counts.len() == 1_000 && counts.values().all(|count| (50..=150).contains(count)));
+}
+
+#[test]
+fn days_have_prices_in_their_ranges() {
+    let rows = text(&workload(1_000), "daily_market", Part { index: 0, count: 685 });
+    let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!((rows.len(), rows[0][0], rows[1_304][0]), (1_305, "2000-01-03", "2004-12-31"));
+    for row in rows {
+        let [close, high, low, volume] = [2, 3, 4, 5].map(|column: usize| row[column].parse::<i64>().unwrap());
+        assert!((2_000..=3_000).contains(&close) && (1_000..=10_000).contains(&volume));
+        assert_eq!((high, low), (close * 105 / 100, close * 92 / 100));
+    }
+}
