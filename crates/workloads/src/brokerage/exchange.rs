@@ -17,7 +17,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
 /// More than one, so that several threads have one each. Each keeps back a ticker that is not full.
-pub const MARKETS: u32 = 8;
+pub const MARKETS: u32 = 4;
 const MEAN_DELAY_S: f64 = 1.0;
 const LONGEST_DELAY_S: f64 = 5.0;
 /// Shares on the ticker that no trade of the database stands behind.
@@ -323,7 +323,7 @@ mod tests {
         let clock = || 7 * SECOND;
         let order = TradeOrder {
             account: Account { customer: 1, number: 0 },
-            security: 12,
+            security: 13,
             by_company: false,
             executor: 0,
             kind: TradeType::MarketBuy,
@@ -346,14 +346,14 @@ mod tests {
         assert!(matches!(bought.input, Input::TradeResult(TradeResult { trade: 77, .. })));
         let noted = caused(&limited, 78).unwrap();
         assert!(matches!(noted.input, Input::Limit(Limit { price_cents: 2_500, .. })));
-        assert_eq!([bought.user, noted.user], [Some(4), Some(4)]);
+        assert_eq!([bought.user, noted.user], [Some(1), Some(1)]);
     }
 
     #[test]
     fn a_hundred_thousand_orders_that_wait_take_a_few_megabytes() {
         assert!(size_of::<Waiting>() <= 24);
         let mut market = market();
-        for place in 0..20_000 {
+        for place in 0..30_000 {
             market.note(Limit {
                 security: place % 85 * MARKETS,
                 kind: TradeType::LimitBuy,

@@ -19,11 +19,11 @@ fn workload() -> Brokerage {
 }
 
 /// Loads in uneven parts. On every engine, the stored rows must equal what is made as one part.
-fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin) {
+pub fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin, parts_of_prices: u32) {
     admin.script(&workload.schema(database.dialect())).unwrap();
     for table in workload.tables() {
         if table.name == "daily_market" {
-            database.load(workload, table, Part { index: 0, count: PARTS_OF_PRICES });
+            database.load(workload, table, Part { index: 0, count: parts_of_prices });
             continue;
         }
         let loaded: u64 = (0..3).map(|index| database.load(workload, table, Part { index, count: 3 })).sum();
@@ -64,7 +64,7 @@ const fn damage(condition: &'static str, key: &'static str, harm: &'static str, 
 /// done together, because all conditions are checked at once.
 const ROUNDS: usize = 2;
 
-/// In braces: a trade for cash at the market price, a limit order to buy, a lot with its account, symbol and quantity.
+/// In braces: a trade for cash at the market price, a limit order to buy, a stop-loss, a lot with its account, symbol and quantity.
 const DAMAGES: &[Damage] = &[
     damage(
         "broker-trades",
@@ -259,12 +259,18 @@ const DAMAGES: &[Damage] = &[
         "UPDATE commission_rate SET cr_rate = cr_rate + 1 WHERE cr_from_qty = 2001",
         "UPDATE commission_rate SET cr_rate = cr_rate - 1 WHERE cr_from_qty = 2001",
     ),
+    damage(
+        "answers",
+        "trade {stop}",
+        "UPDATE trade SET t_st_id = 'SBMT' WHERE t_id = {stop}",
+        "UPDATE trade SET t_st_id = 'CMPT' WHERE t_id = {stop}",
+    ),
 ];
 
 pub fn load_and_find_each_violation(database: &Database) {
     let workload = workload();
     let mut admin = database.admin();
-    load(database, &workload, admin.as_mut());
+    load(database, &workload, admin.as_mut(), PARTS_OF_PRICES);
     let before = workload.state(admin.as_mut()).unwrap();
     assert_eq!((before["trades"], before["completed"], before["brokered"]), (7_200, 7_200, 7_200));
     admin.script(without_references(database.dialect())).unwrap();
@@ -316,6 +322,7 @@ fn values(admin: &mut dyn Admin) -> Vec<(&'static str, String)> {
     vec![
         asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TMB' AND t_is_cash = 1", "{trade}"),
         asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TLB'", "{limit}"),
+        asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TSL'", "{stop}"),
         asked(&format!("SELECT h_t_id {lot}"), "{lot}"),
         asked(&format!("SELECT h_ca_id {lot}"), "{account}"),
         asked(&format!("SELECT h_s_symb {lot}"), "{symbol}"),

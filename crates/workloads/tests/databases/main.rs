@@ -6,10 +6,12 @@
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod brokerage;
+mod brokering;
 mod conditions;
 mod database;
 mod dvd;
 mod effects;
+mod playing;
 mod running;
 mod slob;
 mod sysbench;
@@ -222,5 +224,24 @@ fn brokerage_holds_and_can_fail_on_postgres() {
 fn brokerage_holds_and_can_fail_on_mariadb() {
     if mariadb_is_here() {
         brokerage::load_and_find_each_violation(&Database::mariadb());
+    }
+}
+
+#[test]
+fn brokerage_answers_on_sqlite() {
+    brokering::play_and_check(&Database::sqlite());
+}
+
+#[test]
+fn brokerage_answers_on_postgres() {
+    if postgres_is_here() {
+        brokering::play_and_check(&Database::postgres());
+    }
+}
+
+#[test]
+fn brokerage_answers_on_mariadb() {
+    if mariadb_is_here() {
+        brokering::play_and_check(&Database::mariadb());
     }
 }

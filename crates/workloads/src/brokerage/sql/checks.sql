@@ -86,6 +86,10 @@ WHERE th_t_id IS NULL OR th_dts <> t_dts
 UNION ALL
 SELECT t_id FROM trade JOIN trade_history ON th_t_id = t_id WHERE th_dts > t_dts;
 
+-- The market takes up to five seconds. What was submitted later, before the last price came, may be with it.
+-- statement: answers
+SELECT t_id FROM trade WHERE t_st_id = 'SBMT' AND t_dts < (SELECT MAX(lt_dts) FROM last_trade) - 65000000;
+
 -- statement: trade-requests
 SELECT t_id FROM trade LEFT JOIN trade_request ON tr_t_id = t_id
 WHERE CASE WHEN t_st_id = 'PNDG' THEN 1 ELSE 0 END <> CASE WHEN tr_t_id IS NULL THEN 0 ELSE 1 END;
