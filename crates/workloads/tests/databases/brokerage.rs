@@ -23,7 +23,10 @@ pub fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin, pa
     admin.script(&workload.schema(database.dialect())).unwrap();
     for table in workload.tables() {
         if table.name == "daily_market" {
-            database.load(workload, table, Part { index: 0, count: parts_of_prices });
+            let part = Part { index: 0, count: parts_of_prices };
+            database.load(workload, table, part);
+            let made = checksum::of_source(&mut *workload.rows(&table.name, part));
+            assert_eq!(checksum::stored(admin, table).unwrap(), made, "{}", table.name);
             continue;
         }
         let loaded: u64 = (0..3).map(|index| database.load(workload, table, Part { index, count: 3 })).sum();
@@ -273,6 +276,7 @@ pub fn load_and_find_each_violation(database: &Database) {
     load(database, &workload, admin.as_mut(), PARTS_OF_PRICES);
     let before = workload.state(admin.as_mut()).unwrap();
     assert_eq!((before["trades"], before["completed"], before["brokered"]), (7_200, 7_200, 7_200));
+    wrong_rows_are_refused(admin.as_mut());
     admin.script(without_references(database.dialect())).unwrap();
     let check = |admin: &mut dyn Admin| workload.check(admin, database.dialect(), Moment::AfterTrial).unwrap();
     let sound = check(admin.as_mut());
@@ -296,6 +300,20 @@ pub fn load_and_find_each_violation(database: &Database) {
     assert_eq!(workload.state(admin.as_mut()).unwrap(), before);
     let damaged: BTreeSet<String> = DAMAGES.iter().map(|damage| format!("brokerage/{}", damage.condition)).collect();
     assert_eq!(damaged, sound.iter().map(|finding| finding.name.clone()).collect(), "conditions that were violated");
+}
+
+/// Every engine enforces keys, references and conditions on columns.
+fn wrong_rows_are_refused(admin: &mut dyn Admin) {
+    for wrong in [
+        "INSERT INTO sector VALUES ('EN', 'Energy')",
+        "INSERT INTO watch_list VALUES (7, 7)",
+        "UPDATE trade SET t_s_symb = 'none' WHERE t_id = 200000000000001",
+        "DELETE FROM holding_summary WHERE hs_ca_id = (SELECT MIN(h_ca_id) FROM holding)",
+        "UPDATE trade SET t_qty = 0 WHERE t_id = 200000000000001",
+        "UPDATE customer SET c_tier = 4 WHERE c_id = 4300000001",
+    ] {
+        assert!(admin.script(wrong).is_err(), "{wrong}");
+    }
 }
 
 /// References are enforced, so they cannot be damaged otherwise.
