@@ -18,4 +18,16 @@ pub const DEVIATIONS: &[&str] = &[
      in every load unit; the competitors of a company are taken by a rule.",
     "Initial trades of a load unit have ids of their own range. Their times are whole milliseconds.",
     "Daily prices have their key in the order of symbol and date.",
+    "Isolation is that of the engine's settings, read committed by default, instead of up to serializable. A trade-result locks the \
+     row of its account before it reads what the account holds, and on MariaDB and MySQL the holdings, too.",
+    "Frames are parts of one function. Their statements are sent by the client, and those of a market-watch are one.",
+    "A market-feed is one transaction, which takes its entries by security.",
+    "The market is four, each with its share of the securities. Orders that wait for their price are kept by the load engine and \
+     are forgotten when driving ends.",
+    "Prices follow the load engine's clock. They go on from any place of their wave, not from where the initial trading ended.",
+    "Trade-cleanup runs at the beginning of driving, beside the customers, and leaves alone what was ordered since.",
+    "Data maintenance pauses for a minute after each change. Its first change is due a minute after driving began.",
+    "Limits of response times count from when a transaction is due, and the average is not compared with the 90th percentile.",
+    "Runs may be shorter than two hours, no rate is asked for, and nothing is asked of checkpoints and of steadiness.",
+    "Trade-status and the history of a customer-position may find less where few days of trading were loaded.",
 ];

@@ -56,14 +56,13 @@ pub async fn run<S: Session>(
             let first = requests.row_if_any(first)?.map(|found| found.integer(0, 0)).transpose()?;
             count_if(tally, Counter::Warning641, first.is_none());
             requests.clear();
-            if let Some(trade) = first {
-                let histories = requests.add(Sql::HoldingHistories, &[number(trade)]);
-                requests.send(session).await?;
-                count_if(tally, Counter::Error642, !HISTORIES.contains(&requests.answer(histories).rows()));
-            }
+            let Some(trade) = first else { return session.commit().await };
+            let histories = requests.add(Sql::HoldingHistories, &[number(trade)]);
+            let found = requests.finish(session, |requests| Ok(requests.answer(histories).rows())).await?;
+            count_if(tally, Counter::Error642, !HISTORIES.contains(&found));
         }
     }
-    session.commit().await
+    Ok(())
 }
 
 /// The end of the times of lookups, in microseconds since 1970.
@@ -110,7 +109,7 @@ pub async fn read_trades<S: Session>(
     found
 }
 
-/// Reads the settlement of each trade, the cash transaction if there is one, and the history.
+/// Reads the settlement of each trade, the cash transaction if there is one, and the history. Then it commits.
 pub async fn read_blocks<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
@@ -128,26 +127,27 @@ pub async fn read_blocks<S: Session>(
         requests.add(Sql::History, &[number(*trade)]);
     }
     if requests.next_number() == 0 {
-        return Ok(());
+        return session.commit().await;
     }
-    requests.send(session).await?;
-    for number in 0..cash {
-        let settlement = requests.row(number)?;
-        settlement.integer(0, 0)?;
-        settlement.date(0, 1)?;
-        settlement.text(0, 2)?;
-    }
-    for number in cash..histories {
-        let cash = requests.row(number)?;
-        cash.integer(0, 0)?;
-        cash.integer(0, 1)?;
-        cash.text(0, 2)?;
-    }
-    for number in histories..requests.next_number() {
-        let history = requests.answer(number);
-        history.integer(0, 0)?;
-        history.text(0, 1)?;
-    }
-    requests.clear();
-    Ok(())
+    let judge = |requests: &Requests<'_>| {
+        for number in 0..cash {
+            let settlement = requests.row(number)?;
+            settlement.integer(0, 0)?;
+            settlement.date(0, 1)?;
+            settlement.text(0, 2)?;
+        }
+        for number in cash..histories {
+            let cash = requests.row(number)?;
+            cash.integer(0, 0)?;
+            cash.integer(0, 1)?;
+            cash.text(0, 2)?;
+        }
+        for number in histories..requests.next_number() {
+            let history = requests.answer(number);
+            history.integer(0, 0)?;
+            history.text(0, 1)?;
+        }
+        Ok(())
+    };
+    requests.finish(session, judge).await
 }

@@ -49,10 +49,8 @@ pub async fn run<S: Session>(
     count_if(tally, Counter::Error733, terms.charge_cents == 0);
     let trade = ordering.enter(&account, &security, &terms).await?;
     if input.rolls_back {
-        ordering.session.rollback().await?;
         return Ok(None);
     }
-    ordering.session.commit().await?;
     count(tally, if terms.is_market { Counter::SentToMarket } else { Counter::LimitOrders }, 1);
     Ok(Some(trade))
 }
@@ -214,7 +212,8 @@ impl<S: Session> Ordering<'_, S> {
         Ok(tax_cents(gain_cents, rates))
     }
 
-    /// Enters the trade and returns its id. An order with a limit waits as a request.
+    /// Enters the trade and returns its id. An order with a limit waits as a request. Commits, or rolls back if the customer
+    /// has changed his mind.
     async fn enter(&mut self, account: &Account, traded: &Traded, terms: &Terms) -> Result<i64, SessionError> {
         let (input, now) = (self.input, number(now_us()));
         let status = Param::Text(if terms.is_market { status::SUBMITTED } else { status::PENDING });
@@ -247,8 +246,16 @@ impl<S: Session> Ordering<'_, S> {
             self.requests.add(Sql::InsertRequest, &request);
         }
         self.requests.add(Sql::InsertHistory, &[number(trade), now, status]);
-        self.send().await?;
-        (0..self.requests.next_number()).try_for_each(|number| self.requests.require_change(number))?;
+        let judge = |requests: &Requests<'_>| {
+            (0..requests.next_number()).try_for_each(|number| requests.require_change(number))
+        };
+        if input.rolls_back {
+            self.send().await?;
+            judge(&self.requests)?;
+            self.session.rollback().await?;
+        } else {
+            self.requests.finish(self.session, judge).await?;
+        }
         Ok(trade)
     }
 }
