@@ -73,7 +73,8 @@ const CONDITIONS: &[Condition] = &[
 ];
 
 /// Names of the sums; see the ledger.
-const SUMS: &[&str] = &["trades", "completed", "settlements", "brokered", "balances"];
+const SUMS: &[&str] =
+    &["trades", "completed", "pending", "submitted", "canceled", "settlements", "brokered", "balances"];
 
 /// Tables that no transaction changes, and that are small.
 const CONSTANT: [&str; 7] =

@@ -2,7 +2,8 @@
 
 use super::checks::finding;
 use crate::ledger::{Ledger, compare};
-use record::check::{CheckResult, Moment};
+use record::check::{CheckResult, Moment, Verdict};
+use std::ops::RangeInclusive;
 
 /// Kinds of transactions that add rows.
 const ORDER: &str = "trade-order";
@@ -12,6 +13,8 @@ pub fn reconcile(ledger: &Ledger<'_>) -> Vec<CheckResult> {
     let compared = |name: &str, rule: &str, sum: &str, kind: &str| {
         finding(name, rule, Moment::AfterTrial, compare(ledger.moved(sum), &ledger.acknowledged(kind, 1)))
     };
+    let moved = ["completed", "pending", "submitted", "canceled"].map(|sum| ledger.moved(sum));
+    let orders = ledger.acknowledged(ORDER, 1);
     vec![
         compared("acknowledged-orders", "There are as many new trades as orders were committed.", "trades", ORDER),
         compared(
@@ -33,6 +36,12 @@ pub fn reconcile(ledger: &Ledger<'_>) -> Vec<CheckResult> {
             RESULT,
         ),
         finding(
+            "open-orders",
+            "An order has a result, waits for its price, is with the market, or was canceled.",
+            Moment::AfterTrial,
+            what_became_of(&orders, moved),
+        ),
+        finding(
             "balances-follow",
             "The balance of each account moved by the cash transactions of its trades.",
             Moment::AfterTrial,
@@ -41,21 +50,31 @@ pub fn reconcile(ledger: &Ledger<'_>) -> Vec<CheckResult> {
     ]
 }
 
+/// Whether the trades in all states together moved by the orders that were acknowledged.
+fn what_became_of(orders: &RangeInclusive<i64>, moved: [i64; 4]) -> Verdict {
+    let [completed, pending, submitted, canceled] = moved;
+    let seen = format!(
+        "{} orders acknowledged; {completed} completed, {pending} more wait for their price, {submitted} more are with the \
+         market, {canceled} more are canceled",
+        orders.start()
+    );
+    if orders.contains(&moved.iter().sum()) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use record::trial::KindTotals;
     use std::collections::BTreeMap;
 
-    const BEFORE: [(&str, i64); 5] =
-        [("trades", 100), ("completed", 90), ("settlements", 90), ("brokered", 90), ("balances", 7)];
-    const RIGHT: [(&str, i64); 5] =
-        [("trades", 130), ("completed", 110), ("settlements", 110), ("brokered", 110), ("balances", 7)];
+    const NAMES: [&str; 8] =
+        ["trades", "completed", "pending", "submitted", "canceled", "settlements", "brokered", "balances"];
+    const BEFORE: [i64; 8] = [100, 90, 7, 3, 0, 90, 90, 7];
+    /// Two orders that waited before were canceled.
+    const RIGHT: [i64; 8] = [130, 110, 13, 5, 2, 110, 110, 7];
 
-    fn violated(after: [(&str, i64); 5], failed: u64) -> Vec<String> {
-        let sums = |values: [(&str, i64); 5]| -> BTreeMap<_, _> {
-            values.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
-        };
+    fn violated(after: [i64; 8], failed: u64) -> Vec<String> {
+        let sums = |values: [i64; 8]| -> BTreeMap<_, _> { NAMES.into_iter().map(str::to_owned).zip(values).collect() };
         let totals =
             |kind: &str, committed| KindTotals { kind: kind.to_owned(), committed, failed, ..Default::default() };
         let run = [totals(ORDER, 30), totals(RESULT, 20)];
@@ -66,14 +85,23 @@ mod tests {
     #[test]
     fn each_sum_that_is_off_is_named() {
         assert!(violated(RIGHT, 0).is_empty());
-        let names =
-            ["acknowledged-orders", "acknowledged-results", "settled-results", "brokered-results", "balances-follow"];
-        for (index, name) in names.into_iter().enumerate() {
+        let names: [&[&str]; 8] = [
+            &["acknowledged-orders"],
+            &["acknowledged-results", "open-orders"],
+            &["open-orders"],
+            &["open-orders"],
+            &["open-orders"],
+            &["settled-results"],
+            &["brokered-results"],
+            &["balances-follow"],
+        ];
+        for (place, names) in names.into_iter().enumerate() {
             let mut wrong = RIGHT;
-            wrong[index].1 += 1;
-            assert_eq!(violated(wrong, 0), [format!("brokerage/{name}")]);
+            wrong[place] += 1;
+            let expected: Vec<_> = names.iter().map(|name| format!("brokerage/{name}")).collect();
+            assert_eq!(violated(wrong, 0), expected);
         }
-        let one_more = [("trades", 131), ("completed", 111), ("settlements", 111), ("brokered", 111), ("balances", 7)];
+        let one_more = [131, 111, 13, 5, 2, 111, 111, 7];
         assert!(violated(one_more, 1).is_empty());
     }
 }

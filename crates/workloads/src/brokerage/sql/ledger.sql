@@ -6,6 +6,15 @@ SELECT COUNT(*) FROM trade;
 -- statement: completed
 SELECT COUNT(*) FROM trade WHERE t_st_id = 'CMPT';
 
+-- statement: pending
+SELECT COUNT(*) FROM trade_request;
+
+-- statement: submitted
+SELECT COUNT(*) FROM trade WHERE t_st_id = 'SBMT';
+
+-- statement: canceled
+SELECT COUNT(*) FROM trade WHERE t_st_id = 'CNCL';
+
 -- statement: settlements
 SELECT COUNT(*) FROM settlement;
 
