@@ -69,6 +69,7 @@ fn every_study_can_be_planned() {
     }
     for name in [
         "aa-native.toml",
+        "brokerage-consolidation.toml",
         "brokerage-native-vs-vm.toml",
         "mariadb-native-vs-vm.toml",
         "postgres-native-vs-vm.toml",
