@@ -184,6 +184,11 @@ mod tests {
         });
         let given = [
             ("order-entry", json!({ "warehouses": 1 }), json!({ "delivery": "inline", "statements": "pipelined" })),
+            (
+                "brokerage",
+                json!({ "initial_trade_days": 5, "scale_factor": 20_000 }),
+                json!({ "statements": "pipelined" }),
+            ),
             ("dvd-store", json!({ "db_size": "1MB", "version": 3 }), shop),
             ("slob", json!({ "schemas": 2 }), slob),
             ("sysbench-oltp", json!({ "tables": 2 }), sysbench),
