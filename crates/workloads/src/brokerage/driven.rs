@@ -121,3 +121,55 @@ impl Workload for Brokerage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::exchange::market_of;
+    use super::super::inputs::Limit;
+    use super::super::trading::TradeType;
+    use super::*;
+    use serde_json::Map;
+
+    fn house() -> Brokerage {
+        Brokerage::from_table(&Map::new()).unwrap()
+    }
+
+    fn user(actor: u16) -> Client {
+        house().client(User { seed: 7, phase: 0, actor, index: 1 })
+    }
+
+    #[test]
+    fn maintenance_goes_on_beside_any_load_and_once_a_minute() {
+        let load = Phase::timed(Pacing::Clients { clients: 16 }, 1_000, 5_000);
+        let phases = house().script(load.clone());
+        assert_eq!(phases.len(), 1, "a peak can be sought");
+        assert_eq!(phases[0].streams[0], load.streams[0]);
+        let mut maintainer = user(phases[0].streams[1].actor);
+        for kind in [Work::TradeCleanup, Work::DataMaintenance, Work::DataMaintenance] {
+            let input = house().next(&mut maintainer).unwrap();
+            assert_eq!((house().kind(&input), house().performer(&input)), (kind as u16, MAINTENANCE));
+            assert_eq!(house().pause(&mut maintainer, &input, false).thinking, BETWEEN_CHANGES);
+        }
+    }
+
+    #[test]
+    fn customers_do_not_pause_and_a_market_does_nothing_by_itself() {
+        let (house, mut customer) = (house(), user(0));
+        for _ in 0..2_000 {
+            let input = house.next(&mut customer).unwrap();
+            assert_eq!(house.performer(&input), 0);
+            assert_eq!(house.pause(&mut customer, &input, true), Pause::default());
+        }
+        assert!(house.next(&mut user(MARKET)).is_none());
+        assert!(size_of::<Client>() <= 80, "{} bytes", size_of::<Client>());
+    }
+
+    #[test]
+    fn only_an_order_that_waits_is_no_transaction() {
+        let limit = Limit { security: 5, kind: TradeType::LimitBuy, price_cents: 2_500, since_ns: 0 };
+        let note = Input::Limit(limit);
+        assert!(house().is_note(&note) && !house().is_note(&Input::TradeCleanup));
+        assert_eq!((house().performer(&note), market_of(5)), (MARKET, 1));
+        house().note(&mut user(MARKET), note);
+    }
+}

@@ -71,7 +71,7 @@ impl MadeUp {
 #[derive(Clone)]
 pub enum Client {
     Customer { account: i64, phase: i64, number: i64, balance: Option<i64> },
-    Clerk { confirmed: i64 },
+    Clerk { announced: i64, confirmed: i64 },
 }
 
 pub enum Input {
@@ -90,6 +90,8 @@ pub enum Input {
     Close {
         confirmed: i64,
     },
+    /// No transaction: a clerk is told that there will be something to confirm.
+    Announce,
 }
 
 impl Workload for MadeUp {
@@ -124,7 +126,7 @@ impl Workload for MadeUp {
         if actor == CUSTOMERS {
             Client::Customer { account: i64::from(index) + 1, phase: phase.into(), number: 0, balance: None }
         } else {
-            Client::Clerk { confirmed: 0 }
+            Client::Clerk { announced: 0, confirmed: 0 }
         }
     }
 
@@ -137,7 +139,8 @@ impl Workload for MadeUp {
     fn kind(&self, input: &Input) -> u16 {
         match input {
             Input::Deposit { .. } => DEPOSIT,
-            Input::Confirm { .. } => CONFIRM,
+            // What is no transaction is never counted.
+            Input::Confirm { .. } | Input::Announce => CONFIRM,
             Input::Close { .. } => CLOSE,
         }
     }
@@ -165,17 +168,29 @@ impl Workload for MadeUp {
             (Client::Customer { balance, .. }, Input::Deposit { account, phase, number, .. }) => {
                 *balance = effects.receipt().last().copied();
                 let clerk = u32::try_from(*account).unwrap_or(0) % CLERKS;
+                effects.cause(FollowUp { input: Input::Announce, after: Duration::ZERO, user: Some(clerk) });
                 let confirm = Input::Confirm { account: *account, phase: *phase, number: *number };
                 effects.cause(FollowUp { input: confirm, after: CONFIRMED_AFTER, user: Some(clerk) });
             }
-            (Client::Clerk { confirmed }, Input::Confirm { .. }) => {
+            (Client::Clerk { announced, confirmed }, Input::Confirm { .. }) => {
                 *confirmed += 1;
+                assert!(*confirmed <= *announced, "a clerk confirms what it was told of");
                 if *confirmed % BATCH == 0 {
                     let close = Input::Close { confirmed: BATCH };
                     effects.cause(FollowUp { input: close, after: Duration::ZERO, user: None });
                 }
             }
             _ => {}
+        }
+    }
+
+    fn is_note(&self, input: &Input) -> bool {
+        matches!(input, Input::Announce)
+    }
+
+    fn note(&self, client: &mut Client, _: Input) {
+        if let Client::Clerk { announced, .. } = client {
+            *announced += 1;
         }
     }
 }

@@ -53,6 +53,10 @@ pub async fn run<S: Session>(
             one_row(session, CLOSE, &[Param::Integer(*confirmed)]).await?;
             session.commit().await?;
         }
+        Input::Announce => {
+            let what = "it is no transaction".to_owned();
+            return Err(SessionError::Unexpected { statement: "none", what });
+        }
     }
     Ok(Ending::Committed)
 }
