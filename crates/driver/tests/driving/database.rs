@@ -114,6 +114,11 @@ pub fn one_warehouse() -> AnyWorkload {
     made("order-entry", &json!({ "warehouses": 1 }))
 }
 
+/// The smallest house; its daily prices are most of the rows.
+pub fn small_house() -> AnyWorkload {
+    made("brokerage", &json!({ "initial_trade_days": 5, "scale_factor": 20_000, "news_bytes": 300 }))
+}
+
 /// So few rows that clients meet.
 pub fn small_tables() -> AnyWorkload {
     made("sysbench-oltp", &json!({ "tables": 2, "table_size": 1_000 }))

@@ -9,10 +9,10 @@ mod database;
 mod made_up;
 mod scripts;
 
-use database::{Database, database_or_skip, one_warehouse, small_tables};
+use database::{Database, database_or_skip, one_warehouse, small_house, small_tables};
 use driver::drive_endpoint;
-use driver::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen};
-use record::check::Verdict;
+use driver::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Phase, Seen};
+use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
 
 fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
@@ -46,7 +46,7 @@ fn database_agrees(database: &Database, before: &database::State, driven: &Drive
     let facts = &driven.facts;
     assert_eq!((facts.losses.lost, facts.unended.transactions), (0, 0), "{:?}", facts.errors);
     let findings = database.reconcile(before, &driven.facts.whole_run).into_iter().chain(database.check());
-    let violated: Vec<_> = findings.filter(record::check::CheckResult::is_violated).collect();
+    let violated: Vec<_> = findings.filter(CheckResult::is_violated).collect();
     assert!(violated.is_empty(), "{violated:#?}");
 }
 
@@ -89,6 +89,25 @@ fn order_entry_on(engine: &str) {
 
     stopping_keeps_what_was_measured(&database);
     a_server_that_is_killed_ends_the_driving(database);
+}
+
+/// Customers of two threads order, and markets that live on both answer them.
+#[test]
+fn brokerage_on_postgres() {
+    let Some(database) = database_or_skip("postgres", small_house()) else { return };
+    let before = database.state();
+    let load = Phase::timed(Pacing::Clients { clients: 4 }, 1_000, 4_000);
+    let plan = DrivePlan { shards: 2, retries: 10, ..DrivePlan::of(database.workload.script(load), 20_261_125) };
+    let driven = drive(&database, &plan);
+    database_agrees(&database, &before, &driven);
+    let violated: Vec<_> = database.audit(&driven).into_iter().filter(CheckResult::is_violated).collect();
+    assert!(violated.is_empty(), "{violated:#?}");
+    let whole = |kind: &str| driven.facts.whole_run.iter().find(|totals| totals.kind == kind).unwrap().committed;
+    let deferred = driven.facts.deferred.unwrap();
+    assert_eq!(deferred.done, whole("trade-result") + whole("market-feed"), "{deferred:?}");
+    assert!(whole("trade-result") > 10 && whole("market-feed") > 0, "{:?}", driven.facts.whole_run);
+    assert_eq!((whole("trade-cleanup"), whole("data-maintenance")), (1, 0), "a minute has not passed");
+    assert_eq!(driven.facts.metric.counted, ["trade-result"]);
 }
 
 /// The window's counters are exactly those of its transactions.
