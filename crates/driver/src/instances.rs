@@ -3,7 +3,7 @@
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Generator, Seen, Tick, Together};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Tick, Together};
 use engines::server::Endpoint;
 use rustix::thread::sched_getaffinity;
 use std::collections::BTreeMap;
@@ -21,10 +21,9 @@ const POLL: Duration = Duration::from_millis(5);
 const LATE_MS: u64 = 2_000;
 /// Gives each further instance another seed. (2^64 divided by the square root of 3.)
 const SEED_OF_INSTANCE: u64 = 0x93CD_3A2C_8198_E269;
-/// The actor that a study's load describes. Those that a workload paces itself work on each database.
-const OF_THE_LOAD: u16 = 0;
 
-/// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others.
+/// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others. Users
+/// that a workload paces itself work on each database.
 pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let share = Generator { number: instance.into(), of: of.into() };
     let mut own = plan.clone();

@@ -44,6 +44,9 @@ pub struct Receipt {
     pub numbers: Vec<i64>,
 }
 
+/// The actor that a study's load describes. A workload paces the others itself.
+pub(crate) const OF_THE_LOAD: u16 = 0;
+
 /// One of several load generators. Users are numbered over all of them, and each drives every `of`-th. Together they do
 /// what one would do alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ use crate::clock::{Clock, Nanos};
 use crate::deferral::{Job, ResultLine};
 use crate::mailbox::{due, home_of};
 use crate::pacing::ClientIndex;
+use crate::plan::OF_THE_LOAD;
 use crate::recorder::{Executed, work_between};
 use crate::retry::{Attempts, TransactionEnd, attempt};
 use crate::script::ScriptError;
@@ -178,7 +179,10 @@ impl<T: ShardTypes> Shard<'_, T> {
         };
         let pause = thinking + Nanos::from_duration(keying);
         clients.due_again(client, done + pause, done);
-        self.paused(pause);
+        // Users beside those of the load are no clients of it, and may pause for longer than is measured.
+        if actor == OF_THE_LOAD {
+            self.paused(pause);
+        }
     }
 
     /// Lets the user that the transaction belongs to learn from the answers.

@@ -14,6 +14,8 @@ pub const COUNTERS: &[&str] = &["lines"];
 const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 0)];
 /// The same, if deliveries belong to a user who is told of each sale.
 const TOLD: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 1)];
+/// Some users beside the clients.
+const BESIDE: &[Actor] = &[Actor::paced("clients"), Actor::paced("upkeep")];
 const ENDING: &[Actor] = &[Actor::ending("clients")];
 
 /// Statement ids equal the kind's index, so that a script can tell them apart.
@@ -25,6 +27,17 @@ const NOTE: u16 = 2;
 /// More than any virtual run makes. Tests on real threads do not look at it.
 const REMEMBERED_MAX: usize = 300_000;
 
+/// Who works beside the clients.
+#[derive(Default, PartialEq, Eq)]
+enum Others {
+    #[default]
+    WhoDeliver,
+    /// Deliveries belong to an actor that others may not cause work for.
+    WhoDoNotReact,
+    /// It paces another actor itself.
+    Upkeep,
+}
+
 #[derive(Default)]
 pub struct Rehearsed {
     /// One of this many transactions of a client is deferred; 0 means none is.
@@ -35,8 +48,7 @@ pub struct Rehearsed {
     causes_after: Option<Duration>,
     /// The user of the deliveries is told of each sale before that.
     tells: bool,
-    /// Its deliveries belong to an actor that others may not cause work for.
-    misdirects: bool,
+    others: Others,
     /// Each client ends after this many transactions; 0 means that none ever ends.
     ends_after: u32,
     /// Pauses at a terminal; clients without one only think.
@@ -56,10 +68,13 @@ pub struct Input {
     /// Something random, from the client's own stream.
     pub draw: u64,
     pub kind: u16,
+    /// The actor whose user drew it.
+    actor: u16,
 }
 
 #[derive(Clone)]
 pub struct Client {
+    actor: u16,
     index: u32,
     number: u32,
     state: u64,
@@ -79,11 +94,15 @@ impl Rehearsed {
     }
 
     pub fn misdirecting() -> Self {
-        Self { misdirects: true, ..Self::deferring(10) }
+        Self { others: Others::WhoDoNotReact, ..Self::deferring(10) }
     }
 
     pub fn causing(after: Duration) -> Self {
         Self { causes_after: Some(after), ..Self::default() }
+    }
+
+    pub fn with_upkeep(thinking_ms: u64) -> Self {
+        Self { others: Others::Upkeep, ..Self::pausing(0, thinking_ms) }
     }
 
     pub fn telling(after: Duration) -> Self {
@@ -134,8 +153,10 @@ impl Workload for Rehearsed {
     }
 
     fn actors(&self) -> &'static [Actor] {
-        if self.misdirects {
+        if self.others == Others::WhoDoNotReact {
             const { &[Actor::paced("clients"), Actor::paced("deliveries")] }
+        } else if self.others == Others::Upkeep {
+            BESIDE
         } else if self.tells {
             TOLD
         } else if self.ends_after > 0 {
@@ -147,8 +168,8 @@ impl Workload for Rehearsed {
         }
     }
 
-    fn client(&self, User { seed, index, .. }: User) -> Client {
-        Client { index, number: 0, state: seed ^ (u64::from(index) << 32) }
+    fn client(&self, User { seed, index, actor, .. }: User) -> Client {
+        Client { actor, index, number: 0, state: seed ^ (u64::from(index) << 32) }
     }
 
     fn next(&self, client: &mut Client) -> Option<Input> {
@@ -157,7 +178,8 @@ impl Workload for Rehearsed {
         }
         client.state = client.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let kind = if every(self.deferred_every, client.number) { DELIVERY } else { SALE };
-        let input = Input { client: client.index, number: client.number, draw: client.state, kind };
+        let input =
+            Input { client: client.index, number: client.number, draw: client.state, kind, actor: client.actor };
         client.number += 1;
         Some(input)
     }
@@ -167,7 +189,7 @@ impl Workload for Rehearsed {
     }
 
     fn performer(&self, input: &Input) -> u16 {
-        u16::from(input.kind != SALE)
+        if self.others == Others::Upkeep { input.actor } else { u16::from(input.kind != SALE) }
     }
 
     fn pause(&self, _client: &mut Client, input: &Input, terminal: bool) -> Pause {
