@@ -56,7 +56,12 @@ const CONDITIONS: &[Condition] = &[
     ),
     condition("trade-histories", TRADE, "A trade has gone through as many states as its type and its state ask for."),
     condition("trade-states", TRADE, "A trade has the state and the time of the newest entry in its history."),
-    condition("answers", TRADE, "The market has answered each submitted trade within a minute."),
+    condition(
+        "answers",
+        TRADE,
+        "The market has answered what was submitted a minute before, or waited for its price half an hour before, the last trade that it \
+         has answered.",
+    ),
     condition("trade-requests", TRADE, "A trade has a request exactly while it is pending."),
     condition("request-terms", TRADE, "A request has the terms of its trade and the broker of its account."),
     condition(

@@ -67,7 +67,7 @@ const fn damage(condition: &'static str, key: &'static str, harm: &'static str, 
 /// done together, because all conditions are checked at once.
 const ROUNDS: usize = 2;
 
-/// In braces: a trade for cash at the market price, a limit order to buy, a stop-loss, a lot with its account, symbol and quantity.
+/// In braces: a trade for cash at the market price, a limit order to buy, a stop-loss, a limit order to sell, a lot with its account, symbol and quantity.
 const DAMAGES: &[Damage] = &[
     damage(
         "broker-trades",
@@ -268,6 +268,12 @@ const DAMAGES: &[Damage] = &[
         "UPDATE trade SET t_st_id = 'SBMT' WHERE t_id = {stop}",
         "UPDATE trade SET t_st_id = 'CMPT' WHERE t_id = {stop}",
     ),
+    damage(
+        "answers",
+        "trade {limit_sell}",
+        "UPDATE trade SET t_st_id = 'PNDG' WHERE t_id = {limit_sell}",
+        "UPDATE trade SET t_st_id = 'CMPT' WHERE t_id = {limit_sell}",
+    ),
 ];
 
 pub fn load_and_find_each_violation(database: &Database) {
@@ -341,6 +347,7 @@ fn values(admin: &mut dyn Admin) -> Vec<(&'static str, String)> {
         asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TMB' AND t_is_cash = 1", "{trade}"),
         asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TLB'", "{limit}"),
         asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TSL'", "{stop}"),
+        asked("SELECT MIN(t_id) FROM trade WHERE t_tt_id = 'TLS'", "{limit_sell}"),
         asked(&format!("SELECT h_t_id {lot}"), "{lot}"),
         asked(&format!("SELECT h_ca_id {lot}"), "{account}"),
         asked(&format!("SELECT h_s_symb {lot}"), "{symbol}"),

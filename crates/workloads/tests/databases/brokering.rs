@@ -103,7 +103,13 @@ fn faults_are_told(workload: &Brokerage, database: &Database, admin: &mut dyn Ad
     played(database, workload, admin, &[hurried]);
     all_hold(&workload.check(admin, database.dialect(), Moment::AfterTrial).unwrap());
     let before = workload.state(admin).unwrap();
-    admin.script("UPDATE last_trade SET lt_dts = lt_dts + 3600000000").unwrap();
+    admin
+        .script(
+            "UPDATE trade_history SET th_dts = th_dts - 3600000000 \
+             WHERE th_t_id IN (SELECT t_id FROM trade WHERE t_st_id = 'SBMT'); \
+             UPDATE trade SET t_dts = t_dts - 3600000000 WHERE t_st_id = 'SBMT'",
+        )
+        .unwrap();
     let findings = workload.check(admin, database.dialect(), Moment::AfterTrial).unwrap();
     let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
     assert_eq!(violated.len(), 1, "{violated:#?}");

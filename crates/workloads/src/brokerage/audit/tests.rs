@@ -68,8 +68,8 @@ fn every_rule_for_inputs_can_be_violated_from_either_side() {
 }
 
 #[test]
-fn every_share_of_the_mix_can_be_violated() {
-    for (work, _) in MIX {
+fn every_share_of_what_customers_send_can_be_violated() {
+    for (work, _) in &MIX[..8] {
         let (mut kinds, tally) = right();
         let totals = kinds.iter_mut().find(|totals| totals.kind == work.name()).unwrap();
         totals.committed += totals.committed / 10;
@@ -93,7 +93,7 @@ fn results_that_are_owed_are_told_and_not_held_against_the_mix() {
     assert_eq!(violated(SIZE, &kinds, &tally), [""; 0]);
     let findings = audit(SIZE, &kinds, &tally, 0);
     let mix = findings.iter().find(|finding| finding.name == "brokerage/mix-trade-result").unwrap();
-    assert!(matches!(&mix.verdict, Verdict::Undecided { why } if why.contains("4040000 orders wait")), "{mix:?}");
+    assert!(matches!(&mix.verdict, Verdict::Undecided { why } if why.contains("4040000 fewer")), "{mix:?}");
 }
 
 #[test]
@@ -102,7 +102,12 @@ fn transactions_that_are_late_or_wrong_are_told() {
         let (kinds, mut tally) = right();
         let all = kinds.iter().find(|totals| totals.kind == work.name()).unwrap().finished();
         tally.insert(Counter::NAMES[place].to_owned(), all / 9);
-        assert_eq!(violated(SIZE, &kinds, &tally), [format!("response-{}", work.name())]);
+        assert_eq!(violated(SIZE, &kinds, &tally), [""; 0], "a slow database is not a wrong one");
+        let findings = audit(SIZE, &kinds, &tally, 0);
+        let exceeded =
+            |finding: &&CheckResult| matches!(&finding.verdict, Verdict::Undecided { why } if why.contains("exceeded"));
+        let names: Vec<_> = findings.iter().filter(exceeded).map(|finding| finding.name.clone()).collect();
+        assert_eq!(names, [format!("brokerage/response-{}", work.name())]);
     }
     let wrong = |counter: Counter, size: Size| {
         let (kinds, mut tally) = right();
@@ -119,7 +124,7 @@ fn transactions_that_are_late_or_wrong_are_told() {
 fn feeds_and_load_units_that_are_off_are_told() {
     let (mut kinds, mut tally) = right();
     let feeds = kinds.iter_mut().find(|totals| totals.kind == "market-feed").unwrap();
-    feeds.committed -= 9;
+    feeds.committed -= 2 * u64::from(MARKETS) + 1;
     assert_eq!(violated(SIZE, &kinds, &tally), ["feeds"]);
     feeds_back(&mut kinds);
     *tally.get_mut(Counter::LoadUnits.name()).unwrap() += 100_000;
@@ -128,7 +133,7 @@ fn feeds_and_load_units_that_are_off_are_told() {
 
 fn feeds_back(kinds: &mut [KindTotals]) {
     let feeds = kinds.iter_mut().find(|totals| totals.kind == "market-feed").unwrap();
-    feeds.committed += 9;
+    feeds.committed += 2 * u64::from(MARKETS) + 1;
 }
 
 #[test]
