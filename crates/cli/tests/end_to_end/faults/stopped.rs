@@ -3,7 +3,7 @@
 use super::{Stopped, for_a_while, named};
 use crate::drive::bakeoff;
 use crate::leftovers::Leftovers;
-use crate::running::{Running, send};
+use crate::running::{Running, below, send};
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
@@ -97,7 +97,7 @@ fn why_without_its_last_server(databases: &str, servers: usize) -> String {
     running.until(": measure");
     let mut left = Leftovers::of(&place);
     left.watch(&running);
-    let all = named(running.id(), "/usr/lib/postgresql/15/bin/postgres\0");
+    let all = postmasters(running.id());
     assert_eq!(all.len(), servers, "{}", running.told);
     send(all[servers - 1], Signal::KILL);
     let (code, told) = running.end();
@@ -106,4 +106,11 @@ fn why_without_its_last_server(databases: &str, servers: usize) -> String {
     let Outcome::Failed { why, .. } = &trial.outcome else { panic!("{:?}", trial.outcome) };
     left.none();
     why.clone()
+}
+
+/// The servers below this process. A child of a server has the server's command line until it sets its own.
+fn postmasters(parent: u32) -> Vec<u32> {
+    let all = named(parent, "/usr/lib/postgresql/15/bin/postgres\0");
+    let children: Vec<u32> = all.iter().flat_map(|server| below(*server)).collect();
+    all.into_iter().filter(|process| !children.contains(process)).collect()
 }
