@@ -9,7 +9,7 @@ use crate::deferral::{self, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{Driven, Generator, Pacing, Phase, SecondDone, SecondSeen};
+use crate::plan::{Driven, Generator, OF_THE_LOAD, Pacing, Phase, SecondDone, SecondSeen};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::testimony::{ShardTime, Times, testify};
@@ -199,12 +199,13 @@ impl Gathering {
         let stalls = shards.iter().map(|shard| shard.stalls).fold(stalls, longer);
         let testimony = testify(&times, &self.time, self.measured.work.statements, measured, in_process);
         let pacings = || phase.streams.iter().map(|stream| generator.of_pacing(stream.pacing));
+        let of_the_load = phase.streams.iter().filter(|stream| stream.actor == OF_THE_LOAD);
         let facts = DriverFacts {
             placement: String::new(),
             warmup_ms: window.warmup_s * SECOND_MS,
             window_start_ns: Some(window.measured_start().0),
             measured_ms: self.measured_ms,
-            clients: pacings().map(Pacing::clients).sum(),
+            clients: of_the_load.map(|stream| generator.of_pacing(stream.pacing).clients()).sum(),
             pacing: pacings().next(),
             sessions: shards.iter().map(|shard| shard.sessions).sum(),
             shards: u32::try_from(shards.len()).unwrap_or(u32::MAX),

@@ -155,7 +155,7 @@ pub struct DriverFacts {
     pub window_start_ns: Option<u64>,
     /// The actual length of the measured window.
     pub measured_ms: u64,
-    /// Emulated clients or terminals; 0 if work arrived at a rate.
+    /// Emulated clients or terminals, without users that the workload paces itself; 0 if work arrived at a rate.
     pub clients: u32,
     /// What made work due. Absent from records of old versions, whose clients all worked back to back.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -184,16 +184,17 @@ fn load_generators_that_share_a_plan_do_what_one_would() {
 }
 
 #[test]
-fn only_clients_of_the_load_are_said_to_pause() {
-    let paused = |streams: Vec<Stream>| {
+fn only_clients_of_the_load_are_counted_and_said_to_pause() {
+    let driven = |streams: Vec<Stream>| {
         let workload = Rehearsed::with_upkeep(50);
         let mut plan = plan(2, 0, 5);
         plan.phases[0].streams.extend(streams);
         let (stop, service) = (Control::default(), Service::of_all(Duration::from_millis(10)));
         let facts = rehearse(&workload, &plan, &service, &stop, &mut |_| ()).unwrap().facts;
-        (facts.paused_ms.unwrap(), facts.kinds[0].committed)
+        ((facts.clients, facts.paused_ms.unwrap()), facts.kinds[0].committed)
     };
-    let (alone, beside) = (paused(Vec::new()), paused(vec![Stream::of(1, Pacing::Clients { clients: 3 })]));
+    let (alone, beside) = (driven(Vec::new()), driven(vec![Stream::of(1, Pacing::Clients { clients: 3 })]));
     assert_eq!(beside.0, alone.0);
+    assert_eq!(alone.0.0, 2);
     assert!(beside.1 > 2 * alone.1, "the others work, too: {} and {}", alone.1, beside.1);
 }
