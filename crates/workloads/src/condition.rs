@@ -2,11 +2,43 @@
 
 use crate::checksum;
 use crate::dataset::{Checksum, Dataset, Part, Table};
+use crate::sql::filled;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Param, SessionError};
 use record::check::{Moment, Verdict};
 use std::fmt::Write;
+
+/// A condition and what its query returns.
+pub struct Condition {
+    pub name: &'static str,
+    pub rule: &'static str,
+    /// Names of the query's columns.
+    pub keys: &'static [&'static str],
+    /// When it holds; `None` if it always does.
+    pub only: Option<Moment>,
+}
+
+/// A condition that holds after loading and after each trial.
+pub const fn always(name: &'static str, keys: &'static [&'static str], rule: &'static str) -> Condition {
+    Condition { name, rule, keys, only: None }
+}
+
+/// Counts the rows of tables, and compares them with those that the definition gives.
+pub fn counted<'a>(
+    dataset: &dyn Dataset,
+    tables: impl Iterator<Item = &'a Table>,
+    admin: &mut dyn Admin,
+) -> Result<Verdict, SessionError> {
+    let mut all = Vec::new();
+    for table in tables {
+        let mut found = Ok(0);
+        let query = filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]);
+        admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
+        all.push((&*table.name, found?, dataset.expected_rows(table)));
+    }
+    Ok(cardinalities(all))
+}
 
 /// Whether tables have their numbers of rows: names, numbers found, and numbers expected.
 pub fn cardinalities<'a>(tables: impl IntoIterator<Item = (&'a str, i64, u64)>) -> Verdict {

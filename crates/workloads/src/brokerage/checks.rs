@@ -4,25 +4,13 @@
 
 use super::Brokerage;
 use super::tables::TABLES;
-use crate::condition;
-use crate::dataset::{Dataset, Table};
+use crate::condition::{self, Condition, always};
+use crate::dataset::Table;
 use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
-use engines::limit::Limit;
 use engines::session::SessionError;
 use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::{CheckResult, Moment, Verdict};
-
-struct Condition {
-    name: &'static str,
-    rule: &'static str,
-    /// Names of the query's columns.
-    keys: &'static [&'static str],
-}
-
-const fn condition(name: &'static str, keys: &'static [&'static str], rule: &'static str) -> Condition {
-    Condition { name, rule, keys }
-}
 
 const BROKER: &[&str] = &["broker"];
 const POSITION: &[&str] = &["account", "security"];
@@ -31,50 +19,50 @@ const LOT: &[&str] = &["lot"];
 const ID: &[&str] = &["id"];
 
 const CONDITIONS: &[Condition] = &[
-    condition("broker-trades", BROKER, "A broker has counted the completed trades of its accounts."),
-    condition("broker-commissions", BROKER, "A broker has added up the commissions of its accounts' completed trades."),
-    condition("holding-summaries", POSITION, "The lots of a security that an account holds are what its summary says."),
-    condition("holding-signs", POSITION, "An account has bought lots of a security or owes some, not both."),
-    condition("holding-trades", LOT, "A lot has the account, security, price and time of the trade that opened it."),
-    condition("holding-histories", LOT, "What trades added to a lot and took from it is what is left of it."),
-    condition(
+    always("broker-trades", BROKER, "A broker has counted the completed trades of its accounts."),
+    always("broker-commissions", BROKER, "A broker has added up the commissions of its accounts' completed trades."),
+    always("holding-summaries", POSITION, "The lots of a security that an account holds are what its summary says."),
+    always("holding-signs", POSITION, "An account has bought lots of a security or owes some, not both."),
+    always("holding-trades", LOT, "A lot has the account, security, price and time of the trade that opened it."),
+    always("holding-histories", LOT, "What trades added to a lot and took from it is what is left of it."),
+    always(
         "traded-quantities",
         TRADE,
         "What a trade changed lots by is its quantity once it is completed, and nothing before.",
     ),
-    condition("settlements", TRADE, "A trade has a settlement exactly if it is completed."),
-    condition(
+    always("settlements", TRADE, "A trade has a settlement exactly if it is completed."),
+    always(
         "settlement-amounts",
         TRADE,
         "A settlement is the trade's worth less its costs and the tax that is withheld.",
     ),
-    condition("settlement-dates", TRADE, "A settlement is due two days after the trade."),
-    condition(
+    always("settlement-dates", TRADE, "A settlement is due two days after the trade."),
+    always(
         "cash-transactions",
         TRADE,
         "A completed trade for cash, and no other, has a cash transaction with the settlement's amount and the trade's time.",
     ),
-    condition("trade-histories", TRADE, "A trade has gone through as many states as its type and its state ask for."),
-    condition("trade-states", TRADE, "A trade has the state and the time of the newest entry in its history."),
-    condition(
+    always("trade-histories", TRADE, "A trade has gone through as many states as its type and its state ask for."),
+    always("trade-states", TRADE, "A trade has the state and the time of the newest entry in its history."),
+    always(
         "answers",
         TRADE,
         "The market has answered what was submitted a minute before, or waited for its price half an hour before, the last trade that it \
          has answered.",
     ),
-    condition("trade-requests", TRADE, "A trade has a request exactly while it is pending."),
-    condition("request-terms", TRADE, "A request has the terms of its trade and the broker of its account."),
-    condition(
+    always("trade-requests", TRADE, "A trade has a request exactly while it is pending."),
+    always("request-terms", TRADE, "A request has the terms of its trade and the broker of its account."),
+    always(
         "trade-prices",
         TRADE,
         "A completed trade, and no other, has a price between 20 and 30 that keeps its limit.",
     ),
-    condition("trade-costs", TRADE, "A completed trade costs what its type, tier, exchange and quantity ask for."),
-    condition("last-trades", &["security"], "The last price of a security is between 20 and 30."),
-    condition("trade-references", ID, "What refers to a trade, account or security refers to one that exists."),
-    condition("customer-references", ID, "What belongs to a customer or an account belongs to one that exists."),
-    condition("market-references", ID, "What belongs to a company or a security belongs to one that exists."),
-    condition("owners", &["account"], "The owner of an account may trade in it."),
+    always("trade-costs", TRADE, "A completed trade costs what its type, tier, exchange and quantity ask for."),
+    always("last-trades", &["security"], "The last price of a security is between 20 and 30."),
+    always("trade-references", ID, "What refers to a trade, account or security refers to one that exists."),
+    always("customer-references", ID, "What belongs to a customer or an account belongs to one that exists."),
+    always("market-references", ID, "What belongs to a company or a security belongs to one that exists."),
+    always("owners", &["account"], "The owner of an account may trade in it."),
 ];
 
 /// Names of the sums; see the ledger.
@@ -141,14 +129,8 @@ pub fn check(
 
 fn cardinalities(workload: &Brokerage, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let grows = |table: &&Table| GROWING.contains(&&*table.name);
-    let mut counted = Vec::new();
-    for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || !grows(table)) {
-        let mut found = Ok(0);
-        let query = filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]);
-        admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
-        counted.push((&*table.name, found?, workload.expected_rows(table)));
-    }
-    let verdict = condition::cardinalities(counted);
+    let tables = TABLES.iter().filter(|table| moment == Moment::AfterLoad || !grows(table));
+    let verdict = condition::counted(workload, tables, admin)?;
     Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
 }
 

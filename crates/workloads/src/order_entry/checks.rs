@@ -7,26 +7,13 @@ use super::OrderEntry;
 use super::definition::delta_is_allowed;
 use super::ledger;
 use super::tables::{ITEM, TABLES};
-use crate::condition;
+use crate::condition::{self, Condition, always};
 use crate::dataset::Dataset;
 use crate::sql::{self, SqlError};
 use engines::admin::Admin;
 use engines::session::SessionError;
 use engines::statement::Statement;
 use record::check::{CheckResult, Moment, Verdict};
-
-struct Condition {
-    name: &'static str,
-    rule: &'static str,
-    /// Names of the query's columns.
-    keys: &'static [&'static str],
-    /// When it holds; `None` if it always does.
-    only: Option<Moment>,
-}
-
-const fn always(name: &'static str, keys: &'static [&'static str], rule: &'static str) -> Condition {
-    Condition { name, rule, keys, only: None }
-}
 
 const WAREHOUSE: &[&str] = &["warehouse"];
 const DISTRICT: &[&str] = &["warehouse", "district"];
