@@ -138,7 +138,7 @@ fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
     let mut settings: Map<String, Value> =
         plan["cells"][0]["settings"]["engine"].as_object().context("the plan has an engine")?.clone();
     // Keys that are not settings of the server.
-    for name in ["kind", "instances"] {
+    for name in ["kind", "instances", "shared_server"] {
         settings.remove(name);
     }
     Ok(Value::Object(settings))
