@@ -117,6 +117,7 @@ fn cloning(ground: &Ground, rounds: u32) -> anyhow::Result<Bar> {
 
 /// How long the machine's disk was cloned.
 fn clone(ground: &Ground, instances: u32) -> anyhow::Result<Duration> {
+    settle()?;
     let run = study::run(ground, "instances", &STUDY.replace("INSTANCES", &instances.to_string()))?;
     let record = run.json("trials/0001/trial.json")?;
     let mut phases = record["phases"].as_array().into_iter().flatten();
@@ -141,16 +142,23 @@ fn disk(ground: &Ground, instances: u32) -> anyhow::Result<PathBuf> {
 /// How long `cp` takes until its copy beside the data is on the disk.
 fn copy(ground: &Ground, disk: &Path) -> anyhow::Result<Duration> {
     let path = ground.cache.join("copied-by-hand");
-    let shell = |script: &str| -> anyhow::Result<()> {
-        let status =
-            Command::new("sh").args(["-euc", script, "sh"]).args([disk, &path]).status().context("starting sh")?;
-        ensure!(status.success(), "{script} failed");
-        Ok(())
-    };
+    let shell = |script: &str| shell(script, &[disk, &path]);
+    settle()?;
     shell("dd if=\"$1\" iflag=nocache count=0 status=none")?;
     let begun = Instant::now();
     shell("cp --sparse=always \"$1\" \"$2\" && sync \"$2\"")?;
     let taken = begun.elapsed();
     fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
     Ok(taken)
+}
+
+/// Brings what was written and removed before to the disk, so that nobody waits for that while it is timed.
+fn settle() -> anyhow::Result<()> {
+    shell("sync", &[])
+}
+
+fn shell(script: &str, files: &[&Path]) -> anyhow::Result<()> {
+    let status = Command::new("sh").args(["-euc", script, "sh"]).args(files).status().context("starting sh")?;
+    ensure!(status.success(), "{script} failed");
+    Ok(())
 }
