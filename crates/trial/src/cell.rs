@@ -105,8 +105,9 @@ fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
 
 /// The engine's table without the keys that the engine itself does not know.
 fn without_instances(mut engine: Chosen) -> Chosen {
-    engine.settings.shift_remove("instances");
-    engine.settings.shift_remove("shared_server");
+    for key in study::ENGINE {
+        engine.settings.shift_remove(key.name);
+    }
     engine
 }
 
