@@ -132,14 +132,20 @@ fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
     );
     let file = ground.folder.join("settings.toml");
     std::fs::write(&file, study).with_context(|| format!("writing {}", file.display()))?;
-    let output = Command::new(&ground.bakeoff).args(["plan", "--json"]).arg(&file).output().context("starting plan")?;
-    ensure!(output.status.success(), "bakeoff plan: {}", String::from_utf8_lossy(&output.stderr));
-    let plan: Value = serde_json::from_slice(&output.stdout).context("reading the plan")?;
+    let plan = told(Command::new(&ground.bakeoff).args(["plan", "--json"]).arg(&file))?;
+    let listed = told(Command::new(&ground.bakeoff).args(["list", "--json", product.kind()]))?;
+    // Other keys of the table belong to the study.
+    let names: Vec<&str> =
+        listed[0]["keys"].as_array().into_iter().flatten().filter_map(|key| key["name"].as_str()).collect();
     let mut settings: Map<String, Value> =
         plan["cells"][0]["settings"]["engine"].as_object().context("the plan has an engine")?.clone();
-    // Keys that are not settings of the server.
-    for name in ["kind", "instances", "shared_server"] {
-        settings.remove(name);
-    }
+    settings.retain(|name, _| names.contains(&name.as_str()));
     Ok(Value::Object(settings))
+}
+
+/// What a command prints as JSON.
+fn told(command: &mut Command) -> anyhow::Result<Value> {
+    let output = command.output().context("starting bakeoff")?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).with_context(|| format!("reading what {command:?} printed"))
 }
