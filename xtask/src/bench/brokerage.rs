@@ -23,6 +23,8 @@ const FIRST_TRADE: u64 = 200_000_000_000_001;
 const WRITERS: u32 = 2;
 const LEAST_ROWS_PER_S: f64 = 200_000.0;
 const MOST_CPU: f64 = 1.2;
+/// How statements go to the server.
+const WAYS: [&str; 2] = ["plain", "pipelined"];
 /// News are short here: the race is about statements.
 const SHORT_NEWS: &str = "news_bytes=255";
 const POINTS: u32 = 100_000;
@@ -31,7 +33,9 @@ const SECONDS: u32 = 8;
 pub fn race(ground: &Ground, rounds: u32) -> anyhow::Result<()> {
     let what = format!("{CUSTOMERS} customers with {DAYS} days of trading");
     let loading = house().bar(ground, rounds, &what)?;
-    verdict(&[loading, generating(ground)?, driving(ground, rounds)?])
+    let mut bars = vec![loading, generating(ground)?];
+    bars.extend(driving(ground, rounds)?);
+    verdict(&bars)
 }
 
 /// The default size.
@@ -65,49 +69,43 @@ fn generating(ground: &Ground) -> anyhow::Result<Bar> {
     })
 }
 
-/// The load engine's CPU time for a statement of the house, against that for a point select on the same server.
-fn driving(ground: &Ground, rounds: u32) -> anyhow::Result<Bar> {
+/// The load engine's CPU time for a statement of the house, sent in both ways, against that for a point select on the same
+/// server.
+fn driving(ground: &Ground, rounds: u32) -> anyhow::Result<Vec<Bar>> {
     let (in_memory, _emptied) = ground.in_memory()?;
     let server = Server::start(&in_memory, Product::Postgres)?;
-    let house = || {
+    let house = |statements: &str| {
         let mut command = Command::new(&ground.bakeoff);
-        command.args([
-            "drive",
-            "brokerage",
-            &server.url(),
-            "--json",
-            "--shards",
-            contestant::THREADS,
-            "--set",
-            SHORT_NEWS,
-        ]);
+        command.args(["drive", "brokerage", &server.url(), "--json", "--shards", contestant::THREADS]);
+        command.args(["--set", SHORT_NEWS, "--set", &format!("statements={statements}")]);
         command
     };
-    let mut loading = house();
+    let mut loading = house(WAYS[0]);
     loading.args(["--steps", "load"]);
     run_to_end(loading, SECONDS)?;
     contestant::load(ground, &server, POINTS)?;
-    let mut ratios = Vec::new();
-    for round in 0..rounds {
-        let of_house = || cpu_ns(house());
-        let of_points = || cpu_ns(contestant::drive(&ground.bakeoff, &server, Test::PointSelect, POINTS));
-        let (house, points) = if round % 2 == 0 {
-            let house = of_house()?;
-            (house, of_points()?)
-        } else {
-            let points = of_points()?;
-            (of_house()?, points)
-        };
-        println!("round {}: {house:.0} ns of CPU for a statement, {points:.0} ns for a point select", round + 1);
-        ratios.push(house / points);
+    let mut ratios = WAYS.map(|_| Vec::new());
+    for round in 1..=rounds {
+        let points = cpu_ns(contestant::drive(&ground.bakeoff, &server, Test::PointSelect, POINTS))?;
+        for (way, ratios) in WAYS.into_iter().zip(&mut ratios) {
+            let house = cpu_ns(house(way))?;
+            println!("round {round}: {house:.0} ns of CPU for a statement, {way}, {points:.0} ns for a point select");
+            ratios.push(house / points);
+        }
     }
     server.stop()?;
-    println!("CPU for a statement: {} times a point select's", spread(ratios.clone()));
-    Ok(Bar {
-        what: "CPU of the load engine for a statement, of a point select's".to_owned(),
-        found: median(ratios),
-        asked: Asked::AtMost(MOST_CPU),
-    })
+    Ok(WAYS
+        .into_iter()
+        .zip(ratios)
+        .map(|(way, ratios)| {
+            println!("CPU for a statement, {way}: {} times a point select's", spread(ratios.clone()));
+            Bar {
+                what: format!("CPU of the load engine for a statement, {way}, of a point select's"),
+                found: median(ratios),
+                asked: Asked::AtMost(MOST_CPU),
+            }
+        })
+        .collect())
 }
 
 /// CPU time for each statement, driven by the same number of clients.
