@@ -9,6 +9,7 @@ mod brokerage;
 mod brokering;
 mod conditions;
 mod database;
+mod decision_support;
 mod dvd;
 mod effects;
 mod playing;
@@ -243,5 +244,24 @@ fn brokerage_answers_on_postgres() {
 fn brokerage_answers_on_mariadb() {
     if mariadb_is_here() {
         brokering::play_and_check(&Database::mariadb());
+    }
+}
+
+#[test]
+fn decision_support_holds_on_sqlite() {
+    decision_support::load_and_check(&Database::sqlite());
+}
+
+#[test]
+fn decision_support_holds_on_postgres() {
+    if postgres_is_here() {
+        decision_support::load_and_check(&Database::postgres());
+    }
+}
+
+#[test]
+fn decision_support_holds_on_mariadb() {
+    if mariadb_is_here() {
+        decision_support::load_and_check(&Database::mariadb());
     }
 }

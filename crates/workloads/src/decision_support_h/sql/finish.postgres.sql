@@ -1,0 +1,28 @@
+ALTER TABLE region ADD PRIMARY KEY (r_regionkey);
+ALTER TABLE nation ADD PRIMARY KEY (n_nationkey);
+ALTER TABLE supplier ADD PRIMARY KEY (s_suppkey);
+ALTER TABLE customer ADD PRIMARY KEY (c_custkey);
+ALTER TABLE part ADD PRIMARY KEY (p_partkey);
+ALTER TABLE partsupp ADD PRIMARY KEY (ps_partkey, ps_suppkey);
+ALTER TABLE orders ADD PRIMARY KEY (o_orderkey);
+ALTER TABLE lineitem ADD PRIMARY KEY (l_orderkey, l_linenumber);
+ALTER TABLE refresh_sets ADD PRIMARY KEY (id);
+-- Indexes on single keys and dates, and one on a key of two columns. None is made for a certain question.
+CREATE INDEX lineitem_by_part ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX lineitem_by_supplier ON lineitem (l_suppkey);
+CREATE INDEX lineitem_by_shipdate ON lineitem (l_shipdate);
+CREATE INDEX lineitem_by_receiptdate ON lineitem (l_receiptdate);
+CREATE INDEX orders_by_customer ON orders (o_custkey);
+CREATE INDEX orders_by_date ON orders (o_orderdate);
+CREATE INDEX partsupp_by_supplier ON partsupp (ps_suppkey);
+CREATE INDEX supplier_by_nation ON supplier (s_nationkey);
+CREATE INDEX customer_by_nation ON customer (c_nationkey);
+CREATE INDEX nation_by_region ON nation (n_regionkey);
+ALTER TABLE nation ADD CONSTRAINT nation_region FOREIGN KEY (n_regionkey) REFERENCES region (r_regionkey);
+ALTER TABLE supplier ADD CONSTRAINT supplier_nation FOREIGN KEY (s_nationkey) REFERENCES nation (n_nationkey);
+ALTER TABLE customer ADD CONSTRAINT customer_nation FOREIGN KEY (c_nationkey) REFERENCES nation (n_nationkey);
+ALTER TABLE partsupp ADD CONSTRAINT partsupp_part FOREIGN KEY (ps_partkey) REFERENCES part (p_partkey);
+ALTER TABLE partsupp ADD CONSTRAINT partsupp_supplier FOREIGN KEY (ps_suppkey) REFERENCES supplier (s_suppkey);
+ALTER TABLE orders ADD CONSTRAINT orders_customer FOREIGN KEY (o_custkey) REFERENCES customer (c_custkey);
+ALTER TABLE lineitem ADD CONSTRAINT lineitem_order FOREIGN KEY (l_orderkey) REFERENCES orders (o_orderkey);
+ALTER TABLE lineitem ADD CONSTRAINT lineitem_offer FOREIGN KEY (l_partkey, l_suppkey) REFERENCES partsupp (ps_partkey, ps_suppkey);

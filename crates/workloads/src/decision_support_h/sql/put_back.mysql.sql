@@ -1,0 +1,1 @@
+SET foreign_key_checks = 1;

@@ -1,0 +1,1 @@
+SELECT inserted, deleted FROM refresh_sets WHERE id = 1;
