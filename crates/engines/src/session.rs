@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
+use std::time::Duration;
 use uring::Ring;
 
 /// A value bound to a statement or returned by one. The column's type decides the variant; only a value that does not
@@ -83,6 +84,11 @@ pub trait Session {
     /// Executes the requests of a batch, which then has their answers.
     async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
         one_by_one(self, batch).await
+    }
+    /// The database gives up statements that take longer than this from now on, and refuses them. Called outside of a transaction.
+    /// Sessions without a database ignore it.
+    async fn limit_statements(&mut self, _limit: Duration) -> Result<(), SessionError> {
+        Ok(())
     }
     /// What was done since the session was opened.
     fn work(&self) -> SessionWork;

@@ -7,6 +7,7 @@ use crate::rows::TabbedRows;
 use crate::session::{Date, Param};
 use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
+use std::time::Duration;
 
 /// Protocol numbers of the types of values.
 mod kind {
@@ -200,6 +201,13 @@ pub fn put_rows(
         out.truncate(start);
     }
     Ok(some)
+}
+
+/// The text that limits how long statements may take. Each product executes one of the two comments, and MySQL's limit holds for
+/// statements that only read.
+pub fn limit_of_statements(limit: Duration) -> String {
+    let (seconds, milliseconds) = (limit.as_secs_f64(), limit.as_millis());
+    format!("SET /*M!100101 max_statement_time = {seconds} */ /*!50708 max_execution_time = {milliseconds} */")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::converse::{command, prepare};
 use super::decode::{ColumnKind, row, text_row};
-use super::encode::PreparedStatement;
+use super::encode::{PreparedStatement, limit_of_statements};
 use super::handshake::{Purpose, open};
 use super::lists::{ListForm, Listed};
 use super::marks::{parameters, parts};
@@ -25,6 +25,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::thread::Scope;
+use std::time::Duration;
 use uring::Ring;
 
 /// Opens sessions at one server.
@@ -465,6 +466,10 @@ impl Session for MysqlSession {
         self.send_text(name, sql).await?;
         self.work.statements += 1;
         Ok(self.told())
+    }
+
+    async fn limit_statements(&mut self, limit: Duration) -> Result<(), SessionError> {
+        self.send_text("limit-statements", &limit_of_statements(limit)).await
     }
 
     async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {

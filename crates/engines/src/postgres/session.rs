@@ -17,6 +17,7 @@ use postgres_protocol::message::frontend;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::thread::Scope;
+use std::time::Duration;
 use uring::Ring;
 
 /// Opens sessions at one server.
@@ -293,6 +294,11 @@ impl Session for PostgresSession {
         self.prepared[self.text].name = name;
         self.answer(self.text).await?;
         Ok(self.told())
+    }
+
+    async fn limit_statements(&mut self, limit: Duration) -> Result<(), SessionError> {
+        self.execute_text("limit-statements", &format!("SET statement_timeout = {}", limit.as_millis())).await?;
+        Ok(())
     }
 
     async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {

@@ -8,6 +8,7 @@ pub mod counters;
 pub mod server;
 pub mod session;
 pub mod settings;
+mod timer;
 
 use crate::catalog::EngineEntry;
 

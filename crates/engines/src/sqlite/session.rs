@@ -6,11 +6,14 @@
 
 use super::connection::{Declared, bind, open, push_row, session_error};
 use super::settings::DatabaseFile;
+use super::timer::Timer;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use rusqlite::Connection;
 use self_cell::self_cell;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Opens sessions on one file.
 #[derive(Debug, Clone)]
@@ -29,10 +32,12 @@ impl Connect for SqliteConnect {
     type Session = SqliteSession;
 
     fn connect(&self) -> Result<SqliteSession, SessionError> {
-        let connection = open(&self.database, None)?;
+        let mut connection = open(&self.database, None)?;
+        let timer = Arc::new(Timer::new());
+        timer.watch(&mut connection)?;
         let prepared =
             PreparedStatement::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
-        Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default() })
+        Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default(), timer })
     }
 }
 
@@ -133,6 +138,7 @@ pub struct SqliteSession {
     prepared: PreparedStatement,
     results: ResultSet,
     work: SessionWork,
+    timer: Arc<Timer>,
 }
 
 impl SqliteSession {
@@ -148,6 +154,7 @@ impl SqliteSession {
         &mut self,
         choose: impl for<'s, 'c> FnOnce(&'s mut Statements<'c>) -> &'s mut rusqlite::Statement<'c>,
     ) -> Result<(), SessionError> {
+        self.timer.begin();
         self.prepared
             .with_dependent_mut(|_, statements| choose(statements).raw_execute())
             .map_err(|error| session_error(&error))?;
@@ -184,6 +191,7 @@ impl Session for SqliteSession {
     }
 
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        self.timer.begin();
         let results = &mut self.results;
         self.prepared.with_dependent_mut(|connection, statements| {
             statements.given[usize::from(statement.0)].execute(params, connection, results)
@@ -197,9 +205,15 @@ impl Session for SqliteSession {
             let what = "a zero byte in the text of a statement".to_owned();
             return Err(SessionError::Unexpected { statement: name, what });
         }
+        self.timer.begin();
         let connection = self.prepared.borrow_owner();
         Ready::prepare(connection, name, sql)?.execute(&[], connection, &mut self.results)?;
         Ok(self.told())
+    }
+
+    async fn limit_statements(&mut self, limit: Duration) -> Result<(), SessionError> {
+        self.timer.limit(limit);
+        Ok(())
     }
 
     fn work(&self) -> SessionWork {

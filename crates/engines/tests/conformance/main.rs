@@ -32,6 +32,7 @@ fn keeps_its_promises<E: Engine>() {
     sessions::an_update_returns_its_rows(&ground);
     sessions::others_see_what_is_committed_and_nothing_else(&ground);
     sessions::a_refused_statement_leaves_the_session_usable(&ground);
+    sessions::a_statement_over_its_limit_is_refused(&ground);
     sessions::of_two_that_conflict_one_may_try_again(&ground);
     sessions::a_long_text_arrives_whole(&ground);
     sessions::an_abandoned_answer_is_not_taken_for_the_next(&ground);

@@ -5,6 +5,7 @@ use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::StatementId;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 const FIRST: StatementId = StatementId(0);
 const SECOND: StatementId = StatementId(1);
@@ -91,6 +92,23 @@ pub fn others_see_what_is_committed_and_nothing_else<E: Engine>(ground: &Ground<
         s.commit().await
     })
     .unwrap();
+}
+
+/// The statement would take hours.
+pub fn a_statement_over_its_limit_is_refused<E: Engine>(ground: &Ground<E>) {
+    let tens = (0..10).map(|digit| format!("SELECT {digit} AS digit")).collect::<Vec<_>>().join(" UNION ALL ");
+    let many = (0..12).map(|place| format!("tens d{place}")).collect::<Vec<_>>().join(", ");
+    let endless = format!("WITH tens AS ({tens}) SELECT SUM(d0.digit + d11.digit) FROM {many}");
+    let mut session = ground.session(&[("one", "SELECT 1")]);
+    let ended = done(&mut session, async |s| {
+        s.limit_statements(Duration::from_millis(100)).await?;
+        assert_eq!(s.execute(FIRST, &[]).await?.rows(), 1);
+        let ended = s.execute_text("endless", &endless).await.map(|_| ());
+        s.rollback().await?;
+        assert_eq!(s.execute(FIRST, &[]).await?.rows(), 1);
+        Ok(ended)
+    });
+    assert!(matches!(ended.unwrap(), Err(SessionError::Refused { .. })));
 }
 
 pub fn a_refused_statement_leaves_the_session_usable<E: Engine>(ground: &Ground<E>) {
