@@ -7,6 +7,7 @@
 //! first needed.
 
 use engines::statement::Statement;
+use engines::template::TemplateError;
 use settings::Problem;
 use std::collections::BTreeSet;
 
@@ -47,6 +48,8 @@ pub enum SqlError {
     /// SQLite numbers named parameters in the order they appear, PostgreSQL by their names. Only this order suits both.
     #[error("the parameters of {name} do not first appear in the order of their numbers: ${found} before ${expected}")]
     ParameterOrder { name: &'static str, found: u32, expected: u32 },
+    #[error("the statement {name} is no template: {why}")]
+    NoTemplate { name: &'static str, why: TemplateError },
 }
 
 impl SqlError {

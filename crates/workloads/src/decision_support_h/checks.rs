@@ -1,6 +1,9 @@
 //! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
 
 use super::DecisionSupportH;
+use super::answers::Answer;
+use super::golden;
+use super::questions::NAMES;
 use super::refresh::Sets;
 use super::tables::{self, LINEITEM, NATION, ORDERS, REGION};
 use crate::condition;
@@ -83,7 +86,34 @@ pub fn check(
         let verdict = condition::judge(&query, condition.keys, admin)?;
         findings.push(finding(condition.name, condition.rule, moment, verdict));
     }
+    if sets.are_unused() {
+        findings.extend(answers(workload, admin, dialect, moment)?);
+    }
     Ok(findings)
+}
+
+/// Asks all questions whose answers are known. They are known for some scales, and for loaded data only.
+fn answers(
+    workload: &DecisionSupportH,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    moment: Moment,
+) -> Result<Option<CheckResult>, SessionError> {
+    let Some(golden) = golden::answers(workload.settings.scale) else { return Ok(None) };
+    let mut wrong = Vec::new();
+    for ((name, golden), question) in NAMES.into_iter().zip(golden).zip(1..) {
+        let mut answer = Answer::to(question);
+        let mut added = Ok(());
+        admin.ask(&workload.validation_text(question, dialect)?, Limit::KEYS, &mut |set, row| {
+            added = std::mem::replace(&mut added, Ok(())).and_then(|()| answer.add(set, row));
+        })?;
+        added?;
+        wrong.extend(golden::difference(&answer.figures()?, *golden).map(|why| format!("{name} has {why}")));
+    }
+    let verdict =
+        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
+    let rule = "The answers to all questions are those that are known for the loaded data.";
+    Ok(Some(finding("answers", rule, moment, verdict)))
 }
 
 /// Refresh sets change how many orders and lines there are. The number of orders is then known, that of lines is not.

@@ -2,31 +2,49 @@
 //!
 //! It is derived from TPC-H. What differs is listed in [`deviations`].
 
+mod answers;
+mod audit;
 mod checks;
 mod deviations;
+mod domains;
+mod golden;
+mod inputs;
+mod parameters;
+mod questions;
 mod refresh;
 mod rows;
 mod scale;
 mod settings;
+mod statements;
 mod stored;
+mod stream_orders;
 mod tables;
+mod tally;
+mod transactions;
 
 use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::ledger;
+use crate::effects::Effects;
+use crate::ledger::{self, Ledger};
 use crate::sql::{self, SqlError, filled};
+use crate::workload::{Actor, Ending, Kind, User, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
-use engines::session::SessionError;
-use engines::statement::{ByDialect, Dialect};
+use engines::session::{Session, SessionError};
+use engines::statement::{ByDialect, Dialect, Statement};
+use inputs::{Who, Work};
+use questions::Questions;
 use record::check::{CheckResult, Moment};
-use record::trial::KindTotals;
+use record::script::{Phase, Stream, Until};
+use record::trial::{KindTotals, Pacing};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+pub use answers::{Answer, Figures};
+pub use inputs::{Client, Input};
 pub use scale::Scale;
 pub use settings::{KEYS, Settings};
 
@@ -40,13 +58,24 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     metric: Metric { name: "questions", unit: "questions/h", per_ms: 3_600_000 },
 };
 
+/// In the order of [`Who`].
+const ACTORS: &[Actor] = &[Actor::ending("power"), Actor::ending("queries"), Actor::ending("refresh")];
+
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
 const FINISH: ByDialect<&str> = sql::files!("sql/finish");
+
+/// Names of the phases.
+pub const POWER: &str = "power";
+pub const THROUGHPUT: &str = "throughput";
+/// A phase is over its limit if the stream with most work needs the limit of a query for each part of it.
+const WORK_OF_A_STREAM: u64 = 24;
 
 /// The workload at one scale.
 #[derive(Debug)]
 pub struct DecisionSupportH {
     settings: Settings,
+    questions: Questions,
+    statements: Vec<Statement>,
     checks: checks::Checks,
     /// Counting takes a moment, so lines are counted once, when their number is first needed.
     lines: OnceLock<u64>,
@@ -54,13 +83,86 @@ pub struct DecisionSupportH {
 
 impl DecisionSupportH {
     pub fn new(settings: Settings) -> Result<Self, SqlError> {
-        Ok(Self { settings, checks: checks::Checks::read()?, lines: OnceLock::new() })
+        Ok(Self {
+            questions: Questions::read(settings.scale)?,
+            statements: statements::read()?,
+            checks: checks::Checks::read()?,
+            settings,
+            lines: OnceLock::new(),
+        })
     }
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings: Settings = ::settings::read(table, KEYS)?;
         Self::new(settings).map_err(SqlError::into_problems)
+    }
+
+    /// The text of a question, counted from 1, with the values for which its answer is known.
+    pub fn validation_text(&self, question: u8, dialect: Dialect) -> Result<String, SessionError> {
+        self.questions.text(question, &self.questions.validation(question), dialect)
+    }
+}
+
+impl Workload for DecisionSupportH {
+    type Input = Input;
+    type Client = Client;
+
+    const COUNTERS: &'static [&'static str] = &tally::COUNTERS;
+
+    fn kinds(&self) -> &'static [Kind] {
+        &tally::KINDS
+    }
+
+    fn actors(&self) -> &'static [Actor] {
+        ACTORS
+    }
+
+    /// One stream, then several with a stream of refresh functions beside them. How many users a load asks for, and for how long,
+    /// does not matter: the settings say how many streams there are, and each does its work once.
+    fn script(&self, _: Phase) -> Vec<Phase> {
+        let stream = |who: Who, clients: u32| Stream::of(who as u16, Pacing::Clients { clients });
+        let until = Until::StreamsEnd { limit_ms: self.settings.query_limit * WORK_OF_A_STREAM };
+        let phase = |name: &str, streams| Phase { name: name.to_owned(), warmup_ms: 0, until, streams };
+        vec![
+            phase(POWER, vec![stream(Who::Power, 1)]),
+            phase(THROUGHPUT, vec![stream(Who::Query, self.settings.streams()), stream(Who::Refresh, 1)]),
+        ]
+    }
+
+    /// Sessions need their statements before anything is timed, so whatever else takes a moment is made then, too.
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        refresh::prepare();
+        self.statements.clone()
+    }
+
+    fn client(&self, user: User) -> Client {
+        Client::new(user)
+    }
+
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        client.next(&self.questions, self.settings.streams())
+    }
+
+    fn kind(&self, input: &Input) -> u16 {
+        match input.work {
+            Work::Question { number, .. } => u16::from(number) - 1,
+            Work::NewSales => tally::NEW_SALES_KIND,
+            Work::OldSales => tally::NEW_SALES_KIND + 1,
+        }
+    }
+
+    fn performer(&self, input: &Input) -> u16 {
+        input.who as u16
+    }
+
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(self, session, input, effects).await
     }
 }
 
@@ -136,12 +238,17 @@ impl Dataset for DecisionSupportH {
         ledger::state(&self.checks.sums, admin)
     }
 
-    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<CheckResult> {
-        Vec::new()
+    fn reconcile(
+        &self,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+        whole_run: &[KindTotals],
+    ) -> Vec<CheckResult> {
+        audit::reconcile(&Ledger { before, after, whole_run }, &self.settings)
     }
 
-    fn audit(&self, _: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
-        Vec::new()
+    fn audit(&self, kinds: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
+        audit::audit(&self.settings, kinds)
     }
 
     fn deviations(&self) -> Vec<Cow<'static, str>> {

@@ -249,19 +249,19 @@ fn brokerage_answers_on_mariadb() {
 
 #[test]
 fn decision_support_holds_on_sqlite() {
-    decision_support::load_and_check(&Database::sqlite());
+    decision_support::everything_holds(&Database::sqlite());
 }
 
 #[test]
 fn decision_support_holds_on_postgres() {
     if postgres_is_here() {
-        decision_support::load_and_check(&Database::postgres());
+        decision_support::everything_holds(&Database::postgres());
     }
 }
 
 #[test]
 fn decision_support_holds_on_mariadb() {
     if mariadb_is_here() {
-        decision_support::load_and_check(&Database::mariadb());
+        decision_support::everything_holds(&Database::mariadb());
     }
 }

@@ -25,7 +25,18 @@ pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transac
 
 /// Runs the clients with these numbers.
 pub fn run_these<W: Workload>(database: &Database, workload: &W, clients: Range<u32>, transactions: u32) -> Told {
-    let running = Running { workload, clients, transactions };
+    run_actor(database, workload, 0, clients, transactions)
+}
+
+/// Runs the users of an actor with these numbers, each until it has finished or has done so many transactions.
+pub fn run_actor<W: Workload>(
+    database: &Database,
+    workload: &W,
+    actor: u16,
+    clients: Range<u32>,
+    transactions: u32,
+) -> Told {
+    let running = Running { workload, actor, clients, transactions };
     let clients = connect(&database.endpoint, workload.statements(database.dialect()), running);
     let mut totals: Vec<KindTotals> = workload
         .kinds()
@@ -46,6 +57,7 @@ pub fn run_these<W: Workload>(database: &Database, workload: &W, clients: Range<
 
 struct Running<'a, W> {
     workload: &'a W,
+    actor: u16,
     clients: Range<u32>,
     transactions: u32,
 }
@@ -54,9 +66,10 @@ impl<W: Workload> ConnectVisitor for Running<'_, W> {
     type Answer = Vec<Client>;
 
     fn visit<C: Connect + Sync>(self, connect: &C) -> Vec<Client> {
-        let Self { workload, clients, transactions } = self;
+        let Self { workload, actor, clients, transactions } = self;
         std::thread::scope(|scope| {
-            let run = |index| scope.spawn(move || Client::run(connect, workload, index, transactions));
+            let user = |index| User { actor, ..User::first(SEED, index) };
+            let run = |index| scope.spawn(move || Client::run(connect, workload, user(index), transactions));
             let clients: Vec<_> = clients.map(run).collect();
             clients.into_iter().map(|client| client.join().unwrap()).collect()
         })
@@ -70,12 +83,12 @@ struct Client {
 }
 
 impl Client {
-    fn run<W: Workload, C: Connect>(connect: &C, workload: &W, index: u32, transactions: u32) -> Self {
+    fn run<W: Workload, C: Connect>(connect: &C, workload: &W, user: User, transactions: u32) -> Self {
         let mut session = connect.connect().unwrap();
-        let mut client = workload.client(User::first(SEED, index));
+        let mut client = workload.client(user);
         let mut done = Self { tally: Tally::new(W::COUNTERS.len()), ended: vec![(0, 0); workload.kinds().len()] };
         for _ in 0..transactions {
-            let input = workload.next(&mut client).unwrap();
+            let Some(input) = workload.next(&mut client) else { break };
             let Ended { ending, tally, steps } = until_it_ends(&mut session, workload, &input);
             done.tally.absorb(&tally);
             for step in steps {
