@@ -9,6 +9,7 @@ mod deviations;
 mod domains;
 mod golden;
 mod inputs;
+mod metrics;
 mod parameters;
 mod questions;
 mod refresh;
@@ -45,6 +46,7 @@ use std::sync::OnceLock;
 
 pub use answers::{Answer, Figures};
 pub use inputs::{Client, Input};
+pub use metrics::{Metrics, metrics};
 pub use scale::Scale;
 pub use settings::{KEYS, Settings};
 
@@ -94,6 +96,7 @@ impl DecisionSupportH {
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        Scale::check(table)?;
         let settings: Settings = ::settings::read(table, KEYS)?;
         Self::new(settings).map_err(SqlError::into_problems)
     }
@@ -257,5 +260,40 @@ impl Dataset for DecisionSupportH {
 
     fn notice(&self) -> &'static str {
         deviations::NOTICE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn from(table: &Value) -> Result<DecisionSupportH, Vec<Problem>> {
+        DecisionSupportH::from_table(table.as_object().unwrap())
+    }
+
+    #[test]
+    fn a_scale_that_no_data_have_is_refused_by_its_key() {
+        for wrong in [json!(0.015), json!(0), json!(2_000), json!("big")] {
+            let problems = from(&json!({ "scale": wrong })).unwrap_err();
+            assert_eq!(problems[0].path, "scale", "{wrong}");
+        }
+        let large = from(&json!({ "scale": 100 })).unwrap();
+        assert!(large.check_dialect(Dialect::Postgres).is_ok());
+        assert_eq!(large.check_dialect(Dialect::Sqlite).unwrap_err()[0].path, "scale");
+        assert!(large.schema(Dialect::Postgres).contains("o_orderkey INTEGER"));
+        assert!(from(&json!({ "scale": 1_000 })).unwrap().schema(Dialect::Mysql).contains("l_orderkey BIGINT"));
+    }
+
+    #[test]
+    fn a_phase_of_one_stream_comes_before_one_of_several() {
+        let load = Phase::timed(Pacing::Clients { clients: 9 }, 1_000, 2_000);
+        let phases = from(&json!({ "scale": 100, "query_limit": "1m" })).unwrap().script(load);
+        let clients: Vec<_> = phases
+            .iter()
+            .map(|phase| phase.streams.iter().map(|stream| (stream.actor, stream.pacing.clients())).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(clients, [vec![(0, 1)], vec![(1, 5), (2, 1)]]);
+        assert!(phases.iter().all(|phase| phase.until == Until::StreamsEnd { limit_ms: 24 * 60_000 }));
     }
 }

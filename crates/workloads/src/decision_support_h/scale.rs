@@ -1,6 +1,11 @@
 //! How many rows a scale means.
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use settings::Problem;
+
+const KEY: &str = "scale";
+const EXPECTED: &str = "a number from 0.01 to 1000 with at most two digits after the point";
 
 /// Rows at scale 1.
 const SUPPLIERS: u64 = 10_000;
@@ -33,11 +38,23 @@ impl TryFrom<f64> for Scale {
     type Error = &'static str;
 
     fn try_from(scale: f64) -> Result<Self, Self::Error> {
-        Self::of(scale).ok_or("a scale of whole hundredths, from 0.01 to 1000")
+        Self::of(scale).ok_or(EXPECTED)
     }
 }
 
 impl Scale {
+    /// The key is a number to the settings, so what it means is checked here.
+    pub fn check(table: &Map<String, Value>) -> Result<(), Vec<Problem>> {
+        let scale = table.get(KEY).and_then(Value::as_f64);
+        let Some(wrong) = scale.filter(|scale| Self::of(*scale).is_none()) else { return Ok(()) };
+        Err(vec![Problem {
+            path: KEY.to_owned(),
+            found: format!("found {wrong}"),
+            expected: EXPECTED.to_owned(),
+            nearest: None,
+        }])
+    }
+
     /// `None` if it has more than two digits after the point, or is out of range.
     pub fn of(scale: f64) -> Option<Self> {
         (1..=LARGEST_HUNDREDTHS).find(|hundredths| plain(*hundredths).to_bits() == scale.to_bits()).map(Self)
