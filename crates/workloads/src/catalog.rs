@@ -1,7 +1,7 @@
 //! The list of workloads. Adding one takes a folder, its module, and a line here.
 
 use crate::workload::Workload;
-use crate::{brokerage, dvd_store, file, order_entry, slob, sysbench_oltp};
+use crate::{brokerage, decision_support_h, dvd_store, file, order_entry, slob, sysbench_oltp};
 use settings::{Key, Problem};
 
 /// A workload that a study may name.
@@ -90,6 +90,7 @@ workloads! {
     brokerage::Brokerage,
     slob::Slob,
     sysbench_oltp::SysbenchOltp,
+    decision_support_h::DecisionSupportH,
     file::OwnTransactions,
 }
 
@@ -192,6 +193,7 @@ mod tests {
             ("dvd-store", json!({ "db_size": "1MB", "version": 3 }), shop),
             ("slob", json!({ "schemas": 2 }), slob),
             ("sysbench-oltp", json!({ "tables": 2 }), sysbench),
+            ("decision-support-h", json!({ "scale": 0.01 }), json!({ "streams": 3, "query_limit": "5s" })),
         ];
         for (kind, base, other) in given {
             let (base, other) = (table(&base), table(&other));
