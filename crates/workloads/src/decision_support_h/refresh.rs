@@ -27,17 +27,6 @@ const fn key(number: u64, run: u64) -> u64 {
     (number / RUN * RUNS + run) * RUN + number % RUN
 }
 
-/// The highest key that loading gives.
-pub fn highest_key(scale: Scale) -> u64 {
-    // The last numbers are those of a run that is not full, so the one before it may be higher.
-    key(scale.orders(), LOADED).max(key(scale.orders() / RUN * RUN - 1, LOADED))
-}
-
-/// No order has a higher key.
-pub fn limit_of_keys(scale: Scale) -> u64 {
-    key(scale.orders(), INSERTED) + RUN
-}
-
 /// Makes what all texts are cut from: 300 MB, which takes a second, so it is done before anything is timed.
 pub fn prepare() {
     TextPool::get_or_init_default();
@@ -162,19 +151,6 @@ mod tests {
         assert_eq!((new.len(), &new[..8]), (1_500, &[9, 10, 11, 12, 13, 14, 15, 40][..]));
         assert_eq!((&old[..9], old[1_499]), (&[1, 2, 3, 4, 5, 6, 7, 32, 33][..], 5_988));
         assert_eq!(old_keys(scale(1.0), 2).next(), Some(5_989));
-    }
-
-    #[test]
-    fn the_last_set_has_the_highest_keys() {
-        for of in [0.01, 0.07, 1.0] {
-            let scale = scale(of);
-            let orders: Vec<_> =
-                OrderGenerator::new(scale.factor(), 1, 1).iter().map(|order| order.o_orderkey).collect();
-            let highest = orders.into_iter().max().unwrap().unsigned_abs();
-            assert_eq!(highest_key(scale), highest, "{of}");
-            let last = keys(scale, 999, INSERTED).max().unwrap().unsigned_abs();
-            assert!((highest - 32 * scale.refreshed()..limit_of_keys(scale)).contains(&last), "{of}");
-        }
     }
 
     #[test]
