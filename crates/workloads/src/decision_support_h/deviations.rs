@@ -14,6 +14,8 @@ pub const DEVIATIONS: &[&str] = &[
     "Orders of queries beyond stream 12 are random permutations of our own.",
     "SQLite stores money as integers of cents and dates as texts. Its queries compute with these integers, so sums are exact, too. \
      Averages and ratios are binary floating point there.",
+    "On SQLite, streams share one session for each thread of the driver. With fewer CPUs than streams, a question waits for another \
+     stream's, and that time counts.",
     "Averages and ratios have as many digits as each engine gives them.",
     "Foreign keys, the ten secondary indexes and collation by bytes are the same on every engine.",
     "Neither price nor audit is part of it, and no figure is multiplied by the scale.",
