@@ -34,7 +34,7 @@ use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::{Who, Work};
-use questions::Questions;
+use questions::{QUESTIONS, Questions};
 use record::check::{CheckResult, Moment};
 use record::script::{Phase, Stream, Until};
 use record::trial::{KindTotals, Pacing};
@@ -69,8 +69,8 @@ const FINISH: ByDialect<&str> = sql::files!("sql/finish");
 /// Names of the phases.
 pub const POWER: &str = "power";
 pub const THROUGHPUT: &str = "throughput";
-/// A phase is over its limit if the stream with most work needs the limit of a query for each part of it.
-const WORK_OF_A_STREAM: u64 = 24;
+/// Enough for a million small transactions.
+const REFRESH_LIMIT_MS: u64 = 1_800_000;
 
 /// The workload at one scale.
 #[derive(Debug)]
@@ -125,11 +125,18 @@ impl Workload for DecisionSupportH {
     /// does not matter: the settings say how many streams there are, and each does its work once.
     fn script(&self, _: Phase) -> Vec<Phase> {
         let stream = |who: Who, clients: u32| Stream::of(who as u16, Pacing::Clients { clients });
-        let until = Until::StreamsEnd { limit_ms: self.settings.query_limit * WORK_OF_A_STREAM };
-        let phase = |name: &str, streams| Phase { name: name.to_owned(), warmup_ms: 0, until, streams };
+        // Queries have limits of their own, so a phase reaches its limit only if something hangs.
+        let queries_ms = self.settings.query_limit * u64::from(QUESTIONS);
+        let phase = |name: &str, pairs: u32, streams| Phase {
+            name: name.to_owned(),
+            warmup_ms: 0,
+            until: Until::StreamsEnd { limit_ms: queries_ms + 2 * u64::from(pairs) * REFRESH_LIMIT_MS },
+            streams,
+        };
+        let several = self.settings.streams();
         vec![
-            phase(POWER, vec![stream(Who::Power, 1)]),
-            phase(THROUGHPUT, vec![stream(Who::Query, self.settings.streams()), stream(Who::Refresh, 1)]),
+            phase(POWER, 1, vec![stream(Who::Power, 1)]),
+            phase(THROUGHPUT, several, vec![stream(Who::Query, several), stream(Who::Refresh, 1)]),
         ]
     }
 
@@ -289,6 +296,7 @@ mod tests {
             .map(|phase| phase.streams.iter().map(|stream| (stream.actor, stream.pacing.clients())).collect::<Vec<_>>())
             .collect();
         assert_eq!(clients, [vec![(0, 1)], vec![(1, 5), (2, 1)]]);
-        assert!(phases.iter().all(|phase| phase.until == Until::StreamsEnd { limit_ms: 24 * 60_000 }));
+        let minutes = |minutes: u64| Until::StreamsEnd { limit_ms: minutes * 60_000 };
+        assert_eq!([phases[0].until, phases[1].until], [minutes(22 + 60), minutes(22 + 5 * 60)]);
     }
 }
