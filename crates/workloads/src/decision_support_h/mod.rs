@@ -54,7 +54,7 @@ pub const KIND: &str = "decision-support-h";
 
 pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
-    meaning: "decision support: 22 large queries about orders, alone and in several streams; derived from TPC-H",
+    meaning: "decision support: 22 large queries about orders, alone and in several streams; derived from TPC-H, not comparable with it",
     keys: KEYS,
     driving_keys: &["streams", "query_limit"],
     metric: Metric { name: "questions", unit: "questions/h", per_ms: 3_600_000 },
