@@ -9,11 +9,13 @@ use std::path::Path;
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
 /// Well-known names of workloads, and ours derived from them.
-const PUBLISHED: [(&str, &str); 5] = [
+const PUBLISHED: [(&str, &str); 7] = [
     ("tpcc", "order-entry"),
     ("tprocc", "order-entry"),
     ("sysbench", "sysbench-oltp"),
     ("oltpreadwrite", "sysbench-oltp"),
+    ("tpch", "decision-support-h"),
+    ("tproch", "decision-support-h"),
     ("pgbench", "file"),
 ];
 
