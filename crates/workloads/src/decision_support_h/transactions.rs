@@ -42,7 +42,7 @@ async fn ask<S: Session>(
     let text = workload.questions.text(number, values, session.dialect())?;
     let name = NAMES[usize::from(number) - 1];
     session.limit_statements(Duration::from_millis(workload.settings.query_limit)).await?;
-    let set = session.execute_text(name, &text).await?;
+    let set = session.execute_text(name, &text).await.map_err(|error| named(name, error))?;
     let mut answer = Answer::to(number);
     for row in 0..set.rows() {
         answer.add(set, row)?;
@@ -54,6 +54,16 @@ async fn ask<S: Session>(
         tally.add(checksum_of(number), figures.checksum >> u32::BITS);
     }
     Ok(())
+}
+
+/// What the database refused, such as a question over its limit, with the question's name.
+fn named(name: &str, error: SessionError) -> SessionError {
+    match error {
+        SessionError::Refused { code, message } => {
+            SessionError::Refused { code, message: format!("{name}: {message}") }
+        }
+        other => other,
+    }
 }
 
 /// Inserts the next set of new orders, each with its lines in a transaction of its own.
