@@ -19,8 +19,12 @@ use serde::{Deserialize, Serialize};
 /// The percentiles of response times that are shown beside throughput.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
-/// The measures by which contenders and runs are judged: throughput, then response times of the kinds it counts.
+/// If more kinds than this are counted, the response times of one say little.
+const FEW_KINDS: usize = 3;
+
+/// The measures by which contenders and runs are judged: throughput, then response times of the kinds it counts if they are few.
 pub fn headline(counted: &[String]) -> Vec<String> {
+    let counted = if counted.len() > FEW_KINDS { &[] } else { counted };
     let of_kind =
         |kind: &String| COMPARED_QUANTILES.map(|quantile| latency::percentile(Span::Response, quantile, kind));
     std::iter::once(THROUGHPUT.to_owned()).chain(counted.iter().flat_map(of_kind)).collect()

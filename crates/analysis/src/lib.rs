@@ -29,6 +29,7 @@ pub mod many_runs;
 pub mod measures;
 pub mod missing;
 pub mod observations;
+pub mod phases;
 pub mod pilot;
 pub mod precision;
 pub mod pressure;

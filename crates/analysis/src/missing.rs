@@ -54,6 +54,11 @@ pub enum Missing {
     // Values.
     NotANumber,
     NoneLonger,
+    /// A phase in which not everything was done that was to be done.
+    PhaseIncomplete {
+        phase: String,
+    },
+    EndsWithItsWork,
     NoCycle,
     TooFewSeconds,
     NothingMeasured,

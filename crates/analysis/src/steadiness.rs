@@ -132,7 +132,11 @@ pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
     let verdict = drift.as_ref().map_or_else(
         || {
             let (found, needed) = (window.len(), batches::SHORTEST_S);
-            Steadiness::TooShortToTell { why: Missing::WindowTooShort { seconds: found, needed } }
+            let why = match &trial.record.driver {
+                Some(driver) if driver.ends_with_its_work() => Missing::EndsWithItsWork,
+                _ => Missing::WindowTooShort { seconds: found, needed },
+            };
+            Steadiness::TooShortToTell { why }
         },
         judge,
     );

@@ -6,6 +6,7 @@
 use crate::batches::{self, Second};
 use crate::estimate::Bounds;
 use crate::missing::Missing;
+use crate::phases;
 use crate::steadiness::{self, TrialSteadiness};
 use crate::validity;
 use record::intervals::{Interval, KindInterval, Span};
@@ -33,19 +34,22 @@ pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
     let machine = slowest(trial);
     let driver = machine.and_then(|machine| machine.record.driver.as_ref());
     let seconds = machine.zip(driver).map(|(machine, driver)| series(machine, driver)).unwrap_or_default();
-    let value = driver.and_then(of_window);
+    let value = machine.and_then(of_machine);
     TrialThroughput {
         trial: trial.record.id,
         block: trial.record.block,
         valid: validity::is_valid(trial),
         value,
-        interval: interval(value, &seconds),
+        interval: interval(value, driver, &seconds),
         steadiness: steadiness::of_trial(machine.unwrap_or(trial), &seconds),
         seconds,
     }
 }
 
-fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
+fn interval(value: Option<f64>, driver: Option<&DriverFacts>, seconds: &[Second]) -> Bounds {
+    if driver.is_some_and(DriverFacts::ends_with_its_work) {
+        return Bounds::Unknown { why: Missing::EndsWithItsWork };
+    }
     let rates: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
     match value {
         Some(value) => batches::bounds(value, &rates),
@@ -60,9 +64,9 @@ pub fn measured_seconds(trial: &StoredTrial) -> Vec<f64> {
     seconds.into_iter().filter(|second| second.measured).map(|second| second.rate).collect()
 }
 
-/// The one figure of a trial: the rate of its window; of several machines, the slowest one's.
+/// The one figure of a trial: the rate of its window, or that of its phases; of several machines, the slowest one's.
 pub fn figure(trial: &StoredTrial) -> Option<f64> {
-    slowest(trial).and_then(|machine| machine.record.driver.as_ref()).and_then(of_window)
+    slowest(trial).and_then(of_machine)
 }
 
 /// The name of the figure; for several machines it says that it is a minimum. `None` if nothing was driven.
@@ -82,20 +86,25 @@ pub fn metric(trial: &StoredTrial) -> Option<Metric> {
 /// of the others need not be the minimum.
 pub fn of_machines(trial: &StoredTrial) -> Option<Vec<(u32, f64)>> {
     trial.record.driver.as_ref()?;
-    trial
-        .measured_machines()
-        .map(|(number, machine)| Some((number, of_window(machine.record.driver.as_ref()?)?)))
-        .collect()
+    trial.measured_machines().map(|(number, machine)| Some((number, of_machine(machine)?))).collect()
 }
 
 /// The machine with the lowest rate, or the trial itself.
-fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
+pub fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
     if trial.machines.is_empty() {
         return Some(trial);
     }
     let rates = of_machines(trial)?;
     let (number, _) = rates.into_iter().min_by(|(_, one), (_, other)| one.total_cmp(other))?;
     trial.measured_machines().find(|(own, _)| *own == number).map(|(_, machine)| machine)
+}
+
+/// The figure of one machine or database. `None` if nothing was counted, or if phases were not done whole.
+pub fn of_machine(machine: &StoredTrial) -> Option<f64> {
+    match phases::of_machine(machine) {
+        Some(phases) => phases.ok().map(|phases| phases::combined(&phases)),
+        None => of_window(machine.record.driver.as_ref()?),
+    }
 }
 
 /// The rate of what one machine counted in the measured window.
@@ -106,7 +115,8 @@ pub fn of_window(driver: &DriverFacts) -> Option<f64> {
 }
 
 fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<Second> {
-    let Some(measured) = &trial.measured else { return Vec::new() };
+    // Transactions that each take minutes have no rate in a second.
+    let Some(measured) = trial.measured.as_ref().filter(|_| !driver.ends_with_its_work()) else { return Vec::new() };
     let second = |interval: &Interval| {
         let rate = rate_of(interval, &measured.kinds, driver)?;
         Some(Second { start_ms: interval.start_ms, measured: interval.measured, rate })

@@ -14,7 +14,8 @@ const DOT: &str = " · ";
 /// "quickstart: native against vm · sqlite, order-entry, 77.0 MiB of data, 2 clients", and how many trials of which length.
 pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     let mut extent = vec![trials(plan), windows(plan)];
-    extent.extend(expected.map(|expected| format!("about {}", span(expected))));
+    let beside = if has_own_phases(plan) { " besides the phases" } else { "" };
+    extent.extend(expected.map(|expected| format!("about {}{beside}", span(expected))));
     format!(
         "{}\n{}\n",
         wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
@@ -63,6 +64,7 @@ fn offered(offered: Offered) -> String {
         Offered::Paced(driver::plan::Pacing::Terminals { terminals, .. }) => counted(terminals.into(), "terminal"),
         Offered::Paced(driver::plan::Pacing::Arrivals { per_second, .. }) => format!("{per_second} arrivals a second"),
         Offered::Peak(limits) => format!("the best number of clients up to {}", limits.max_clients),
+        Offered::OwnPhases => "in phases of its own".to_owned(),
     }
 }
 
@@ -81,10 +83,18 @@ fn trials(plan: &Plan) -> String {
 fn windows(plan: &Plan) -> String {
     let loads = planned(plan).filter_map(|cell| study::load(cell).ok());
     let windows = distinct(loads.map(|load| {
+        if load.offered == Offered::OwnPhases {
+            return "as long as its phases".to_owned();
+        }
         let (warmup, measure) = (Duration::from_millis(load.warmup_ms.0), Duration::from_millis(load.measure_ms.0));
         format!("{} warm-up + {} measured", span(warmup), span(measure))
     }));
     format!("each {}", windows.join(" or "))
+}
+
+/// Whether any trial lasts as long as its workload has work.
+fn has_own_phases(plan: &Plan) -> bool {
+    planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.offered == Offered::OwnPhases)
 }
 
 /// "1 block", "5 blocks".

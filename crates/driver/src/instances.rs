@@ -3,7 +3,7 @@
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Tick, Together};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Tick, Together, Until};
 use engines::server::Endpoint;
 use rustix::thread::sched_getaffinity;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ const LATE_MS: u64 = 2_000;
 const SEED_OF_INSTANCE: u64 = 0x93CD_3A2C_8198_E269;
 
 /// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others. Users
-/// that a workload paces itself work on each database.
+/// that a workload paces itself work on each database, and so do the streams of phases that end with their work.
 pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let share = Generator { number: instance.into(), of: of.into() };
     let mut own = plan.clone();
     own.seed = plan.seed.wrapping_add(u64::from(instance).wrapping_mul(SEED_OF_INSTANCE));
-    let streams = own.phases.iter_mut().flat_map(|phase| &mut phase.streams);
-    for stream in streams.filter(|stream| stream.actor == OF_THE_LOAD) {
+    let of_the_load = own.phases.iter_mut().filter(|phase| matches!(phase.until, Until::Time { .. }));
+    for stream in of_the_load.flat_map(|phase| &mut phase.streams).filter(|stream| stream.actor == OF_THE_LOAD) {
         stream.pacing = share.of_pacing(stream.pacing);
         stream.ramp_per_s = stream.ramp_per_s.map(|rate| rate / f64::from(share.of));
     }

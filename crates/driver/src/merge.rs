@@ -199,7 +199,8 @@ impl Gathering {
         let stalls = shards.iter().map(|shard| shard.stalls).fold(stalls, longer);
         let testimony = testify(&times, &self.time, self.measured.work.statements, measured, in_process);
         let pacings = || phase.streams.iter().map(|stream| generator.of_pacing(stream.pacing));
-        let of_the_load = phase.streams.iter().filter(|stream| stream.actor == OF_THE_LOAD);
+        // Streams that end a phase are the workload's own, whoever they are.
+        let of_the_load = phase.streams.iter().filter(|stream| window.is_open || stream.actor == OF_THE_LOAD);
         let facts = DriverFacts {
             placement: String::new(),
             warmup_ms: window.warmup_s * SECOND_MS,

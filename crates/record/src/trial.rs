@@ -5,7 +5,7 @@ use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use crate::other_load::OtherLoad;
 use crate::plan::PlannedTrial;
-use crate::script::PhaseDone;
+use crate::script::{PhaseDone, PhaseEnd};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -324,6 +324,11 @@ pub enum ArrivalProcess {
 }
 
 impl DriverFacts {
+    /// Whether a phase was over when its streams had done their work, and not when its time was over.
+    pub fn ends_with_its_work(&self) -> bool {
+        self.phases.iter().any(|phase| matches!(phase.ended, PhaseEnd::Streams | PhaseEnd::Limit))
+    }
+
     /// Kinds of transaction, without steps.
     pub fn transactions(&self) -> impl Iterator<Item = &KindTotals> {
         self.kinds.iter().filter(|kind| !kind.step)

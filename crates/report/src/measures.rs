@@ -6,6 +6,7 @@ use crate::table::{Cell, Column, Table, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
+use analysis::measures::phases::{LENGTH, RATE};
 use analysis::measures::variability::{CV, CYCLE, LONGEST_LOW, SLOW, SLOW_SHARE, ZERO_SECONDS};
 use analysis::measures::{Measure, Scale, Unit};
 use analysis::summary::Analysis;
@@ -61,7 +62,10 @@ pub fn words(id: &str) -> (String, &'static str) {
         SLOW => ("transactions over 1 s".to_owned(), "of each trial, of all kinds"),
         SLOW_SHARE => ("share of them".to_owned(), "of all transactions"),
         CYCLE => ("cycle".to_owned(), "period of what comes and goes"),
+        RATE => (format!("{own} phase"), ""),
+        LENGTH => (format!("{own} phase, length"), "until its last transaction ended"),
         other => match other.split_once('.') {
+            Some(("phase", time)) => (format!("{own} in {}", time.trim_start_matches("time.")), "mean response time"),
             Some(("response", figure)) => (format!("{own} {figure}"), "response time"),
             Some(("service", figure)) => (format!("{own} {figure}"), "service time"),
             Some(("variability", band)) => (format!("{band} of seconds"), "of the median second"),

@@ -43,6 +43,7 @@ pub fn why(missing: &Missing) -> String {
         }
         Missing::TooFewTransactions { part } => format!("too few transactions in {}", time(*part)),
         Missing::NothingDoneIn { part } => format!("no transaction counted in {}", time(*part)),
+        Missing::PhaseIncomplete { phase } => format!("phase {phase} was not done whole"),
         Missing::NoSuchMeasure { measure } => format!("it has no {measure}"),
         _ => plainly(missing).to_owned(),
     }
@@ -54,6 +55,7 @@ fn plainly(missing: &Missing) -> &'static str {
         Missing::NoRecord => "the record of a machine is missing",
         Missing::NoMachine => "no machine was measured",
         Missing::OtherMachines => "it has other machines than the trials before",
+        Missing::EndsWithItsWork => "its phases end with their work, so no second is like another",
         Missing::NothingDone => "no transaction counted",
         Missing::NotSampled { side: None } => "nothing was sampled",
         Missing::NotSampled { side: Some(Side::Host) } => "nothing was sampled on the host",
@@ -96,6 +98,7 @@ fn plainly(missing: &Missing) -> &'static str {
         | Missing::TooFewRuns { .. }
         | Missing::TooFewOfEach { .. }
         | Missing::BlocksIncomplete { .. }
+        | Missing::PhaseIncomplete { .. }
         | Missing::WindowTooShort { .. }
         | Missing::DrivenTooShort { .. }
         | Missing::SecondsDepend { .. }

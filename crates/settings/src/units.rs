@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Bytes(pub u64);
 
 /// A span of time, normalised. Serialises as a whole number of milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Span(pub u64);
 

@@ -18,6 +18,8 @@ pub struct Kind {
     pub keys: &'static [Key],
     /// True if sessions may come from outside the machine; only engines have this.
     pub remote: bool,
+    /// True if who works, and for how long, is not decided by `[load]`; only workloads have this.
+    pub own_phases: bool,
 }
 
 /// Checks a platform's table together with the requirements on the machine it will start.
@@ -75,18 +77,21 @@ impl Catalogs {
             meaning: entry.meaning,
             keys: entry.keys,
             remote: entry.remote,
+            own_phases: false,
         };
         let workload = |entry: &workloads::catalog::WorkloadEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
             remote: false,
+            own_phases: entry.own_phases,
         };
         let platform = |entry: &platforms::catalog::PlatformEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
             remote: false,
+            own_phases: false,
         };
         Self {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),

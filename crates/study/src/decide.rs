@@ -3,7 +3,9 @@
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::data_size;
-use crate::keys::{ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
+use crate::keys::{
+    ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, OFFERED, PACINGS, PEAK_WORD, SESSIONS_DEFAULT, load_keys,
+};
 use crate::overrides::Tables;
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
@@ -117,7 +119,10 @@ impl Deciding<'_> {
             }
         }
         let machine = machine.map(|table| with_odd_workload(table, odd_workload));
-        let load = self.table("load", LOAD).and_then(|table| self.offered(table));
+        let load = match self.with_own_phases("workload") {
+            Some(kind) => self.load_without_offer(kind),
+            None => self.table("load", LOAD).and_then(|table| self.offered(table)),
+        };
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
         }
@@ -322,11 +327,48 @@ impl Deciding<'_> {
     /// The odd machine's own workload, if it has one. A value that is no table is reported with the keys of `[machine]`.
     fn odd_workload(&mut self, engine: Option<&Kind>) -> Option<Map<String, Value>> {
         self.tables.get(ODD_WORKLOAD)?.as_object()?;
+        if let Some(kind) = self.with_own_phases(ODD_WORKLOAD) {
+            let expected = "a workload without phases of its own".to_owned();
+            self.tell(&below(ODD_WORKLOAD, KIND), format!("found \"{kind}\""), expected);
+            return None;
+        }
         self.workload(ODD_WORKLOAD, engine)
     }
 
     /// Exactly one key makes work due. Its companion keys get their defaults, and those of other pacings are refused.
-    fn offered(&mut self, mut load: Map<String, Value>) -> Option<Map<String, Value>> {
+    /// The kind of the workload at this path, if it has phases of its own.
+    fn with_own_phases(&self, path: &str) -> Option<&'static str> {
+        let kind = self.tables.get(&below(path, KIND))?.as_str()?;
+        self.catalogs.workloads.iter().find(|entry| entry.kind == kind && entry.own_phases).map(|entry| entry.kind)
+    }
+
+    /// The load of a workload that has phases of its own.
+    fn load_without_offer(&mut self, kind: &str) -> Option<Map<String, Value>> {
+        let paths = OFFERED.map(|name| below("load", name));
+        let given: Vec<&String> = paths.iter().filter(|path| self.tables.get(path).is_some()).collect();
+        for path in &given {
+            let expected = format!("no such key, because {kind} has phases of its own");
+            self.tell(path, "given", expected);
+        }
+        if !given.is_empty() {
+            return None;
+        }
+        let keys = load_keys(true);
+        let load = self.table("load", &keys).map(|table| self.with_repeats(table))?;
+        settings::check(&load, &keys).ok()
+    }
+
+    /// Adds how often a disturbed trial may be repeated, if a limit says what disturbs it.
+    fn with_repeats(&mut self, mut load: Map<String, Value>) -> Map<String, Value> {
+        let is_limited = load.contains_key("max_other_cpu");
+        self.refuse_stray(&load, "max_repeats", is_limited, "max_other_cpu");
+        if is_limited {
+            load.entry("max_repeats").or_insert(Value::from(MAX_REPEATS_DEFAULT));
+        }
+        load
+    }
+
+    fn offered(&mut self, load: Map<String, Value>) -> Option<Map<String, Value>> {
         let given = PACINGS.into_iter().filter(|name| load.contains_key(*name)).collect::<Vec<_>>();
         let pacing = match given.as_slice() {
             [only] => *only,
@@ -349,8 +391,7 @@ impl Deciding<'_> {
         self.refuse_stray(&load, "process", pacing == "arrivals", "arrivals");
         self.refuse_stray(&load, "sessions", pacing != "clients", "terminals or arrivals");
         self.refuse_stray(&load, "peak", peak, "clients = \"peak\"");
-        let is_limited = load.contains_key("max_other_cpu");
-        self.refuse_stray(&load, "max_repeats", is_limited, "max_other_cpu");
+        let mut load = self.with_repeats(load);
         let terminals = load.get("terminals").and_then(Value::as_u64);
         if let (Some(terminals), Some(sessions)) = (terminals, load.get("sessions").and_then(Value::as_u64))
             && sessions > terminals
@@ -361,9 +402,6 @@ impl Deciding<'_> {
         let mut fill = |name: &str, value: Value| {
             load.entry(name).or_insert(value);
         };
-        if is_limited {
-            fill("max_repeats", Value::from(MAX_REPEATS_DEFAULT));
-        }
         match pacing {
             "arrivals" => {
                 fill("process", Value::from("poisson"));

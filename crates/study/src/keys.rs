@@ -124,6 +124,15 @@ pub const LOAD: &[Key] = keys! {
          window; the best is then measured afresh";
 };
 
+/// Keys of `[load]` that say who works and for how long.
+pub const OFFERED: [&str; 9] =
+    ["clients", "terminals", "arrivals", "ramp_rate", "process", "sessions", "warmup", "measure", "peak"];
+
+/// The keys of `[load]` beside a workload.
+pub fn load_keys(has_own_phases: bool) -> Vec<Key> {
+    LOAD.iter().filter(|key| !has_own_phases || !OFFERED.contains(&key.name)).copied().collect()
+}
+
 /// Each session costs a server memory; a larger number is a mistake.
 const SESSIONS_MAX: i64 = 10_000;
 

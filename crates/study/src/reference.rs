@@ -65,7 +65,13 @@ pub fn reference(catalogs: &Catalogs) -> String {
     table(&mut text, "machine", "The shape that every contender gets.", MACHINE);
     kinds(&mut text, "engine", &catalogs.engines, ENGINE);
     kinds(&mut text, "workload", &catalogs.workloads, &[]);
-    table(&mut text, "load", "Who works on the database of each machine, and for how long.", LOAD);
+    table(
+        &mut text,
+        "load",
+        "Who works on the database of each machine, and for how long. decision-support workloads have phases of their own, which \
+            decide that: beside them, clients, warmup, measure and what belongs to them are left out.",
+        LOAD,
+    );
     text.push_str(ACCEPT);
     text.push_str(CONTENDERS);
     for (at, platform) in catalogs.platforms.iter().enumerate() {

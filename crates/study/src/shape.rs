@@ -1,6 +1,6 @@
 //! A decided cell in types, for the code that carries it out.
 
-use crate::keys::{LOAD, MACHINE, PEAK_WORD};
+use crate::keys::{MACHINE, PEAK_WORD, load_keys};
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
 use record::settings::key::KIND;
@@ -85,6 +85,7 @@ pub struct Load {
     pub offered: Offered,
     /// Clients that begin in each second.
     pub ramp_rate: Option<f64>,
+    /// Zero, like the measured time, for a workload with phases of its own.
     pub warmup_ms: Span,
     pub measure_ms: Span,
     pub shards: u32,
@@ -108,6 +109,19 @@ pub enum Offered {
     Paced(Pacing),
     /// The number of clients with the highest throughput, which the trial must find first.
     Peak(PeakLimits),
+    /// The workload's own phases say who works and for how long.
+    OwnPhases,
+}
+
+impl Offered {
+    /// What a workload's script is made from; `None` while the peak is looked for. Phases of a workload's own make nothing of it.
+    pub fn pacing(self) -> Option<Pacing> {
+        match self {
+            Self::Paced(pacing) => Some(pacing),
+            Self::Peak(_) => None,
+            Self::OwnPhases => Some(Pacing::Clients { clients: 1 }),
+        }
+    }
 }
 
 /// `load.peak` of a cell.
@@ -138,9 +152,9 @@ struct LoadTable {
     sessions: Option<u32>,
     #[serde(default)]
     peak: Option<PeakLimits>,
-    #[serde(rename = "warmup")]
+    #[serde(default, rename = "warmup")]
     warmup_ms: Span,
-    #[serde(rename = "measure")]
+    #[serde(default, rename = "measure")]
     measure_ms: Span,
     shards: u32,
     retries: u32,
@@ -191,8 +205,10 @@ pub fn machine(cell: &Cell) -> Result<Machine, Vec<Problem>> {
 
 /// The load of a cell.
 pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
-    let table: LoadTable = read(cell, "load", LOAD)?;
-    let Some(offered) = table.offered() else {
+    let workload = cell.settings.workload().and_then(workloads::catalog::entry);
+    let has_own_phases = workload.is_some_and(|entry| entry.own_phases);
+    let table: LoadTable = read(cell, "load", &load_keys(has_own_phases))?;
+    let Some(offered) = (if has_own_phases { Some(Offered::OwnPhases) } else { table.offered() }) else {
         let found = "what is offered is not decided".to_owned();
         let expected = "clients, terminals or arrivals with sessions".to_owned();
         return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);

@@ -7,7 +7,7 @@ use record::settings::SettingsError;
 use record::settings::key::ODD_WORKLOAD;
 use serde_json::{Map, Value};
 use settings::Problem;
-use study::{Load, Machine, Offered};
+use study::{Load, Machine};
 use workloads::catalog::AnyWorkload;
 
 #[derive(Debug, thiserror::Error)]
@@ -83,11 +83,9 @@ impl CellOrder {
             let texts = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.found));
             refused(format!("workload {kind}: {}", texts.collect::<Vec<_>>().join("; ")))
         })?;
-        let (pacing, climbs) = match self.load.offered {
-            Offered::Paced(pacing) => (pacing, false),
-            Offered::Peak(_) => (Pacing::Clients { clients: 1 }, true),
-        };
-        let plan = self.drive_plan(&workload, pacing, 0);
+        let pacing = self.load.offered.pacing();
+        let climbs = pacing.is_none();
+        let plan = self.drive_plan(&workload, pacing.unwrap_or(Pacing::Clients { clients: 1 }), 0);
         driver::script::check(&plan, workload.actors())
             .map_err(|error| refused(format!("workload {kind}: {error}")))?;
         if plan.phases.len() > 1 && (climbs || self.machine.odd.is_some()) {

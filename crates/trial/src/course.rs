@@ -15,7 +15,6 @@ use record::check::{CheckResult, Moment, Verdict};
 use record::ladder::Ladder;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING};
 use std::collections::BTreeMap;
-use study::Offered;
 use telemetry::Sampling;
 
 /// What steps leave for later ones. Fields are dropped in this order, so a machine is gone before its data are.
@@ -182,10 +181,8 @@ impl Running<'_> {
     }
 
     fn drive_measured(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        let pacing = match self.attempt.cell.load.offered {
-            Offered::Paced(pacing) => pacing,
-            Offered::Peak(_) => Pacing::Clients { clients: left(work.ladder.as_ref()).chosen },
-        };
+        let at_peak = || Pacing::Clients { clients: left(work.ladder.as_ref()).chosen };
+        let pacing = self.attempt.cell.load.offered.pacing().unwrap_or_else(at_peak);
         self.begin_series();
         work.is_fresh = false;
         let plan = self.measured_plan(pacing);

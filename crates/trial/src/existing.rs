@@ -36,7 +36,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use study::Offered;
 use workloads::catalog::AnyWorkload;
 
 /// The platform of a trial on a running server.
@@ -167,10 +166,7 @@ impl Order {
 
     /// The load to drive with; `None` while the ladder still searches for it.
     pub fn drive_plan(&self, seed: u64) -> Option<DrivePlan> {
-        match self.read.load.offered {
-            Offered::Paced(pacing) => Some(self.read.drive_plan(self.workload(), pacing, seed)),
-            Offered::Peak(_) => None,
-        }
+        Some(self.read.drive_plan(self.workload(), self.read.load.offered.pacing()?, seed))
     }
 
     /// Carries out one of the trials: these tasks, until one fails.

@@ -13,6 +13,8 @@ pub struct WorkloadEntry {
     pub keys: &'static [Key],
     /// Those of the keys that only say how it is driven. Data that were loaded with other values of them are the same.
     pub driving_keys: &'static [&'static str],
+    /// Who works, and for how long, is decided by its own phases, so a load says neither.
+    pub own_phases: bool,
     pub metric: Metric,
 }
 

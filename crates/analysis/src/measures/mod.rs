@@ -6,6 +6,7 @@
 
 pub mod activity;
 pub mod latency;
+pub mod phases;
 pub mod throughput;
 pub mod variability;
 pub mod work;
@@ -111,6 +112,7 @@ pub const fn one(
 /// All measures, in the order in which tables list them.
 pub const CATALOG: &[Entry] = &[
     Entry::Several(throughput::readings),
+    Entry::Several(phases::readings),
     Entry::Several(latency::readings),
     Entry::Several(variability::readings),
     Entry::Several(work::readings),

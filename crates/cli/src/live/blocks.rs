@@ -10,7 +10,7 @@ use record::check::CheckResult;
 use record::folder::RunFolder;
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::run::Run;
-use record::trial::{Outcome, TrialRecord};
+use record::trial::{DriverFacts, Outcome, TrialRecord};
 use report::format;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -127,9 +127,10 @@ impl Blocks {
     fn read(&mut self, planned: &PlannedTrial) -> Option<Figure> {
         let cell = self.cell(planned)?;
         let is_alone = cell.machines() == 1 && cell.instances() == 1;
+        let has_window = |driver: &DriverFacts| is_alone && !driver.ends_with_its_work();
         let trial = RunFolder::open(self.folder.as_ref()?).ok()?.trial(planned.id);
         let record = trial.record().ok()?;
-        let value = if is_alone {
+        let value = if record.driver.as_ref().is_some_and(has_window) {
             record.driver.as_ref().and_then(throughput::of_window)
         } else {
             let mut trials = self.run()?.trials.iter();

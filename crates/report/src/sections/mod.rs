@@ -21,6 +21,7 @@ pub mod machines_apart;
 pub mod measured;
 pub mod neighbour;
 pub mod odd_machine;
+mod phases;
 pub mod pressure;
 pub mod profiles;
 pub mod scaling;
@@ -77,6 +78,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let mut blocks = card::blocks(run, analysis);
     blocks.extend(design::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));
+    blocks.extend(phases::blocks(analysis));
     blocks.extend(measured::blocks(run, analysis));
     blocks.extend(trust::blocks(analysis));
     blocks

@@ -3,6 +3,7 @@
 mod fixture;
 mod odd_workload;
 mod only;
+mod own_phases;
 mod own_transactions;
 mod plans;
 mod problems;

@@ -28,7 +28,7 @@ fn check_workload(kind: &str, table: &Map<String, Value>, engine: Option<&str>) 
 /// The fixture's catalogs with one more workload.
 fn catalogs() -> Catalogs {
     let mut catalogs = fixture::catalogs();
-    catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false });
+    catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false, own_phases: false });
     Catalogs { check_workload, ..catalogs }
 }
 

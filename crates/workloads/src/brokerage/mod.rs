@@ -62,6 +62,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     meaning: "a brokerage house: customers order trades, and a market that answers executes them",
     keys: KEYS,
     driving_keys: &["statements"],
+    own_phases: false,
     metric: Metric { name: "trade results", unit: "trade results/s", per_ms: 1_000 },
 };
 

@@ -9,7 +9,6 @@ mod deviations;
 mod domains;
 mod golden;
 mod inputs;
-mod metrics;
 mod parameters;
 mod questions;
 mod refresh;
@@ -46,7 +45,6 @@ use std::sync::OnceLock;
 
 pub use answers::{Answer, Figures};
 pub use inputs::{Client, Input};
-pub use metrics::{Metrics, metrics};
 pub use scale::Scale;
 pub use settings::{KEYS, Settings};
 
@@ -57,6 +55,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     meaning: "decision support: 22 large queries about orders, alone and in several streams; derived from TPC-H, not comparable with it",
     keys: KEYS,
     driving_keys: &["streams", "query_limit"],
+    own_phases: true,
     metric: Metric { name: "questions", unit: "questions/h", per_ms: 3_600_000 },
 };
 

@@ -61,6 +61,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "search_depth",
         "statements",
     ],
+    own_phases: false,
     metric: Metric { name: "OPM", unit: "orders/min", per_ms: 60_000 },
 };
 

@@ -40,6 +40,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     meaning: "your own transactions, from SQL scripts as pgbench takes them",
     keys: KEYS,
     driving_keys: &[],
+    own_phases: false,
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };
 

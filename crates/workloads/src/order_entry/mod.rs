@@ -49,6 +49,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     meaning: "wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it",
     keys: KEYS,
     driving_keys: &["delivery", "statements"],
+    own_phases: false,
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };
 

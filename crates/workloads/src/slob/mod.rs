@@ -61,6 +61,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "think_tm_min",
         "think_tm_max",
     ],
+    own_phases: false,
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };
 

@@ -66,6 +66,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "delta",
         "think",
     ],
+    own_phases: false,
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };
 
