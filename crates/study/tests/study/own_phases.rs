@@ -16,7 +16,7 @@ fn planned(load: &str, more: &str) -> Result<Plan, String> {
 }
 
 fn refused(load: &str, more: &str) -> String {
-    planned(load, more).unwrap_err()
+    planned(load, more).expect_err("a problem")
 }
 
 #[test]
