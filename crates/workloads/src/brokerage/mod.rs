@@ -63,7 +63,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     keys: KEYS,
     driving_keys: &["statements"],
     own_phases: false,
-    metric: Metric { name: "trade results", unit: "trade results/s", per_ms: 1_000 },
+    metric: Metric { name: "trade results/s", unit: "trade results/s", per_ms: 1_000 },
 };
 
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");

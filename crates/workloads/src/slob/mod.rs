@@ -62,7 +62,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "think_tm_max",
     ],
     own_phases: false,
-    metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
+    metric: Metric { name: "operations/s", unit: "operations/s", per_ms: 1_000 },
 };
 
 /// All of them are counted.

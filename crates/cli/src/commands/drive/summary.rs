@@ -120,7 +120,8 @@ fn total(kinds: &[KindTotals]) -> KindTotals {
 /// "10,370.0 NOPM · 23,780 TPM · 7,573 statements/s".
 fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
     let metric = &facts.metric;
-    let mut rates = vec![format!("{} {} ({})", decimal(throughput(facts), 1), metric.name, metric.unit)];
+    let unit = if metric.unit == metric.name { String::new() } else { format!(" ({})", metric.unit) };
+    let mut rates = vec![format!("{} {}{unit}", decimal(throughput(facts), 1), metric.name)];
     let seconds = facts.measured_ms as f64 / 1000.0;
     // If only some kinds are counted, all kinds together follow, per the same unit of time.
     if metric.counted.len() < facts.kinds.iter().filter(|kind| !kind.step).count() && seconds > 0.0 {
