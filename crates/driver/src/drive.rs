@@ -66,14 +66,15 @@ pub fn drive<W: Workload, C: Connect + Sync>(
         for ((here, published), mailbox) in
             (0..shards).map(|shard| Slice { shard, of: shards }).zip(&published).zip(mailboxes)
         {
-            let (start_sender, windows) = channel();
+            let (start_sender, work) = channel();
             let end_notice = EndNotice { shard: here.shard, notes: notes.clone(), signals: &signals };
             let opener = connect.opener(scope);
-            let setup = ShardSetup { here, published, windows, opener, mailbox };
+            let setup = ShardSetup { here, published, work, opener, mailbox };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &setup, &end_notice));
             threads.push(Thread { handle, start: start_sender });
         }
-        let conductor = Conductor { plan, names: Names::of(workload), published: &published, signals: &signals };
+        let names = Names::of(workload);
+        let conductor = Conductor { plan, names, fills: W::FILLS, published: &published, signals: &signals };
         let driven = conductor.phases(scope, &inbox, &threads, see);
         // Threads that still wait for a start see their channel close and return.
         let (handles, starts): (Vec<_>, Vec<_>) =
@@ -117,14 +118,18 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
 
 struct Thread<'scope> {
     handle: ScopedJoinHandle<'scope, Result<(), DriveError>>,
-    /// Sends the window of each phase that is to be driven.
-    start: Sender<Window>,
+    start: Sender<Work>,
 }
+
+/// A phase that is to be driven, by its number, in this window.
+type Work = (u16, Window);
 
 /// The calling thread's part: it starts each phase on all shards at one moment, and merges their reports.
 struct Conductor<'a> {
     plan: &'a DrivePlan,
     names: Names,
+    /// Whether the workload can keep a database busy that is done before others are.
+    fills: bool,
     published: &'a [Published],
     signals: &'a Signals<'a>,
 }
@@ -142,16 +147,13 @@ impl Conductor<'_> {
         if !are_ready(inbox, threads.len()) {
             return Ok(driven);
         }
-        let mut origin = None;
-        for phase in &self.plan.phases {
-            see(Seen::Ready);
-            let Some(start) = self.start_of_phase(inbox, origin) else { break };
-            let window = Window::of(phase, self.plan, start, *origin.get_or_insert(start));
+        let mut last: Option<Work> = None;
+        for (number, phase) in (0..).zip(&self.plan.phases) {
+            let Some(start) = self.start_of_phase(inbox, threads, last, see)? else { break };
+            let window = Window::of(phase, self.plan, start, last.map_or(start, |(_, window)| window.origin));
+            last = Some((number, window));
             self.signals.begin_phase(u32::try_from(threads.len()).unwrap_or(u32::MAX));
-            for thread in threads {
-                // A thread that is over by now has reported why; nobody else needs to know.
-                let _ = thread.start.send(window);
-            }
+            begin(threads, (number, window));
             let (over, is_over) = channel();
             let stalls = scope.spawn(move || stall::watch(window, &is_over));
             let gathering = Gathering::new(self.names, window, threads.len());
@@ -166,19 +168,76 @@ impl Conductor<'_> {
             }
             driven.push(conclude(self.plan, phase, watch, reports, stalls)?);
             if !driven.last().is_some_and(goes_on) {
-                break;
+                return Ok(driven);
             }
+        }
+        if self.filler(last).is_some() {
+            self.start_of_phase(inbox, threads, last, see)?;
         }
         Ok(driven)
     }
 
     /// The common start of all shards: the moment that was set, if they start together with others. Later phases start
-    /// whole seconds after the first, so that all seconds are on one grid.
-    fn start_of_phase(&self, inbox: &Receiver<Note>, origin: Option<Nanos>) -> Option<Nanos> {
-        let told = if self.plan.together.is_some() { Some(await_start(inbox, self.signals)?) } else { None };
-        let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
-        Some(origin.map_or(start, |origin| on_grid(origin, start, told.is_some())))
+    /// whole seconds after the first, so that all seconds are on one grid. Until the start is set, the database is kept busy if it
+    /// is done with its last phase and others may not be.
+    fn start_of_phase(
+        &self,
+        inbox: &Receiver<Note>,
+        threads: &[Thread<'_>],
+        last: Option<Work>,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<Option<Nanos>, DriveError> {
+        let filler = self.filler(last);
+        if let Some(filler) = filler {
+            self.signals.set_filler_over(false);
+            begin(threads, filler);
+        }
+        see(Seen::Ready);
+        let told = self.plan.together.is_some().then(|| await_start(inbox, self.signals));
+        if filler.is_some() {
+            self.signals.set_filler_over(true);
+            end_of_filler(inbox, threads.len())?;
+        }
+        if told == Some(None) {
+            return Ok(None);
+        }
+        let start = told.flatten().unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
+        Ok(Some(last.map_or(start, |(_, window)| on_grid(window.origin, start, told.is_some()))))
     }
+
+    /// What keeps the database busy after a phase that others may not be done with.
+    fn filler(&self, last: Option<Work>) -> Option<Work> {
+        let (number, window) =
+            last.filter(|(_, window)| self.fills && window.is_open && self.plan.together.is_some())?;
+        Some((number, window.filler(MonotonicClock.now() + START_LEAD)))
+    }
+}
+
+fn begin(threads: &[Thread<'_>], work: Work) {
+    for thread in threads {
+        // A thread that is over by now has reported why; nobody else needs to know.
+        let _ = thread.start.send(work);
+    }
+}
+
+/// Waits until no thread keeps the database busy any more. Each ends by itself, within the drain limit.
+fn end_of_filler(inbox: &Receiver<Note>, threads: usize) -> Result<(), DriveError> {
+    let mut over = 0;
+    while over < threads {
+        match inbox.recv() {
+            Ok(Note::Phase { report, .. }) => {
+                over += 1;
+                if let Some(failure) = report.failure {
+                    return Err(failure);
+                }
+            }
+            // Seconds that do not count.
+            Ok(Note::Closed { .. } | Note::Ready) => {}
+            // A thread that has returned altogether reports why.
+            Ok(Note::Over { .. }) | Err(_) => return Err(DriveError::NotStarted),
+        }
+    }
+    Ok(())
 }
 
 /// Rounds a moment to the grid. A start set from outside is on it except for the error of two clocks, so it becomes the
@@ -197,7 +256,7 @@ pub fn goes_on(driven: &Driven) -> bool {
 struct ShardSetup<'a, I, S> {
     here: Slice,
     published: &'a Published,
-    windows: Receiver<Window>,
+    work: Receiver<Work>,
     opener: Option<BoxedOpener<'a, S>>,
     mailbox: Option<Mailbox<I>>,
 }
@@ -273,8 +332,8 @@ fn open_and_drive<W: Workload, C: Connect>(
         },
         mailbox: setup.mailbox.as_ref(),
     };
-    for number in (0_u16..).take(plan.phases.len()) {
-        let Ok(window) = setup.windows.recv() else { return Err(DriveError::NotStarted) };
+    // It ends when the calling thread has no more work.
+    while let Ok((number, window)) = setup.work.recv() {
         let Some(assignment) = Assignment::of(workload, plan, number, setup.here, window) else { break };
         let report = shard::run(&around, &assignment, &mut opened)?;
         let report =

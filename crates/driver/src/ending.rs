@@ -38,6 +38,9 @@ impl<T: ShardTypes> Shard<'_, T> {
 
     /// True if the phase ends with its streams and those of all shards have ended.
     fn have_streams_ended(&self) -> bool {
+        if self.window.is_filler {
+            return self.signals.is_filler_over();
+        }
         if !self.window.is_open {
             return false;
         }

@@ -68,8 +68,8 @@ impl<'a, W: Workload> Assignment<'a, W> {
 
     /// An actor's users with these numbers.
     pub fn users(&self, actor: u16, numbers: impl Iterator<Item = u32>) -> Vec<W::Client> {
-        let (seed, phase) = (self.seed, self.number);
-        numbers.map(|index| self.workload.client(User { seed, phase, actor, index })).collect()
+        let (seed, phase, is_filler) = (self.seed, self.number, self.window.is_filler);
+        numbers.map(|index| self.workload.client(User { seed, phase, actor, index, is_filler })).collect()
     }
 }
 

@@ -12,11 +12,17 @@ pub struct Signals<'a> {
     abort: AtomicBool,
     /// The number of shards whose streams have not ended.
     streams_left: AtomicU32,
+    filler_over: AtomicBool,
 }
 
 impl<'a> Signals<'a> {
     pub fn new(control: &'a Control) -> Self {
-        Self { control, abort: AtomicBool::new(false), streams_left: AtomicU32::new(0) }
+        Self {
+            control,
+            abort: AtomicBool::new(false),
+            streams_left: AtomicU32::new(0),
+            filler_over: AtomicBool::new(false),
+        }
     }
 
     /// Something went wrong: shards drop their transactions and return.
@@ -42,6 +48,15 @@ impl<'a> Signals<'a> {
     #[inline]
     pub fn have_streams_ended(&self) -> bool {
         self.streams_left.load(Ordering::Relaxed) == 0
+    }
+
+    /// Begins or ends work that only keeps the database busy.
+    pub fn set_filler_over(&self, is_over: bool) {
+        self.filler_over.store(is_over, Ordering::Relaxed);
+    }
+
+    pub fn is_filler_over(&self) -> bool {
+        self.filler_over.load(Ordering::Relaxed)
     }
 
     /// When the next phase is to start, if that has been set.

@@ -31,7 +31,7 @@ pub struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>, gathering: Gathering) -> Self {
-        let (failing, last) = (FailureWatch::default(), Progress::default());
+        let (failing, last) = (FailureWatch::default(), Published::sum(published));
         Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 

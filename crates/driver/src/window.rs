@@ -15,6 +15,8 @@ pub struct Window {
     pub tail_s: u64,
     /// The window ends with the last transaction of its streams.
     pub is_open: bool,
+    /// Nothing in it counts, and it lasts until the driver is told that the others are done.
+    pub is_filler: bool,
     /// When driving began: the start of the first phase. Later phases begin whole seconds after it.
     pub origin: Nanos,
 }
@@ -22,13 +24,25 @@ pub struct Window {
 impl Window {
     /// A window of no length.
     #[cfg(test)]
-    pub const AT_ZERO: Self =
-        Self { start: Nanos::ZERO, warmup_s: 0, measure_s: 0, tail_s: 0, is_open: false, origin: Nanos::ZERO };
+    pub const AT_ZERO: Self = Self {
+        start: Nanos::ZERO,
+        warmup_s: 0,
+        measure_s: 0,
+        tail_s: 0,
+        is_open: false,
+        is_filler: false,
+        origin: Nanos::ZERO,
+    };
 
     pub fn of(phase: &Phase, plan: &DrivePlan, start: Nanos, origin: Nanos) -> Self {
         let Shape { warmup_s, measure_s, is_open } = Shape::of(phase);
         let tail_s = if is_open { 0 } else { plan.together.map_or(0, |together| together.tail_s) };
-        Self { start, warmup_s, measure_s, tail_s, is_open, origin }
+        Self { start, warmup_s, measure_s, tail_s, is_open, is_filler: false, origin }
+    }
+
+    /// For whoever is done with a phase before others are.
+    pub fn filler(self, start: Nanos) -> Self {
+        Self { start, is_filler: true, ..self }
     }
 
     /// From the start of driving to the start of this phase.

@@ -29,6 +29,8 @@ use study::Placement;
 
 /// Time from when the sessions of all machines are open to their common start. Agents must be told the start by then.
 const START_LEAD_NS: u64 = 300_000_000;
+/// Before later phases, machines that were done early end what kept their databases busy, which takes about a second.
+const LATER_START_LEAD_NS: u64 = 2_000_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// How often to check whether driving from here must be given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -155,7 +157,8 @@ impl Running<'_> {
     pub(crate) fn meet_for_start(&self) -> Result<u64, AskError> {
         let began_ns = self.began_ns.get();
         let start_ns = self.meet_with(|| {
-            let soonest_ns = monotonic_ns() + START_LEAD_NS;
+            let lead_ns = if began_ns.is_some() { LATER_START_LEAD_NS } else { START_LEAD_NS };
+            let soonest_ns = monotonic_ns() + lead_ns;
             began_ns.map_or(soonest_ns, |began_ns| next_on_grid(began_ns, soonest_ns))
         })?;
         self.began_ns.set(Some(began_ns.unwrap_or(start_ns)));

@@ -84,12 +84,15 @@ pub struct User {
     pub actor: u16,
     /// Which of the actor's users, from 0.
     pub index: u32,
+    /// Whether nothing counts that it does. Its work has no end, and each piece of it takes about a second at most: it keeps the
+    /// database busy while others are still at work.
+    pub is_filler: bool,
 }
 
 impl User {
     /// A user of the first actor in the first phase.
     pub fn first(seed: u64, index: u32) -> Self {
-        Self { seed, phase: 0, actor: 0, index }
+        Self { seed, phase: 0, actor: 0, index, is_filler: false }
     }
 }
 
@@ -114,6 +117,8 @@ pub trait Workload: Sync {
 
     /// Names of the counters. Only the workload's own audit uses those that begin with `audit.`.
     const COUNTERS: &'static [&'static str];
+    /// Whether its users can be fillers ([`User::is_filler`]).
+    const FILLS: bool = false;
 
     fn kinds(&self) -> &'static [Kind];
     /// The actors. A study's load describes the first of them.

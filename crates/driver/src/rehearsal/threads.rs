@@ -1,9 +1,9 @@
 //! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors are reported.
 
-use super::workload::{KINDS, Rehearsed};
+use super::workload::{FILLING, KINDS, Rehearsed};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
-use crate::plan::{Control, DriveError, DrivePlan, Pacing, Seen, Together};
+use crate::plan::{Control, DriveError, DrivePlan, Pacing, Phase, Seen, Stream, Together, Until};
 use crate::script::ScriptError;
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
@@ -105,6 +105,34 @@ fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_windo
     assert_eq!(driven.facts.window_start_ns, Some(told));
     assert_eq!((driven.facts.measured_ms, driven.stopped), (1_000, false));
     assert!(driven.facts.whole_run[0].committed > driven.facts.kinds[0].committed, "the tail is driven, not measured");
+}
+
+/// The driver is done at once with each of the two phases, and others are not.
+#[test]
+fn who_is_done_before_others_keeps_the_database_busy_and_nothing_of_that_counts() {
+    let (workload, control) = (Rehearsed::ending(3), Control::default());
+    let until = Until::StreamsEnd { limit_ms: 60_000 };
+    let clients = vec![Stream::of(0, Pacing::Clients { clients: 2 })];
+    let phase = |name: &str| Phase { name: name.to_owned(), warmup_ms: 0, until, streams: clients.clone() };
+    let plan = DrivePlan::of(vec![phase("power"), phase("throughput")], 7);
+    let together = DrivePlan { together: Some(Together { tail_s: 0 }), shards: 2, ..plan };
+    let filling = || workload.attempts().iter().filter(|input| input.number >= FILLING).count();
+    let mut filled = Vec::new();
+    let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
+        if seen == Seen::Ready {
+            let before = filling();
+            while !filled.is_empty() && filling() < before + 100 {
+                std::thread::yield_now();
+            }
+            filled.push(filling());
+            control.start_at(MonotonicClock.now().0);
+        }
+    })
+    .unwrap();
+    assert!(filled.len() == 3 && filled[0] == 0 && filled[1] >= 100 && filled[2] >= filled[1] + 100, "{filled:?}");
+    let scored: Vec<u64> = driven.facts.phases.iter().map(|phase| phase.kinds[0].committed).collect();
+    assert_eq!((scored, driven.facts.whole_run[0].committed), (vec![6, 6], 12));
+    assert_eq!(driven.seconds.iter().map(|second| second.ended).sum::<u64>(), 12);
 }
 
 #[test]

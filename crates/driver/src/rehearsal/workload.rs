@@ -24,6 +24,9 @@ pub const DELIVERY: u16 = 1;
 /// No transaction, but what a user is told of a sale.
 const NOTE: u16 = 2;
 
+/// The numbers of transactions that only keep the database busy.
+pub const FILLING: u32 = 1 << 31;
+
 /// More than any virtual run makes. Tests on real threads do not look at it.
 const REMEMBERED_MAX: usize = 300_000;
 
@@ -143,6 +146,7 @@ impl Workload for Rehearsed {
     type Input = Input;
     type Client = Client;
     const COUNTERS: &'static [&'static str] = COUNTERS;
+    const FILLS: bool = true;
 
     fn kinds(&self) -> &'static [Kind] {
         &KINDS
@@ -168,8 +172,8 @@ impl Workload for Rehearsed {
         }
     }
 
-    fn client(&self, User { seed, index, actor, .. }: User) -> Client {
-        Client { actor, index, number: 0, state: seed ^ (u64::from(index) << 32) }
+    fn client(&self, User { seed, index, actor, is_filler, .. }: User) -> Client {
+        Client { actor, index, number: if is_filler { FILLING } else { 0 }, state: seed ^ (u64::from(index) << 32) }
     }
 
     fn next(&self, client: &mut Client) -> Option<Input> {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn user(actor: u16) -> Client {
-        house().client(User { seed: 7, phase: 0, actor, index: 1 })
+        house().client(User { seed: 7, phase: 0, actor, index: 1, is_filler: false })
     }
 
     #[test]

@@ -208,7 +208,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn market() -> Market {
-        Market::new(User { seed: 7, phase: 0, actor: 1, index: NUMBER })
+        Market::new(User { seed: 7, phase: 0, actor: 1, index: NUMBER, is_filler: false })
     }
 
     fn result(security: u32) -> TradeResult {

@@ -31,11 +31,20 @@ pub enum Work {
         /// Counted from 1.
         number: u8,
         values: Values,
-        /// Whether nothing else changes the data meanwhile, so that the answer is the same on every engine.
-        is_alone: bool,
+        how: How,
     },
     NewSales,
     OldSales,
+}
+
+/// What an answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Nothing else changes the data meanwhile, so the answer is the same on every engine.
+    Alone,
+    Beside,
+    /// It only keeps the database busy.
+    Filling,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +54,7 @@ pub struct Client {
     stream: u32,
     done: u32,
     parameters: Stream,
+    is_filler: bool,
 }
 
 impl Client {
@@ -52,18 +62,22 @@ impl Client {
         let who = [Who::Power, Who::Query, Who::Refresh];
         let who = *who.get(usize::from(user.actor)).unwrap_or(&Who::Power);
         let stream = if who == Who::Query { user.index + 1 } else { 0 };
-        Self { who, stream, done: 0, parameters: Stream::new(user.seed, "parameters of questions", [stream, 0]) }
+        let parameters = Stream::new(user.seed, "parameters of questions", [stream, 0]);
+        Self { who, stream, done: 0, parameters, is_filler: user.is_filler }
     }
 
     /// What comes next; `None` after the last. The refresh stream has a pair of functions for each query stream.
     pub fn next(&mut self, questions: &Questions, streams: u32) -> Option<Input> {
         let place = self.done;
         self.done += 1;
+        if self.is_filler {
+            return self.filler(questions, place);
+        }
         let work = match self.who {
             Who::Power if place == 0 => Work::NewSales,
             Who::Power if place == u32::from(QUESTIONS) + 1 => Work::OldSales,
-            Who::Power => self.question(questions, place - 1, true)?,
-            Who::Query => self.question(questions, place, false)?,
+            Who::Power => self.question(questions, place - 1, How::Alone)?,
+            Who::Query => self.question(questions, place, How::Beside)?,
             Who::Refresh if place >= 2 * streams => return None,
             Who::Refresh if place.is_multiple_of(2) => Work::NewSales,
             Who::Refresh => Work::OldSales,
@@ -71,11 +85,18 @@ impl Client {
         Some(Input { who: self.who, work })
     }
 
-    fn question(&mut self, questions: &Questions, place: u32, is_alone: bool) -> Option<Work> {
+    /// Questions without an end that nobody counts. New and old sales would change what is compared.
+    fn filler(&mut self, questions: &Questions, place: u32) -> Option<Input> {
+        let asks = self.who != Who::Refresh;
+        let work = asks.then(|| self.question(questions, place % u32::from(QUESTIONS), How::Filling));
+        Some(Input { who: self.who, work: work.flatten()? })
+    }
+
+    fn question(&mut self, questions: &Questions, place: u32, how: How) -> Option<Work> {
         let order = stream_orders::of_stream(self.stream);
         let number = usize::try_from(place).ok().and_then(|place| order.get(place).copied())?;
         let values = values(number, questions.scale(), &mut Choice::Drawn(&mut self.parameters));
-        Some(Work::Question { number, values, is_alone })
+        Some(Work::Question { number, values, how })
     }
 }
 
@@ -88,7 +109,7 @@ mod tests {
 
     fn all(seed: u64, who: Who, index: u32) -> Vec<Input> {
         let questions = Questions::read(Scale::of(0.01).unwrap()).unwrap();
-        let mut client = Client::new(User { seed, phase: 0, actor: who as u16, index });
+        let mut client = Client::new(User { seed, phase: 0, actor: who as u16, index, is_filler: false });
         std::iter::from_fn(|| client.next(&questions, 3)).take(100).collect()
     }
 
@@ -106,6 +127,20 @@ mod tests {
         assert_eq!(all(7, Who::Query, 1).len(), 22);
         let refresh = all(7, Who::Refresh, 0);
         assert_eq!((refresh.len(), &refresh[4].work, &refresh[5].work), (6, &Work::NewSales, &Work::OldSales));
+    }
+
+    #[test]
+    fn who_fills_asks_without_an_end_and_refreshes_nothing() {
+        let questions = Questions::read(Scale::of(0.01).unwrap()).unwrap();
+        let filling = |who: Who| {
+            let mut client = Client::new(User { seed: 7, phase: 0, actor: who as u16, index: 0, is_filler: true });
+            std::iter::from_fn(|| client.next(&questions, 3)).take(100).collect::<Vec<_>>()
+        };
+        for who in [Who::Power, Who::Query] {
+            let is_filling = |input: &Input| matches!(input.work, Work::Question { how: How::Filling, .. });
+            assert!(filling(who).len() == 100 && filling(who).iter().all(is_filling));
+        }
+        assert_eq!(filling(Who::Refresh), []);
     }
 
     #[test]

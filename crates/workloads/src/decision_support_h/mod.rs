@@ -56,7 +56,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     keys: KEYS,
     driving_keys: &["streams", "query_limit"],
     own_phases: true,
-    metric: Metric { name: "questions", unit: "questions/h", per_ms: 3_600_000 },
+    metric: Metric { name: "questions/h", unit: "questions/h", per_ms: 3_600_000 },
 };
 
 /// In the order of [`Who`].
@@ -111,6 +111,7 @@ impl Workload for DecisionSupportH {
     type Client = Client;
 
     const COUNTERS: &'static [&'static str] = &tally::COUNTERS;
+    const FILLS: bool = true;
 
     fn kinds(&self) -> &'static [Kind] {
         &tally::KINDS

@@ -2,7 +2,7 @@
 
 use super::DecisionSupportH;
 use super::answers::Answer;
-use super::inputs::{Input, Work};
+use super::inputs::{How, Input, Work};
 use super::parameters::Values;
 use super::questions::NAMES;
 use super::refresh::{self, RefreshedOrder};
@@ -14,6 +14,9 @@ use crate::workload::Ending;
 use engines::session::{Access, Param, Session, SessionError};
 use std::time::Duration;
 
+/// How long a question may take that only keeps the database busy.
+const FILLING: Duration = Duration::from_secs(1);
+
 pub async fn run<S: Session>(
     workload: &DecisionSupportH,
     session: &mut S,
@@ -21,8 +24,9 @@ pub async fn run<S: Session>(
     effects: &mut Effects<'_, Input>,
 ) -> Result<Ending, SessionError> {
     match &input.work {
-        Work::Question { number, values, is_alone } => {
-            ask(workload, session, (*number, values), *is_alone, &mut effects.tally).await?;
+        Work::Question { number, values, how: How::Filling } => fill(workload, session, (*number, values)).await?,
+        Work::Question { number, values, how } => {
+            ask(workload, session, (*number, values), *how, &mut effects.tally).await?;
         }
         Work::NewSales => insert(workload, session, effects).await?,
         Work::OldSales => delete(workload, session, effects).await?,
@@ -36,7 +40,7 @@ async fn ask<S: Session>(
     workload: &DecisionSupportH,
     session: &mut S,
     (number, values): (u8, &Values),
-    is_alone: bool,
+    how: How,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     let text = workload.questions.text(number, values, session.dialect())?;
@@ -49,11 +53,27 @@ async fn ask<S: Session>(
     }
     let figures = answer.figures()?;
     tally.add(ANSWER_ROWS, figures.rows);
-    if is_alone {
+    if how == How::Alone {
         // Counters of several trials are added up, so only half of the bits are kept.
         tally.add(checksum_of(number), figures.checksum >> u32::BITS);
     }
     Ok(())
+}
+
+/// Asks a question whose answer nobody needs, for a second at most.
+async fn fill<S: Session>(
+    workload: &DecisionSupportH,
+    session: &mut S,
+    (number, values): (u8, &Values),
+) -> Result<(), SessionError> {
+    let text = workload.questions.text(number, values, session.dialect())?;
+    session.limit_statements(FILLING).await?;
+    match session.execute_text(NAMES[usize::from(number) - 1], &text).await {
+        Ok(_) => Ok(()),
+        // It was over its limit.
+        Err(SessionError::Refused { .. }) => session.rollback().await,
+        Err(error) => Err(error),
+    }
 }
 
 /// What the database refused, such as a question over its limit, with the question's name.

@@ -96,7 +96,8 @@ impl<'a, W: Workload, S: Session> Player<'a, W, S> {
                 (false, 0) => (score.player, 1),
                 (false, _) => (0, u32::from(is_first)),
             };
-            let user = |index| workload.client(User { seed: score.player.into(), phase: 0, actor, index });
+            let user =
+                |index| workload.client(User { seed: score.player.into(), phase: 0, actor, index, is_filler: false });
             (first..first + count).map(user).collect()
         };
         let total =

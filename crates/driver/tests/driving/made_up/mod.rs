@@ -27,6 +27,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     meaning: "deposits and their confirmation",
     keys: &[],
     driving_keys: &[],
+    own_phases: false,
     metric: Metric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
 };
 
