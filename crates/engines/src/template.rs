@@ -68,17 +68,28 @@ impl Template {
         Ok(Self { pieces, end: text })
     }
 
-    /// The statement with these values. Every value must occur in it.
+    /// Whether it needs a value of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.pieces.iter().any(|(_, of)| of == name)
+    }
+
+    /// The statement with these values. Every value must occur in it. Several values of one name are written with commas between
+    /// them, for `IN ({names})`.
     pub fn render(&self, dialect: Dialect, values: &[(&str, Param<'_>)]) -> Result<String, RenderError> {
         let mut sql = String::new();
         for (text, name) in &self.pieces {
-            let found = values.iter().find(|(of, _)| of == name);
-            let (_, value) = found.ok_or_else(|| RenderError::Missing(name.clone()))?;
+            let mut found = values.iter().filter(|(of, _)| of == name);
+            let (_, first) = found.next().ok_or_else(|| RenderError::Missing(name.clone()))?;
+            let failed = |why| RenderError::Literal { name: name.clone(), why };
             sql.push_str(text);
-            put(&mut sql, *value, dialect).map_err(|why| RenderError::Literal { name: name.clone(), why })?;
+            put(&mut sql, *first, dialect).map_err(failed)?;
+            for (_, value) in found {
+                sql.push_str(", ");
+                put(&mut sql, *value, dialect).map_err(failed)?;
+            }
         }
         sql.push_str(&self.end);
-        match values.iter().find(|(of, _)| self.pieces.iter().all(|(_, name)| name != of)) {
+        match values.iter().find(|(of, _)| !self.has(of)) {
             Some((unused, _)) => Err(RenderError::Unused((*unused).to_owned())),
             None => Ok(sql),
         }
@@ -124,6 +135,13 @@ mod tests {
         let sql = "SELECT a -{most} FROM t WHERE b = {day} OR c > {most}";
         assert_eq!(rendered(sql, &values).unwrap(), "SELECT a -(-5) FROM t WHERE b = 'x' OR c > (-5)");
         assert_eq!(rendered("SELECT 1", &[]).unwrap(), "SELECT 1");
+    }
+
+    #[test]
+    fn values_of_one_name_are_a_list() {
+        let values = [("state", Param::Text("TN")), ("year", Param::Integer(2000)), ("state", Param::Text("GA"))];
+        let sql = "SELECT {year} FROM t WHERE a IN ({state})";
+        assert_eq!(rendered(sql, &values).unwrap(), "SELECT 2000 FROM t WHERE a IN ('TN', 'GA')");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Opens SQLite's file with its settings, and converts errors and values into the forms that engines share.
 
+use super::functions;
 use super::settings::DatabaseFile;
 use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
 use rusqlite::types::ValueRef;
@@ -14,6 +15,7 @@ pub(super) fn open(database: &DatabaseFile, busy_timeout: Option<Duration>) -> R
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
         let connection = Connection::open_with_flags(file, flags)?;
+        functions::add(&connection)?;
         connection.busy_timeout(busy_timeout.unwrap_or(Duration::from_millis(*busy_timeout_ms)))?;
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "cache_size", cache_size(*cache_bytes))?;

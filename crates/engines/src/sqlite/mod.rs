@@ -5,6 +5,7 @@
 pub mod admin;
 mod connection;
 pub mod counters;
+mod functions;
 pub mod server;
 pub mod session;
 pub mod settings;
