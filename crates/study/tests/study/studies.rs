@@ -71,6 +71,7 @@ fn every_study_can_be_planned() {
         "aa-native.toml",
         "brokerage-consolidation.toml",
         "brokerage-native-vs-vm.toml",
+        "decision-support-consolidation.toml",
         "decision-support-h-native-vs-vm.toml",
         "mariadb-native-vs-vm.toml",
         "postgres-native-vs-vm.toml",
