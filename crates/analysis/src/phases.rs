@@ -1,24 +1,24 @@
 //! Work that ends: phases in which every stream does each counted transaction once.
 //!
-//! A stream that works alone tells how long each transaction takes, whatever the others cost: its rate is one over the geometric
-//! mean of their times. Several streams tell how much gets done in the time that all of them need. The figure of a machine is the
-//! geometric mean of the rates of its phases.
+//! A stream that works alone tells how long each transaction takes, whatever the others cost: its rate is one over the
+//! geometric mean of their times. Several streams tell how much gets done in the time that all of them need. A phase in which
+//! nothing counts has a length only. The figure of a machine is the geometric mean of the rates of its phases.
 
 use crate::missing::Missing;
 use crate::throughput::counts;
 use record::intervals::{Interval, KindInterval, Span};
 use record::run::StoredTrial;
 use record::script::{PhaseDone, PhaseEnd};
-use record::trial::DriverFacts;
+use record::trial::{DriverFacts, KindTotals};
 
 /// What one phase yielded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseFigures {
     pub name: String,
-    /// Counted transactions per unit of time, in the unit of the workload's metric.
-    pub rate: f64,
+    /// Counted transactions per unit of time, in the unit of the workload's metric. `None` if nothing in the phase counts.
+    pub rate: Option<f64>,
     pub length_s: f64,
-    /// The mean time of each counted kind, in microseconds.
+    /// The mean time of each counted kind, in microseconds. If nothing counts, of each kind.
     pub times: Vec<(String, f64)>,
 }
 
@@ -30,24 +30,32 @@ pub fn of_machine(machine: &StoredTrial) -> Option<Result<Vec<PhaseFigures>, Mis
 
 /// The geometric mean of the rates of all phases.
 pub fn combined(phases: &[PhaseFigures]) -> f64 {
-    geometric_mean(phases.iter().map(|phase| phase.rate))
+    let rates: Vec<_> = phases.iter().filter_map(|phase| phase.rate).collect();
+    geometric_mean(rates.into_iter())
 }
 
 fn of_phase(machine: &StoredTrial, driver: &DriverFacts, phase: &PhaseDone) -> Result<PhaseFigures, Missing> {
     let missing = || Missing::PhaseIncomplete { phase: phase.name.clone() };
-    let counted: Vec<_> = phase.kinds.iter().filter(|kind| counts(driver, &kind.kind)).collect();
-    let each = counted.first().map_or(0, |kind| kind.committed);
-    let is_whole = each > 0 && counted.iter().all(|kind| kind.committed == each && kind.failed == 0);
+    let was_tried = |kind: &&KindTotals| kind.committed + kind.failed > 0;
+    let mut kinds: Vec<_> = phase.kinds.iter().filter(|kind| counts(driver, &kind.kind)).collect();
+    let counts_nothing = !kinds.iter().any(was_tried);
+    if counts_nothing {
+        kinds = phase.kinds.iter().filter(was_tried).collect();
+    }
+    let each = kinds.first().map_or(0, |kind| kind.committed);
+    let is_whole = each > 0 && kinds.iter().all(|kind| kind.committed == each && kind.failed == 0);
     if phase.ended != PhaseEnd::Streams || !is_whole || phase.measured_ms == 0 {
         return Err(missing());
     }
-    let times = counted.iter().map(|kind| Some((kind.kind.clone(), mean_us(machine, phase, &kind.kind, each)?)));
+    let times = kinds.iter().map(|kind| Some((kind.kind.clone(), mean_us(machine, phase, &kind.kind, each)?)));
     let times: Vec<(String, f64)> = times.collect::<Option<_>>().ok_or_else(missing)?;
-    let per_us = driver.metric.per_ms as f64 * 1_000.0;
-    let rate = if each == 1 {
-        per_us / geometric_mean(times.iter().map(|(_, time_us)| *time_us))
+    let rate = if counts_nothing {
+        None
+    } else if each == 1 {
+        let per_us = driver.metric.per_ms as f64 * 1_000.0;
+        Some(per_us / geometric_mean(times.iter().map(|(_, time_us)| *time_us)))
     } else {
-        (each * counted.len() as u64) as f64 * driver.metric.per_ms as f64 / phase.measured_ms as f64
+        Some((each * kinds.len() as u64) as f64 * driver.metric.per_ms as f64 / phase.measured_ms as f64)
     };
     Ok(PhaseFigures { name: phase.name.clone(), rate, length_s: phase.measured_ms as f64 / 1_000.0, times })
 }
@@ -79,7 +87,7 @@ mod tests {
     use record::intervals::Measured;
     use record::script::Stream;
     use record::synthetic;
-    use record::trial::{KindTotals, Pacing};
+    use record::trial::Pacing;
 
     const KINDS: [&str; 2] = ["first", "second"];
 
@@ -133,10 +141,33 @@ mod tests {
         let found = of_machine(&trial()).unwrap().unwrap();
         let close =
             |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found} instead of {expected}");
-        close(found[0].rate, 180_000.0);
-        close(found[1].rate, 6.0 * 900.0);
+        close(found[0].rate.unwrap(), 180_000.0);
+        close(found[1].rate.unwrap(), 6.0 * 900.0);
         close(combined(&found), (180_000.0_f64 * 5_400.0).sqrt());
         assert_eq!(found[1].times, [("first".to_owned(), 70_000.0), ("second".to_owned(), 80_000.0)]);
+    }
+
+    #[test]
+    fn a_phase_in_which_nothing_counts_has_a_length_and_no_rate() {
+        let mut trial = trial();
+        let rates = |trial: &StoredTrial| combined(&of_machine(trial).unwrap().unwrap());
+        let without = rates(&trial);
+        let mut maintenance = phase("maintenance", 9_000, 1);
+        maintenance.kinds.iter_mut().for_each(|totals| totals.committed = 0);
+        let deletes = KindTotals { kind: "delete".to_owned(), committed: 1, ..KindTotals::default() };
+        maintenance.kinds.push(deletes);
+        phases_of(&mut trial).push(maintenance);
+        let measured = trial.measured.as_mut().unwrap();
+        measured.kinds.push("delete".to_owned());
+        let delete = KindInterval { kind: 2, span: Span::Response, counts: vec![(50_000, 1)] };
+        let second = Interval { start_ms: 10_000, length_ms: 1_000, measured: true, kinds: vec![delete] };
+        measured.intervals.push(second);
+        let found = of_machine(&trial).unwrap().unwrap().remove(2);
+        assert_eq!((found.rate, found.length_s), (None, 4.0));
+        assert_eq!(found.times, [("delete".to_owned(), 50_000.0)]);
+        assert_eq!(rates(&trial).to_bits(), without.to_bits());
+        phases_of(&mut trial)[2].kinds[2].failed = 1;
+        assert_eq!(missing(&trial), "maintenance");
     }
 
     #[test]

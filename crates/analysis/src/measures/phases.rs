@@ -29,11 +29,9 @@ fn of_phase(phase: &PhaseFigures, unit: &Unit) -> Vec<Reading> {
     let time = |(kind, time_us): &(String, f64)| {
         Reading::new(format!("{TIME}.{name}/{kind}"), Unit::Microseconds, Better::Less, Scale::Ratio, *time_us)
     };
-    let first = [
-        Reading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, *rate),
-        Reading::new(format!("{LENGTH}/{name}"), Unit::Seconds, Better::Less, Scale::Ratio, *length_s),
-    ];
-    first.into_iter().chain(times.iter().map(time)).collect()
+    let rate = rate.map(|rate| Reading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, rate));
+    let length = Reading::new(format!("{LENGTH}/{name}"), Unit::Seconds, Better::Less, Scale::Ratio, *length_s);
+    rate.into_iter().chain([length]).chain(times.iter().map(time)).collect()
 }
 
 fn missing(name: &str, unit: &Unit, why: &Missing) -> Reading {
