@@ -30,7 +30,7 @@ pub use catalogs::{Catalogs, Files, Kind, note};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
-pub use keys::{ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};
+pub use keys::{ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY, load_keys};
 pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan, trials};
 pub use problems::{Problem, render};

@@ -10,6 +10,9 @@ use std::time::Duration;
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
 pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
+    if workloads::catalog::entry(&options.workload).is_some_and(|entry| entry.own_phases) {
+        return with_own_phases(options);
+    }
     let mut table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
         let named = problems.into_iter().map(|problem| settings::Problem {
             path: if problem.path == "measure" { "time".to_owned() } else { problem.path },
@@ -34,6 +37,21 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     }
     table.insert("sessions".to_owned(), json!(sessions));
     Ok(table)
+}
+
+/// The phases of the workload say who works and for how long, so options do not. A span may be the default.
+fn with_own_phases(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
+    let keys = study::load_keys(true);
+    let mut table = written(options);
+    let is_key = |name: &str| keys.iter().any(|key| key.name == name);
+    let spans = ["warmup", "measure"];
+    if let Some(other) = table.keys().find(|name| !is_key(name) && !spans.contains(&name.as_str())) {
+        let why =
+            format!("--{other}: given; expected no such option, because {} has phases of its own", options.workload);
+        return Err(Ended::bad_input(why));
+    }
+    table.retain(|name, _| is_key(name));
+    settings::check_written(&table, &keys).map_err(|problems| refused("--", problems))
 }
 
 /// One hour.
@@ -98,14 +116,30 @@ mod tests {
     use crate::arguments::Arguments;
     use clap::Parser;
 
+    fn options(more: &[&str]) -> DriveOptions {
+        let told = ["bakeoff", "drive"].into_iter().chain(more.iter().copied());
+        let crate::arguments::Command::Drive(options) = Arguments::parse_from(told).command.unwrap() else {
+            unreachable!("it is a drive");
+        };
+        options
+    }
+
+    #[test]
+    fn a_workload_with_phases_of_its_own_is_offered_nothing() {
+        let decided = |more: &[&str]| {
+            let words = ["decision-support-h", "sqlite:x.db"].into_iter().chain(more.iter().copied());
+            decided(&options(&words.collect::<Vec<_>>())).map_err(|error| error.message)
+        };
+        let table = decided(&["--shards", "2"]).unwrap();
+        assert_eq!((table["shards"].clone(), table.contains_key("clients")), (json!(2), false));
+        let told = "--clients: given; expected no such option, because decision-support-h has phases of its own";
+        assert_eq!(decided(&["--clients", "9"]).unwrap_err(), told);
+    }
+
     #[test]
     fn a_limit_may_be_a_part_of_a_millisecond() {
         let limit = |text: &str| {
-            let told = ["bakeoff", "drive", "slob", "sqlite:x.db", "-L", text];
-            let crate::arguments::Command::Drive(options) = Arguments::parse_from(told).command.unwrap() else {
-                unreachable!("it is a drive");
-            };
-            latency_limit_us(&options).map_err(|error| error.message)
+            latency_limit_us(&options(&["slob", "sqlite:x.db", "-L", text])).map_err(|error| error.message)
         };
         assert_eq!(["0.5", "0.05ms", "50", "2s"].map(limit), [500, 50, 50_000, 2_000_000].map(|us| Ok(Some(us))));
         for wrong in ["0", "0.0001", "nan", "soon", "1e9"] {
