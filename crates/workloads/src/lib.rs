@@ -11,6 +11,7 @@ pub mod checksum;
 mod chunks;
 pub mod condition;
 pub mod dataset;
+pub mod decision_support;
 pub mod decision_support_h;
 pub mod dvd_store;
 pub mod effects;

@@ -1,13 +1,12 @@
 //! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
 
 use super::DecisionSupportH;
-use super::answers::Answer;
 use super::golden;
-use super::questions::NAMES;
 use super::refresh::Sets;
 use super::tables::{self, LINEITEM, NATION, ORDERS, REGION};
 use crate::condition;
 use crate::dataset::Dataset;
+use crate::decision_support::golden::{RULE, judge};
 use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -100,20 +99,10 @@ fn answers(
     moment: Moment,
 ) -> Result<Option<CheckResult>, SessionError> {
     let Some(golden) = golden::answers(workload.settings.scale) else { return Ok(None) };
-    let mut wrong = Vec::new();
-    for ((name, golden), question) in NAMES.into_iter().zip(golden).zip(1..) {
-        let mut answer = Answer::to(question);
-        let mut added = Ok(());
-        admin.ask(&workload.validation_text(question, dialect)?, Limit::KEYS, &mut |set, row| {
-            added = std::mem::replace(&mut added, Ok(())).and_then(|()| answer.add(set, row));
-        })?;
-        added?;
-        wrong.extend(golden::difference(&answer.figures()?, *golden).map(|why| format!("{name} has {why}")));
-    }
-    let verdict =
-        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
-    let rule = "The answers to all questions are those that are known for the loaded data.";
-    Ok(Some(finding("answers", rule, moment, verdict)))
+    let questions = &workload.questions;
+    let question = |number| Ok(vec![questions.asked(number, &questions.validation(number), dialect)?]);
+    let verdict = judge(admin, golden.iter().copied(), question)?;
+    Ok(Some(finding("answers", RULE, moment, verdict)))
 }
 
 /// Refresh sets change how many orders and lines there are. The number of orders is then known, that of lines is not.

@@ -3,13 +3,9 @@
 //! They do not come from our SQL but from plain loops over the rows, which are among the tests. At scale 1 they are also those that
 //! other people published for the same data.
 
-use super::answers::Figures;
 use super::questions::COUNT;
 use super::scale::Scale;
-use engines::session::Decimal;
-
-/// Rows of an answer, and the sum of its numbers, averages and ratios with four digits after the point.
-type Golden = (u64, &'static str);
+use crate::decision_support::golden::Golden;
 
 const AT_ONE_HUNDREDTH: [Golden; COUNT] = [
     (4, "6234292168.453825"),
@@ -95,14 +91,3 @@ pub fn answers(scale: Scale) -> Option<&'static [Golden; COUNT]> {
         _ => None,
     }
 }
-
-/// What is wrong with an answer. Engines may round an average or a ratio differently in the last digit that is compared.
-pub fn difference(found: &Figures, (rows, sum): Golden) -> Option<String> {
-    let expected = Decimal::parse(sum).and_then(|sum| sum.at_scale(found.sum.scale()))?;
-    let is_close = found.sum.units().abs_diff(expected.units()) <= LAST_DIGITS;
-    (found.rows != rows || !is_close)
-        .then(|| format!("{} rows with sum {} instead of {rows} with {expected}", found.rows, found.sum))
-}
-
-/// One in the fourth digit after the point, for each average of an answer that has most, in units of ten to the minus six.
-const LAST_DIGITS: u128 = 12 * 100;

@@ -1,8 +1,9 @@
 //! What each stream does, one after another.
 
-use super::parameters::{Choice, Values, values};
+use super::parameters::values;
 use super::questions::{QUESTIONS, Questions};
 use super::stream_orders;
+use crate::decision_support::values::{Choice, Values};
 use crate::random::Stream;
 use crate::workload::User;
 
@@ -162,7 +163,7 @@ mod tests {
             for input in all(seed, Who::Query, 0) {
                 let Work::Question { number, values, .. } = input.work else { continue };
                 for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
-                    questions.text(number, &values, dialect).unwrap();
+                    questions.asked(number, &values, dialect).unwrap();
                 }
             }
         }

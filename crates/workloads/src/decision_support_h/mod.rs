@@ -2,7 +2,6 @@
 //!
 //! It is derived from TPC-H. What differs is listed in [`deviations`].
 
-mod answers;
 mod audit;
 mod checks;
 mod deviations;
@@ -24,6 +23,8 @@ mod transactions;
 
 use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::decision_support;
+use crate::decision_support::asking::Asked;
 use crate::effects::Effects;
 use crate::ledger::{self, Ledger};
 use crate::sql::{self, SqlError, filled};
@@ -43,7 +44,6 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-pub use answers::{Answer, Figures};
 pub use inputs::{Client, Input};
 pub use scale::Scale;
 pub use settings::{KEYS, Settings};
@@ -95,14 +95,14 @@ impl DecisionSupportH {
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        Scale::check(table)?;
+        decision_support::scale::check(table)?;
         let settings: Settings = ::settings::read(table, KEYS)?;
         Self::new(settings).map_err(SqlError::into_problems)
     }
 
-    /// The text of a question, counted from 1, with the values for which its answer is known.
-    pub fn validation_text(&self, question: u8, dialect: Dialect) -> Result<String, SessionError> {
-        self.questions.text(question, &self.questions.validation(question), dialect)
+    /// A question, counted from 1, with the values for which its answer is known.
+    pub fn validation(&self, question: u8, dialect: Dialect) -> Result<Asked, SessionError> {
+        self.questions.asked(question, &self.questions.validation(question), dialect)
     }
 }
 

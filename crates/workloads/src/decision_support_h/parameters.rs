@@ -5,66 +5,21 @@ use super::domains::{
     SEGMENTS, colours,
 };
 use super::scale::Scale;
-use crate::random::Stream;
-use engines::session::{Date, Decimal, Param};
+use crate::decision_support::values::{Choice, Value, Values, hundredths, text};
+use engines::session::Date;
 use std::ops::RangeInclusive;
 
-/// A value in a question's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
-    Integer(i64),
-    Decimal(Decimal),
-    Date(Date),
-    Text(String),
+/// Draws that are made for several questions.
+trait Draws {
+    fn brand(&mut self, manufacturer: i64, number: i64) -> Value;
+    fn nation(&mut self, validation: &'static str) -> &'static str;
+    /// January of a year, and of the year after it.
+    fn year(&mut self) -> [(&'static str, Value); 2];
+    /// A month, drawn from these, and the month so many later.
+    fn months(&mut self, domain: RangeInclusive<i64>, validation: i64, length: i64) -> [(&'static str, Value); 2];
 }
 
-impl Value {
-    pub fn as_param(&self) -> Param<'_> {
-        match self {
-            Self::Integer(value) => Param::Integer(*value),
-            Self::Decimal(value) => Param::Decimal(*value),
-            Self::Date(value) => Param::Date(*value),
-            Self::Text(value) => Param::Text(value),
-        }
-    }
-}
-
-/// Values by their names in the question's text.
-pub type Values = Vec<(&'static str, Value)>;
-
-/// Where the parameters of a question come from.
-pub enum Choice<'a> {
-    /// Those for which the answers are known.
-    Validation,
-    Drawn(&'a mut Stream),
-}
-
-impl Choice<'_> {
-    fn number(&mut self, domain: RangeInclusive<i64>, validation: i64) -> i64 {
-        match self {
-            Self::Validation => validation,
-            Self::Drawn(stream) => stream.uniform(*domain.start(), *domain.end()),
-        }
-    }
-
-    fn word(&mut self, domain: &[&'static str], validation: &'static str) -> &'static str {
-        match self {
-            Self::Validation => validation,
-            Self::Drawn(stream) => domain[place(stream, domain.len())],
-        }
-    }
-
-    /// Different ones of a domain.
-    fn several<T: Clone, const COUNT: usize>(&mut self, domain: Vec<T>, validation: [T; COUNT]) -> [T; COUNT] {
-        match self {
-            Self::Validation => validation,
-            Self::Drawn(stream) => {
-                let mut left = domain;
-                std::array::from_fn(|_| left.swap_remove(place(stream, left.len())))
-            }
-        }
-    }
-
+impl Draws for Choice<'_> {
     fn brand(&mut self, manufacturer: i64, number: i64) -> Value {
         let (manufacturer, number) = (self.number(1..=5, manufacturer), self.number(1..=5, number));
         Value::Text(format!("Brand#{manufacturer}{number}"))
@@ -74,13 +29,11 @@ impl Choice<'_> {
         self.word(&NATIONS.map(|(name, _)| name), validation)
     }
 
-    /// January of a year, and of the year after it.
     fn year(&mut self) -> [(&'static str, Value); 2] {
         let year = self.number(1993..=1997, 1994);
         months_from((year - FIRST_YEAR) * 12, 12)
     }
 
-    /// A month, drawn from these, and the month so many later.
     fn months(&mut self, domain: RangeInclusive<i64>, validation: i64, length: i64) -> [(&'static str, Value); 2] {
         months_from(self.number(domain, validation), length)
     }
@@ -91,10 +44,6 @@ const FIRST_YEAR: i64 = 1992;
 
 const fn month(year: i64, month: i64) -> i64 {
     (year - FIRST_YEAR) * 12 + month - 1
-}
-
-fn place(stream: &mut Stream, count: usize) -> usize {
-    usize::try_from(stream.below(count as u64)).unwrap_or(0)
 }
 
 fn months_from(first: i64, length: i64) -> [(&'static str, Value); 2] {
@@ -109,14 +58,6 @@ fn day(month: i64, day: i64) -> Value {
 }
 
 const FIRST_DAY: Date = Date::from_days(8_035).expect("1992 has days");
-
-fn text(text: impl Into<String>) -> Value {
-    Value::Text(text.into())
-}
-
-fn hundredths(units: i64) -> Value {
-    Value::Decimal(Decimal::new(units.into(), 2))
-}
 
 /// The parameters of a question, which is counted from 1.
 pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
@@ -235,6 +176,7 @@ fn days(number: i64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Stream;
 
     fn shown(values: &Values) -> String {
         let cell = |(name, value): &(&str, Value)| format!("{name} {:?}", value.as_param());

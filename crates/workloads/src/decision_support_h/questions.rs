@@ -1,12 +1,14 @@
 //! The questions: their texts, and what their answers look like.
 
-use super::parameters::{Choice, Values, values};
+use super::parameters::values;
 use super::scale::Scale;
-use crate::sql::{self, SqlError, filled};
-use engines::session::{Param, SessionError};
+use crate::decision_support::asking::Asked;
+use crate::decision_support::shapes::{ANY, Column, Shape, shape};
+use crate::decision_support::texts::{Texts, Words};
+use crate::decision_support::values::{Choice, Values};
+use crate::sql::SqlError;
+use engines::session::SessionError;
 use engines::statement::{ByDialect, Dialect};
-use engines::template::Template;
-use std::ops::RangeInclusive;
 
 pub const QUESTIONS: u16 = 22;
 pub const COUNT: usize = QUESTIONS as usize;
@@ -17,29 +19,6 @@ pub const NAMES: [&str; COUNT] = [
     "h17", "h18", "h19", "h20", "h21", "h22",
 ];
 
-/// What a column of an answer holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
-    Text,
-    Date,
-    /// A number that every engine gives exactly.
-    Exact,
-    /// An average or a ratio, which engines give with more or fewer digits.
-    Rounded,
-}
-
-/// The columns of a question's answer, and how many rows it may have.
-#[derive(Debug)]
-pub struct Shape {
-    pub columns: &'static [Column],
-    pub rows: RangeInclusive<usize>,
-}
-
-const fn shape(columns: &'static [Column], least: usize, most: usize) -> Shape {
-    Shape { columns, rows: least..=most }
-}
-
-const ANY: usize = usize::MAX;
 const T: Column = Column::Text;
 const D: Column = Column::Date;
 const E: Column = Column::Exact;
@@ -71,44 +50,47 @@ pub static SHAPES: [Shape; COUNT] = [
 ];
 
 /// What dialects write differently in the texts.
-const DIFFERENT: [&str; 7] = ["{one}", "{e2}", "{e4}", "{e6}", "{hundredth}", "{year_of}", "{as_year}"];
-const IN_DIALECTS: ByDialect<[&str; DIFFERENT.len()]> = ByDialect {
-    sqlite: ["100", " || 'e-2'", " || 'e-4'", " || 'e-6'", " / 100.0", "CAST(SUBSTR(", ", 1, 4) AS INTEGER)"],
-    postgres: ["1", "", "", "", "", "EXTRACT(YEAR FROM ", ")"],
-    mysql: ["1", "", "", "", "", "EXTRACT(YEAR FROM ", ")"],
-};
+const ON_SERVERS: Words = &[
+    ("{one}", "1"),
+    ("{e2}", ""),
+    ("{e4}", ""),
+    ("{e6}", ""),
+    ("{hundredth}", ""),
+    ("{year_of}", "EXTRACT(YEAR FROM "),
+    ("{as_year}", ")"),
+];
+const ON_SQLITE: Words = &[
+    ("{one}", "100"),
+    ("{e2}", " || 'e-2'"),
+    ("{e4}", " || 'e-4'"),
+    ("{e6}", " || 'e-6'"),
+    ("{hundredth}", " / 100.0"),
+    ("{year_of}", "CAST(SUBSTR("),
+    ("{as_year}", ", 1, 4) AS INTEGER)"),
+];
 
 /// The texts of all questions.
 #[derive(Debug)]
 pub struct Questions {
-    templates: ByDialect<Vec<Template>>,
+    texts: Texts,
     scale: Scale,
 }
 
 impl Questions {
     pub fn read(scale: Scale) -> Result<Self, SqlError> {
-        let templates = IN_DIALECTS.try_map(|words| {
-            let words: Vec<_> = DIFFERENT.into_iter().zip(words).collect();
-            let statements = sql::statements(&NAMES, include_str!("sql/questions.sql"), "")?;
-            let parsed = statements.iter().map(|statement| {
-                Template::parse(&filled(&statement.sql, &words))
-                    .map_err(|why| SqlError::NoTemplate { name: statement.name, why })
-            });
-            parsed.collect()
-        })?;
-        Ok(Self { templates, scale })
+        let different = ByDialect { sqlite: ("", ON_SQLITE), postgres: ("", ON_SERVERS), mysql: ("", ON_SERVERS) };
+        Ok(Self { texts: Texts::read(NAMES.to_vec(), include_str!("sql/questions.sql"), different)?, scale })
     }
 
     pub fn scale(&self) -> Scale {
         self.scale
     }
 
-    /// The text of a question, counted from 1, with these values.
-    pub fn text(&self, question: u8, values: &Values, dialect: Dialect) -> Result<String, SessionError> {
+    /// A question, counted from 1, with these values.
+    pub fn asked(&self, question: u8, values: &Values, dialect: Dialect) -> Result<Asked, SessionError> {
         let place = usize::from(question) - 1;
-        let params: Vec<(&str, Param<'_>)> = values.iter().map(|(name, value)| (*name, value.as_param())).collect();
-        let rendered = self.templates.of(dialect)[place].render(dialect, &params);
-        rendered.map_err(|error| SessionError::Unexpected { statement: NAMES[place], what: error.to_string() })
+        let text = self.texts.text(place, values, dialect)?;
+        Ok(Asked { name: NAMES[place], text, shape: &SHAPES[place], dialect })
     }
 
     /// The values for which the answers are known.

@@ -1,11 +1,7 @@
 //! How many rows a scale means.
 
+use crate::decision_support::scale::{EXPECTED, hundredths, plain};
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use settings::Problem;
-
-const KEY: &str = "scale";
-const EXPECTED: &str = "a number from 0.01 to 1000 with at most two digits after the point";
 
 /// Rows at scale 1.
 const SUPPLIERS: u64 = 10_000;
@@ -16,10 +12,6 @@ const ORDERS: u64 = 1_500_000;
 const SUPPLIERS_OF_A_PART: u64 = 4;
 /// A refresh set has one order for so many initial ones.
 const ORDERS_FOR_A_REFRESHED_ONE: u64 = 1_000;
-
-pub const SMALLEST: f64 = 0.01;
-pub const LARGEST: f64 = 1_000.0;
-const LARGEST_HUNDREDTHS: u32 = 100_000;
 
 /// Scales from which on that many query streams work at the same time.
 const STREAMS: &[(u32, u32)] = &[(100, 2), (1_000, 3), (3_000, 4), (10_000, 5), (30_000, 6), (100_000, 7)];
@@ -43,21 +35,9 @@ impl TryFrom<f64> for Scale {
 }
 
 impl Scale {
-    /// The key is a number to the settings, so what it means is checked here.
-    pub fn check(table: &Map<String, Value>) -> Result<(), Vec<Problem>> {
-        let scale = table.get(KEY).and_then(Value::as_f64);
-        let Some(wrong) = scale.filter(|scale| Self::of(*scale).is_none()) else { return Ok(()) };
-        Err(vec![Problem {
-            path: KEY.to_owned(),
-            found: format!("found {wrong}"),
-            expected: EXPECTED.to_owned(),
-            nearest: None,
-        }])
-    }
-
     /// `None` if it has more than two digits after the point, or is out of range.
     pub fn of(scale: f64) -> Option<Self> {
-        (1..=LARGEST_HUNDREDTHS).find(|hundredths| plain(*hundredths).to_bits() == scale.to_bits()).map(Self)
+        hundredths(scale).map(Self)
     }
 
     pub const fn hundredths(self) -> u32 {
@@ -115,10 +95,6 @@ impl Scale {
     }
 }
 
-fn plain(hundredths: u32) -> f64 {
-    f64::from(hundredths) / 100.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,11 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_has_whole_hundredths() {
-        for wrong in [0.0, 0.005, 0.015, 0.3 + 0.3 + 0.3, 1_000.01, f64::NAN, -1.0] {
-            assert_eq!(Scale::of(wrong), None, "{wrong}");
-        }
-        assert_eq!((scale(0.29).hundredths(), scale(300.0).has_wide_order_keys()), (29, false));
+    fn keys_of_orders_are_wide_from_a_scale_on() {
+        assert!(!scale(300.0).has_wide_order_keys());
         assert!(scale(301.0).has_wide_order_keys());
     }
 

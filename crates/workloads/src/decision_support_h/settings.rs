@@ -1,6 +1,7 @@
 //! Keys of a decision-support-h `[workload]` table.
 
-use super::scale::{LARGEST, SMALLEST, Scale};
+use super::scale::Scale;
+use crate::decision_support::scale::{LARGEST, SMALLEST};
 use serde::Deserialize;
 use settings::{Holds, keys};
 

@@ -1,21 +1,17 @@
 //! Asking a question, and the two refresh functions.
 
 use super::DecisionSupportH;
-use super::answers::Answer;
 use super::inputs::{How, Input, Work};
-use super::parameters::Values;
-use super::questions::NAMES;
 use super::refresh::{self, RefreshedOrder};
 use super::statements::Sql;
 use super::tally::{ANSWER_ROWS, checksum_of};
+use crate::decision_support::asking;
+use crate::decision_support::values::Values;
 use crate::effects::{Effects, Tally};
 use crate::requests::Requests;
 use crate::workload::Ending;
 use engines::session::{Access, Param, Session, SessionError};
 use std::time::Duration;
-
-/// How long a question may take that only keeps the database busy.
-const FILLING: Duration = Duration::from_secs(1);
 
 pub async fn run<S: Session>(
     workload: &DecisionSupportH,
@@ -24,7 +20,10 @@ pub async fn run<S: Session>(
     effects: &mut Effects<'_, Input>,
 ) -> Result<Ending, SessionError> {
     match &input.work {
-        Work::Question { number, values, how: How::Filling } => fill(workload, session, (*number, values)).await?,
+        Work::Question { number, values, how: How::Filling } => {
+            let statement = workload.questions.asked(*number, values, session.dialect())?;
+            asking::fill(session, &[statement]).await?;
+        }
         Work::Question { number, values, how } => {
             ask(workload, session, (*number, values), *how, &mut effects.tally).await?;
         }
@@ -34,8 +33,6 @@ pub async fn run<S: Session>(
     Ok(Ending::Committed)
 }
 
-/// Each question is a transaction of its own. The session keeps its rows until they are added up; an answer of more than a few
-/// million values is refused.
 async fn ask<S: Session>(
     workload: &DecisionSupportH,
     session: &mut S,
@@ -43,47 +40,15 @@ async fn ask<S: Session>(
     how: How,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
-    let text = workload.questions.text(number, values, session.dialect())?;
-    let name = NAMES[usize::from(number) - 1];
-    session.limit_statements(Duration::from_millis(workload.settings.query_limit)).await?;
-    let set = session.execute_text(name, &text).await.map_err(|error| named(name, error))?;
-    let mut answer = Answer::to(number);
-    for row in 0..set.rows() {
-        answer.add(set, row)?;
-    }
-    let figures = answer.figures()?;
+    let statement = workload.questions.asked(number, values, session.dialect())?;
+    let limit = Duration::from_millis(workload.settings.query_limit);
+    let figures = asking::ask(session, &[statement], limit).await?;
     tally.add(ANSWER_ROWS, figures.rows);
     if how == How::Alone {
         // Counters of several trials are added up, so only half of the bits are kept.
         tally.add(checksum_of(number), figures.checksum >> u32::BITS);
     }
     Ok(())
-}
-
-/// Asks a question whose answer nobody needs, for a second at most.
-async fn fill<S: Session>(
-    workload: &DecisionSupportH,
-    session: &mut S,
-    (number, values): (u8, &Values),
-) -> Result<(), SessionError> {
-    let text = workload.questions.text(number, values, session.dialect())?;
-    session.limit_statements(FILLING).await?;
-    match session.execute_text(NAMES[usize::from(number) - 1], &text).await {
-        Ok(_) => Ok(()),
-        // It was over its limit.
-        Err(SessionError::Refused { .. }) => session.rollback().await,
-        Err(error) => Err(error),
-    }
-}
-
-/// What the database refused, such as a question over its limit, with the question's name.
-fn named(name: &str, error: SessionError) -> SessionError {
-    match error {
-        SessionError::Refused { code, message } => {
-            SessionError::Refused { code, message: format!("{name}: {message}") }
-        }
-        other => other,
-    }
 }
 
 /// Inserts the next set of new orders, each with its lines in a transaction of its own.

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use tpchgen::generators::{Order, OrderGenerator};
 use workloads::checksum::{self, ChecksumRows};
 use workloads::dataset::{Dataset, Part};
-use workloads::decision_support_h::{Answer, DecisionSupportH, Scale, Settings};
+use workloads::decision_support::answers::Answer;
+use workloads::decision_support_h::{DecisionSupportH, Scale, Settings};
 
 const SCALE: f64 = 0.01;
 const STREAMS: u32 = 2;
@@ -70,22 +71,22 @@ fn answers_are_right(database: &Database, workload: &DecisionSupportH) {
     let (rows, mut admin) = (Rows::at(SCALE, 1), database.admin());
     for question in 1..=22 {
         let expected = rows.answer(question);
-        let (text, mut place) = (workload.validation_text(question, database.dialect()).unwrap(), 0);
-        let mut answer = Answer::to(question);
+        let asked = workload.validation(question, database.dialect()).unwrap();
+        let (name, mut answer, mut place) = (asked.name, Answer::to(&asked), 0);
         admin
-            .ask(&text, Limit::WORK, &mut |set, row| {
+            .ask(&asked.text, Limit::WORK, &mut |set, row| {
                 let cells = &expected[place];
-                assert_eq!(set.columns(), cells.len(), "h{question:02}");
+                assert_eq!(set.columns(), cells.len(), "{name}");
                 for (column, cell) in cells.iter().enumerate() {
                     let found = set.value(row, column);
-                    assert!(is_equal(cell, set, row, column), "h{question:02}, row {place}: {found:?} is not {cell:?}");
+                    assert!(is_equal(cell, set, row, column), "{name}, row {place}: {found:?} is not {cell:?}");
                 }
                 answer.add(set, row).unwrap();
                 place += 1;
             })
-            .unwrap_or_else(|error| panic!("h{question:02}: {error}"));
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let found = answer.figures().unwrap();
-        assert_eq!((found.rows, found.sum), figures(&expected), "h{question:02}");
+        assert_eq!((found.rows, found.sum), figures(&expected), "{name}");
     }
 }
 
@@ -145,7 +146,7 @@ fn what_is_missing_is_found(
     assert_eq!(violated(&findings), names);
 }
 
-fn violated(findings: &[CheckResult]) -> Vec<String> {
+pub fn violated(findings: &[CheckResult]) -> Vec<String> {
     findings.iter().filter(|finding| finding.is_violated()).map(|finding| finding.name.clone()).collect()
 }
 
