@@ -1,7 +1,7 @@
 //! The list of workloads. Adding one takes a folder, its module, and a line here.
 
 use crate::workload::Workload;
-use crate::{brokerage, decision_support_h, dvd_store, file, order_entry, slob, sysbench_oltp};
+use crate::{brokerage, decision_support_ds, decision_support_h, dvd_store, file, order_entry, slob, sysbench_oltp};
 use settings::{Key, Problem};
 
 /// A workload that a study may name.
@@ -93,6 +93,7 @@ workloads! {
     slob::Slob,
     sysbench_oltp::SysbenchOltp,
     decision_support_h::DecisionSupportH,
+    decision_support_ds::DecisionSupportDs,
     file::OwnTransactions,
 }
 
@@ -196,6 +197,7 @@ mod tests {
             ("slob", json!({ "schemas": 2 }), slob),
             ("sysbench-oltp", json!({ "tables": 2 }), sysbench),
             ("decision-support-h", json!({ "scale": 0.01 }), json!({ "streams": 3, "query_limit": "5s" })),
+            ("decision-support-ds", json!({ "scale": 0.01 }), json!({ "streams": 2, "query_limit": "5s" })),
         ];
         for (kind, base, other) in given {
             let (base, other) = (table(&base), table(&other));

@@ -12,6 +12,7 @@ mod chunks;
 pub mod condition;
 pub mod dataset;
 pub mod decision_support;
+pub mod decision_support_ds;
 pub mod decision_support_h;
 pub mod dvd_store;
 pub mod effects;

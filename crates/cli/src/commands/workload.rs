@@ -9,13 +9,14 @@ use std::path::Path;
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
 /// Well-known names of workloads, and ours derived from them.
-const PUBLISHED: [(&str, &str); 7] = [
+const PUBLISHED: [(&str, &str); 8] = [
     ("tpcc", "order-entry"),
     ("tprocc", "order-entry"),
     ("sysbench", "sysbench-oltp"),
     ("oltpreadwrite", "sysbench-oltp"),
     ("tpch", "decision-support-h"),
     ("tproch", "decision-support-h"),
+    ("tpcds", "decision-support-ds"),
     ("pgbench", "file"),
 ];
 

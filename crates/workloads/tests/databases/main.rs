@@ -13,6 +13,7 @@ mod decision_support;
 mod dvd;
 mod effects;
 mod playing;
+mod retail_chain;
 mod running;
 mod slob;
 mod sysbench;
@@ -263,5 +264,24 @@ fn decision_support_holds_on_postgres() {
 fn decision_support_holds_on_mariadb() {
     if mariadb_is_here() {
         decision_support::everything_holds(&Database::mariadb());
+    }
+}
+
+#[test]
+fn retail_chain_holds_on_sqlite() {
+    retail_chain::everything_holds(&Database::sqlite());
+}
+
+#[test]
+fn retail_chain_holds_on_postgres() {
+    if postgres_is_here() {
+        retail_chain::everything_holds(&Database::postgres());
+    }
+}
+
+#[test]
+fn retail_chain_holds_on_mariadb() {
+    if mariadb_is_here() {
+        retail_chain::everything_holds(&Database::mariadb());
     }
 }
