@@ -72,6 +72,7 @@ fn every_study_can_be_planned() {
         "brokerage-consolidation.toml",
         "brokerage-native-vs-vm.toml",
         "decision-support-consolidation.toml",
+        "decision-support-ds-native-vs-vm.toml",
         "decision-support-h-native-vs-vm.toml",
         "mariadb-native-vs-vm.toml",
         "postgres-native-vs-vm.toml",
