@@ -6,7 +6,7 @@
 
 use crate::missing::Missing;
 use crate::throughput::counts;
-use record::intervals::{Interval, KindInterval, Span};
+use record::intervals::{Interval, KindInterval, Measured, Span};
 use record::run::StoredTrial;
 use record::script::{PhaseDone, PhaseEnd};
 use record::trial::{DriverFacts, KindTotals};
@@ -24,8 +24,13 @@ pub struct PhaseFigures {
 
 /// The figures of each phase of a machine, or why there are none; `None` if its load does not end with its work.
 pub fn of_machine(machine: &StoredTrial) -> Option<Result<Vec<PhaseFigures>, Missing>> {
-    let driver = machine.record.driver.as_ref().filter(|driver| driver.ends_with_its_work())?;
-    Some(driver.phases.iter().map(|phase| of_phase(machine, driver, phase)).collect())
+    of(machine.record.driver.as_ref()?, machine.measured.as_ref())
+}
+
+/// The same of what was driven, and its series.
+pub fn of(driver: &DriverFacts, measured: Option<&Measured>) -> Option<Result<Vec<PhaseFigures>, Missing>> {
+    let phases = driver.ends_with_its_work().then(|| driver.phases.iter())?;
+    Some(phases.map(|phase| of_phase(measured, driver, phase)).collect())
 }
 
 /// The geometric mean of the rates of all phases.
@@ -34,7 +39,7 @@ pub fn combined(phases: &[PhaseFigures]) -> f64 {
     geometric_mean(rates.into_iter())
 }
 
-fn of_phase(machine: &StoredTrial, driver: &DriverFacts, phase: &PhaseDone) -> Result<PhaseFigures, Missing> {
+fn of_phase(measured: Option<&Measured>, driver: &DriverFacts, phase: &PhaseDone) -> Result<PhaseFigures, Missing> {
     let missing = || Missing::PhaseIncomplete { phase: phase.name.clone() };
     let was_tried = |kind: &&KindTotals| kind.committed + kind.failed > 0;
     let mut kinds: Vec<_> = phase.kinds.iter().filter(|kind| counts(driver, &kind.kind)).collect();
@@ -47,7 +52,7 @@ fn of_phase(machine: &StoredTrial, driver: &DriverFacts, phase: &PhaseDone) -> R
     if phase.ended != PhaseEnd::Streams || !is_whole || phase.measured_ms == 0 {
         return Err(missing());
     }
-    let times = kinds.iter().map(|kind| Some((kind.kind.clone(), mean_us(machine, phase, &kind.kind, each)?)));
+    let times = kinds.iter().map(|kind| Some((kind.kind.clone(), mean_us(measured?, phase, &kind.kind, each)?)));
     let times: Vec<(String, f64)> = times.collect::<Option<_>>().ok_or_else(missing)?;
     let rate = if counts_nothing {
         None
@@ -61,8 +66,7 @@ fn of_phase(machine: &StoredTrial, driver: &DriverFacts, phase: &PhaseDone) -> R
 }
 
 /// The mean response time of one kind within a phase, if all that ended are in the series.
-fn mean_us(machine: &StoredTrial, phase: &PhaseDone, kind: &str, expected: u64) -> Option<f64> {
-    let measured = machine.measured.as_ref()?;
+fn mean_us(measured: &Measured, phase: &PhaseDone, kind: &str, expected: u64) -> Option<f64> {
     let number = measured.kinds.iter().position(|known| known == kind)?;
     let within = phase.start_ms..phase.start_ms + phase.warmup_ms + phase.measured_ms;
     let is_within = |interval: &&Interval| interval.measured && within.contains(&interval.start_ms);
@@ -84,7 +88,6 @@ fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::intervals::Measured;
     use record::script::Stream;
     use record::synthetic;
     use record::trial::Pacing;

@@ -57,7 +57,8 @@ impl Interval {
         let parts = seconds.iter().flat_map(|second| &second.interval.kinds);
         let parts = parts.filter(|part| part.span == Span::Response && !is_step(part.kind));
         Some(Line {
-            end_s: (last.interval.start_ms + last.interval.length_ms) / 1000,
+            // The last second of a phase may be shorter.
+            end_s: (last.interval.start_ms + last.interval.length_ms).div_ceil(1000),
             length_s: seconds.len() as u64,
             measured: first.interval.measured,
             counted: counted.map(|(index, kind)| (kind.name.to_owned(), of_kind(index))).collect(),
@@ -69,10 +70,12 @@ impl Interval {
     }
 }
 
+/// As many counted kinds have columns of their own at most.
+const COLUMNS: usize = 4;
 const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 impl Line {
-    /// The heading above the lines. Each counted kind has a column, unless all kinds are counted.
+    /// The heading above the lines. Each counted kind has a column, unless all kinds are counted or too many.
     pub fn heading(kinds: &[Kind]) -> String {
         let counted: Vec<String> = shown(kinds).map(|name| format!("{name}/s")).collect();
         let rest = ["all/s", "p50 ms", "p95 ms", "p99 ms", "errors", "retries"].map(str::to_owned);
@@ -111,10 +114,11 @@ pub fn milliseconds(value_us: u64) -> String {
     decimal(value_us as f64 / 1000.0, 2)
 }
 
-/// Names of counted kinds, if they say more than the sum over all kinds.
+/// Names of counted kinds, if they say more than the sum over all kinds and fit into a line.
 fn shown(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
     let some_are_not = kinds.iter().any(|kind| !kind.counted && !kind.step);
-    kinds.iter().filter(move |kind| kind.counted && some_are_not).map(|kind| kind.name)
+    let are_few = kinds.iter().filter(|kind| kind.counted).count() <= COLUMNS;
+    kinds.iter().filter(move |kind| kind.counted && some_are_not && are_few).map(|kind| kind.name)
 }
 
 /// Right-aligned columns: the time, those of counted kinds as wide as their names, and the others.

@@ -13,6 +13,7 @@ use crate::commands::report::publish;
 use crate::display::{self, print, say};
 use crate::exit::{Ended, Exit};
 use crate::{host, origin};
+use analysis::phases;
 use anyhow::{Context, Result};
 use driver::plan::{DriveError, Driven};
 use engines::server::Endpoint;
@@ -21,6 +22,7 @@ use plan::in_unit;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::RunFolder;
+use record::intervals::{self, Measured as Series};
 use record::phase::Phase;
 use record::plan::Plan;
 use repeats::Repeats;
@@ -73,6 +75,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         endpoint: &order.endpoint,
         kinds,
         interval,
+        series: plan::has_own_phases(options).then(Vec::new),
         limit_us,
         interrupt: &interrupt,
         shown: 0,
@@ -153,6 +156,8 @@ struct Drive<'a> {
     endpoint: &'a Endpoint,
     kinds: &'a [Kind],
     interval: Interval,
+    /// All seconds, if the workload has phases of its own, whose figures need them.
+    series: Option<Vec<intervals::Interval>>,
     /// Transactions that took longer than this are counted.
     limit_us: Option<u64>,
     interrupt: &'a Interrupt,
@@ -202,12 +207,18 @@ impl Drive<'_> {
                 self.shown = 0;
             }
             Heard::Second(second) => {
+                if let Some(series) = &mut self.series {
+                    series.push(second.interval.clone());
+                }
                 let line = self.interval.take(second);
                 self.show(line);
             }
             Heard::Server(report) => self.version.clone_from(&report.version),
             Heard::Driven { driven, looks, warnings, invalid } => {
-                self.driven(&Measured { driven, looks }, warnings, invalid);
+                let kinds = driven.facts.kinds.iter().map(|kind| kind.kind.clone()).collect();
+                let series = self.series.as_mut().map(|series| Series { kinds, intervals: std::mem::take(series) });
+                let phases = phases::of(&driven.facts, series.as_ref());
+                self.driven(&Measured { driven, looks, phases }, warnings, invalid);
             }
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
@@ -256,6 +267,10 @@ impl Drive<'_> {
         } else {
             String::new()
         };
+        if self.series.is_some() {
+            parts.push(counted(facts.sessions.into(), "session"));
+            return format!("\n{}", parts.join(" · "));
+        }
         parts.push(match (options.terminals, &options.arrivals) {
             (Some(terminals), _) => format!("{terminals} terminals on {} sessions", facts.sessions),
             (_, Some(rate)) => format!("{rate} arrivals on {} sessions", facts.sessions),
@@ -301,7 +316,7 @@ impl Drive<'_> {
             event.extend(result.clone());
             print(&format!("{}\n", Value::Object(event)));
         }
-        self.repeats.add(driven, result, is_valid);
+        self.repeats.add(measured, result, is_valid);
         // If the user kills a later step, the run is kept all the same. A failure to keep it is reported at the end.
         let _ = self.keep(&self.result());
     }

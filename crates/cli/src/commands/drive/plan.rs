@@ -10,7 +10,7 @@ use std::time::Duration;
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
 pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
-    if workloads::catalog::entry(&options.workload).is_some_and(|entry| entry.own_phases) {
+    if has_own_phases(options) {
         return with_own_phases(options);
     }
     let mut table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
@@ -37,6 +37,10 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     }
     table.insert("sessions".to_owned(), json!(sessions));
     Ok(table)
+}
+
+pub fn has_own_phases(options: &DriveOptions) -> bool {
+    workloads::catalog::entry(&options.workload).is_some_and(|entry| entry.own_phases)
 }
 
 /// The phases of the workload say who works and for how long, so options do not. A span may be the default.

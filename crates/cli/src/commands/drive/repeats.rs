@@ -1,9 +1,8 @@
 //! The results of one or several equal measurements: for people at the end, for programs as a document.
 
-use super::summary;
+use super::summary::Measured;
 use analysis::estimate::{Bounds, CONFIDENCE};
 use analysis::student::{FEWEST_BLOCKS, geometric_mean};
-use driver::plan::Driven;
 use record::trial::Metric;
 use report::format::{decimal, quantity};
 use serde_json::{Map, Value, json};
@@ -21,10 +20,10 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    pub fn add(&mut self, driven: &Driven, result: Map<String, Value>, is_valid: bool) {
+    pub fn add(&mut self, measured: &Measured<'_>, result: Map<String, Value>, is_valid: bool) {
         self.results.push(result);
-        self.metric = Some(driven.facts.metric.clone());
-        self.last = is_valid.then(|| summary::throughput(&driven.facts));
+        self.metric = Some(measured.driven.facts.metric.clone());
+        self.last = measured.throughput().filter(|_| is_valid);
     }
 
     /// Ends the last measurement; it counts only if nothing was found wrong with its data.

@@ -3,6 +3,8 @@
 use super::live::milliseconds;
 use analysis::latency::{Counts, counts_of_kind};
 use analysis::measures::{Reading, Unit, activity};
+use analysis::missing::Missing;
+use analysis::phases::{self, PhaseFigures};
 use driver::plan::Driven;
 use engines::statement::{ByDialect, Dialect};
 use record::check::{CheckResult, Verdict};
@@ -11,7 +13,7 @@ use record::looks::Looks;
 use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
 use report::format::{count, decimal};
-use report::measures;
+use report::{measures, missing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,23 +21,33 @@ use std::fmt::Write as _;
 /// How many of the most frequent errors are shown, since a deadlock has a different text each time. Programs get all.
 const ERRORS_SHOWN: usize = 5;
 
-/// The throughput figure: counted transactions in the measured window, per unit of time of the metric.
-pub fn throughput(facts: &DriverFacts) -> f64 {
-    let counted = facts.kinds.iter().filter(|kind| facts.metric.counted.contains(&kind.kind));
-    let finished: u64 = counted.map(KindTotals::finished).sum();
-    if facts.measured_ms == 0 { 0.0 } else { finished as f64 * facts.metric.per_ms as f64 / facts.measured_ms as f64 }
-}
-
 /// The result of a run.
 pub struct Measured<'a> {
     pub driven: &'a Driven,
     /// What the server counted, if the window was long enough to look twice.
     pub looks: Option<&'a Looks>,
+    /// Of a load that ends with its work.
+    pub phases: Option<Result<Vec<PhaseFigures>, Missing>>,
+}
+
+impl Measured<'_> {
+    /// The throughput figure, per unit of time of the metric: counted transactions in the measured window, or the geometric mean of
+    /// the phases, if all of their work was done.
+    pub fn throughput(&self) -> Option<f64> {
+        if let Some(phases) = &self.phases {
+            return phases.as_ref().ok().map(|phases| phases::combined(phases));
+        }
+        let facts = &self.driven.facts;
+        let counted = facts.kinds.iter().filter(|kind| facts.metric.counted.contains(&kind.kind));
+        let finished: u64 = counted.map(KindTotals::finished).sum();
+        let per_ms = |ms: u64| finished as f64 * facts.metric.per_ms as f64 / ms as f64;
+        Some(if facts.measured_ms == 0 { 0.0 } else { per_ms(facts.measured_ms) })
+    }
 }
 
 /// Totals and response times of each kind, and of all kinds together.
 pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
-    let Measured { driven, looks } = measured;
+    let Measured { driven, looks, phases } = measured;
     let facts = &driven.facts;
     let seconds = facts.measured_ms as f64 / 1000.0;
     let response = |index| counts_of_kind(driven.latencies.iter(), index, Span::Response);
@@ -51,7 +63,10 @@ pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
         text.push('\n');
         table("step", steps.into_iter().map(|(kind, counts)| (*kind, counts)), seconds, &mut text);
     }
-    let _ = writeln!(text, "\n{}", rates(facts, &all));
+    if let Some(phases) = phases {
+        of_phases(phases, &facts.metric.unit, &mut text);
+    }
+    let _ = writeln!(text, "\n{}", rates(measured, &all));
     if all.rolled_back > 0 {
         let _ = writeln!(text, "{} of these were rolled back, as the workload intends", count(all.rolled_back));
     }
@@ -117,11 +132,30 @@ fn total(kinds: &[KindTotals]) -> KindTotals {
     }
 }
 
+/// The length of each phase and what it yielded, or why there is no figure.
+fn of_phases(phases: &Result<Vec<PhaseFigures>, Missing>, unit: &str, text: &mut String) {
+    match phases {
+        Ok(phases) => {
+            let _ = writeln!(text, "\n{:<14}{:>9}{unit:>16}", "phase", "s");
+            for PhaseFigures { name, rate, length_s, .. } in phases {
+                let rate = rate.map(|rate| decimal(rate, 1)).unwrap_or_default();
+                let _ = writeln!(text, "{}", format!("{name:<14}{:>9}{rate:>16}", decimal(*length_s, 2)).trim_end());
+            }
+        }
+        Err(missing) => {
+            let _ = writeln!(text, "\nno throughput: {}", missing::why(missing));
+        }
+    }
+}
+
 /// "10,370.0 NOPM · 23,780 TPM · 7,573 statements/s".
-fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
+fn rates(measured: &Measured<'_>, all: &KindTotals) -> String {
+    let facts = &measured.driven.facts;
     let metric = &facts.metric;
     let unit = if metric.unit == metric.name { String::new() } else { format!(" ({})", metric.unit) };
-    let mut rates = vec![format!("{} {}{unit}", decimal(throughput(facts), 1), metric.name)];
+    let of_phases = if measured.phases.is_some() { ", the geometric mean of the phases" } else { "" };
+    let throughput = |throughput: f64| format!("{} {}{unit}{of_phases}", decimal(throughput, 1), metric.name);
+    let mut rates: Vec<String> = measured.throughput().map(throughput).into_iter().collect();
     let seconds = facts.measured_ms as f64 / 1000.0;
     // If only some kinds are counted, all kinds together follow, per the same unit of time.
     if metric.counted.len() < facts.kinds.iter().filter(|kind| !kind.step).count() && seconds > 0.0 {
@@ -274,7 +308,7 @@ pub fn findings(findings: &[CheckResult]) -> String {
 
 /// The same for programs.
 pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
-    let Measured { driven, looks } = measured;
+    let Measured { driven, looks, phases } = measured;
     let spread = |counts: &Counts| {
         json!({
             "p50_us": counts.quantile(0.5), "p95_us": counts.quantile(0.95), "p99_us": counts.quantile(0.99),
@@ -288,7 +322,8 @@ pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map
     let metric = &driven.facts.metric;
     let total = total(&driven.facts.kinds);
     Map::from_iter([
-        ("throughput".to_owned(), json!(throughput(&driven.facts))),
+        ("throughput".to_owned(), json!(measured.throughput())),
+        ("phases".to_owned(), phases.as_ref().map_or(Value::Null, phases_json)),
         ("metric".to_owned(), json!({ "name": metric.name, "unit": metric.unit })),
         ("set".to_owned(), json!(set)),
         (
@@ -302,6 +337,17 @@ pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map
         ("stopped".to_owned(), json!(driven.stopped)),
         ("broke_off".to_owned(), json!(driven.broke_off)),
     ])
+}
+
+fn phases_json(phases: &Result<Vec<PhaseFigures>, Missing>) -> Value {
+    let of_phase = |phase: &PhaseFigures| {
+        let times: Map<String, Value> = phase.times.iter().map(|(kind, us)| (kind.clone(), json!(us))).collect();
+        json!({ "name": phase.name, "rate": phase.rate, "length_s": phase.length_s, "mean_us": times })
+    };
+    match phases {
+        Ok(phases) => phases.iter().map(of_phase).collect(),
+        Err(missing) => json!({ "missing": missing::why(missing) }),
+    }
 }
 
 /// Under the server's own names.
