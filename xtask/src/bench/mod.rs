@@ -8,6 +8,7 @@ mod boot;
 mod brokerage;
 mod consolidation;
 mod conversation;
+mod decision_support;
 mod driver;
 mod dvd_store;
 mod load;
@@ -97,6 +98,11 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// Decision support: loading scale 1 against psql's \copy, 22 questions against psql
+    DecisionSupport {
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -145,6 +151,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
             order_entry::race(&ground()?, *warehouses, *rounds, *seconds, only)
         }
         Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
+        Race::DecisionSupport { rounds } => decision_support::race(&ground()?, *rounds),
         Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
