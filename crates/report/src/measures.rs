@@ -16,9 +16,10 @@ pub fn named(measure: &Measure) -> Cell {
     Cell::text(label(measure)).detail(words(&measure.id).1).known_as(&measure.id)
 }
 
-/// The name with the unit in which it is shown, except for a workload's own unit.
+/// The name with the unit in which it is shown, except for throughput, whose unit is its name.
 pub fn label(measure: &Measure) -> String {
     let unit = match &measure.unit {
+        Unit::Own(unit) if measure.id.starts_with(RATE) => format!(", {unit}"),
         Unit::Own(_) => String::new(),
         Unit::PerSecond => "/s".to_owned(),
         unit => match style(unit).unit {

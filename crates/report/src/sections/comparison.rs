@@ -151,7 +151,8 @@ fn percentile(measure: &Measure) -> Cell {
 fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
     let others = cells.iter().map(|cell| cell.metric.name.as_str()).filter(|name| !name.is_empty());
     let names = distinct(std::iter::once(metric.name.as_str()).chain(others));
-    Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
+    let unit = if metric.unit == metric.name { "" } else { &metric.unit };
+    Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { unit })
 }
 
 /// The headline measures that some cell has.
