@@ -170,8 +170,12 @@ fn levels(analysis: &Analysis, comparison: &Comparison) -> String {
     let both = level(comparison.baseline_cell).zip(level(comparison.contender_cell));
     let Some((base, own)) = both.filter(|_| comparison.left_out.is_empty()) else { return String::new() };
     let metric = &comparison.metric;
-    let unit = if metric.unit.is_empty() || metric.unit == metric.name {
+    // Several machines have "…, minimum of 3" and "…, of the slowest of 3 machines".
+    let first = |text: &str| text.split(", ").next().map(str::to_owned);
+    let unit = if metric.unit.is_empty() {
         metric.name.clone()
+    } else if first(&metric.unit) == first(&metric.name) {
+        metric.unit.clone()
     } else {
         format!("{} ({})", metric.unit, metric.name)
     };

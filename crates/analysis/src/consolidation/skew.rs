@@ -1,12 +1,12 @@
 //! How far apart on the host's clock the measured windows of a trial's machines began and ended.
 
 use super::Consolidation;
-use crate::counted::window::{self, SideWindow};
+use crate::counted::window;
 use crate::findings::{Finding, What};
 use crate::missing::Missing;
 use record::run::StoredTrial;
 use record::telemetry::Side;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, TrialRecord};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, DriverFacts, TrialRecord};
 use serde::{Deserialize, Serialize};
 
 /// Windows further apart than this did not measure the same time.
@@ -26,9 +26,10 @@ pub struct TrialSkew {
 #[serde(tag = "skew", rename_all = "kebab-case")]
 pub enum Apart {
     Known {
-        /// From the first window's beginning to the last one's; `end_ms` is the same for their ends.
+        /// From the first window's beginning to the last one's, at most over all phases.
         start_ms: f64,
-        end_ms: f64,
+        /// The same for their ends; `None` if the load ends with its work, which takes each machine its own time.
+        end_ms: Option<f64>,
         /// How wrong these may be, since machines' clocks are compared over a round trip.
         uncertain_ms: f64,
     },
@@ -41,7 +42,7 @@ impl TrialSkew {
     /// The larger of the two.
     pub fn worst_ms(&self) -> Option<f64> {
         match self.apart {
-            Apart::Known { start_ms, end_ms, .. } => Some(start_ms.max(end_ms)),
+            Apart::Known { start_ms, end_ms, .. } => Some(end_ms.map_or(start_ms, |end_ms| start_ms.max(end_ms))),
             Apart::Unknown { .. } => None,
         }
     }
@@ -52,19 +53,28 @@ pub fn of_trial(trial: &StoredTrial) -> TrialSkew {
 }
 
 fn apart(trial: &StoredTrial) -> Result<Apart, Missing> {
-    let (mut windows, mut uncertain_ns) = (Vec::new(), 0);
+    let (mut machines, mut uncertain_ns, mut ends_with_its_work) = (Vec::new(), 0, false);
     for (number, machine) in trial.measured_machines() {
-        let window = window::of_side(&machine.record, Side::Host).map_err(|why| why.of_machine(number))?;
+        let parts = window::parts_of_side(&machine.record, Side::Host).map_err(|why| why.of_machine(number))?;
         uncertain_ns = uncertain_ns.max(round_trip_ns(&machine.record));
-        windows.push(window);
+        ends_with_its_work |= machine.record.driver.as_ref().is_some_and(DriverFacts::ends_with_its_work);
+        machines.push(parts);
     }
-    let spread = |of: fn(&SideWindow) -> u64| {
-        let (first, last) = (windows.iter().map(of).min(), windows.iter().map(of).max());
-        first.zip(last).map(|(first, last)| (last - first) as f64 / NANOS_PER_MILLI)
-    };
-    let starts = spread(|window| window.start_ns).ok_or(Missing::NotDriven)?;
-    let ends = spread(|window| window.end_ns).ok_or(Missing::NotDriven)?;
-    Ok(Apart::Known { start_ms: starts, end_ms: ends, uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI })
+    let parts = machines.iter().map(Vec::len).max().unwrap_or(0);
+    let starts = (0..parts)
+        .filter_map(|number| spread(machines.iter().filter_map(|parts| parts.get(number)).map(|part| part.start_ns)));
+    let ends = spread(machines.iter().filter_map(|parts| parts.last()).map(|part| part.end_ns));
+    Ok(Apart::Known {
+        start_ms: starts.reduce(f64::max).ok_or(Missing::NotDriven)?,
+        end_ms: ends.filter(|_| !ends_with_its_work),
+        uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI,
+    })
+}
+
+/// Milliseconds from the first of these moments to the last.
+fn spread(moments: impl Iterator<Item = u64> + Clone) -> Option<f64> {
+    let first = moments.clone().min()?;
+    moments.max().map(|last| (last - first) as f64 / NANOS_PER_MILLI)
 }
 
 /// A window on the host's own clock is certain. Another is off by up to half a round trip, and two of them by a whole one.

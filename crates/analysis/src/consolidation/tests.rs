@@ -1,5 +1,6 @@
 //! Made-up studies of one, two and three machines, and rows of figures with scores computed elsewhere.
 
+use super::skew::Apart;
 use super::*;
 use crate::contrast::Position;
 use crate::findings::{Property, Severity};
@@ -7,6 +8,7 @@ use crate::measures::THROUGHPUT_ONLY;
 use crate::missing::Missing;
 use record::check::Verdict;
 use record::facts::Fact;
+use record::script::{PhaseDone, PhaseEnd};
 use record::synthetic::consolidated::{self, HeldBack};
 use serde_json::json;
 use std::sync::LazyLock;
@@ -157,6 +159,31 @@ fn windows_that_lie_apart_are_told() {
     assert_eq!((told.len(), told[0].severity), (1, Severity::Caution));
     assert!(matches!(told[0].what, What::WindowsApart { worst_ms } if (worst_ms - 78.5).abs() < 0.1), "{told:?}");
     assert_eq!(told[0].subject.trials, [number]);
+}
+
+/// Only the starts of their phases are compared, and lengths are not.
+#[test]
+fn machines_may_be_done_at_different_times_if_their_load_ends_with_its_work() {
+    let mut run = held_back();
+    let of_three = |trial: &&mut StoredTrial| trial.machines.len() == 3 && trial.record.contender == "kvm";
+    let phase = |start_ms, measured_ms| PhaseDone {
+        name: String::new(),
+        start_ms,
+        warmup_ms: 0,
+        measured_ms,
+        ended: PhaseEnd::Streams,
+        streams: Vec::new(),
+        kinds: Vec::new(),
+    };
+    for (number, machine) in run.trials.iter_mut().filter(of_three).flat_map(|trial| (1..).zip(&mut trial.machines)) {
+        let driver = machine.record.driver.as_mut().unwrap();
+        (driver.warmup_ms, driver.measured_ms) = (0, 20_000 + number * 1_000);
+        driver.phases = vec![phase(0, 10_000 + number * 1_000), phase(20_000, 10_000)];
+    }
+    let trial = run.trials.iter_mut().find(of_three).unwrap();
+    let told = skew::of_trial(trial).apart;
+    assert!(matches!(told, Apart::Known { start_ms, end_ms: None, .. } if start_ms < 5.0), "{told:?}");
+    assert_eq!(unlike::of_trial(trial), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The worth of one column over one window: the difference of a count, or the mean of a reading.
+//! The worth of one column over a window, or the parts of one: the difference of a count, or the mean of a reading.
 
 use super::Rate;
 use super::window::SideWindow;
@@ -15,11 +15,15 @@ const NEAR_NS: u64 = 100_000_000;
 /// For counts that grow by a few per second, rates over less than this are mostly chance.
 const SHORTEST_NS: u64 = 500_000_000;
 
-/// The worth of a column over a window, from its samples `(at_ns, value)`; `None` if they do not determine it.
-pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
+/// The worth of a column over all parts, from its samples `(at_ns, value)`; `None` if they do not determine it.
+pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], parts: &[SideWindow]) -> Option<f64> {
     match behaviour {
-        Behaviour::Counts => difference(points, window),
-        Behaviour::Stands => mean(points, window),
+        Behaviour::Counts => parts.iter().map(|part| difference(points, part)).sum(),
+        Behaviour::Stands => {
+            let weighted = |part: &SideWindow| Some(mean(points, part)? * part.seconds());
+            let seconds: f64 = parts.iter().map(SideWindow::seconds).sum();
+            Some(parts.iter().map(weighted).sum::<Option<f64>>()? / seconds)
+        }
     }
 }
 
@@ -83,9 +87,14 @@ fn mean_of_both_sides(points: &[(u64, u64)], window: &SideWindow) -> Option<f64>
     Some(f64::midpoint(before.1 as f64, after.1 as f64))
 }
 
-/// The growth per second between one sample in the window and the next, times `factor`. Samples that follow closely say
+/// The growth per second between one sample in a part and the next, times `factor`. Samples that follow closely say
 /// little and are skipped; so is a decrease.
-pub fn rates(points: &[(u64, u64)], window: &SideWindow, factor: f64) -> Vec<Rate> {
+pub fn rates(points: &[(u64, u64)], parts: &[SideWindow], factor: f64) -> Vec<Rate> {
+    let begin_ns = parts.first().map_or(0, |first| first.start_ns);
+    parts.iter().flat_map(|part| rates_within(points, part, begin_ns, factor)).collect()
+}
+
+fn rates_within(points: &[(u64, u64)], window: &SideWindow, begin_ns: u64, factor: f64) -> Vec<Rate> {
     let mut rates = Vec::new();
     let mut within = points.iter().filter(|&&(at_ns, _)| window.holds(at_ns));
     let Some(mut before) = within.next() else { return rates };
@@ -95,7 +104,7 @@ pub fn rates(points: &[(u64, u64)], window: &SideWindow, factor: f64) -> Vec<Rat
             continue;
         }
         if let Some(grown) = point.1.checked_sub(before.1) {
-            let at_s = ((before.0 - window.start_ns) as f64 + length_ns as f64 / 2.0) / 1e9;
+            let at_s = ((before.0 - begin_ns) as f64 + length_ns as f64 / 2.0) / 1e9;
             rates.push(Rate { at_s, per_second: grown as f64 * factor * 1e9 / length_ns as f64 });
         }
         before = point;
@@ -112,10 +121,10 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn window(start: f64, end: f64) -> SideWindow {
+    fn window(start: f64, end: f64) -> [SideWindow; 1] {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let nanos = |seconds: f64| (seconds * 1e9) as u64;
-        SideWindow { start_ns: nanos(start), end_ns: nanos(end) }
+        [SideWindow { start_ns: nanos(start), end_ns: nanos(end) }]
     }
 
     fn each_second(values: &[u64]) -> Vec<(u64, u64)> {
@@ -188,6 +197,20 @@ mod tests {
         let found = rates(&points, &window(0.5, 6.0), 2.0);
         let expected = [Rate { at_s: 1.5, per_second: 40.0 }, Rate { at_s: 4.0, per_second: 40.0 }];
         assert_eq!(found, expected, "ten to fifty in two seconds, then a reset, then seven to twenty-seven in one");
+    }
+
+    #[test]
+    fn what_happens_between_the_parts_is_not_counted() {
+        let points = each_second(&[0, 10, 20, 1_020, 1_030, 1_040]);
+        let parts = [window(0.0, 2.0), window(3.0, 4.0)].concat();
+        close(worth(Counts, &points, &parts), 30.0);
+        close(
+            worth(Stands, &each_second(&[4, 4, 4, 900, 7, 7, 7]), &[window(0.0, 2.0), window(4.0, 5.0)].concat()),
+            5.0,
+        );
+        let at: Vec<f64> = rates(&points, &parts, 1.0).iter().map(|rate| rate.at_s).collect();
+        assert_eq!(at, [0.5, 1.5, 3.5]);
+        assert_eq!(worth(Counts, &points, &[window(0.0, 2.0), window(8.0, 9.0)].concat()), None);
     }
 
     proptest! {

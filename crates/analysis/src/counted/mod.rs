@@ -132,11 +132,11 @@ fn side(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
 fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
     let series = trial.telemetry.iter().find(|series| series.side == side);
     let series = series.ok_or(Missing::NotSampled { side: Some(side) })?;
-    let window = window::of_side(&trial.record, side)?;
-    Ok(counts(series, &window))
+    Ok(counts(series, &window::parts_of_side(&trial.record, side)?))
 }
 
-fn counts(series: &Series, window: &SideWindow) -> SideCounts {
+/// Of all parts of a window.
+fn counts(series: &Series, parts: &[SideWindow]) -> SideCounts {
     let column = |(place, column): (usize, &record::telemetry::Column)| {
         let points = series.samples.iter().filter_map(|sample| Some((sample.at_ns, (*sample.values.get(place)?)?)));
         let points: Vec<(u64, u64)> = points.collect();
@@ -144,8 +144,8 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
         let counted = Counted {
             unit: Unit::named(&column.unit),
             behaviour: column.behaviour,
-            worth: worth(column.behaviour, &points, window).map(|worth| worth * factor),
-            rates: if column.behaviour == Behaviour::Counts { rates(&points, window, factor) } else { Vec::new() },
+            worth: worth(column.behaviour, &points, parts).map(|worth| worth * factor),
+            rates: if column.behaviour == Behaviour::Counts { rates(&points, parts, factor) } else { Vec::new() },
         };
         (column.name.clone(), counted)
     };
@@ -156,8 +156,8 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
         }
     });
     SideCounts {
-        seconds: window.seconds(),
-        samples: series.samples.iter().filter(|sample| window.holds(sample.at_ns)).count(),
+        seconds: parts.iter().map(SideWindow::seconds).sum(),
+        samples: series.samples.iter().filter(|sample| parts.iter().any(|part| part.holds(sample.at_ns))).count(),
         columns: series.columns.iter().enumerate().map(column).collect(),
         unavailable: unavailable.collect(),
     }

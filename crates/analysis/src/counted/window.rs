@@ -5,6 +5,7 @@
 //! between its readings before and after driving.
 
 use crate::missing::Missing;
+use record::script::PhaseDone;
 use record::telemetry::Side;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, TrialRecord};
 
@@ -32,30 +33,57 @@ impl SideWindow {
     }
 }
 
-/// The window on a side's clock, or why it is not known.
+/// The window on a side's clock, or why it is not known. With phases that end with their work, it reaches from the first
+/// to the end of the last one.
 pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, Missing> {
+    let parts = parts_of_side(record, side)?;
+    let ends = parts.first().zip(parts.last()).ok_or(Missing::WindowEmpty);
+    ends.map(|(first, last)| SideWindow { start_ns: first.start_ns, end_ns: last.end_ns })
+}
+
+/// The parts of the window in which work counted: the phases, if they end with their work, or the window itself. Between
+/// such phases a machine waits for others, or keeps its database busy with work that does not count.
+pub fn parts_of_side(record: &TrialRecord, side: Side) -> Result<Vec<SideWindow>, Missing> {
     let driver = record.driver.as_ref().ok_or(Missing::NotDriven)?;
     let start_ns = driver.window_start_ns.ok_or(Missing::WindowStartUnknown)?;
     if driver.measured_ms == 0 {
         return Err(Missing::WindowEmpty);
     }
-    let own = SideWindow { start_ns, end_ns: start_ns + driver.measured_ms * NANOS_PER_MILLI };
+    let own = own_parts(driver, start_ns);
     let driven_on = if driver.placement == "outside" { Side::Host } else { Side::Machine };
     if driven_on == side {
         return Ok(own);
     }
     let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
     let (at_start, at_end) = offsets(clock, driver).ok_or(Missing::ClocksNotCompared)?;
-    let moved = |at_ns: u64, offset_ns: i64| {
+    let length_ns = own.last().map_or(0, |last| last.end_ns - start_ns).max(1);
+    let moved = |at_ns: u64| {
+        #[allow(clippy::cast_possible_truncation)] // Between two numbers that fit.
+        let offset_ns = at_start + ((at_end - at_start) as f64 * (at_ns - start_ns) as f64 / length_ns as f64) as i64;
         // The offset is the machine's clock minus the host's.
         let offset_ns = if side == Side::Machine { offset_ns } else { -offset_ns };
         at_ns.checked_add_signed(offset_ns).ok_or(Missing::ClockOffsetImpossible)
     };
-    let (start_ns, end_ns) = (moved(own.start_ns, at_start)?, moved(own.end_ns, at_end)?);
-    if start_ns >= end_ns {
-        return Err(Missing::ClockRanWrong);
+    let on_side = |part: &SideWindow| {
+        let (start_ns, end_ns) = (moved(part.start_ns)?, moved(part.end_ns)?);
+        if start_ns < end_ns { Ok(SideWindow { start_ns, end_ns }) } else { Err(Missing::ClockRanWrong) }
+    };
+    own.iter().map(on_side).collect()
+}
+
+/// On the clock that timed the driving, on which the window begins then.
+fn own_parts(driver: &DriverFacts, start_ns: u64) -> Vec<SideWindow> {
+    let part = |after_ms: u64, length_ms: u64| {
+        let start_ns = start_ns + after_ms * NANOS_PER_MILLI;
+        SideWindow { start_ns, end_ns: start_ns + length_ms * NANOS_PER_MILLI }
+    };
+    if !driver.ends_with_its_work() {
+        return vec![part(0, driver.measured_ms)];
     }
-    Ok(SideWindow { start_ns, end_ns })
+    let measured_after = |phase: &PhaseDone| phase.start_ms + phase.warmup_ms;
+    let first_ms = driver.phases.first().map_or(0, measured_after);
+    let phases = driver.phases.iter().filter(|phase| phase.measured_ms > 0);
+    phases.map(|phase| part(measured_after(phase).saturating_sub(first_ms), phase.measured_ms)).collect()
 }
 
 /// How much the machine's clock moved against the host's between the readings around the driving, if that clock timed
@@ -83,6 +111,7 @@ fn offsets(clock: &[ClockReading], driver: &DriverFacts) -> Option<(i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::script::PhaseEnd;
     use record::synthetic;
 
     fn record(placement: &str, before_ns: i64, after_ns: i64) -> TrialRecord {
@@ -116,6 +145,30 @@ mod tests {
         let wrong = record("inside", 0, 40_000_000_000);
         assert!(of_side(&wrong, Side::Machine).is_ok());
         assert_eq!(of_side(&wrong, Side::Host), Err(Missing::ClockRanWrong));
+    }
+
+    /// Two phases that end with their work, 5 s apart. The machine's clock gains 2 ms from the beginning to the end.
+    #[test]
+    fn phases_that_end_with_their_work_are_the_parts_of_a_window() {
+        let mut inside = record("inside", 0, 2_000_000);
+        let driver = inside.driver.as_mut().unwrap();
+        (driver.warmup_ms, driver.measured_ms) = (0, 15_000);
+        let phase = |start_ms, measured_ms| PhaseDone {
+            name: String::new(),
+            start_ms,
+            warmup_ms: 0,
+            measured_ms,
+            ended: PhaseEnd::Streams,
+            streams: Vec::new(),
+            kinds: Vec::new(),
+        };
+        driver.phases = vec![phase(0, 10_000), phase(15_000, 5_000)];
+        let part = |start_ns, end_ns| SideWindow { start_ns, end_ns };
+        let own = [part(50_000_000_000, 60_000_000_000), part(65_000_000_000, 70_000_000_000)];
+        assert_eq!(parts_of_side(&inside, Side::Machine).unwrap(), own);
+        assert_eq!(of_side(&inside, Side::Machine).unwrap(), part(50_000_000_000, 70_000_000_000));
+        let hosts = [part(50_000_000_000, 59_999_000_000), part(64_998_500_000, 69_998_000_000)];
+        assert_eq!(parts_of_side(&inside, Side::Host).unwrap(), hosts);
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
         let share = above as f64 * 100.0 / (all_counts.total().max(1)) as f64;
         let _ = writeln!(text, "above {} ms: {} ({} %)", milliseconds(limit), count(above), decimal(share, 3));
     }
-    let _ = writeln!(text, "{}", of_server(*looks));
+    let _ = writeln!(text, "{}", of_server(*looks, facts.phases.len()));
     about_itself(facts, &mut text);
     troubles(facts, &mut text);
     text
@@ -169,8 +169,9 @@ fn rates(measured: &Measured<'_>, all: &KindTotals) -> String {
 }
 
 /// "server's counters over 8.0 s: reads past the cache 52.1/s · …".
-fn of_server(looks: Option<&Looks>) -> String {
+fn of_server(looks: Option<&Looks>, phases: usize) -> String {
     let why = match looks {
+        None if phases > 1 => "they are not read in a load of several phases".to_owned(),
         None => "the run was too short to read them twice, or was cut short".to_owned(),
         Some(looks) => {
             let shown: Vec<String> = activity::between_looks(looks).iter().filter_map(shown).collect();
