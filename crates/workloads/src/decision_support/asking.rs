@@ -54,7 +54,8 @@ pub async fn fill<S: Session>(session: &mut S, statements: &[Asked]) -> Result<(
 fn named(name: &str, error: SessionError) -> SessionError {
     match error {
         SessionError::Refused { code, message } => {
-            SessionError::Refused { code, message: format!("{name}: {message}") }
+            // Errors are counted by their code, so that each question is counted by itself.
+            SessionError::Refused { code: format!("{name}: {code}"), message }
         }
         other => other,
     }

@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod asking;
+pub mod audit;
 pub mod golden;
 pub mod scale;
 pub mod shapes;

@@ -5,8 +5,9 @@ use super::checks::{CHANNELS, finding};
 use super::maintenance::Function;
 use super::settings::Settings;
 use super::tally::KINDS;
+use crate::decision_support::audit;
 use crate::ledger::{Ledger, compare};
-use record::check::{CheckResult, Moment, Verdict};
+use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 
 /// A power phase, and two phases of several streams.
@@ -40,28 +41,19 @@ pub fn reconcile(ledger: &Ledger<'_>, workload: &DecisionSupportDs) -> Vec<Check
 
 /// In each trial, every stream asks each question once, and every refresh run has each function once.
 pub fn audit(settings: &Settings, kinds: &[KindTotals]) -> Vec<CheckResult> {
-    let done = |name: &str| kinds.iter().find(|totals| totals.kind == name).map_or(0, |totals| totals.committed);
-    let wrong = |counted: bool, expected: u64| {
-        let names = KINDS.iter().filter(|kind| kind.counted == counted).map(|kind| kind.name);
-        let of = |name: &str| (done(name) != expected).then(|| format!("{name} {} times", done(name)));
-        let wrong: Vec<_> = names.filter_map(of).collect();
-        match wrong.len() {
-            0 => Verdict::Holds { seen: None },
-            _ => Verdict::Violated { seen: format!("{} instead of {expected}", wrong.join(", ")) },
-        }
-    };
+    let names = |counted: bool| KINDS.iter().filter(move |kind| kind.counted == counted).map(|kind| kind.name);
     vec![
         finding(
             "answered",
             "Every stream has an answer to each question within its limit of time.",
             Moment::AfterTrial,
-            wrong(true, streams(settings)),
+            audit::answered(kinds, names(true), streams(settings)),
         ),
         finding(
             "maintained",
             "There is a refresh run for two streams of each phase of several streams, with all its functions.",
             Moment::AfterTrial,
-            wrong(false, runs(settings)),
+            audit::done(kinds, names(false), runs(settings)),
         ),
     ]
 }

@@ -3,8 +3,9 @@
 use super::checks::finding;
 use super::settings::Settings;
 use super::tally::{KINDS, NEW_SALES, OLD_SALES};
+use crate::decision_support::audit;
 use crate::ledger::{Ledger, compare};
-use record::check::{CheckResult, Moment, Verdict};
+use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use std::ops::RangeInclusive;
 
@@ -38,29 +39,20 @@ pub fn reconcile(ledger: &Ledger<'_>, settings: &Settings) -> Vec<CheckResult> {
 
 /// In each trial, the power phase and every query stream ask each question once. There are as many pairs of refresh functions.
 pub fn audit(settings: &Settings, kinds: &[KindTotals]) -> Vec<CheckResult> {
-    let expected = u64::from(settings.streams()) + 1;
-    let done = |name: &str| kinds.iter().find(|totals| totals.kind == name).map_or(0, |totals| totals.committed);
-    let wrong = |names: &[&str]| {
-        let of = |name: &&str| (done(name) != expected).then(|| format!("{name} {} times", done(name)));
-        let wrong: Vec<_> = names.iter().filter_map(of).collect();
-        match wrong.len() {
-            0 => Verdict::Holds { seen: None },
-            _ => Verdict::Violated { seen: format!("{} instead of {expected}", wrong.join(", ")) },
-        }
-    };
-    let questions: Vec<_> = KINDS.iter().filter(|kind| kind.counted).map(|kind| kind.name).collect();
+    let streams = u64::from(settings.streams()) + 1;
+    let questions = KINDS.iter().filter(|kind| kind.counted).map(|kind| kind.name);
     vec![
         finding(
             "answered",
             "Every stream has an answer to each question within its limit of time.",
             Moment::AfterTrial,
-            wrong(&questions),
+            audit::answered(kinds, questions, streams),
         ),
         finding(
             "refreshed",
             "There is a pair of refresh functions for each stream.",
             Moment::AfterTrial,
-            wrong(&[NEW_SALES, OLD_SALES]),
+            audit::done(kinds, [NEW_SALES, OLD_SALES].into_iter(), streams),
         ),
     ]
 }

@@ -94,7 +94,10 @@ fn what_is_missing_is_found(before: &BTreeMap<String, i64>, after: &BTreeMap<Str
     for (kind, found) in [("q14", "answered"), ("insert-web-sales", "maintained"), ("delete-store", "maintained")] {
         let mut totals = totals.to_vec();
         totals.iter_mut().find(|totals| totals.kind == kind).unwrap().committed -= 1;
-        assert_eq!(violated(&WORKLOAD.audit(&totals, &BTreeMap::new(), 0)), [format!("decision-support-ds/{found}")]);
+        let findings = WORKLOAD.audit(&totals, &BTreeMap::new(), 0);
+        let told = findings.iter().filter(|finding| !matches!(finding.verdict, Verdict::Holds { .. }));
+        let told: Vec<_> = told.map(|finding| (&*finding.name, finding.is_violated())).collect();
+        assert_eq!(told, [(&*format!("decision-support-ds/{found}"), found == "maintained")]);
         let moved = match kind {
             "insert-web-sales" => vec!["decision-support-ds/acknowledged-web-sales"],
             "delete-store" => vec!["decision-support-ds/acknowledged-sets"],
