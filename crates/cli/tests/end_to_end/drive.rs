@@ -92,27 +92,6 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
 }
 
 /// A plan is refused by an estimate of the data's size. It must not be more than they take, and only slightly less.
-/// The report of the kept run computes the same figures in its own way.
-#[test]
-fn phases_of_a_workload_are_told_each_and_are_what_its_throughput_is_made_of() {
-    let folder = tempfile::tempdir().unwrap();
-    let asked = ["drive", "decision-support-h", "sqlite:orders.db", "--set", "scale=0.01", "--steps", "load,run,check"];
-    let output = bakeoff(folder.path(), &[&asked[..], &["--json", "--record", "kept"]].concat()).output().unwrap();
-    let told = succeeded(&output);
-    assert!(told.contains("the geometric mean of the phases") && !told.contains("h22/s"), "{told}");
-    let result = events(&output).pop().unwrap();
-    let phases = result["phases"].as_array().unwrap();
-    let names: Vec<_> = phases.iter().filter_map(|phase| phase["name"].as_str()).collect();
-    assert_eq!(names, ["power", "throughput"]);
-    assert!(phases.iter().all(|phase| phase["mean_us"].as_object().unwrap().len() == 22), "{phases:?}");
-    let of_phases: f64 = phases.iter().filter_map(|phase| phase["rate"].as_f64()).product();
-    let throughput = result["throughput"].as_f64().unwrap();
-    assert!((of_phases.sqrt() / throughput - 1.0).abs() < 1e-9, "{result}");
-    let observations = std::fs::read_to_string(folder.path().join("kept/observations.csv")).unwrap();
-    let kept = observations.lines().find(|line| line.contains(",throughput,")).unwrap();
-    assert!(kept.contains(&format!(",{throughput},")), "{kept}: not {throughput}");
-}
-
 #[test]
 fn loaded_data_take_what_a_plan_reckons_with() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,6 +21,7 @@ mod odd_workload;
 mod offered;
 mod openmetrics;
 mod own_transactions;
+mod phases;
 mod precision;
 mod rehearsed;
 mod report;

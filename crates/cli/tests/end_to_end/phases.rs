@@ -1,0 +1,24 @@
+//! Workloads with phases of their own, whose figures are those of the phases.
+
+use crate::drive::{bakeoff, events, succeeded};
+
+/// The report of the kept run computes the same figures in its own way.
+#[test]
+fn phases_of_a_workload_are_told_each_and_are_what_its_throughput_is_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["drive", "decision-support-h", "sqlite:orders.db", "--set", "scale=0.01", "--steps", "load,run,check"];
+    let output = bakeoff(folder.path(), &[&asked[..], &["--json", "--record", "kept"]].concat()).output().unwrap();
+    let told = succeeded(&output);
+    assert!(told.contains("the geometric mean of the phases") && !told.contains("h22/s"), "{told}");
+    let result = events(&output).pop().unwrap();
+    let phases = result["phases"].as_array().unwrap();
+    let names: Vec<_> = phases.iter().filter_map(|phase| phase["name"].as_str()).collect();
+    assert_eq!(names, ["power", "throughput"]);
+    assert!(phases.iter().all(|phase| phase["mean_us"].as_object().unwrap().len() == 22), "{phases:?}");
+    let of_phases: f64 = phases.iter().filter_map(|phase| phase["rate"].as_f64()).product();
+    let throughput = result["throughput"].as_f64().unwrap();
+    assert!((of_phases.sqrt() / throughput - 1.0).abs() < 1e-9, "{result}");
+    let observations = std::fs::read_to_string(folder.path().join("kept/observations.csv")).unwrap();
+    let kept = observations.lines().find(|line| line.contains(",throughput,")).unwrap();
+    assert!(kept.contains(&format!(",{throughput},")), "{kept}: not {throughput}");
+}
