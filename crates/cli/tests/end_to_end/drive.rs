@@ -257,8 +257,8 @@ impl Database {
         Self::of("postgres", is_there, settings, ("postgres", "PGPASSWORD"))
     }
 
-    pub fn mariadb() -> Option<Self> {
-        Self::of("mariadb", Path::new("/usr/sbin/mariadbd").exists(), "{}", ("mariadb", "MYSQL_PWD"))
+    pub fn mariadb(settings: &str) -> Option<Self> {
+        Self::of("mariadb", Path::new("/usr/sbin/mariadbd").exists(), settings, ("mariadb", "MYSQL_PWD"))
     }
 
     fn of(kind: &str, is_there: bool, settings: &str, words: (&'static str, &'static str)) -> Option<Self> {
@@ -316,7 +316,7 @@ fn a_server_is_loaded_run_checked_and_cleaned_over_its_socket() {
 
 #[test]
 fn mariadb_is_loaded_run_checked_and_cleaned_over_the_network() {
-    let Some(database) = Database::mariadb() else { return };
+    let Some(database) = Database::mariadb("{}") else { return };
     let file = format!("[client]\npassword={}\n", database.password);
     std::fs::write(database.folder.path().join(".my.cnf"), file).unwrap();
     whole_life(database.folder.path(), &database.url(""));
@@ -324,7 +324,7 @@ fn mariadb_is_loaded_run_checked_and_cleaned_over_the_network() {
 
 #[test]
 fn order_entry_holds_on_both_servers() {
-    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+    for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         // Deferred deliveries may lag behind when such a short run ends; then there are too few.
         let set = "--set";
         let small = [set, "warehouses=1", set, "delivery=inline", set, "statements=pipelined", "--clients", "2"];

@@ -100,7 +100,7 @@ fn scripts_hold_on_a_file() {
 
 #[test]
 fn scripts_hold_on_servers() {
-    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+    for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         hold(database.folder.path(), &database.url(""), |arguments| database.bakeoff(arguments));
     }
 }
@@ -129,7 +129,7 @@ fn a_server_on_this_host_is_no_other_load() {
 
 #[test]
 fn procedures_are_made_by_loading() {
-    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+    for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         let url = database.url("");
         let drive = |more: &[&str]| {
             let shared = ["drive", "order-entry", &url, "--set", "warehouses=1", "--time", "1s", "--warmup", "0s"];
@@ -181,7 +181,7 @@ fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
         &["reviews exist, and only other settings of the workload have them"],
     );
 
-    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+    for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         let url = database.url("");
         let drive = |more: &[&str]| {
             let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "2s", "--warmup", "0s"];

@@ -1,6 +1,7 @@
 //! Workloads with phases of their own, whose figures are those of the phases.
 
-use crate::drive::{bakeoff, events, succeeded};
+use crate::drive::{Database, bakeoff, events, succeeded};
+use std::process::Command;
 
 /// The report of the kept run computes the same figures in its own way.
 #[test]
@@ -21,4 +22,25 @@ fn phases_of_a_workload_are_told_each_and_are_what_its_throughput_is_made_of() {
     let observations = std::fs::read_to_string(folder.path().join("kept/observations.csv")).unwrap();
     let kept = observations.lines().find(|line| line.contains(",throughput,")).unwrap();
     assert!(kept.contains(&format!(",{throughput},")), "{kept}: not {throughput}");
+}
+
+/// Loads a workload at scale 1, where most questions have answers, and asks all of them.
+fn answers_are_known(workload: &str, run: impl Fn(&[&str]) -> Command, url: &str) {
+    let asked = ["drive", workload, url, "--set", "scale=1", "--steps", "load,check,clean"];
+    let told = succeeded(&run(&asked).output().expect("running bakeoff"));
+    assert!(told.contains(" 0 violated, 0 not judged"), "{workload} at {url}: {told}");
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn all_answers_at_scale_one_are_the_known_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let postgres = Database::new(r#"{"shared_buffers": "1GiB", "work_mem": "64MiB"}"#);
+    let servers = [postgres, Database::mariadb(r#"{"innodb_buffer_pool_size": "2GiB"}"#)];
+    for workload in ["decision-support-h", "decision-support-ds"] {
+        answers_are_known(workload, |arguments| bakeoff(folder.path(), arguments), "sqlite:large.db");
+        for server in servers.iter().flatten() {
+            answers_are_known(workload, |arguments| server.bakeoff(arguments), &server.url(""));
+        }
+    }
 }
