@@ -27,7 +27,7 @@ pub fn race(ground: &Ground, rounds: u32) -> anyhow::Result<()> {
         source: Source { workload: "decision-support-h", size: "scale=1".to_owned() },
         settings: json!({ "scale": 1 }),
         sql: "crates/workloads/src/decision_support_h/sql",
-        placeholders: Vec::new(),
+        placeholders: vec![("{order_key}", "INTEGER".to_owned())],
         writers: WRITERS,
     };
     verdict(&[orders.bar(ground, rounds, "scale 1")?, asking(ground, rounds)?])
