@@ -85,7 +85,17 @@ fn power_s(output: &str) -> anyhow::Result<f64> {
 
 fn psql(server: &Server) -> Command {
     let mut command = Command::new("psql");
-    command.args(["--no-psqlrc", "--host", &server.host, "--port", &server.port, "--username", &server.user]);
+    command.args([
+        "--no-psqlrc",
+        "--set",
+        "ON_ERROR_STOP=1",
+        "--host",
+        &server.host,
+        "--port",
+        &server.port,
+        "--username",
+        &server.user,
+    ]);
     command.arg(&server.database);
     command
 }
@@ -120,7 +130,7 @@ fn questions(ground: &Ground, in_memory: &Ground, server: &Server) -> anyhow::Re
 
 fn log_statements(server: &Server, which: &str) -> anyhow::Result<()> {
     let mut command = psql(server);
-    command.args(["--command", &format!("ALTER SYSTEM SET log_statement = {which}")]);
+    command.args(["--command", &format!("ALTER SYSTEM SET log_statement = '{which}'")]);
     command.args(["--command", "SELECT pg_reload_conf()"]);
     process::run(&mut command, LIMIT, |_| Ok(())).map(|_| ())
 }
