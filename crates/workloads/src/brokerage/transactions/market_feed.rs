@@ -22,11 +22,11 @@ pub async fn run<S: Session>(
 ) -> Result<Vec<ToExecute>, SessionError> {
     let mut entries = *entries;
     entries.sort_by_key(|entry| entry.security);
-    let now = number(now_us());
+    let priced_at = number(now_us());
     requests.begin(Access::ReadWrite);
     for entry in &entries {
         let symbol = symbol(entry.security);
-        let params = [number(entry.price_cents), number(entry.quantity), now, Param::Text(symbol.as_str())];
+        let params = [number(entry.price_cents), number(entry.quantity), priced_at, Param::Text(symbol.as_str())];
         requests.add(Sql::SetPrice, &params);
     }
     let asked = requests.next_number();
@@ -46,8 +46,10 @@ pub async fn run<S: Session>(
         }
     }
     requests.clear();
+    // The feed may have waited for its prices' locks, and an order that it found may have been entered meanwhile.
+    let submitted_at = number(now_us());
     for order in &triggered {
-        requests.add(Sql::SetStatus, &[now, Param::Text(status::SUBMITTED), number(order.trade)]);
+        requests.add(Sql::SetStatus, &[submitted_at, Param::Text(status::SUBMITTED), number(order.trade)]);
     }
     let deleted = requests.next_number();
     for order in &triggered {
@@ -55,7 +57,7 @@ pub async fn run<S: Session>(
     }
     let told = requests.next_number();
     for order in &triggered {
-        requests.add(Sql::InsertHistory, &[number(order.trade), now, Param::Text(status::SUBMITTED)]);
+        requests.add(Sql::InsertHistory, &[number(order.trade), submitted_at, Param::Text(status::SUBMITTED)]);
     }
     requests
         .finish(session, |requests| {
