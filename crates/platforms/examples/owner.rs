@@ -9,6 +9,7 @@ use images::data::DataDisk;
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
 use platforms::placement::{Policy, Topology, place};
+use platforms::platform::OpenOrder;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -29,7 +30,10 @@ fn main() {
         cache: scratch.path().join("cache"),
         ports: Vec::new(),
     };
-    match (platforms::catalog::entry(kind).unwrap().start)(&serde_json::from_str(table).unwrap(), &order, &|| {}) {
+    let table = serde_json::from_str(table).unwrap();
+    let open = OpenOrder { agent: &order.agent, image: order.image.as_ref(), scratch: &order.scratch, name: "owned" };
+    let platform = (platforms::catalog::entry(kind).unwrap().open)(&table, &open).unwrap();
+    match platform.start(&order, &|| {}) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {
             let decided = machine.decided().iter().map(|(what, answer)| format!("{what}: {answer:?}"));

@@ -1,10 +1,10 @@
 //! The list of platforms. A new one is a folder and an entry here.
 
-use crate::lease::{Lease, LeaseOrder};
-use crate::order::{Launched, MachineOrder, MachineRequest};
+use crate::lease::Lease;
+use crate::order::MachineRequest;
+use crate::platform::{OpenOrder, Platform, plain};
 use crate::{native, qemu};
-use images::data::DataError;
-use machines::machine::{Machine, MachineError};
+use machines::machine::MachineError;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 use std::path::Path;
@@ -13,8 +13,8 @@ type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
 /// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
 /// answers.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
-type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
-pub(crate) type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
+type Can = fn(&Map<String, Value>) -> Capabilities;
+pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;
 
 /// The parts that machines use of an image built on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,12 +27,24 @@ pub enum ImageUse {
     TreeAndKernel,
 }
 
+/// Where the loaded data of a platform are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DataHome {
+    /// They are loaded natively and become a disk, which the cache keeps.
+    #[default]
+    Disk,
+    /// They are loaded in a machine of the platform, into a folder, which the cache keeps.
+    Folder,
+    /// They are loaded in a machine of the platform, into a folder on another host. It exists as long as the platform is open,
+    /// and its path has only a meaning there.
+    Elsewhere,
+}
+
 /// The properties that decide the phases of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     pub image: ImageUse,
-    /// Its data are loaded in its own machine, into a folder. Otherwise they are loaded natively and become a disk.
-    pub owns_data: bool,
+    pub data: DataHome,
     /// It really does what it is asked to do: there are data to check and a host to watch.
     pub executes: bool,
     /// A server is started in its machine, on bakeoff's own data. Otherwise a server already runs, with any data.
@@ -45,14 +57,17 @@ pub struct PlatformEntry {
     pub kind: &'static str,
     pub meaning: &'static str,
     pub keys: &'static [Key],
-    pub can: Capabilities,
+    /// With a contender's settings.
+    pub can: Can,
     pub check: Check,
     pub foreseen: Foreseen,
-    /// Copies loaded data for one machine.
-    pub lease: MakeLease,
-    /// Starts a machine and waits until its agent has greeted; the last argument is called before that.
-    /// [`MachineError::Unavailable`] means that this host cannot run the contender, and says why.
-    pub start: Start,
+    /// Once for each contender's settings in a run.
+    pub open: Open,
+}
+
+/// What a platform of this host with an image can do.
+pub const fn of_an_image(image: ImageUse) -> Capabilities {
+    Capabilities { image, data: DataHome::Disk, executes: true, starts_server: true }
 }
 
 pub const PLATFORMS: &[PlatformEntry] = &[
@@ -60,21 +75,19 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
-        can: Capabilities { image: ImageUse::Tree, owns_data: false, executes: true, starts_server: true },
+        can: |_| of_an_image(ImageUse::Tree),
         check: native::settings::check,
         foreseen: |_, _| None,
-        lease: Lease::of_a_disk,
-        start: native::machine::start,
+        open: |table, _| Ok(plain(table, Lease::of_a_disk, native::machine::start)),
     },
     PlatformEntry {
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
-        can: Capabilities { image: ImageUse::TreeAndKernel, owns_data: false, executes: true, starts_server: true },
+        can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
-        lease: Lease::of_a_disk,
-        start: qemu::machine::start,
+        open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
     },
 ];
 

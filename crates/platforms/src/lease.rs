@@ -4,7 +4,7 @@
 use images::data::{DataDisk, DataError};
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The source of a machine's data, and where they go.
 #[derive(Debug, Clone, Copy)]
@@ -17,20 +17,23 @@ pub struct LeaseOrder<'a> {
     pub scratch: &'a Path,
 }
 
-#[derive(Debug)]
-pub struct Lease(DataDisk);
+pub struct Lease {
+    disk: DataDisk,
+    /// Removes a copy that is not in the machine's folder.
+    removal: Option<Box<dyn FnOnce() + Send>>,
+}
 
 impl Lease {
     /// A disk of this host: an image file in the machine's folder, or the device. It replaces an earlier lease in that folder.
     pub fn of_a_disk(order: &LeaseOrder<'_>) -> Result<Self, DataError> {
         if let Some(device) = order.device {
             images::data::write_to_device(order.loaded, device)?;
-            return Ok(Self(DataDisk::Device(device.to_owned())));
+            return Ok(DataDisk::Device(device.to_owned()).into());
         }
         let path = order.scratch.join("data.img");
         is_gone(fs::remove_file(&path), &path)?;
         images::data::clone(order.loaded, &path)?;
-        Ok(Self(DataDisk::Image(path)))
+        Ok(DataDisk::Image(path).into())
     }
 
     /// A folder of this host.
@@ -38,16 +41,35 @@ impl Lease {
         let path = order.scratch.join("data");
         is_gone(fs::remove_dir_all(&path), &path)?;
         images::data::clone_folder(order.loaded, &path)?;
-        Ok(Self(DataDisk::Folder(path)))
+        Ok(DataDisk::Folder(path).into())
     }
 
     /// The loaded data themselves, for a machine that does not use them.
     pub fn of_nothing(order: &LeaseOrder<'_>) -> Self {
-        Self(DataDisk::Folder(order.loaded.to_owned()))
+        DataDisk::Folder(order.loaded.to_owned()).into()
+    }
+
+    /// A folder of another host, with what removes it.
+    pub fn elsewhere(folder: PathBuf, removal: impl FnOnce() + Send + 'static) -> Self {
+        Self { disk: DataDisk::Folder(folder), removal: Some(Box::new(removal)) }
     }
 
     pub fn data(&self) -> &DataDisk {
-        &self.0
+        &self.disk
+    }
+}
+
+impl From<DataDisk> for Lease {
+    fn from(disk: DataDisk) -> Self {
+        Self { disk, removal: None }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(remove) = self.removal.take() {
+            remove();
+        }
     }
 }
 

@@ -13,5 +13,6 @@ pub mod lease;
 pub mod native;
 pub mod order;
 pub mod placement;
+pub mod platform;
 pub mod qemu;
 mod rights;

@@ -20,7 +20,7 @@ use agent::protocol::{Failure, Reply, Request};
 use engines::port::HeldPort;
 use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Capabilities, PlatformEntry};
+use platforms::catalog::{Capabilities, DataHome};
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
@@ -111,7 +111,7 @@ impl<'a> Running<'a> {
         let (cell, site) = (attempt.cell, attempt.site);
         let instances = Instance::of_machine(attempt.folder.as_ref(), cell.instances, &data.findings)?;
         let is_idle = odd::is_idle(cell, attempt.number);
-        let steps = step::chosen(site.capabilities(&cell.platform.kind), &cell.load, is_idle, asked);
+        let steps = step::chosen(site.capabilities(&cell.platform), &cell.load, is_idle, asked);
         Ok(Self {
             attempt,
             steps,
@@ -175,7 +175,7 @@ impl<'a> Running<'a> {
         let cell = self.attempt.cell;
         let (data, device) = (self.data(), cell.machine.disk.device.as_deref());
         let order = LeaseOrder { loaded: &data.loaded, device: device.map(Path::new), scratch: self.attempt.scratch };
-        Ok((self.platform()?.lease)(&order)?)
+        Ok(self.attempt.prepared.platform.lease(&order)?)
     }
 
     /// False in a rehearsal, which executes nothing.
@@ -184,11 +184,12 @@ impl<'a> Running<'a> {
     }
 
     pub(crate) fn can(&self) -> Capabilities {
-        self.attempt.site.capabilities(&self.attempt.cell.platform.kind)
+        self.attempt.site.capabilities(&self.attempt.cell.platform)
     }
 
-    fn platform(&self) -> Result<&'static PlatformEntry, MachineError> {
-        self.attempt.site.platform(&self.attempt.cell.platform.kind)
+    /// Whether its machine is on another host, of which this one sees nothing.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.can().data == DataHome::Elsewhere
     }
 
     pub(crate) fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
@@ -213,7 +214,7 @@ impl<'a> Running<'a> {
             cache: self.attempt.site.cache.clone(),
             ports: self.ports(),
         };
-        let machine = (self.platform()?.start)(&cell.platform.settings, &order, &|| self.pass_turn())?;
+        let machine = self.attempt.prepared.platform.start(&order, &|| self.pass_turn())?;
         self.record.machine = Some(MachineFacts {
             platform: cell.platform.kind.clone(),
             command_line: machine.command_line().to_vec(),
@@ -234,10 +235,10 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// This machine's place among the trial's places. Where no server is started, any place will do.
+    /// This machine's place among the trial's places. Where no server is started, or on another host, any place will do.
     fn place(&self) -> Result<Place, MachineError> {
         let Attempt { cell, site, planned, number, .. } = &self.attempt;
-        if !self.can().starts_server {
+        if !self.can().starts_server || self.is_elsewhere() {
             return Ok(Place::anywhere_on(&site.cpus));
         }
         Ok(places(cell, site, planned.block)?.swap_remove(*number as usize - 1))

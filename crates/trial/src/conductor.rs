@@ -5,6 +5,7 @@ use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
+use crate::open::{self, Open};
 use crate::other_load;
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
@@ -104,7 +105,7 @@ pub fn images(
     let mut images = Images::new();
     for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         let cell = CellOrder::read(cell)?;
-        if site.capabilities(&cell.platform.kind).image == ImageUse::None {
+        if site.capabilities(&cell.platform).image == ImageUse::None {
             continue;
         }
         if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
@@ -118,7 +119,7 @@ pub fn images(
 /// True if any machine of the plan, run now or later, boots this image's kernel.
 fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, CellError> {
     let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
-    let boots = |cell: &CellOrder| site.capabilities(&cell.platform.kind).image == ImageUse::TreeAndKernel;
+    let boots = |cell: &CellOrder| site.capabilities(&cell.platform).image == ImageUse::TreeAndKernel;
     Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(cell)))
 }
 
@@ -148,8 +149,8 @@ pub fn run(
         expected_ms: 0,
         resumed: order.resumed,
     });
-    let (prepared, of) = (BTreeMap::new(), order.plan.trials.len());
-    let mut run = Run { order, scratch, prepared, tallied: Tallied::default(), of };
+    let (prepared, opened, of) = (BTreeMap::new(), BTreeMap::new(), order.plan.trials.len());
+    let mut run = Run { order, prepared, opened, scratch, tallied: Tallied::default(), of };
     let mut blocks = order.plan.blocks;
     while run.trials(&trials, &mut voice)? {
         let Some(next) = what_follows(order.folder)? else { break };
@@ -181,11 +182,14 @@ fn run_name(folder: &RunFolder) -> String {
     folder.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Dropped in this order: platforms before the folder that their ledgers are in.
 struct Run<'a> {
     order: &'a RunOrder<'a>,
-    scratch: Scratch,
     /// What the trials of each cell share, or why preparing it failed.
     prepared: BTreeMap<u32, Result<Prepared, String>>,
+    /// By [`open::key`].
+    opened: BTreeMap<String, Open>,
+    scratch: Scratch,
     tallied: Tallied,
     /// The number of trials in the plan, including those added later.
     of: usize,
@@ -315,16 +319,35 @@ impl Run<'_> {
             return Ok(());
         }
         let tell = &mut |event| voice.tell(&event);
-        let image = self.order.images.get(&image_name(cell));
         let scratch = self.scratch.machine(&format!("loading-{id}"))?;
-        let site = self.order.site;
-        let prepared = match prepare(cell, image, site, scratch.path(), self.order.interrupts, tell) {
+        let (site, interrupts) = (self.order.site, self.order.interrupts);
+        let prepared =
+            self.open(cell, tell).and_then(|open| prepare(cell, open, site, scratch.path(), interrupts, tell));
+        let prepared = match prepared {
             Ok(prepared) => Ok(prepared),
             Err(error) if error.ends_the_run() => return Err(error.into()),
             Err(error) => Err(error.to_string()),
         };
         self.prepared.insert(id, prepared);
         Ok(())
+    }
+
+    /// Opens the cell's platform, if no earlier cell did.
+    fn open(&mut self, cell: &CellOrder, tell: &mut dyn FnMut(Event)) -> Result<&Open, PreparationError> {
+        let number = self.opened.len() + 1;
+        match self.opened.entry(open::key(cell)) {
+            Entry::Occupied(opened) => Ok(opened.into_mut()),
+            Entry::Vacant(place) => {
+                let scratch = self.scratch.machine(&format!("platform-{number}"))?;
+                let image = self.order.images.get(&image_name(cell)).cloned();
+                let run = self.scratch.path().file_name().unwrap_or_default().to_string_lossy();
+                let open = Open::of(cell, image, self.order.site, scratch, &run)?;
+                for text in open.platform.notes() {
+                    tell(Event::Warning { text });
+                }
+                Ok(place.insert(open))
+            }
+        }
     }
 
     /// The record of a trial whose data could not be loaded.

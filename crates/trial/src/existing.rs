@@ -21,9 +21,12 @@ use agent::service::{self, Folders};
 use agent::tables::{Lacking, OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
-use machines::machine::{Decided, Machine};
+use machines::machine::{Decided, Machine, MachineError};
 use platforms::catalog::PlatformEntry;
 use platforms::external;
+use platforms::lease::Lease;
+use platforms::order::{Launched, MachineOrder};
+use platforms::platform::{Platform, plain};
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
@@ -39,13 +42,19 @@ use std::time::{Duration, Instant};
 use workloads::catalog::AnyWorkload;
 
 /// The platform of a trial on a running server.
-pub static EXTERNAL: PlatformEntry = external::entry(|_, _, launched| {
+pub static EXTERNAL: PlatformEntry = external::entry(|_, _| Ok(platform()));
+
+fn platform() -> Box<dyn Platform> {
+    plain(&Map::new(), |order| Ok(Lease::of_nothing(order)), start)
+}
+
+fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
     let serve = |stream: std::os::unix::net::UnixStream| {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)
     };
     external::machine::start(serve, Decided::new(), launched)
-});
+}
 
 /// The contender's name in the record; the question names the server itself.
 const CONTENDER: &str = "server";
@@ -134,7 +143,7 @@ impl Order {
         let contender = CONTENDER.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
         let read = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
-        let (prepared, made_by) = (Prepared::unprepared(chosen, workload), String::new());
+        let (prepared, made_by) = (Prepared::unprepared(platform().into(), chosen, workload), String::new());
         Ok(Self { endpoint, writers: 1, made_by, cell, read, prepared })
     }
 

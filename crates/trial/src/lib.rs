@@ -23,11 +23,11 @@ pub mod interrupts;
 pub mod limits;
 mod loaded_data;
 mod odd;
+pub mod open;
 mod other_load;
 mod places;
 pub mod preparation;
 pub mod queue;
-
 pub mod rehearsal;
 mod rendezvous;
 pub mod room;

@@ -12,7 +12,7 @@ use study::OtherLoadLimit;
 
 /// `None` if nothing is executed: a rehearsal is not disturbed.
 pub(crate) fn limit(cell: &CellOrder, site: &Site) -> Option<OtherLoadLimit> {
-    cell.load.other_load.filter(|_| site.capabilities(&cell.platform.kind).executes)
+    cell.load.other_load.filter(|_| site.capabilities(&cell.platform).executes)
 }
 
 /// Compares the record of a finished trial with its study's limit. `disturbed` are the earlier attempts that were void.
@@ -20,7 +20,7 @@ pub(crate) fn judge(record: &mut TrialRecord, limit: Option<OtherLoadLimit>, dis
     let Some(OtherLoadLimit { max_other_cpu, max_repeats }) = limit else { return };
     let other_cpu = match &record.host_state {
         Some(state) => state.others(),
-        None => Reading::Unavailable("the host was not read at both ends of a measured window".to_owned()),
+        None => Reading::Unavailable("the machine's host was not read at both ends of a measured window".to_owned()),
     };
     let other_load = OtherLoad { limit: max_other_cpu.0, max_repeats, other_cpu, disturbed };
     if matches!(record.outcome, Outcome::Completed | Outcome::Invalid { .. }) {

@@ -8,6 +8,7 @@ use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::{Halt, Interrupts};
 use crate::loaded_data::{checksum_finding, require_right};
+use crate::open::Open;
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
@@ -18,9 +19,11 @@ use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
 use machines::limits;
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::PlatformEntry;
+use machines::scratch::ScratchError;
+use platforms::catalog::{Capabilities, DataHome};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
+use platforms::platform::{OpenOrder, Platform};
 use record::check::{CheckResult, Moment};
 use record::event::Event;
 use record::settings::Odd;
@@ -77,6 +80,8 @@ pub enum PreparationError {
     Workload { kind: String, problems: Vec<settings::Problem> },
     #[error(transparent)]
     Cached(#[from] CachedError),
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
     /// An error about the odd machine, which has its own data.
@@ -93,6 +98,7 @@ impl PreparationError {
         match self {
             Self::Io { .. }
             | Self::Full { .. }
+            | Self::Scratch(_)
             | Self::Cached(CachedError::Io { .. })
             | Self::Machine(MachineError::MissingTool { .. }) => true,
             Self::Data(error) if error.is_full_host() => true,
@@ -123,6 +129,7 @@ pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::
 /// What the trials of one cell share.
 #[derive(Debug, Clone)]
 pub struct Prepared {
+    pub platform: Arc<dyn Platform>,
     /// `None` on a platform that needs none.
     pub image: Option<Image>,
     data: Data,
@@ -132,10 +139,10 @@ pub struct Prepared {
 
 impl Prepared {
     /// For a server that already has its data, whatever they are.
-    pub(crate) fn unprepared(chosen: Chosen, workload: AnyWorkload) -> Self {
+    pub(crate) fn unprepared(platform: Arc<dyn Platform>, chosen: Chosen, workload: AnyWorkload) -> Self {
         let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
         let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
-        Self { image: None, data, odd: None }
+        Self { platform, image: None, data, odd: None }
     }
 
     /// The data of the machine with this number.
@@ -163,6 +170,9 @@ pub struct Data {
 struct Loaded {
     /// What the disk was made from, in words.
     made_from: serde_json::Value,
+    /// The folder on another host, if the data are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<PathBuf>,
     #[serde(flatten)]
     found: LoadResult,
 }
@@ -204,14 +214,13 @@ pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
 /// Makes what the trials of a cell share, or finds it in the cache.
 pub fn prepare(
     cell: &CellOrder,
-    image: Option<&Image>,
+    open: &Open,
     site: &Site,
     scratch: &Path,
     interrupts: &Interrupts,
     tell: &mut dyn FnMut(Event),
 ) -> Result<Prepared, PreparationError> {
-    let platform = site.platform(&cell.platform.kind)?;
-    let making = |workload| Making { cell, platform, image, site, scratch, interrupts, workload };
+    let making = |workload| Making { cell, open, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
     let odd = match (&cell.machine.odd, &cell.odd_workload) {
         (Some(Odd { number, .. }), Some(own)) => {
@@ -220,7 +229,7 @@ pub fn prepare(
         }
         _ => None,
     };
-    Ok(Prepared { image: image.cloned(), data, odd })
+    Ok(Prepared { platform: Arc::clone(&open.platform), image: open.image.clone(), data, odd })
 }
 
 /// Everything that shapes the content of a data disk. Data are loaded natively, so the kernel that guests boot does not matter.
@@ -269,8 +278,7 @@ fn key(made_from: &serde_json::Value) -> String {
 
 struct Making<'a> {
     cell: &'a CellOrder,
-    platform: &'static PlatformEntry,
-    image: Option<&'a Image>,
+    open: &'a Open,
     site: &'a Site,
     scratch: &'a Path,
     interrupts: &'a Interrupts,
@@ -283,12 +291,15 @@ impl Making<'_> {
         let Chosen { kind, settings } = self.workload;
         let workload = AnyWorkload::from_table(kind, settings)
             .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })?;
-        let tree_id = self.image.map(|image| image.tree_id.as_str());
+        let tree_id = self.open.image.as_ref().map(|image| image.tree_id.as_str());
         let mut made_from = made_from(self.cell, self.workload, tree_id, self.site);
-        if self.owns_data() {
-            made_from["platform"] = self.platform.kind.into();
+        if self.home() != DataHome::Disk {
+            made_from["platform"] = self.cell.platform.kind.clone().into();
         }
-        let folder = folder_of(&made_from, self.site);
+        let folder = match self.home() {
+            DataHome::Disk | DataHome::Folder => folder_of(&made_from, self.site),
+            DataHome::Elsewhere => self.open.folder().join(key(&made_from)),
+        };
         let kept = folder.join(KEPT);
         if !kept.exists() {
             tell(Event::Preparing { what: format!("data of {kind}"), expected_ms: 0 });
@@ -303,7 +314,9 @@ impl Making<'_> {
         Ok(Data {
             chosen: self.workload.clone(),
             workload: Arc::new(workload),
-            loaded: folder.join(if self.owns_data() { FOLDER } else { DISK }),
+            loaded: loaded
+                .elsewhere
+                .unwrap_or_else(|| folder.join(if self.home() == DataHome::Folder { FOLDER } else { DISK })),
             findings: loaded.found.findings,
             state: loaded.found.state,
         })
@@ -320,44 +333,34 @@ impl Making<'_> {
         if place.join(KEPT).exists() {
             return Ok(());
         }
-        let built = folder.built();
-        let (data, kept) = (built.join(FOLDER), built.join(KEPT));
-        fs::create_dir_all(&data).map_err(failing("making", &data))?;
+        let (built, home) = (folder.built(), self.home());
+        let kept = built.join(KEPT);
+        let elsewhere = (home == DataHome::Elsewhere).then(|| self.folder_elsewhere());
+        let data = elsewhere.clone().unwrap_or_else(|| built.join(FOLDER));
+        if elsewhere.is_none() {
+            fs::create_dir_all(&data).map_err(failing("making", &data))?;
+        }
         // The folder and the disk made of it exist at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
-        let expected_bytes = expected_bytes.filter(|_| self.platform.can.executes).unwrap_or_default();
+        let expected_bytes = expected_bytes.filter(|_| self.can().executes).unwrap_or_default();
         let copies = u64::from(self.cell.instances);
-        images::data::require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
+        self.open.platform.require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
         let found = self.load(&data, tell).map_err(|error| error.if_full(&data))?;
-        if !self.cell.shares_server {
-            self.copy_for_further_instances(&data, tell)?;
+        if !self.cell.shares_server && self.cell.instances > 1 {
+            let what = "copying the data for the machine's further databases".to_owned();
+            tell(Event::Progress { what, done: 0, of: 0 });
+            let folders: Vec<String> = (1..self.cell.instances).map(service::folder_of_instance).collect();
+            self.open.platform.copy_within(&data, &folders)?;
         }
-        if !self.owns_data() {
+        if home == DataHome::Disk {
             let size_bytes = self.cell.machine.disk.size_bytes.0;
             images::data::make_from_folder(&data, &built.join(DISK), size_bytes, machines::boot::DATA_LABEL)?;
             fs::remove_dir_all(&data).map_err(failing("removing", &data))?;
         }
-        let text = serde_json::to_vec_pretty(&Loaded { made_from, found })
+        let text = serde_json::to_vec_pretty(&Loaded { made_from, elsewhere, found })
             .map_err(|error| failing("writing", &kept)(error.into()))?;
         fs::write(&kept, text).map_err(failing("writing", &kept))?;
         Ok(folder.keep()?)
-    }
-
-    /// Copies the loaded data for each further database of the machine.
-    fn copy_for_further_instances(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<(), PreparationError> {
-        let of = u64::from(self.cell.instances) - 1;
-        let folders = || (1..self.cell.instances).map(service::folder_of_instance);
-        for (folder, done) in folders().zip(0..) {
-            let what = "copying the data for the machine's further databases".to_owned();
-            tell(Event::Progress { what, done, of });
-            images::data::clone_folder(data, &data.with_file_name(folder))?;
-        }
-        // Moved only now, so that no copy contains other copies.
-        for folder in folders() {
-            let copy = data.with_file_name(&folder);
-            fs::rename(&copy, data.join(folder)).map_err(failing("moving", &copy))?;
-        }
-        Ok(())
     }
 
     /// Takes the lock of the data's folder; waits if another bakeoff loads the same data.
@@ -377,8 +380,17 @@ impl Making<'_> {
         })
     }
 
-    fn owns_data(&self) -> bool {
-        self.platform.can.owns_data
+    fn can(&self) -> Capabilities {
+        (self.open.entry.can)(&self.cell.platform.settings)
+    }
+
+    fn home(&self) -> DataHome {
+        self.can().data
+    }
+
+    /// Of this attempt to load alone: one that failed may have left a part.
+    fn folder_elsewhere(&self) -> PathBuf {
+        Path::new(DATA).join(self.scratch.file_name().unwrap_or_default())
     }
 
     fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<LoadResult, PreparationError> {
@@ -389,19 +401,20 @@ impl Making<'_> {
             memory_bytes: self.site.memory_bytes,
             place: Place::anywhere_on(&self.site.cpus),
             cpu_quota: None,
-            image: self.image.cloned(),
+            image: self.open.image.clone(),
             agent: self.site.agent.clone(),
             data: DataDisk::Folder(data.to_owned()),
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
             ports: Vec::new(),
         };
-        let (platform, settings) = if self.owns_data() {
-            (self.platform, self.cell.platform.settings.clone())
+        let mut machine = if self.home() == DataHome::Disk {
+            let native = self.site.platform("native")?;
+            let open = OpenOrder { agent: &self.site.agent, image: None, scratch: self.scratch, name: "" };
+            (native.open)(&Map::new(), &open)?.start(&order, &|| {})?
         } else {
-            (self.site.platform("native")?, Map::new())
+            self.open.platform.start(&order, &|| {})?
         };
-        let mut machine = (platform.start)(&settings, &order, &|| {})?;
         let found = self.fill_while_there_is_room(machine.as_mut(), data, tell)?;
         machine.stop(self.site.limits.end)?;
         Ok(found)
@@ -420,7 +433,7 @@ impl Making<'_> {
         thread::scope(|scope| {
             let watcher = scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    if let Err(full) = images::data::require_room_in(data) {
+                    if let Err(full) = self.open.platform.require_room_in(data) {
                         room.give_up();
                         return Some(full);
                     }

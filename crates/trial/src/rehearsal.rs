@@ -11,10 +11,11 @@ use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
+use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
+use platforms::platform::plain;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
@@ -27,12 +28,14 @@ pub static REHEARSED: PlatformEntry = PlatformEntry {
     kind: "rehearsed",
     meaning: "a thread of ours that answers as a machine would",
     keys: &[],
-    can: Capabilities { image: ImageUse::None, owns_data: true, executes: false, starts_server: true },
+    can: |_| CAN,
     check: |_, _| Vec::new(),
     foreseen: |_, _| None,
-    lease: |order| Ok(Lease::of_nothing(order)),
-    start,
+    open: |table, _| Ok(plain(table, |order| Ok(Lease::of_nothing(order)), start)),
 };
+
+const CAN: Capabilities =
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, starts_server: true };
 
 /// About how many transactions of a machine are played in a trial if clients work back to back. That is enough for
 /// every figure to have a value, and few enough to play hours in a moment.

@@ -1,6 +1,7 @@
 //! The folders, resources and look-ups of this host that a run uses.
 
 use crate::limits::Limits;
+use agent::protocol::Chosen;
 use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
@@ -39,7 +40,7 @@ impl Site {
     }
 
     /// An unknown platform can do nothing: its trials are skipped and say so.
-    pub(crate) fn capabilities(&self, kind: &str) -> Capabilities {
-        (self.platforms)(kind).map(|platform| platform.can).unwrap_or_default()
+    pub(crate) fn capabilities(&self, platform: &Chosen) -> Capabilities {
+        (self.platforms)(&platform.kind).map(|entry| (entry.can)(&platform.settings)).unwrap_or_default()
     }
 }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn of(platform: &str) -> Capabilities {
-        catalog::entry(platform).unwrap().can
+        (catalog::entry(platform).unwrap().can)(&serde_json::Map::new())
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
             chosen(of("native"), &paced(), false, &Task::OF_A_TRIAL),
             chosen(of("qemu"), &peak(), false, &Task::OF_A_TRIAL),
             chosen(of("native"), &paced(), true, &Task::OF_A_TRIAL),
-            chosen(crate::rehearsal::REHEARSED.can, &paced(), false, &Task::OF_A_TRIAL),
+            chosen((crate::rehearsal::REHEARSED.can)(&serde_json::Map::new()), &paced(), false, &Task::OF_A_TRIAL),
         ];
         assert!(lists.iter().all(|steps| steps.is_sorted()), "{lists:?}");
         let has = |step| lists.each_ref().map(|steps| steps.contains(&step));
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn on_a_server_that_is_there_the_steps_are_those_that_are_asked_for() {
-        let can = crate::existing::EXTERNAL.can;
+        let can = (crate::existing::EXTERNAL.can)(&serde_json::Map::new());
         let middle = |asked: &[Task]| {
             let steps = chosen(can, &paced(), false, asked);
             assert_eq!(steps[..4], [Step::Lease, Step::AwaitTurn, Step::Boot, Step::UseServer]);

@@ -5,19 +5,20 @@
 
 pub mod machine;
 
-use crate::catalog::{Capabilities, ImageUse, PlatformEntry, Start};
-use crate::lease::Lease;
+use crate::catalog::{Capabilities, DataHome, ImageUse, Open, PlatformEntry};
+
+const CAN: Capabilities =
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, starts_server: false };
 
 /// No study names this platform: a study compares machines, and here is none.
-pub const fn entry(start: Start) -> PlatformEntry {
+pub const fn entry(open: Open) -> PlatformEntry {
     PlatformEntry {
         kind: "external",
         meaning: "a server that runs already",
         keys: &[],
-        can: Capabilities { image: ImageUse::None, owns_data: true, executes: true, starts_server: false },
+        can: |_| CAN,
         check: |_, _| Vec::new(),
         foreseen: |_, _| None,
-        lease: |order| Ok(Lease::of_nothing(order)),
-        start,
+        open,
     }
 }

@@ -11,9 +11,10 @@ use machines::process::{Launch, Process};
 use machines::scratch;
 use machines::token::{Token, random_bytes};
 use machines::transport::{LISTENS_AT, Transport};
-use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
+use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
+use platforms::platform::plain;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,12 +29,14 @@ pub static BARE: PlatformEntry = PlatformEntry {
     kind: "bare",
     meaning: "a process of this host, for tests",
     keys: &[],
-    can: Capabilities { image: ImageUse::None, owns_data: true, executes: true, starts_server: true },
+    can: |_| CAN,
     check: |_, _| Vec::new(),
     foreseen: |_, _| None,
-    lease: Lease::of_a_folder,
-    start,
+    open: |table, _| Ok(plain(table, Lease::of_a_folder, start)),
 };
+
+const CAN: Capabilities =
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, starts_server: true };
 
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
 

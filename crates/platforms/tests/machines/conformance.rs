@@ -1,14 +1,19 @@
 //! The rules that every platform must keep, and the platforms that are tested against them.
 
 use crate::bare::BARE;
-use crate::place::{ANSWER_LIMIT, DATABASE, LOADED, Place, ask, example, guest_image, image, shut_down, started};
+use crate::host_here::Sshd;
+use crate::place::{
+    ANSWER_LIMIT, DATABASE, LOADED, Place, as_table, ask, example, guest_image, image, in_folder, open, shut_down,
+    started,
+};
 use agent::protocol::{Chosen, Reply, Request};
 use images::{Flavour, Image};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::{ImageUse, PlatformEntry};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A platform with its settings for the tests.
 struct Subject {
@@ -19,7 +24,7 @@ struct Subject {
 
 impl Subject {
     fn place(&self) -> Place {
-        Place::on(self.platform, self.image.clone())
+        Place::on(self.platform, &self.table, self.image.clone())
     }
 
     fn start(&self, place: &Place) -> Box<dyn Machine> {
@@ -62,6 +67,20 @@ fn guests_keep_the_rules() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let platform = platforms::catalog::entry("qemu").unwrap();
     hold_to_the_rules(&Subject { platform, table: json!({ "accelerator": "tcg" }), image: Some(micro) });
+}
+
+#[test]
+fn machines_of_another_host_with_the_image_keep_the_rules() {
+    let (Some(micro), Some(sshd)) = (image("micro", Flavour::Cloud), Sshd::start()) else { return };
+    let platform = platforms::catalog::entry("host").unwrap();
+    hold_to_the_rules(&Subject { platform, table: sshd.table(Path::new("/"), "image"), image: Some(micro) });
+}
+
+#[test]
+fn machines_of_another_host_with_its_own_files_keep_the_rules() {
+    let Some(sshd) = Sshd::start() else { return };
+    let platform = platforms::catalog::entry("host").unwrap();
+    hold_to_the_rules(&Subject { platform, table: sshd.table(Path::new("/"), "installed"), image: None });
 }
 
 fn clock_and_description(subject: &Subject) {
@@ -160,14 +179,18 @@ fn nothing_is_left(subject: &Subject) {
 }
 
 fn another_version_is_refused(subject: &Subject) {
-    if subject.platform.can.image == ImageUse::TreeAndKernel {
+    let table = as_table(&subject.table);
+    if (subject.platform.can)(&table).image == ImageUse::TreeAndKernel {
         // There the agent is the init process, and this example would not find the stream to us.
         return;
     }
     let mut place = subject.place();
     place.order.agent = example("foreign_agent");
-    let table: Map<String, Value> = subject.table.as_object().cloned().unwrap();
-    let Err(error) = (subject.platform.start)(&table, &place.order, &|| {}) else { panic!("it started") };
+    let (order, scratch) = (&place.order, &place.order.scratch);
+    // A platform that takes the agent elsewhere refuses it there.
+    let table = in_folder(&subject.table, place.folder.path());
+    let opened = open(subject.platform, &table, subject.image.as_ref(), &order.agent, scratch);
+    let Err(error) = opened.and_then(|platform| platform.start(order, &|| {})) else { panic!("it started") };
     assert!(matches!(error, MachineError::Link(LinkError::OtherVersion { .. })), "{error}");
     let told = error.to_string();
     assert!(told.contains("bakeoff 99.0.0") && told.contains(env!("CARGO_PKG_VERSION")), "{told}");

@@ -1,17 +1,19 @@
 //! What a real machine is started from: an image, our agent, a data disk, a scratch folder.
 
+use crate::host_here;
 use agent::protocol::{Chosen, Reply, Request};
 use engines::server::{ServerReport, ServerShape};
-use images::data::DataDisk;
+use images::data::{DataDisk, DataError};
 use images::{Cache, Flavour, Image, ImageError};
 use machines::boot::DATA_LABEL;
 use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
-use platforms::catalog::PlatformEntry;
+use platforms::catalog::{DataHome, PlatformEntry};
 use platforms::lease::LeaseOrder;
 use platforms::order::MachineOrder;
 use platforms::placement;
+use platforms::platform::{OpenOrder, Platform};
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -86,7 +88,8 @@ pub struct Place {
     pub folder: Rc<TempDir>,
     /// The source of its data.
     pub disk: PathBuf,
-    platform: Option<&'static PlatformEntry>,
+    /// What its data and machines are from, if it was opened.
+    platform: Option<Rc<dyn Platform>>,
     _scratch: Scratch,
 }
 
@@ -101,27 +104,33 @@ impl Place {
     }
 
     /// A machine with a lease on the data, from its platform.
-    pub fn on(platform: &'static PlatformEntry, image: Option<Image>) -> Self {
+    pub fn on(platform: &PlatformEntry, table: &Value, image: Option<Image>) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let table = &in_folder(table, folder.path());
         let loaded = loaded_folder(folder.path());
         let disk = folder.path().join("data.img");
-        if !platform.can.owns_data {
-            images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
-        }
-        let data = if platform.can.owns_data { loaded } else { disk };
-        Self::leased(Rc::new(folder), platform, image, &data)
+        let opened = open(platform, table, image.as_ref(), &example("test_agent"), folder.path()).unwrap();
+        let data = match (platform.can)(&as_table(table)).data {
+            DataHome::Disk => {
+                images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
+                disk
+            }
+            DataHome::Folder => loaded,
+            DataHome::Elsewhere => host_here::keep_loaded(&loaded, folder.path()),
+        };
+        Self::leased(Rc::new(folder), opened.into(), image, &data)
     }
 
     /// The same with another lease on the same data.
     pub fn beside(&self) -> Self {
-        let platform = self.platform.unwrap();
+        let platform = self.platform.clone().unwrap();
         Self::leased(Rc::clone(&self.folder), platform, self.order.image.clone(), &self.disk)
     }
 
-    fn leased(folder: Rc<TempDir>, platform: &'static PlatformEntry, image: Option<Image>, disk: &Path) -> Self {
-        Self::of(folder, image, disk.to_owned(), Some(platform), |scratch| {
+    fn leased(folder: Rc<TempDir>, platform: Rc<dyn Platform>, image: Option<Image>, disk: &Path) -> Self {
+        Self::of(folder, image, disk.to_owned(), Some(Rc::clone(&platform)), |scratch| {
             let order = LeaseOrder { loaded: disk, device: None, scratch };
-            (platform.lease)(&order).unwrap().data().clone()
+            platform.lease(&order).unwrap().data().clone()
         })
     }
 
@@ -129,7 +138,7 @@ impl Place {
         folder: Rc<TempDir>,
         image: Option<Image>,
         disk: PathBuf,
-        platform: Option<&'static PlatformEntry>,
+        platform: Option<Rc<dyn Platform>>,
         data: impl FnOnce(&Path) -> DataDisk,
     ) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -150,6 +159,11 @@ impl Place {
         Self { order, folder, disk, platform, _scratch: scratch }
     }
 
+    /// Asks the platform that was opened for room.
+    pub fn require_space(&self, bytes: u64) -> Result<(), DataError> {
+        self.platform.as_ref().unwrap().require_space(&self.disk, bytes)
+    }
+
     pub fn image(&self) -> &Image {
         self.order.image.as_ref().unwrap()
     }
@@ -160,7 +174,12 @@ impl Place {
 
     pub fn try_start_on(&self, platform: &PlatformEntry, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
         let is_launched = Cell::new(false);
-        let started = (platform.start)(&as_table(table), &self.order, &|| is_launched.set(true));
+        let opened = || open(platform, table, self.order.image.as_ref(), &self.order.agent, &self.order.scratch);
+        let launched = || is_launched.set(true);
+        let started = match &self.platform {
+            Some(platform) => platform.start(&self.order, &launched),
+            None => opened()?.start(&self.order, &launched),
+        };
         assert!(is_launched.get() || started.is_err(), "{} does not tell that it is launched", platform.kind);
         started
     }
@@ -192,6 +211,9 @@ impl Place {
         if self.disk.is_dir() {
             return std::fs::read(self.disk.join(name)).ok();
         }
+        if self.disk.is_relative() {
+            return std::fs::read(host_here::folder_of_run(self.folder.path()).join(&self.disk).join(name)).ok();
+        }
         Some(self.file_on_disk(name)).filter(|file| !file.is_empty())
     }
 
@@ -199,6 +221,27 @@ impl Place {
         let output = Command::new("/usr/sbin/debugfs").args(["-R", &format!("cat {name}")]).arg(&self.disk).output();
         output.unwrap().stdout
     }
+}
+
+/// The settings with the place's folder, for a platform that has one on another host.
+pub fn in_folder(table: &Value, folder: &Path) -> Value {
+    let mut table = table.clone();
+    if table.get("folder").is_some() {
+        table["folder"] = folder.to_str().unwrap().into();
+    }
+    table
+}
+
+/// Opens a platform as a run does.
+pub fn open(
+    platform: &PlatformEntry,
+    table: &Value,
+    image: Option<&Image>,
+    agent: &Path,
+    scratch: &Path,
+) -> Result<Box<dyn Platform>, MachineError> {
+    let name = scratch.file_name().unwrap().to_string_lossy();
+    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name })
 }
 
 fn loaded_folder(parent: &Path) -> PathBuf {
@@ -212,11 +255,16 @@ fn loaded_folder(parent: &Path) -> PathBuf {
 fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
     let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
     let processor = match (kind, &table["accelerator"]) {
-        ("native" | "bare", _) => "the host's own",
+        ("host", _) if telemetry::hypervisor().is_some() => "virtual",
+        ("native" | "bare" | "host", _) => "the host's own",
         (_, Value::String(asked)) if asked == "tcg" => EMULATED,
         _ => "virtual",
     };
     assert_eq!(said(PROCESSOR), processor);
+    if kind == "host" && telemetry::hypervisor().is_some() {
+        assert!(machine.decided()[DATA_CACHED_TWICE].is_err(), "nobody can tell");
+        return;
+    }
     let twice: &[&str] = match table["disk"]["cache"].as_str() {
         Some("writeback" | "writethrough" | "unsafe") => &["yes"],
         _ if kind == "native" => &["yes", "no"],
@@ -237,7 +285,7 @@ pub fn here() -> placement::Topology {
     placement::Topology::of_host(&all)
 }
 
-fn as_table(value: &Value) -> Map<String, Value> {
+pub fn as_table(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 

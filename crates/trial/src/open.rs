@@ -1,0 +1,46 @@
+//! A platform as a run has opened it for one contender, with what it needs to exist.
+
+use crate::cell::CellOrder;
+use crate::site::Site;
+use images::Image;
+use machines::machine::MachineError;
+use machines::scratch::MachineScratch;
+use platforms::catalog::PlatformEntry;
+use platforms::platform::{OpenOrder, Platform};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Dropped in this order: a platform is closed before its folder is removed.
+#[derive(Debug)]
+pub struct Open {
+    pub platform: Arc<dyn Platform>,
+    pub entry: &'static PlatformEntry,
+    /// `None` on a platform that needs none.
+    pub image: Option<Image>,
+    scratch: MachineScratch,
+}
+
+impl Open {
+    pub fn of(
+        cell: &CellOrder,
+        image: Option<Image>,
+        site: &Site,
+        scratch: MachineScratch,
+        run: &str,
+    ) -> Result<Self, MachineError> {
+        let entry = site.platform(&cell.platform.kind)?;
+        let order = OpenOrder { agent: &site.agent, image: image.as_ref(), scratch: scratch.path(), name: run };
+        let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
+        Ok(Self { platform, entry, image, scratch })
+    }
+
+    /// A folder of this run for what is known of data that are elsewhere.
+    pub fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+}
+
+/// Tells contenders apart that need a platform of their own.
+pub fn key(cell: &CellOrder) -> String {
+    format!("{} {:?} {}", cell.platform.kind, cell.platform.settings, cell.machine.image)
+}
