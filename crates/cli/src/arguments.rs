@@ -457,6 +457,21 @@ pub struct CompletionsOptions {
     pub shell: clap_complete::Shell,
 }
 
+/// `bakeoff there`, which bakeoff itself starts on another host. Like the agent, no help, tip or completion offers it.
+#[derive(Debug, Parser)]
+#[command(name = "bakeoff there")]
+pub enum ThereOptions {
+    /// Keep the folder of a run until standard input ends, then remove it
+    Keep {
+        /// Folder of all runs of this user
+        parent: PathBuf,
+        /// Name of the run
+        name: String,
+    },
+    /// Run a machine, as ordered on standard input, in the folder of a run
+    Run { folder: PathBuf },
+}
+
 /// `bakeoff agent`, which bakeoff itself starts in a machine. It is apart from the other commands, so that no help, tip or
 /// completion offers it.
 #[derive(Debug, Parser)]

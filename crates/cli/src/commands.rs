@@ -22,4 +22,5 @@ pub mod run;
 pub mod runs;
 pub mod study_file;
 mod study_set;
+pub mod there;
 pub mod workload;

@@ -18,7 +18,7 @@ mod readiness;
 mod run_name;
 mod tools;
 
-use crate::arguments::{AgentOptions, Arguments, Command};
+use crate::arguments::{AgentOptions, Arguments, Command, ThereOptions};
 use crate::exit::Exit;
 use anyhow::Result;
 use clap::Parser;
@@ -42,6 +42,9 @@ fn main() -> ExitCode {
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
         return ended(commands::agent::agent(&AgentOptions::parse_from(std::env::args_os().skip(1))));
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == "there") {
+        return ended(commands::there::there(&ThereOptions::parse_from(std::env::args_os().skip(1))));
     }
     commands::completions::answer();
     let arguments = Arguments::parse();

@@ -31,6 +31,8 @@ pub const TOOLS: &[Tool] = &[
     tool("qemu-system-x86_64", "qemu-system-x86", "platform qemu", Need::Platform("qemu")),
     tool("bwrap", "bubblewrap", "platform native", Need::UserOnPlatform("native")),
     tool("mount", "mount", "platform native", Need::RootOnPlatform("native")),
+    tool("ssh", "openssh-client", "platform host", Need::Platform("host")),
+    tool("tar", "tar", "platform host", Need::Platform("host")),
     tool("setpriv", "util-linux", "processes that die with the run", Need::Every),
     tool("taskset", "util-linux", "machines on the shape's CPUs", Need::Every),
     tool("mmdebstrap", "mmdebstrap", "building images", Need::Building),

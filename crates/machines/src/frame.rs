@@ -24,7 +24,11 @@ pub struct Message<T> {
 }
 
 pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let body = serde_json::to_vec(message)?;
+    write_body(stream, &serde_json::to_vec(message)?)
+}
+
+/// Writes the text of one frame.
+pub(crate) fn write_body(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
     if body.len() > LONGEST_BODY {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -34,7 +38,7 @@ pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Res
     let length = u32::try_from(body.len()).map_err(io::Error::other)?;
     let mut frame = Vec::with_capacity(body.len() + 4);
     frame.extend_from_slice(&length.to_le_bytes());
-    frame.extend_from_slice(&body);
+    frame.extend_from_slice(body);
     stream.write_all(&frame)?;
     stream.flush()
 }

@@ -18,7 +18,7 @@ pub mod machine;
 pub mod owned;
 pub mod printed;
 pub mod process;
-mod ready;
+pub mod ready;
 pub mod scratch;
 pub mod tail;
 pub mod token;

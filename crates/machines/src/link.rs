@@ -1,6 +1,6 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
-use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_frame};
+use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_body, write_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cmp::Ordering;
@@ -97,6 +97,38 @@ impl AgentLink {
         serde_json::from_slice(&frame).map_err(|error| LinkError::Unexpected(error.to_string()))
     }
 
+    /// Passes on messages between the agent and another stream until one of them ends; returns whether that was the agent.
+    pub fn relay(self, mut read: impl Read + Send + 'static, mut write: impl Write) -> bool {
+        let Self { write: mut to_agent, frames, .. } = self;
+        let (send, heard) = sync_channel(QUEUED_FRAMES);
+        let input_ended = send.clone();
+        std::thread::spawn(move || {
+            // However it ends, there is nothing more to pass on.
+            let _ = io::copy(&mut read, &mut to_agent);
+            let _ = input_ended.send(Relayed::InputEnded);
+        });
+        std::thread::spawn(move || {
+            for frame in frames {
+                let Ok(frame) = frame else { break };
+                if send.send(Relayed::Frame(frame)).is_err() {
+                    return;
+                }
+            }
+            let _ = send.send(Relayed::AgentEnded);
+        });
+        loop {
+            match heard.recv() {
+                Ok(Relayed::Frame(body)) => {
+                    if write_body(&mut write, &body).is_err() {
+                        return false;
+                    }
+                }
+                Ok(Relayed::InputEnded) => return false,
+                Ok(Relayed::AgentEnded) | Err(_) => return true,
+            }
+        }
+    }
+
     /// Waits for the agent's greeting and refuses an agent of another protocol.
     pub(crate) fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
         let greeting: Greeting = self.frame(limit)?;
@@ -106,6 +138,13 @@ impl AgentLink {
             Err(LinkError::OtherVersion { ours: Greeting::ours(), theirs: greeting })
         }
     }
+}
+
+/// What happens while messages are passed on.
+enum Relayed {
+    Frame(Vec<u8>),
+    AgentEnded,
+    InputEnded,
 }
 
 impl LinkError {

@@ -14,7 +14,7 @@
 
 use crate::frame::{Greeting, PROTOCOL, read_body_within, write_frame};
 use crate::link::{AgentLink, LinkError};
-use crate::ready::becomes_ready;
+use crate::ready::{Until, becomes_ready};
 use crate::token::{Nonce, Proof, Side, Token, random_bytes};
 use rustix::net::sockopt;
 use serde::de::DeserializeOwned;
@@ -294,23 +294,7 @@ fn is_hung_up(error: &io::Error) -> bool {
 
 /// Reads the text of a frame from a peer that has proved nothing yet.
 fn short_frame(stream: &TcpStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
-    read_body_within(&mut Until { stream, deadline }, LONGEST_GREETING)
-}
-
-/// Reads until a deadline, however slowly bytes arrive.
-struct Until<'s> {
-    stream: &'s TcpStream,
-    deadline: Instant,
-}
-
-impl Read for Until<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || !becomes_ready(self.stream, left)? {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        self.stream.read(buffer)
-    }
+    read_body_within(&mut Until { read: stream, deadline }, LONGEST_GREETING)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! built from crates that use this one.
 
 use agent::service::{Folders, serve};
-use std::path::PathBuf;
+use platforms::host::there;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -11,8 +12,21 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["there", "keep", parent, name] => {
+            return status(there::keep(Path::new(parent), name, std::io::stdin(), std::io::stdout()).is_ok());
+        }
+        ["there", "run", folder] => {
+            return status(there::run(Path::new(folder), std::io::stdin(), std::io::stdout()).is_ok_and(|well| well));
+        }
+        _ => {}
+    }
     let [command, _, data, _, logs] = &words[..] else { return ExitCode::FAILURE };
     let place = Folders { data: PathBuf::from(data), logs: PathBuf::from(logs) };
     let served = command == "agent" && serve(std::io::stdin(), std::io::stdout(), place).is_ok();
-    if served { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    status(served)
+}
+
+fn status(is_well: bool) -> ExitCode {
+    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

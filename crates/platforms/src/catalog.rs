@@ -3,7 +3,7 @@
 use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
-use crate::{native, qemu};
+use crate::{host, native, qemu};
 use machines::machine::MachineError;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -88,6 +88,15 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
+    },
+    PlatformEntry {
+        kind: "host",
+        meaning: "a machine that already runs, reached by ssh: any guest of any hypervisor, a cloud's, or bare metal",
+        keys: host::settings::KEYS,
+        can: host::settings::can,
+        check: host::settings::check,
+        foreseen: |_, _| None,
+        open: host::keeper::open,
     },
 ];
 

@@ -7,6 +7,7 @@
 mod affinity;
 pub mod catalog;
 pub mod external;
+pub mod host;
 pub mod huge_pages;
 mod join;
 pub mod lease;

@@ -1,6 +1,7 @@
 //! The kinds of engines, workloads and platforms that a study may name, and their keys.
 
 use crate::accept::FindingCode;
+use platforms::catalog::DataHome;
 use platforms::order::MachineRequest;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
@@ -20,6 +21,8 @@ pub struct Kind {
     pub remote: bool,
     /// True if who works, and for how long, is not decided by `[load]`; only workloads have this.
     pub own_phases: bool,
+    /// True if its machines are on other hosts than this one; only platforms have this.
+    pub elsewhere: bool,
 }
 
 /// Checks a platform's table together with the requirements on the machine it will start.
@@ -78,6 +81,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: entry.remote,
             own_phases: false,
+            elsewhere: false,
         };
         let workload = |entry: &workloads::catalog::WorkloadEntry| Kind {
             kind: entry.kind,
@@ -85,6 +89,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: false,
             own_phases: entry.own_phases,
+            elsewhere: false,
         };
         let platform = |entry: &platforms::catalog::PlatformEntry| Kind {
             kind: entry.kind,
@@ -92,6 +97,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: false,
             own_phases: false,
+            elsewhere: (entry.can)(&Map::new()).data == DataHome::Elsewhere,
         };
         Self {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),

@@ -108,8 +108,9 @@ impl Deciding<'_> {
         let catalogs = self.catalogs;
         let engine = self.kind("engine", &catalogs.engines);
         let engine_table = engine.and_then(|entry| self.entry("engine", entry, ENGINE));
-        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
         let platform = self.kind("platform", &catalogs.platforms);
+        let host = Some(self.host).filter(|_| !platform.is_some_and(|entry| entry.elsewhere));
+        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
         let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
         let workload = self.workload("workload", engine);
         let odd_workload = self.odd_workload(engine);
@@ -217,18 +218,23 @@ impl Deciding<'_> {
     }
 
     /// Checks of `[machine]` that keys alone cannot make: the host's size, known images, and the engine's default image.
-    fn machine(&mut self, mut table: Map<String, Value>, engine: Option<&Kind>) -> Option<Map<String, Value>> {
+    /// `host` is `None` if the machine is not on this host.
+    fn machine(
+        &mut self,
+        mut table: Map<String, Value>,
+        engine: Option<&Kind>,
+        host: Option<&Host>,
+    ) -> Option<Map<String, Value>> {
         let number = |table: &Map<String, Value>, name: &str| table.get(name).and_then(Value::as_u64);
         let vcpus = number(&table, "vcpus")?;
         let oversubscribe = table.get("oversubscribe") == Some(&Value::Bool(true));
-        if vcpus > self.host.cpus() as u64 && !oversubscribe {
-            let cpus = self.host.cpus();
+        if let Some(cpus) = host.map(Host::cpus).filter(|cpus| vcpus > *cpus as u64 && !oversubscribe) {
             let expected = format!("at most {cpus}, the CPUs of this host, or machine.oversubscribe = true");
             self.tell("machine.vcpus", format!("found {vcpus}"), expected);
         }
         let memory = number(&table, "memory")?;
-        if memory > self.host.memory_bytes {
-            let expected = format!("at most {}, the memory of this host", in_gib(self.host.memory_bytes));
+        if let Some(host) = host.filter(|host| memory > host.memory_bytes) {
+            let expected = format!("at most {}, the memory of this host", in_gib(host.memory_bytes));
             self.tell("machine.memory", format!("found {}", Bytes(memory)), expected);
         }
         self.disk(&table);
@@ -243,7 +249,7 @@ impl Deciding<'_> {
             _ => {}
         }
         let table = settings::check(&table, MACHINE).ok()?;
-        self.take("", side_by_side::machine_problems(&table, self.host));
+        self.take("", side_by_side::machine_problems(&table, host));
         Some(table)
     }
 
@@ -298,7 +304,7 @@ impl Deciding<'_> {
         table: &Map<String, Value>,
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let places = side_by_side::places(machine, self.host);
+        let places = if entry.elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
         let asked = MachineRequest {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),

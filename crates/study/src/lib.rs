@@ -35,7 +35,7 @@ pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan, trials};
 pub use problems::{Problem, render};
 pub use reference::reference;
-pub use room::{Room, places, room};
+pub use room::{Room, other_host, places, room};
 pub use shape::{
     Disk, Load, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table, load,
     machine,

@@ -1,9 +1,12 @@
 //! What machines side by side need from the host, what they leave, and where they run.
 
 use crate::decide::Host;
+use crate::kind_and_table;
 use crate::shape::machine;
+use platforms::catalog::DataHome;
 use platforms::placement::{self, Place};
 use record::plan::Cell;
+use serde_json::Value;
 use settings::Bytes;
 use std::fmt;
 
@@ -17,8 +20,18 @@ pub struct Room {
     pub host_memory_bytes: u64,
 }
 
-/// The room of a cell; `None` for an undecided cell.
+/// The other host that the machine of a cell is on; `None` if it is this one.
+pub fn other_host(cell: &Cell) -> Option<String> {
+    let (kind, table) = kind_and_table(cell, "platform")?;
+    let is_elsewhere = (platforms::catalog::entry(kind)?.can)(&table).data == DataHome::Elsewhere;
+    is_elsewhere.then(|| table.get("host").and_then(Value::as_str).unwrap_or(kind).to_owned())
+}
+
+/// The room of a cell; `None` for an undecided cell, and on another host.
 pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
+    if other_host(cell).is_some() {
+        return None;
+    }
     let machine = machine(cell).ok()?;
     Some(Room {
         machines: machine.count,
@@ -29,8 +42,11 @@ pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
     })
 }
 
-/// Where the machines of a cell will run if nothing changes until then; `None` for an undecided cell.
+/// Where the machines of a cell will run if nothing changes until then; `None` for an undecided cell, and on another host.
 pub fn places(cell: &Cell, host: &Host) -> Option<Vec<Place>> {
+    if other_host(cell).is_some() {
+        return None;
+    }
     let machine = machine(cell).ok()?;
     placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
 }

@@ -16,15 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// single second tells nothing.
 const SHORTEST_WITH_BURST: Span = Span(12_000);
 
-/// Problems of `[machine]` on this host.
-pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem> {
+/// Problems of `[machine]` on this host; without a host, of a machine that is on another one.
+pub fn machine_problems(table: &Map<String, Value>, host: Option<&Host>) -> Vec<Problem> {
     let Ok(machine) = settings::read::<Machine>(table, MACHINE) else { return Vec::new() };
-    let mut problems = room(&machine, host);
+    let mut problems = host.map_or_else(|| elsewhere(&machine), |host| room(&machine, host));
     if machine.count > 1 && machine.disk.storage == Storage::Device {
         let found = format!("found \"device\" for {} machines", machine.count);
         problems.push(problem("machine.disk.storage", found, "\"file\", of which each machine gets a copy of its own"));
     }
-    if problems.is_empty() {
+    if let Some(host) = host.filter(|_| problems.is_empty()) {
         problems.extend(pinning(&machine, host));
     }
     problems.extend(machine.odd.iter().flat_map(|odd| odd_one(odd, machine.count)));
@@ -50,6 +50,20 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
     }
     if machine.odd.is_some_and(|odd| odd.clients.is_some()) && clients.is_none_or(|clients| !clients.is_u64()) {
         problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));
+    }
+    problems
+}
+
+/// What cannot be asked of a machine on another host.
+fn elsewhere(machine: &Machine) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if machine.disk.storage == Storage::Device {
+        let expected = "\"file\", because the data of a machine on another host are in a folder there";
+        problems.push(problem("machine.disk.storage", "found \"device\"", expected));
+    }
+    if !matches!(machine.pinning, Pinning::InOrder | Pinning::None) || machine.cpus.is_some() {
+        let expected = "\"in-order\" or \"none\", because the CPUs of another host are not known here";
+        problems.push(problem("machine.pinning", "given", expected));
     }
     problems
 }

@@ -74,6 +74,14 @@ pub fn fingerprint(root: &Path) -> Facts {
     facts
 }
 
+/// The hypervisor that the system we run on is a guest of.
+pub fn hypervisor() -> Option<String> {
+    let facts = hypervisor::facts(&Tree::new(Path::new("/")), hypervisor::processor_signature().as_deref());
+    let known = |name| facts.iter().find(|(of, _)| *of == name).and_then(|(_, reading)| reading.as_deref().ok());
+    let is_guest = known("virtualization.guest") == Some("yes");
+    is_guest.then(|| known("virtualization.vendor").unwrap_or("a hypervisor that does not name itself").to_owned())
+}
+
 /// Describes the system we run on, and the storage under `path` (a data disk, a cache) in it.
 pub fn describe(path: &Path) -> Facts {
     let root = Path::new("/");

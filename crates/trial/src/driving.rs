@@ -233,7 +233,9 @@ impl Running<'_> {
         if elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
             self.enter(Phase::Measure);
         }
-        self.host.tick(&tick, self.attempt.site.read_host);
+        if !self.is_elsewhere() {
+            self.host.tick(&tick, self.attempt.site.read_host);
+        }
         (self.attempt.tell)(throughput(self.attempt.planned.id, Tick { elapsed_ms, ..tick }));
     }
 

@@ -8,6 +8,7 @@ use crate::site::Site;
 use agent::protocol::Chosen;
 use images::ImageError;
 use images::data::DataError;
+use platforms::catalog::DataHome;
 use record::plan::{Plan, PlannedTrial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -77,6 +78,10 @@ pub fn preparing_ms(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result
 
 impl Needed {
     fn add(&mut self, cell: &CellOrder, is_shared: bool, site: &Site) -> Result<(), RoomError> {
+        if site.capabilities(&cell.platform).data == DataHome::Elsewhere {
+            // The other host is asked when the data are loaded there.
+            return Ok(());
+        }
         let tree_id = images::tree_in_cache(&images::find(&cell.machine.image, None)?, &site.cache)?;
         let own = self.data(cell, &cell.workload, tree_id.as_deref(), site);
         let odd = cell.odd_workload.as_ref().map(|workload| self.data(cell, workload, tree_id.as_deref(), site));

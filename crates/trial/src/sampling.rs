@@ -33,6 +33,9 @@ impl Running<'_> {
             Err(AttemptError::Ask(AskError::Refused(failure))) => self.not_sampled("in the machine", &failure.why),
             Err(error) => return Err(error),
         }
+        if self.is_elsewhere() {
+            return Ok(None);
+        }
         let Watched { targets, asked } = machine.watched();
         // The host is the same for all machines of a trial, so only the leader samples it.
         let targets = Targets { without_system: !self.leads(), ..targets };

@@ -167,7 +167,10 @@ fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
         });
         let room = study::room(cell, host).map(|room| room.to_string());
         let places = study::places(cell, host).unwrap_or_default().into_iter().map(|place| place.to_string());
-        for line in data.into_iter().chain(room).chain(places) {
+        let elsewhere = study::other_host(cell);
+        let elsewhere =
+            elsewhere.map(|host| format!("on the host {host}, which is asked for its CPUs and its room in the run"));
+        for line in data.into_iter().chain(room).chain(elsewhere).chain(places) {
             match lines.iter_mut().find(|(known, _)| *known == line) {
                 Some((_, contenders)) if contenders.contains(&cell.contender.as_str()) => {}
                 Some((_, contenders)) => contenders.push(&cell.contender),

@@ -34,6 +34,10 @@ pub enum Confinement {
     Bubblewrap,
     /// For root without bubblewrap: the tree is mounted on this empty folder.
     Chroot(PathBuf),
+    /// There is no tree: the machine sees the host's own files, and keeps its logs in this folder.
+    None {
+        logs: PathBuf,
+    },
 }
 
 /// Where the data are.
@@ -66,10 +70,25 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let confined = match &order.confinement {
         Confinement::Bubblewrap => bubblewrap_words(order),
         Confinement::Chroot(root) => chroot_words(order, root),
+        Confinement::None { logs } => {
+            words.extend(["env", "-i"].map(str::to_owned));
+            words.extend(environment());
+            let (agent, data, logs) = (text(&order.agent), text(order.data.folder()), text(logs));
+            words.extend(agent_words(&agent, &data, &logs));
+            return words;
+        }
     };
     words.extend(confined);
-    words.extend([AGENT_FILE, "agent", "--data", DATA_FOLDER, "--logs", LOG_FOLDER].map(str::to_owned));
+    words.extend(agent_words(AGENT_FILE, DATA_FOLDER, LOG_FOLDER));
     words
+}
+
+fn agent_words(agent: &str, data: &str, logs: &str) -> [String; 6] {
+    [agent, "agent", "--data", data, "--logs", logs].map(str::to_owned)
+}
+
+fn environment() -> impl Iterator<Item = String> {
+    ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}"))
 }
 
 fn bubblewrap_words(order: &CommandOrder) -> Vec<String> {
@@ -96,10 +115,9 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
     let (tree, agent, data) = (text(&order.tree), text(&order.agent), text(order.data.folder()));
     let script =
         ["sh", "-c", CHROOT, "chroot", &root, &tree, &agent, AGENT_FILE, LOG_FOLDER, &data, DATA_FOLDER, &writable];
-    let environment = ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}"));
     let mut words: Vec<String> =
         namespaces.iter().chain(&script).chain(&["env", "-i"]).map(|&word| word.to_owned()).collect();
-    words.extend(environment);
+    words.extend(environment());
     words.extend(["chroot".to_owned(), root]);
     words
 }
@@ -161,6 +179,12 @@ mod tests {
         insta::assert_snapshot!(lines(Confinement::Bubblewrap, disk(false), &["/sys/fs/cgroup/memory/bakeoff"]));
         let device = lines(Confinement::Bubblewrap, disk(true), &[]);
         assert!(device.contains("enter /dev/sdb /scratch/data noatime"), "{device}");
+    }
+
+    #[test]
+    fn without_a_tree_it_sees_the_host() {
+        let confinement = Confinement::None { logs: "/scratch/logs".into() };
+        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), &[]));
     }
 
     #[test]

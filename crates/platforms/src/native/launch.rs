@@ -77,7 +77,7 @@ fn explain(
     if status.code() == Some(NOT_MOUNTED_STATUS) {
         return Ok(LaunchOutcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
     }
-    let mounts = matches!(command.data, Data::Disk { .. }) || command.confinement != Confinement::Bubblewrap;
+    let mounts = matches!(command.data, Data::Disk { .. }) || matches!(command.confinement, Confinement::Chroot(_));
     match mounts.then(mounting_refused).flatten() {
         None => {}
         Some(MachineError::Unavailable { why }) => return Ok(LaunchOutcome::NotMounted(why)),

@@ -46,29 +46,37 @@ pub fn start(
     order: &MachineOrder,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
+    order.image()?;
+    Ok(Box::new(begin(order, launched)?))
+}
+
+/// The same; without an image, the machine sees the host's own files.
+pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<NativeMachine, MachineError> {
     let mut decided = Decided::new();
-    let tree = &order.image()?.tree;
     let Limits { groups, cpus } = limits::make(order, &mut decided);
     let data = match &order.data {
         DataDisk::Folder(folder) => Data::Folder(folder.clone()),
         DataDisk::Image(path) => disk(path, false, order)?,
         DataDisk::Device(path) => disk(path, true, order)?,
     };
+    let tree = order.image.as_ref().map(|image| image.tree.clone());
+    let has = |folder: &str| tree.as_ref().is_some_and(|tree| tree.join(folder.trim_start_matches('/')).is_dir());
     let mut command = CommandOrder {
         cpus,
-        contained: can_contain(),
-        confinement: Confinement::Bubblewrap,
-        tree: tree.clone(),
+        // The host's own `/proc` would show the processes of such a namespace under other numbers.
+        contained: tree.is_some() && can_contain(),
+        confinement: if tree.is_some() { Confinement::Bubblewrap } else { Confinement::None { logs: logs(order)? } },
+        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(folder)).collect(),
+        tree: tree.unwrap_or_default(),
         agent: order.agent.clone(),
         data,
         cgroups: groups.paths(),
-        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(tree, folder)).collect(),
     };
     let started = start_as_allowed(&mut command, order, launched, &mut decided)?;
     let started_id = started.process.identity().pid;
     let cpus = affinity::of_thread(started_id);
     decided.insert("host CPUs".to_owned(), cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
-    Ok(Box::new(NativeMachine {
+    Ok(NativeMachine {
         link: Some(started.link),
         process: started.process,
         groups,
@@ -78,7 +86,27 @@ pub fn start(
         data: order.data.clone(),
         watch: watch(order, &command.cpus, started_id),
         name: order.name.clone(),
-    }))
+    })
+}
+
+/// A folder for the logs of a machine without files of its own.
+fn logs(order: &MachineOrder) -> Result<PathBuf, MachineError> {
+    let logs = order.scratch.join("logs");
+    fs::create_dir_all(&logs).map_err(io_error("making the folder for logs"))?;
+    Ok(logs)
+}
+
+impl NativeMachine {
+    /// Hands over the connection to its agent.
+    pub(crate) fn take_link(&mut self) -> AgentLink {
+        let Some(link) = self.link.take() else { unreachable!("the link of a machine is taken once") };
+        link
+    }
+
+    /// Replaces what is said of the machine under this name.
+    pub(crate) fn decide(&mut self, name: &str, decided: Result<String, String>) {
+        self.decided.insert(name.to_owned(), decided);
+    }
 }
 
 /// Watches all processes of the machine as one, and the host's device below its data.
@@ -109,7 +137,11 @@ fn start_as_allowed(
     decided: &mut Decided,
 ) -> Result<Started, MachineError> {
     let mut data = None;
-    let mut confinement = Ok("bubblewrap".to_owned());
+    let mut confinement = Ok(match command.confinement {
+        Confinement::None { .. } => "none: it sees the host's own files and processes",
+        _ => "bubblewrap",
+    }
+    .to_owned());
     loop {
         match Started::try_with(command, order, launched)? {
             LaunchOutcome::Greeted(started) => {
@@ -285,10 +317,6 @@ impl Machine for NativeMachine {
         drop(groups);
         release(&data, RELEASE_LIMIT)
     }
-}
-
-fn has(tree: &Path, folder: &str) -> bool {
-    tree.join(folder.trim_start_matches('/')).is_dir()
 }
 
 pub(super) fn what(name: &str) -> String {

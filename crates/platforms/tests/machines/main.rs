@@ -7,6 +7,8 @@
 mod accelerator;
 mod bare;
 mod conformance;
+mod host;
+mod host_here;
 mod isolation;
 mod leftovers;
 mod native;

@@ -28,7 +28,14 @@ fn check_workload(kind: &str, table: &Map<String, Value>, engine: Option<&str>) 
 /// The fixture's catalogs with one more workload.
 fn catalogs() -> Catalogs {
     let mut catalogs = fixture::catalogs();
-    catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false, own_phases: false });
+    catalogs.workloads.push(Kind {
+        kind: "lookups",
+        meaning: "",
+        keys: LOOKUPS,
+        remote: false,
+        own_phases: false,
+        elsewhere: false,
+    });
     Catalogs { check_workload, ..catalogs }
 }
 

@@ -1,0 +1,90 @@
+//! The command lines of `ssh`, and what the shell there does first. Pure.
+
+use super::settings::HostSettings;
+use std::path::Path;
+
+/// Printed by the shell there before anything else of ours. What comes before is from the user's profile.
+pub const MARKER: &str = "bakeoff-begins-here";
+/// Exit statuses of the first commands there.
+pub const OTHER_SYSTEM_STATUS: i32 = 71;
+pub const NO_FOLDER_STATUS: i32 = 72;
+pub const CUT_SHORT_STATUS: i32 = 73;
+/// `ssh` itself failed.
+pub const SSH_STATUS: i32 = 255;
+
+/// Stores the binary that follows on standard input, and becomes it. One line, for shells that take only one.
+const BRING: &str = "\
+echo MARKER; umask 077; \
+if [ \"$(uname -s -m)\" != \"Linux x86_64\" ]; then uname -s -m >&2; exit 71; fi; \
+cd -- FOLDER || exit 72; \
+parent=\"$PWD/bakeoff-$(id -u)\"; mkdir -p \"$parent\" || exit 72; \
+file=$(mktemp \"$parent/bakeoff.XXXXXXXX\") || exit 72; \
+head -c SIZE > \"$file\"; \
+if [ \"$(wc -c < \"$file\")\" -ne SIZE ]; then rm -f \"$file\"; exit 73; fi; \
+chmod 700 \"$file\"; exec \"$file\" there keep \"$parent\" NAME";
+
+const TAKE_TREE: &str = "echo MARKER; tar --extract --file=- --directory=FOLDER --numeric-owner --same-permissions";
+
+const RUN: &str = "echo MARKER; exec BINARY there run FOLDER";
+
+/// The whole command line that runs a script there. The user's options come first, since ssh keeps the first value of an option;
+/// but it must not ask anybody for a password.
+pub fn ssh(settings: &HostSettings, script: &str) -> Vec<String> {
+    let mut words: Vec<String> = ["ssh", "-T", "-o", "BatchMode=yes"].map(str::to_owned).to_vec();
+    words.extend(settings.ssh_options.iter().cloned());
+    let ours = ["-a", "-x", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"];
+    words.extend(ours.map(str::to_owned));
+    // The login shell may be of any kind, and `sh` is everywhere.
+    words.extend(["--".to_owned(), settings.host.clone(), format!("exec sh -c {}", quoted(script))]);
+    words
+}
+
+pub fn bring(folder: &str, size: u64, name: &str) -> String {
+    let size = size.to_string();
+    BRING
+        .replace("MARKER", MARKER)
+        .replace("FOLDER", &quoted(folder))
+        .replace("SIZE", &size)
+        .replace("NAME", &quoted(name))
+}
+
+pub fn take_tree(folder: &Path) -> String {
+    TAKE_TREE.replace("MARKER", MARKER).replace("FOLDER", &quoted(&folder.to_string_lossy()))
+}
+
+/// Runs a machine in the folder of a run there.
+pub fn run(folder: &Path) -> String {
+    let binary = folder.join(super::there::BINARY);
+    RUN.replace("MARKER", MARKER)
+        .replace("BINARY", &quoted(&binary.to_string_lossy()))
+        .replace("FOLDER", &quoted(&folder.to_string_lossy()))
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings;
+    use super::*;
+    use serde_json::json;
+    use std::process::Command;
+
+    #[test]
+    fn the_whole_command_line() {
+        let table = json!({ "host": "root@esx-guest", "ssh_options": ["-J", "jump"] });
+        let settings = settings::read(table.as_object().unwrap()).unwrap();
+        insta::assert_snapshot!(ssh(&settings, &bring("/mnt/a b", 21, "run-1")).join("\n"));
+        insta::assert_snapshot!(ssh(&settings, &run(Path::new("/mnt/bakeoff-0/run-1"))).join("\n"));
+    }
+
+    #[test]
+    fn a_word_for_the_shell_stays_what_it_is() {
+        for text in ["plain", "two words", "it's", "$HOME `id` \"x\" \\", "*"] {
+            let output = Command::new("sh").args(["-c", &format!("printf %s {}", quoted(text))]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A machine on the other host, from this side.
+
+use super::command;
+use super::keeper::{Connection, Way, failing};
+use super::there::{Begun, Ready, RunOrder};
+use crate::order::{Launched, MachineOrder};
+use machines::boot::DATA_FOLDER;
+use machines::link::AgentLink;
+use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::printed::Printed;
+use machines::process::Process;
+use machines::transport::Transport;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+use telemetry::Targets;
+
+/// A machine there greets at once. The way to it may be long.
+const GREETING_LIMIT: Duration = Duration::from_mins(1);
+/// A machine that is cut has ended within this, and its data are released.
+const CUT_LIMIT: Duration = Duration::from_mins(2);
+
+struct HostMachine {
+    link: Option<AgentLink>,
+    process: Process,
+    command_line: Vec<String>,
+    decided: Decided,
+    stderr: Printed,
+    data: String,
+    /// The address there that its server listens on, and the one at which it is reached from here.
+    addresses: (Option<IpAddr>, Option<IpAddr>),
+    name: String,
+}
+
+pub fn start(
+    way: &Way,
+    host: &Ready,
+    order: &MachineOrder,
+    data: &Path,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let way = Way { scratch: order.scratch.clone(), ..way.clone() };
+    let mut connection = way.connect(&command::run(&host.folder), None, launched, GREETING_LIMIT)?;
+    let begun = connection.write(&RunOrder::of(order, data)).and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
+    let begun = begun.map_err(|error| connection.explained(&way.settings, &error, GREETING_LIMIT))?;
+    let (decided, there) = match begun {
+        Begun::Started { decided, command_line } => (decided, command_line),
+        Begun::Unavailable { why } => return Err(MachineError::Unavailable { why }),
+        Begun::Failed { why } => return Err(failing("starting the machine on the other host")(io::Error::other(why))),
+    };
+    let Connection { process, stdin, stdout, stderr, mut command_line } = connection;
+    command_line.extend(there);
+    let stdin = stdin.ok_or_else(|| failing("talking to ssh")(io::ErrorKind::NotConnected.into()))?;
+    let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?;
+    let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
+    let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(data) };
+    Ok(Box::new(HostMachine {
+        link: Some(link),
+        process,
+        command_line,
+        decided,
+        stderr,
+        data: data.to_string_lossy().into_owned(),
+        addresses: (host.address, reached_at),
+        name: order.name.clone(),
+    }))
+}
+
+impl HostMachine {
+    fn what(&self) -> String {
+        format!("the machine {} on the other host", self.name)
+    }
+
+    /// Closes the connection. The other end then ends the machine, if it has not ended, and after that itself.
+    fn hang_up(&mut self, limit: Duration) -> Result<(), MachineError> {
+        self.link = None;
+        let status = self.process.wait(limit);
+        let console = self.stderr.to_the_end();
+        match status.map_err(|error| failing("waiting for the end of a machine")(io::Error::other(error)))? {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(MachineError::Ended { what: self.what(), status: status.to_string(), console }),
+            None => {
+                let what = format!("{}, asked to end,", self.what());
+                Err(MachineError::Silent { what, limit_s: limit.as_secs(), console })
+            }
+        }
+    }
+}
+
+impl Machine for HostMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        // `link` is taken only by what consumes the machine.
+        let Some(link) = &mut self.link else { unreachable!("a stopped machine is not there to be asked") };
+        link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &self.command_line
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn reached_at(&self, port: u16) -> Option<SocketAddr> {
+        self.addresses.1.map(|address| (address, port).into())
+    }
+
+    fn listens_on(&self) -> IpAddr {
+        self.addresses.0.unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+    }
+
+    fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// This host sees nothing of it.
+    fn watched(&mut self) -> Watched {
+        Watched { targets: Targets::default(), asked: Vec::new() }
+    }
+
+    fn console(&self) -> String {
+        self.stderr.text()
+    }
+
+    fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        self.hang_up(limit)
+    }
+
+    fn cut(mut self: Box<Self>) -> Result<(), MachineError> {
+        self.hang_up(CUT_LIMIT)
+    }
+}
+
+impl Drop for HostMachine {
+    fn drop(&mut self) {
+        if self.link.is_some() {
+            // Nobody is left to hear why it could not be ended.
+            let _ = self.hang_up(CUT_LIMIT);
+        }
+    }
+}

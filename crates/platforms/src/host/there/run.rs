@@ -1,0 +1,99 @@
+//! One machine on the other host: starts it natively and passes on the frames of its agent.
+
+use super::{Begun, MACHINES, RunOrder, TREE, below};
+use crate::native;
+use crate::order::MachineOrder;
+use crate::placement::Place;
+use images::data::DataDisk;
+use machines::frame::{Greeting, read_frame, write_frame};
+use machines::identity::Identity;
+use machines::machine::{Machine, MachineError};
+use machines::scratch;
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// A machine ends within this after its agent said goodbye.
+const END_LIMIT: Duration = Duration::from_mins(1);
+
+/// Reads the order, starts the machine, and passes on frames until the agent ends or the input does. In the latter case the machine
+/// is cut. Returns whether it ended well; if not, what it printed is on standard error.
+pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl Write) -> io::Result<bool> {
+    let order: RunOrder = read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof)?;
+    let mut machine = match start(folder, &order) {
+        Ok(machine) => machine,
+        Err(error) => {
+            write_frame(&mut write, &Begun::from(error))?;
+            return Ok(true);
+        }
+    };
+    let command_line = machine.command_line().to_vec();
+    write_frame(&mut write, &Begun::Started { decided: machine.decided().clone(), command_line })?;
+    write_frame(&mut write, &Greeting::ours())?;
+    let agent_ended = machine.take_link().relay(read, write);
+    let ended = if agent_ended { Box::new(machine).stop(END_LIMIT) } else { Box::new(machine).cut() };
+    let _ = fs::remove_dir_all(folder.join(MACHINES).join(&order.name));
+    if let Err(error) = &ended {
+        writeln!(io::stderr(), "{error}")?;
+    }
+    Ok(ended.is_ok())
+}
+
+fn start(folder: &Path, order: &RunOrder) -> Result<native::machine::NativeMachine, MachineError> {
+    let failing = |doing: &str, source| MachineError::Io { doing: doing.to_owned(), source };
+    let unavailable = |why| MachineError::Unavailable { why };
+    let data = below(folder, &order.data).map_err(unavailable)?;
+    let scratch = below(&folder.join(MACHINES), Path::new(&order.name)).map_err(unavailable)?;
+    for folder in [&data, &scratch] {
+        fs::create_dir_all(folder).map_err(|error| failing("making a folder of the machine", error))?;
+    }
+    let own = Identity::of(std::process::id()).map_err(|error| failing("finding this process", error))?;
+    scratch::record_process(&scratch, own)
+        .map_err(|error| failing("writing down this process", io::Error::other(error)))?;
+    let cpus = cpus().map_err(|error| failing("reading which CPUs may be used", error))?;
+    let info = rustix::system::sysinfo();
+    let memory_bytes = u64::from(info.mem_unit) * info.totalram;
+    fits(order, cpus.len(), memory_bytes)?;
+    let image = order.image.clone().map(|image| images::Image { tree: folder.join(TREE), ..image });
+    let order = MachineOrder {
+        name: order.name.clone(),
+        vcpus: order.vcpus,
+        memory_bytes: order.memory_bytes,
+        place: Place::anywhere_on(&cpus),
+        cpu_quota: order.cpu_quota,
+        image,
+        agent: std::env::current_exe().map_err(|error| failing("finding this program's own file", error))?,
+        data: DataDisk::Folder(data),
+        cache: scratch.clone(),
+        scratch,
+        ports: Vec::new(),
+    };
+    let mut machine = native::machine::begin(&order, &|| {})?;
+    if let Some(hypervisor) = telemetry::hypervisor() {
+        // It runs on this system's kernel, but that runs on a virtual machine.
+        machine.decide("processor", Ok(format!("virtual, by {hypervisor}")));
+        let why = "the machine is a guest, and what its hypervisor caches is not seen from inside";
+        machine.decide("data cached twice", Err(why.to_owned()));
+    }
+    Ok(machine)
+}
+
+/// A machine there cannot be larger than its host.
+fn fits(order: &RunOrder, cpus: usize, memory_bytes: u64) -> Result<(), MachineError> {
+    let mebibytes = |bytes: u64| bytes >> 20;
+    let why = if (order.vcpus as usize) > cpus {
+        format!("the host has {cpus} CPUs for it, and the study asks for {}", order.vcpus)
+    } else if order.memory_bytes > memory_bytes {
+        let (has, asked) = (mebibytes(memory_bytes), mebibytes(order.memory_bytes));
+        format!("the host has {has} MiB of memory, and the study asks for {asked} MiB")
+    } else {
+        return Ok(());
+    };
+    Err(MachineError::Unavailable { why })
+}
+
+fn cpus() -> io::Result<Vec<usize>> {
+    let allowed = rustix::thread::sched_getaffinity(None)?;
+    Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect())
+}
