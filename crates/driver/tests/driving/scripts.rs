@@ -173,8 +173,10 @@ fn databases_of_one_machine_are_driven_at_once_and_each_adds_up() {
         driven.iter().map(|own| kinds(&own.facts)[usize::from(DEPOSIT)].committed).sum()
     };
     let (timed, all) = (sum(|facts| &facts.phases[1].kinds), sum(|facts| &facts.kinds));
+    // A tick is read at the end of its second, and of each customer one transaction may be between its end and the count of it.
+    let missing_max = u64::from(CUSTOMERS);
     assert!(
-        (timed..=all).contains(&ticks),
+        (timed - missing_max..=all).contains(&ticks),
         "{ticks} of {timed} to {all}: a second that a phase does not fill has no tick"
     );
     let together = together(driven).unwrap();
