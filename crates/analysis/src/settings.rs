@@ -6,6 +6,27 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Settings that say where a server is, and nothing about how it works.
+pub(crate) const PLACES: [&str; 17] = [
+    "bind_address",
+    "config_file",
+    "data_directory",
+    "datadir",
+    "external_pid_file",
+    "hba_file",
+    "hostname",
+    "ident_file",
+    "innodb_data_home_dir",
+    "innodb_log_group_home_dir",
+    "listen_addresses",
+    "log_error",
+    "pid_file",
+    "port",
+    "server_id",
+    "socket",
+    "unix_socket_directories",
+];
+
 /// Settings of all contenders under the same scenario and swept values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingsComparison {
@@ -22,6 +43,7 @@ pub struct SettingRow {
     pub name: String,
     /// One value per contender; several joined if its trials differ; `None` if it has no such setting.
     pub values: Vec<Option<String>>,
+    /// Always false for a setting that only says where the server is.
     pub differs: bool,
 }
 
@@ -57,7 +79,7 @@ fn side_by_side(coordinates: String, known: &[(String, Seen)]) -> SettingsCompar
     let names: BTreeSet<&String> = known.iter().flat_map(|(_, seen)| seen.values.keys()).collect();
     let row = |name: &String| {
         let values: Vec<Option<String>> = known.iter().map(|(_, seen)| seen.values.get(name).map(joined)).collect();
-        let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
+        let differs = !PLACES.contains(&name.as_str()) && values.windows(2).any(|pair| pair[0] != pair[1]);
         SettingRow { name: name.clone(), values, differs }
     };
     SettingsComparison {

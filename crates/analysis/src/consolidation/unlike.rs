@@ -5,6 +5,7 @@
 
 use super::Consolidation;
 use crate::findings::{Finding, Gathered, OfMachines, Property, What};
+use crate::settings;
 use record::check::{CheckResult, Verdict};
 use record::facts::{Fact, PROCESSOR};
 use record::run::StoredTrial;
@@ -13,26 +14,6 @@ use std::collections::BTreeMap;
 
 /// Facts that a machine reports about itself and that its shape decides.
 const SHAPE: [&str; 2] = ["cpu.threads", "memory.total_bytes"];
-
-/// Settings that say where a server is, and nothing about how it works.
-const PLACES: [&str; 16] = [
-    "config_file",
-    "data_directory",
-    "datadir",
-    "external_pid_file",
-    "hba_file",
-    "hostname",
-    "ident_file",
-    "innodb_data_home_dir",
-    "innodb_log_group_home_dir",
-    "listen_addresses",
-    "log_error",
-    "pid_file",
-    "port",
-    "server_id",
-    "socket",
-    "unix_socket_directories",
-];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unlike {
@@ -77,7 +58,7 @@ fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
         add("engine", server.engine.clone());
         add("version", server.version.clone());
         add("profile", server.profile.clone());
-        for (name, value) in server.effective.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())) {
+        for (name, value) in server.effective.iter().filter(|(name, _)| !settings::PLACES.contains(&name.as_str())) {
             add(&format!("setting/{name}"), value.clone());
         }
     }
