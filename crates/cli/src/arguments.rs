@@ -1,9 +1,11 @@
 //! The command line.
 
 mod first_steps;
+mod inside;
 pub mod known;
 
 pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
+pub use inside::{AgentOptions, ThereOptions};
 
 use crate::exit::Exit;
 use crate::metrics::address;
@@ -455,40 +457,6 @@ pub enum ImageCommand {
 #[derive(Debug, Args)]
 pub struct CompletionsOptions {
     pub shell: clap_complete::Shell,
-}
-
-/// `bakeoff there`, which bakeoff itself starts on another host. Like the agent, no help, tip or completion offers it.
-#[derive(Debug, Parser)]
-#[command(name = "bakeoff there")]
-pub enum ThereOptions {
-    /// Keep the folder of a run until standard input ends, then remove it
-    Keep {
-        /// Folder of all runs of this user
-        parent: PathBuf,
-        /// Name of the run
-        name: String,
-    },
-    /// Run a machine, as ordered on standard input, in the folder of a run
-    Run { folder: PathBuf },
-}
-
-/// `bakeoff agent`, which bakeoff itself starts in a machine. It is apart from the other commands, so that no help, tip or
-/// completion offers it.
-#[derive(Debug, Parser)]
-#[command(name = "bakeoff agent")]
-pub struct AgentOptions {
-    /// Folder that is the machine's data disk
-    #[arg(long)]
-    pub data: PathBuf,
-    /// Folder for the server's logs
-    #[arg(long, default_value = "/run/bakeoff/logs")]
-    pub logs: PathBuf,
-    /// Listen here for one conductor that has the token, instead of speaking on standard input and output
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file")]
-    pub listen: Option<SocketAddr>,
-    /// File with the token, 32 hexadecimal digits or more, that nobody else can read
-    #[arg(long, value_name = "FILE", requires = "listen")]
-    pub token_file: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Only the agent of the bakeoff binary, for this crate's tests. They start real machines, and the whole binary is
 //! built from crates that use this one.
 
+#![allow(clippy::print_stderr)]
+
 use agent::service::{Folders, serve};
 use platforms::host::there;
 use std::path::{Path, PathBuf};
@@ -13,8 +15,12 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["there", "keep", parent, name] => {
-            return status(there::keep(Path::new(parent), name, std::io::stdin(), std::io::stdout()).is_ok());
+        ["there", "keep", parent, name, connection] => {
+            let kept = there::keep(Path::new(parent), name, connection, std::io::stdin(), std::io::stdout());
+            if let Err(error) = &kept {
+                eprintln!("{error}");
+            }
+            return status(kept.is_ok());
         }
         ["there", "run", folder] => {
             return status(there::run(Path::new(folder), std::io::stdin(), std::io::stdout()).is_ok_and(|well| well));

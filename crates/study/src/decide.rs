@@ -108,9 +108,9 @@ impl Deciding<'_> {
         let catalogs = self.catalogs;
         let engine = self.kind("engine", &catalogs.engines);
         let engine_table = engine.and_then(|entry| self.entry("engine", entry, ENGINE));
-        let platform = self.kind("platform", &catalogs.platforms);
-        let host = Some(self.host).filter(|_| !platform.is_some_and(|entry| entry.elsewhere));
+        let host = Some(self.host).filter(|_| !self.is_elsewhere());
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
+        let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
         let workload = self.workload("workload", engine);
         let odd_workload = self.odd_workload(engine);
@@ -151,6 +151,12 @@ impl Deciding<'_> {
         let parts = [("machine", machine), ("platform", platform), ("engine", engine), ("workload", workload)];
         let parts = parts.into_iter().chain([("load", load)]);
         parts.filter_map(|(name, table)| Some((name.to_owned(), Value::Object(table?)))).collect()
+    }
+
+    /// Whether the machine is on another host than this one.
+    fn is_elsewhere(&self) -> bool {
+        let kind = self.tables.get(&below("platform", KIND)).and_then(Value::as_str);
+        self.catalogs.platforms.iter().any(|entry| Some(entry.kind) == kind && entry.elsewhere)
     }
 
     fn tell(&mut self, path: &str, found: impl Into<String>, expected: impl Into<String>) {

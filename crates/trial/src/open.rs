@@ -29,7 +29,9 @@ impl Open {
         run: &str,
     ) -> Result<Self, MachineError> {
         let entry = site.platform(&cell.platform.kind)?;
-        let order = OpenOrder { agent: &site.agent, image: image.as_ref(), scratch: scratch.path(), name: run };
+        // Two contenders may be on one host.
+        let name = format!("{run}-{}", scratch.path().file_name().unwrap_or_default().display());
+        let order = OpenOrder { agent: &site.agent, image: image.as_ref(), scratch: scratch.path(), name: &name };
         let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
         Ok(Self { platform, entry, image, scratch })
     }

@@ -4,6 +4,8 @@
 //! take eight times as long. Through a folder, because that needs no right to mount and leaves files unfragmented. The
 //! finished image is kept under the hash of everything that shaped it.
 
+pub(crate) mod origin;
+
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::{Halt, Interrupts};
@@ -13,13 +15,13 @@ use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
 use agent::service;
-use engines::server::ServerShape;
 use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
 use machines::limits;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::ScratchError;
+use origin::{folder_of, key, loading_shape, made_from};
 use platforms::catalog::{Capabilities, DataHome};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
@@ -28,8 +30,7 @@ use record::check::{CheckResult, Moment};
 use record::event::Event;
 use record::settings::Odd;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
-use sha2::{Digest, Sha256};
+use serde_json::Map;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,16 +40,8 @@ use std::thread;
 use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
-/// Raised when data disks are made in a new way, so that older ones are not mistaken for new ones.
-const DATA_VERSION: u32 = 4;
-/// The memory that servers are configured for while data are loaded, whatever the cell's machines have. It decides how
-/// much log and other files they leave. Cells that share a data disk must not depend on which of them loaded it. It is
-/// small, so that little log is kept and cloned.
-const LOADING_MEMORY_BYTES: u64 = 1 << 30;
 /// How often to check whether the host's disk has room while a database grows on it.
 const ROOM_POLL: Duration = Duration::from_millis(200);
-/// Bytes of the hash that name a data disk's folder.
-const KEY_BYTES: usize = 12;
 /// The folder of loaded data in the cache.
 const DATA: &str = "data";
 const DISK: &str = "disk.img";
@@ -232,50 +225,6 @@ pub fn prepare(
     Ok(Prepared { platform: Arc::clone(&open.platform), image: open.image.clone(), data, odd })
 }
 
-/// Everything that shapes the content of a data disk. Data are loaded natively, so the kernel that guests boot does not matter.
-fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
-    let driving = workloads::catalog::entry(&workload.kind).map_or(&[][..], |entry| entry.driving_keys);
-    let mut workload = workload.clone();
-    workload.settings.retain(|key, _| !driving.contains(&key.as_str()));
-    let mut made_from = json!({
-        "version": DATA_VERSION,
-        "image": tree_id,
-        "engine": cell.engine,
-        "workload": workload,
-        "disk_bytes": cell.machine.disk.size_bytes.0,
-        "loaded_with": loading_shape(site),
-    });
-    if cell.instances > 1 {
-        made_from["instances"] = cell.instances.into();
-        if cell.shares_server {
-            made_from["shared_server"] = true.into();
-        }
-    }
-    made_from
-}
-
-/// The shape for loading; the same for all cells of a host.
-fn loading_shape(site: &Site) -> ServerShape {
-    let vcpus = u32::try_from(site.cpus.len()).unwrap_or(1);
-    ServerShape { vcpus, memory_bytes: LOADING_MEMORY_BYTES }
-}
-
-fn folder_of(made_from: &serde_json::Value, site: &Site) -> PathBuf {
-    site.cache.join(DATA).join(key(made_from))
-}
-
-/// The loaded data disk of a cell's workload, if it is in the cache.
-pub(crate) fn in_cache(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> Option<PathBuf> {
-    let folder = folder_of(&made_from(cell, workload, Some(tree_id), site), site);
-    folder.join(KEPT).exists().then(|| folder.join(DISK))
-}
-
-fn key(made_from: &serde_json::Value) -> String {
-    let hash = Sha256::digest(made_from.to_string().as_bytes());
-    let half = hash.iter().take(KEY_BYTES).fold(0_u128, |key, byte| key << 8 | u128::from(*byte));
-    format!("{half:024x}")
-}
-
 struct Making<'a> {
     cell: &'a CellOrder,
     open: &'a Open,
@@ -336,10 +285,9 @@ impl Making<'_> {
         let (built, home) = (folder.built(), self.home());
         let kept = built.join(KEPT);
         let elsewhere = (home == DataHome::Elsewhere).then(|| self.folder_elsewhere());
-        let data = elsewhere.clone().unwrap_or_else(|| built.join(FOLDER));
-        if elsewhere.is_none() {
-            fs::create_dir_all(&data).map_err(failing("making", &data))?;
-        }
+        let here = built.join(if elsewhere.is_some() { "" } else { FOLDER });
+        fs::create_dir_all(&here).map_err(failing("making", &here))?;
+        let data = elsewhere.clone().unwrap_or(here);
         // The folder and the disk made of it exist at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
         let expected_bytes = expected_bytes.filter(|_| self.can().executes).unwrap_or_default();

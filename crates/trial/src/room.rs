@@ -3,7 +3,7 @@
 //! The estimate is low rather than high, so what is refused here would not have fitted. Loading and cloning check again.
 
 use crate::cell::{CellError, CellOrder};
-use crate::preparation::{EXPECTED_IMAGE_MS, in_cache};
+use crate::preparation::{EXPECTED_IMAGE_MS, origin::in_cache};
 use crate::site::Site;
 use agent::protocol::Chosen;
 use images::ImageError;

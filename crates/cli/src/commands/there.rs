@@ -8,8 +8,8 @@ use std::io::{stdin, stdout};
 
 pub fn there(options: &ThereOptions) -> Result<Exit> {
     match options {
-        ThereOptions::Keep { parent, name } => {
-            keep(parent, name, stdin(), stdout()).context("keeping the folder of the run")?;
+        ThereOptions::Keep { parent, name, connection } => {
+            keep(parent, name, connection, stdin(), stdout()).context("keeping the folder of the run")?;
             Ok(Exit::Done)
         }
         ThereOptions::Run { folder } => {

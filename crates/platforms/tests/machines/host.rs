@@ -114,6 +114,21 @@ fn nothing_is_left_on_the_host_after_the_run_or_its_end_by_force() {
     until("the folder of the run is left", || !folder_of_runs(&folder).exists());
 }
 
+#[test]
+fn two_runs_of_one_name_are_told_apart() {
+    let Some(sshd) = Sshd::start() else { return };
+    let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let table = sshd.table(folder.path(), "installed");
+    let open = || open(host(), &table, None, &example("test_agent"), scratch.path());
+    let first = open().unwrap();
+    let Err(error) = open() else { panic!("both were opened") };
+    assert!(error.to_string().contains("is in use by another bakeoff"), "{error}");
+    let runs = folder_of_runs(folder.path());
+    assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1, "only the first is left");
+    drop(first);
+    assert!(!runs.exists());
+}
+
 /// A keeper that was killed is cleaned up by the next run there.
 #[test]
 fn the_next_run_removes_what_a_killed_keeper_left() {
@@ -126,8 +141,8 @@ fn the_next_run_removes_what_a_killed_keeper_left() {
     let keeper = run.join("bakeoff");
     let running = || {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        pids.filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == keeper)).next()
+        let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        pids.find(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == keeper))
     };
     let pid = running().unwrap();
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
@@ -147,6 +162,6 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + GONE_LIMIT;
     while !is_so() {
         assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::yield_now();
     }
 }

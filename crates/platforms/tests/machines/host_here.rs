@@ -56,11 +56,11 @@ impl Sshd {
         );
         std::fs::write(path("ssh_config"), of_client).unwrap();
         let launch = Launch::new(&[SSHD, "-D", "-f", &path("sshd_config")]);
-        let process = Process::start(launch.log(&folder.path().join("sshd.log")).unwrap()).unwrap();
+        let mut process = Process::start(launch.log(&folder.path().join("sshd.log")).unwrap()).unwrap();
         let deadline = Instant::now() + START_LIMIT;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(Instant::now() < deadline, "{}", std::fs::read_to_string(path("sshd.log")).unwrap());
-            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(process.wait(Duration::from_millis(20)).unwrap(), None, "sshd has ended");
         }
         Some(Self { folder, _process: process })
     }

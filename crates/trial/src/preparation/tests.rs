@@ -1,7 +1,9 @@
 //! What the cache key of loaded data depends on, and which errors end a run.
 
+use super::origin::LOADING_MEMORY_BYTES;
 use super::*;
 use crate::limits::Limits;
+use serde_json::json;
 
 fn cell(memory: u64) -> CellOrder {
     let cell = json!({

@@ -17,7 +17,27 @@ const BROUGHT: &str = "bakeoff.";
 const BRINGING_LIMIT: Duration = Duration::from_hours(1);
 
 /// Serves until the input ends, then removes everything of the run. `parent` is the folder of all runs of this user.
-pub fn keep(parent: &Path, name: &str, mut read: impl Read, mut write: impl Write) -> io::Result<()> {
+///
+/// `connection` is what ssh says about the connection: addresses and ports of both ends.
+pub fn keep(parent: &Path, name: &str, connection: &str, read: impl Read, write: impl Write) -> io::Result<()> {
+    let address = connection.split(' ').nth(2).and_then(|word| word.parse().ok());
+    let kept = keep_folder(parent, name, address, read, write);
+    if kept.is_err() {
+        // It is still where it was brought to, unless the folder took it along.
+        let _ = std::env::current_exe().and_then(fs::remove_file);
+    }
+    // Other runs of this user may still be there.
+    let _ = fs::remove_dir(parent);
+    kept
+}
+
+fn keep_folder(
+    parent: &Path,
+    name: &str,
+    address: Option<IpAddr>,
+    mut read: impl Read,
+    mut write: impl Write,
+) -> io::Result<()> {
     let made = Scratch::create(parent, name).and_then(|scratch| Ok((scratch, scratch::sweep(parent)?)));
     let (scratch, mut notes) = made.map_err(io::Error::other)?;
     let folder = scratch.path().to_owned();
@@ -27,22 +47,14 @@ pub fn keep(parent: &Path, name: &str, mut read: impl Read, mut write: impl Writ
         fs::create_dir(folder.join(name))?;
     }
     write_frame(&mut write, &Greeting::ours())?;
-    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address: address(), notes }))?;
+    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, notes }))?;
     while let Ok(Some(ask)) = read_frame::<Ask>(&mut read) {
         let told = answer(&folder, ask);
         if write_frame(&mut write, &told).is_err() {
             break;
         }
     }
-    drop(scratch);
-    // Other runs of this user may still be there.
-    let _ = fs::remove_dir(parent);
     Ok(())
-}
-
-/// The address at which ssh was reached, the third word of what it says about the connection.
-fn address() -> Option<IpAddr> {
-    std::env::var("SSH_CONNECTION").ok()?.split(' ').nth(2)?.parse().ok()
 }
 
 /// Removes binaries that were brought long ago for runs that never began.

@@ -73,8 +73,8 @@ fn start(folder: &Path, order: &RunOrder) -> Result<native::machine::NativeMachi
     if let Some(hypervisor) = telemetry::hypervisor() {
         // It runs on this system's kernel, but that runs on a virtual machine.
         machine.decide("processor", Ok(format!("virtual, by {hypervisor}")));
-        let why = "the machine is a guest, and what its hypervisor caches is not seen from inside";
-        machine.decide("data cached twice", Err(why.to_owned()));
+        let twice = "no, as far as the machine can see: it is a guest, and does not see what its hypervisor caches";
+        machine.decide("data cached twice", Ok(twice.to_owned()));
     }
     Ok(machine)
 }
