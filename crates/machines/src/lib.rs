@@ -19,6 +19,7 @@ pub mod owned;
 pub mod printed;
 pub mod process;
 pub mod ready;
+pub mod relay;
 pub mod scratch;
 pub mod tail;
 pub mod token;

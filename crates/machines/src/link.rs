@@ -1,6 +1,7 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
-use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_body, write_frame};
+use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_frame};
+use crate::relay::Hold;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cmp::Ordering;
@@ -41,6 +42,8 @@ pub struct AgentLink {
     /// Number and instance of the last request.
     number: u64,
     instance: u16,
+    /// Whether a [`relay`](crate::relay) passes messages on.
+    is_relayed: bool,
 }
 
 impl AgentLink {
@@ -58,7 +61,7 @@ impl AgentLink {
                 }
             }
         });
-        Self { write: Box::new(write), frames, number: 0, instance: 0 }
+        Self { write: Box::new(write), frames, number: 0, instance: 0, is_relayed: false }
     }
 
     /// Sends a request about one of the machine's databases, under a new number. An earlier request counts as given up:
@@ -73,6 +76,26 @@ impl AgentLink {
     pub fn add(&mut self, message: &impl Serialize) -> Result<(), LinkError> {
         let Self { number, instance, .. } = *self;
         Ok(write_frame(&mut self.write, &Message { number, instance, body: message })?)
+    }
+
+    /// Says that a relay passes messages on.
+    #[must_use]
+    pub fn relayed(self) -> Self {
+        Self { is_relayed: true, ..self }
+    }
+
+    /// Asks the relay to keep back what the agent says for a while, so that nothing is on the line meanwhile. Returns false if
+    /// there is no relay.
+    pub fn hold(&mut self, after: Duration, length: Duration) -> Result<bool, LinkError> {
+        if self.is_relayed {
+            write_frame(&mut self.write, &Hold::new(after, length))?;
+        }
+        Ok(self.is_relayed)
+    }
+
+    /// Both ends of the conversation, for a relay: what goes to the agent, and the texts that come from it.
+    pub(crate) fn into_ends(self) -> (Box<dyn Write + Send>, Receiver<io::Result<Vec<u8>>>) {
+        (self.write, self.frames)
     }
 
     /// The next message about the last request, with its instance, or an error if nothing arrives within `limit`.
@@ -97,38 +120,6 @@ impl AgentLink {
         serde_json::from_slice(&frame).map_err(|error| LinkError::Unexpected(error.to_string()))
     }
 
-    /// Passes on messages between the agent and another stream until one of them ends; returns whether that was the agent.
-    pub fn relay(self, mut read: impl Read + Send + 'static, mut write: impl Write) -> bool {
-        let Self { write: mut to_agent, frames, .. } = self;
-        let (send, heard) = sync_channel(QUEUED_FRAMES);
-        let input_ended = send.clone();
-        std::thread::spawn(move || {
-            // However it ends, there is nothing more to pass on.
-            let _ = io::copy(&mut read, &mut to_agent);
-            let _ = input_ended.send(Relayed::InputEnded);
-        });
-        std::thread::spawn(move || {
-            for frame in frames {
-                let Ok(frame) = frame else { break };
-                if send.send(Relayed::Frame(frame)).is_err() {
-                    return;
-                }
-            }
-            let _ = send.send(Relayed::AgentEnded);
-        });
-        loop {
-            match heard.recv() {
-                Ok(Relayed::Frame(body)) => {
-                    if write_body(&mut write, &body).is_err() {
-                        return false;
-                    }
-                }
-                Ok(Relayed::InputEnded) => return false,
-                Ok(Relayed::AgentEnded) | Err(_) => return true,
-            }
-        }
-    }
-
     /// Waits for the agent's greeting and refuses an agent of another protocol.
     pub(crate) fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
         let greeting: Greeting = self.frame(limit)?;
@@ -138,13 +129,6 @@ impl AgentLink {
             Err(LinkError::OtherVersion { ours: Greeting::ours(), theirs: greeting })
         }
     }
-}
-
-/// What happens while messages are passed on.
-enum Relayed {
-    Frame(Vec<u8>),
-    AgentEnded,
-    InputEnded,
 }
 
 impl LinkError {

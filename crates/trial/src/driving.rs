@@ -12,7 +12,7 @@ use crate::validity;
 use agent::looks::{Edge, LookWatch};
 use agent::protocol::{Reply, Request};
 use driver::instances;
-use driver::plan::{Control, DrivePlan, Driven, Seen, Tick};
+use driver::plan::{Control, DrivePlan, Driven, Seen, Tick, Until};
 use engines::server::{Counters, Endpoint, ServerReport};
 use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
@@ -32,8 +32,19 @@ const START_LEAD_NS: u64 = 300_000_000;
 /// Before later phases, machines that were done early end what kept their databases busy, which takes about a second.
 const LATER_START_LEAD_NS: u64 = 2_000_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// How far from its ends a measured window is surely quiet. A message about a second comes right after it.
+const WINDOW_EDGE_MS: u64 = 400;
 /// How often to check whether driving from here must be given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// When a far machine says nothing, counted from its start: in the measured window, but for the message that begins it. `None` for
+/// work whose length is not known before.
+fn quiet(plan: &DrivePlan) -> Option<(Duration, Duration)> {
+    let [driver::plan::Phase { until: Until::Time { .. }, .. }] = &plan.phases[..] else { return None };
+    let window = plan.window_ms();
+    let length = (window.end - window.start).checked_sub(2 * WINDOW_EDGE_MS)?;
+    Some((Duration::from_millis(window.start + WINDOW_EDGE_MS), Duration::from_millis(length)))
+}
 
 impl Running<'_> {
     pub(crate) fn drive(
@@ -86,13 +97,19 @@ impl Running<'_> {
     }
 
     fn drive_inside(&mut self, machine: &mut dyn Machine, plans: Vec<DrivePlan>) -> Result<Vec<Driven>, AttemptError> {
+        let quiet = plans.first().filter(|_| self.is_elsewhere()).and_then(quiet);
         let request = Request::Drive { workload: self.data().chosen.clone(), plans };
         let halt = self.attempt.halt;
         let limits = self.attempt.site.limits;
-        let silence = limits.driving + self.start_delay();
+        let silence = limits.driving + self.start_delay() + quiet.map_or(Duration::ZERO, |(_, length)| length);
         let mut hear = |instance, aside, link: &mut AgentLink| {
             match aside {
-                Reply::Ready => self.start_with_others(link)?,
+                Reply::Ready => {
+                    self.start_with_others(link)?;
+                    if let Some((after, length)) = quiet {
+                        link.hold(after, length)?;
+                    }
+                }
                 Reply::Tick(tick) => self.tick(tick),
                 Reply::Interval(interval) => self.keep(instance, &interval),
                 Reply::Looks(looks) => self.keep_looks(instance, Some(*looks)),

@@ -52,7 +52,7 @@ pub fn start(
     let Connection { process, stdin, stdout, stderr, mut command_line } = connection;
     command_line.extend(there);
     let stdin = stdin.ok_or_else(|| failing("talking to ssh")(io::ErrorKind::NotConnected.into()))?;
-    let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?;
+    let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?.relayed();
     let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
     let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(data) };
     Ok(Box::new(HostMachine {

@@ -8,6 +8,7 @@ use images::data::DataDisk;
 use machines::frame::{Greeting, read_frame, write_frame};
 use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
+use machines::relay::relay;
 use machines::scratch;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -31,7 +32,7 @@ pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl 
     let command_line = machine.command_line().to_vec();
     write_frame(&mut write, &Begun::Started { decided: machine.decided().clone(), command_line })?;
     write_frame(&mut write, &Greeting::ours())?;
-    let agent_ended = machine.take_link().relay(read, write);
+    let agent_ended = relay(machine.take_link(), read, write);
     let ended = if agent_ended { Box::new(machine).stop(END_LIMIT) } else { Box::new(machine).cut() };
     let _ = fs::remove_dir_all(folder.join(MACHINES).join(&order.name));
     if let Err(error) = &ended {

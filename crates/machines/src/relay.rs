@@ -1,0 +1,192 @@
+//! Passes on messages between an agent and a conductor that is far away.
+//!
+//! The conductor may ask it to keep back what the agent says for a while. The agent speaks once a second while load is driven, and a
+//! relay on its own host can keep that off the network until the measured window is over.
+
+use crate::frame::{read_body, write_body};
+use crate::link::AgentLink;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Messages that may wait to be passed on.
+const QUEUED: usize = 64;
+/// What is kept back takes at most this much memory; then it is passed on early.
+const KEPT_BYTES: usize = 256 << 20;
+/// Nothing is due.
+const LONG: Duration = Duration::from_hours(1);
+
+/// A message to the relay itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hold {
+    hold_after_ms: u64,
+    hold_for_ms: u64,
+}
+
+impl Hold {
+    pub fn new(after: Duration, length: Duration) -> Self {
+        let in_millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self { hold_after_ms: in_millis(after), hold_for_ms: in_millis(length) }
+    }
+}
+
+enum Heard {
+    FromAgent(Vec<u8>),
+    Hold(Hold),
+    AgentEnded,
+    ConductorEnded,
+}
+
+/// Until the agent or the conductor ends; returns whether that was the agent.
+pub fn relay(agent: AgentLink, mut read: impl Read + Send + 'static, mut write: impl Write) -> bool {
+    let (mut to_agent, frames) = agent.into_ends();
+    let (send, heard) = sync_channel(QUEUED);
+    let from_agent = send.clone();
+    thread::spawn(move || {
+        // However it ends, there is nothing more to pass on.
+        while let Ok(Some(body)) = read_body(&mut read) {
+            let is_passed_on = match serde_json::from_slice(&body) {
+                Ok(hold) => send.send(Heard::Hold(hold)).is_ok(),
+                Err(_) => write_body(&mut to_agent, &body).is_ok(),
+            };
+            if !is_passed_on {
+                break;
+            }
+        }
+        let _ = send.send(Heard::ConductorEnded);
+    });
+    thread::spawn(move || {
+        for body in frames.into_iter().map_while(Result::ok) {
+            if from_agent.send(Heard::FromAgent(body)).is_err() {
+                return;
+            }
+        }
+        let _ = from_agent.send(Heard::AgentEnded);
+    });
+    let mut kept = Kept::default();
+    loop {
+        let heard = heard.recv_timeout(kept.due_in().unwrap_or(LONG));
+        let passed_on = match heard {
+            Ok(Heard::FromAgent(body)) => kept.pass_on(body, &mut write),
+            Ok(Heard::Hold(hold)) => {
+                kept.hold(&hold);
+                Ok(())
+            }
+            Ok(Heard::ConductorEnded) => return false,
+            Ok(Heard::AgentEnded) | Err(RecvTimeoutError::Disconnected) => return kept.release(&mut write).is_ok(),
+            Err(RecvTimeoutError::Timeout) => kept.release(&mut write),
+        };
+        if passed_on.is_err() {
+            return false;
+        }
+    }
+}
+
+/// What is kept back, and when.
+#[derive(Default)]
+struct Kept {
+    from: Option<Instant>,
+    until: Option<Instant>,
+    bodies: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn hold(&mut self, hold: &Hold) {
+        let from = Instant::now().checked_add(Duration::from_millis(hold.hold_after_ms));
+        let until = from.and_then(|from| from.checked_add(Duration::from_millis(hold.hold_for_ms)));
+        (self.from, self.until) = (from, until);
+    }
+
+    /// Time until what is kept back is due.
+    fn due_in(&self) -> Option<Duration> {
+        let until = self.until.filter(|_| !self.bodies.is_empty())?;
+        Some(until.saturating_duration_since(Instant::now()))
+    }
+
+    fn pass_on(&mut self, body: Vec<u8>, write: &mut impl Write) -> std::io::Result<()> {
+        let now = Instant::now();
+        let is_held = self.from.is_some_and(|from| now >= from) && self.until.is_some_and(|until| now < until);
+        if is_held && self.bytes + body.len() <= KEPT_BYTES {
+            self.bytes += body.len();
+            self.bodies.push(body);
+            return Ok(());
+        }
+        self.release(write)?;
+        write_body(write, &body)
+    }
+
+    fn release(&mut self, write: &mut impl Write) -> std::io::Result<()> {
+        self.bytes = 0;
+        self.bodies.drain(..).try_for_each(|body| write_body(write, &body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relay;
+    use crate::frame::{Message, read_frame, write_frame};
+    use crate::link::AgentLink;
+    use std::io::pipe;
+    use std::thread::{JoinHandle, spawn};
+    use std::time::{Duration, Instant};
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    struct Line {
+        conductor: AgentLink,
+        relay: JoinHandle<bool>,
+        agent: JoinHandle<()>,
+    }
+
+    /// A conductor, a relay and an agent that echoes each request, and ends when it is told to.
+    fn line() -> Line {
+        let (from_conductor, to_relay) = pipe().unwrap();
+        let (from_relay, to_conductor) = pipe().unwrap();
+        let (mut requests, to_agent) = pipe().unwrap();
+        let (from_agent, mut replies) = pipe().unwrap();
+        let conductor = AgentLink::new(from_relay, to_relay).relayed();
+        let relay = spawn(move || relay(AgentLink::new(from_agent, to_agent), from_conductor, to_conductor));
+        let agent = spawn(move || {
+            while let Ok(Some(message)) = read_frame::<Message<String>>(&mut requests) {
+                write_frame(&mut replies, &message).unwrap();
+                if message.body == "end" {
+                    return;
+                }
+            }
+        });
+        Line { conductor, relay, agent }
+    }
+
+    fn asked(link: &mut AgentLink, text: &str) -> String {
+        link.ask(0, &text).unwrap();
+        link.receive::<String>(LONG).unwrap().unwrap().1
+    }
+
+    #[test]
+    fn what_is_said_meanwhile_comes_afterwards_and_in_order() {
+        let Line { mut conductor, relay, agent } = line();
+        assert_eq!(asked(&mut conductor, "before"), "before");
+        let (begun, length) = (Instant::now(), Duration::from_millis(300));
+        assert!(conductor.hold(Duration::ZERO, length).unwrap());
+        assert_eq!(asked(&mut conductor, "meanwhile"), "meanwhile");
+        assert!(begun.elapsed() >= length);
+        assert_eq!(asked(&mut conductor, "afterwards"), "afterwards");
+        // An agent that ends has been heard to its end.
+        conductor.hold(Duration::ZERO, LONG).unwrap();
+        assert_eq!(asked(&mut conductor, "end"), "end");
+        assert!(relay.join().unwrap(), "the agent ended first");
+        agent.join().unwrap();
+    }
+
+    #[test]
+    fn a_conductor_that_hangs_up_ends_it() {
+        let Line { conductor, relay, agent } = line();
+        drop(conductor);
+        assert!(!relay.join().unwrap());
+        agent.join().unwrap();
+    }
+}
