@@ -32,7 +32,7 @@ const RUN: &str = "echo MARKER; exec BINARY there run FOLDER";
 pub fn ssh(settings: &HostSettings, script: &str) -> Vec<String> {
     let mut words: Vec<String> = ["ssh", "-T", "-o", "BatchMode=yes"].map(str::to_owned).to_vec();
     words.extend(settings.ssh_options.iter().cloned());
-    let ours = ["-a", "-x", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"];
+    let ours = ["-a", "-x", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=120", "-o", "ServerAliveCountMax=3"];
     words.extend(ours.map(str::to_owned));
     // The login shell may be of any kind, and `sh` is everywhere.
     words.extend(["--".to_owned(), settings.host.clone(), format!("exec sh -c {}", quoted(script))]);
