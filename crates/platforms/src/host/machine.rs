@@ -21,7 +21,7 @@ const GREETING_LIMIT: Duration = Duration::from_mins(1);
 /// A machine that is cut has ended within this, and its data are released.
 const CUT_LIMIT: Duration = Duration::from_mins(2);
 
-struct HostMachine {
+struct RemoteMachine {
     link: Option<AgentLink>,
     process: Process,
     command_line: Vec<String>,
@@ -55,7 +55,7 @@ pub fn start(
     let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?.relayed();
     let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
     let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(data) };
-    Ok(Box::new(HostMachine {
+    Ok(Box::new(RemoteMachine {
         link: Some(link),
         process,
         command_line,
@@ -67,7 +67,7 @@ pub fn start(
     }))
 }
 
-impl HostMachine {
+impl RemoteMachine {
     fn what(&self) -> String {
         format!("the machine {} on the other host", self.name)
     }
@@ -88,7 +88,7 @@ impl HostMachine {
     }
 }
 
-impl Machine for HostMachine {
+impl Machine for RemoteMachine {
     fn link(&mut self) -> &mut AgentLink {
         // `link` is taken only by what consumes the machine.
         let Some(link) = &mut self.link else { unreachable!("a stopped machine is not there to be asked") };
@@ -133,7 +133,7 @@ impl Machine for HostMachine {
     }
 }
 
-impl Drop for HostMachine {
+impl Drop for RemoteMachine {
     fn drop(&mut self) {
         if self.link.is_some() {
             // Nobody is left to hear why it could not be ended.

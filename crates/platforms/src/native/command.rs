@@ -1,16 +1,14 @@
 //! The command line of a native machine, as data. Pure.
 
+use crate::on_host::data::{Data, text};
+use crate::on_host::launch::AGENT_WORDS;
 use crate::rights::CONTAINED;
 use crate::{affinity, join};
-use machines::boot::{AGENT_FILE, DATA_FOLDER, DATA_MOUNT_WORDS, ENVIRONMENT, LOG_FOLDER};
+use machines::boot::{AGENT_FILE, DATA_FOLDER, ENVIRONMENT, LOG_FOLDER};
 use std::path::{Path, PathBuf};
 
-/// Mounts the data disk, then executes the rest of the command line.
-const ENTER: &str = include_str!("enter.sh");
 /// Makes the tree the root if there is no bubblewrap.
 const CHROOT: &str = include_str!("chroot.sh");
-/// The exit status of the first script if the data disk cannot be mounted.
-pub const NOT_MOUNTED_STATUS: i32 = 71;
 
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,23 +38,6 @@ pub enum Confinement {
     },
 }
 
-/// Where the data are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Data {
-    /// A folder of the host.
-    Folder(PathBuf),
-    /// An image file or a block device, mounted on `folder`; the source of the mount is then written to `answer`.
-    Disk { path: PathBuf, is_device: bool, folder: PathBuf, answer: PathBuf },
-}
-
-impl Data {
-    fn folder(&self) -> &Path {
-        match self {
-            Self::Folder(folder) | Self::Disk { folder, .. } => folder,
-        }
-    }
-}
-
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
@@ -74,17 +55,13 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
             words.extend(["env", "-i"].map(str::to_owned));
             words.extend(environment());
             let (agent, data, logs) = (text(&order.agent), text(order.data.folder()), text(logs));
-            words.extend(agent_words(&agent, &data, &logs));
+            words.extend([agent.as_str(), "agent", "--data", &data, "--logs", &logs].map(str::to_owned));
             return words;
         }
     };
     words.extend(confined);
-    words.extend(agent_words(AGENT_FILE, DATA_FOLDER, LOG_FOLDER));
+    words.extend(AGENT_WORDS.map(str::to_owned));
     words
-}
-
-fn agent_words(agent: &str, data: &str, logs: &str) -> [String; 6] {
-    [agent, "agent", "--data", data, "--logs", logs].map(str::to_owned)
 }
 
 fn environment() -> impl Iterator<Item = String> {
@@ -124,25 +101,15 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
 
 /// A mount namespace is made only if it is needed, because not every user may make one.
 fn enter_words(order: &CommandOrder) -> Vec<String> {
-    match &order.data {
-        Data::Folder(_) => Vec::new(),
-        Data::Disk { path, is_device, folder, answer } => {
-            let options = if *is_device { DATA_MOUNT_WORDS.to_owned() } else { format!("loop,{DATA_MOUNT_WORDS}") };
-            let namespace = ["unshare", "--mount", "--propagation", "private"].map(str::to_owned);
-            let script = ["sh", "-c", ENTER, "enter"].map(str::to_owned);
-            let disk = [text(path), text(folder), options, text(answer)];
-            namespace.into_iter().chain(script).chain(disk).collect()
-        }
-    }
-}
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    let mount = order.data.mount_words();
+    let namespace: &[&str] = if mount.is_empty() { &[] } else { &["unshare", "--mount", "--propagation", "private"] };
+    namespace.iter().map(|&word| word.to_owned()).chain(mount).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{CommandOrder, Confinement, Data, command_line};
+    use crate::on_host::data::ENTER;
 
     fn lines(confinement: Confinement, data: Data, cgroups: &[&str]) -> String {
         let order = CommandOrder {
@@ -158,7 +125,7 @@ mod tests {
         let words = command_line(&order)
             .join(" ")
             .replace(crate::join::JOIN, "(join.sh)")
-            .replace(super::ENTER, "(enter.sh)")
+            .replace(ENTER, "(enter.sh)")
             .replace(super::CHROOT, "(chroot.sh)");
         words.replace(" --", "\n--")
     }

@@ -1,30 +1,13 @@
 //! One attempt to start a native machine, and the reason if it does not come up.
 
-use super::command::{CommandOrder, Confinement, Data, NOT_MOUNTED_STATUS, command_line};
-use super::machine::{io_error, what};
+use super::command::{CommandOrder, Confinement, command_line};
+use super::machine::what;
+use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
+use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::{confining_refused, mounting_refused};
-use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;
-use machines::printed::Printed;
-use machines::process::{Launch, Process};
-use machines::scratch;
-use machines::transport::Transport;
-use std::io;
-use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
-
-/// A process on the host greets at once, but mounting an image whose journal must be replayed takes a moment.
-const GREETING_LIMIT: Duration = Duration::from_secs(30);
-/// A machine ends within this after its agent closed the connection.
-const EXIT_LIMIT: Duration = Duration::from_secs(10);
-
-/// A machine that greeted.
-pub(super) struct Started {
-    pub link: AgentLink,
-    pub process: Process,
-    pub stderr: Printed,
-}
+use std::process::ExitStatus;
 
 /// The outcome of one attempt.
 pub(super) enum LaunchOutcome {
@@ -35,34 +18,14 @@ pub(super) enum LaunchOutcome {
     NotConfined(MachineError),
 }
 
-impl Started {
-    pub fn try_with(
-        command: &CommandOrder,
-        order: &MachineOrder,
-        launched: Launched<'_>,
-    ) -> Result<LaunchOutcome, MachineError> {
-        let (mut stderr, printing) = Printed::pipe().map_err(io_error("making a pipe"))?;
-        let launch = Launch::new(&command_line(command)).folder(&order.scratch);
-        let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
-        let mut process =
-            Process::start(launch).map_err(|error| io_error("starting the machine")(io::Error::other(error)))?;
-        scratch::record_process(&order.scratch, process.identity())
-            .map_err(|error| io_error("writing down a process")(io::Error::other(error)))?;
-        launched();
-        let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
-            return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
-        };
-        match Transport::pipe(stdout, stdin).connect(GREETING_LIMIT) {
-            Ok(link) => Ok(LaunchOutcome::Greeted(Self { link, process, stderr })),
-            Err(LinkError::TooSlow(limit)) => {
-                Err(MachineError::Silent { what: what(&order.name), limit_s: limit.as_secs(), console: stderr.text() })
-            }
-            Err(error) if error.is_end() => match process.wait(EXIT_LIMIT) {
-                Ok(Some(status)) => explain(status, stderr.to_the_end(), &order.name, command),
-                _ => Err(error.into()),
-            },
-            Err(error) => Err(error.into()),
-        }
+pub(super) fn launch(
+    command: &CommandOrder,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<LaunchOutcome, MachineError> {
+    match attempt(&command_line(command), order, what(&order.name), launched)? {
+        Attempt::Greeted(started) => Ok(LaunchOutcome::Greeted(started)),
+        Attempt::Ended(status, console) => explain(status, console, &order.name, command),
     }
 }
 

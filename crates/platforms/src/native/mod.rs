@@ -2,6 +2,5 @@
 
 pub mod command;
 mod launch;
-mod limits;
 pub mod machine;
 pub mod settings;

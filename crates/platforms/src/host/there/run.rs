@@ -2,6 +2,7 @@
 
 use super::{Begun, MACHINES, RunOrder, TREE, below};
 use crate::native;
+use crate::on_host::machine::HostMachine;
 use crate::order::MachineOrder;
 use crate::placement::Place;
 use images::data::DataDisk;
@@ -41,7 +42,7 @@ pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl 
     Ok(ended.is_ok())
 }
 
-fn start(folder: &Path, order: &RunOrder) -> Result<native::machine::NativeMachine, MachineError> {
+fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
     let failing = |doing: &str, source| MachineError::Io { doing: doing.to_owned(), source };
     let unavailable = |why| MachineError::Unavailable { why };
     let data = below(folder, &order.data).map_err(unavailable)?;

@@ -1,4 +1,4 @@
-//! The limits of a native machine: memory, CPUs, CPU time and memory nodes, and whether each could be set.
+//! The limits of a machine on the host's kernel: memory, CPUs, CPU time and memory nodes, and whether each could be set.
 
 use crate::affinity;
 use crate::order::MachineOrder;
@@ -6,13 +6,13 @@ use machines::cgroup::Cgroups;
 use machines::machine::Decided;
 
 /// The control groups that the machine joins, and its CPUs.
-pub(super) struct Limits {
+pub(crate) struct Limits {
     pub groups: Cgroups,
     pub cpus: Vec<usize>,
 }
 
 /// Sets the possible limits; `decided` gets the kernel's value of each, or why it could not be set.
-pub(super) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
+pub(crate) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
     let mut groups = Cgroups::new(&order.name, &order.scratch);
     let memory = groups.hold_memory(order.memory_bytes).map(|bytes| format!("{bytes} bytes"));
     decided.insert("memory limit".to_owned(), memory);

@@ -1,4 +1,4 @@
-# Becomes a native machine: mounts the data disk, then turns into the given command.
+# Becomes a machine on the host's kernel: mounts the data disk, then turns into the given command.
 # Mounts are made in a mount namespace of this process alone, and a loop device made by mount frees itself, so that
 # nothing is left whichever way the process ends.
 set -eu
