@@ -3,7 +3,7 @@
 use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
-use crate::{host, native, qemu};
+use crate::{host, native, oci, qemu};
 use machines::machine::MachineError;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -88,6 +88,15 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
+    },
+    PlatformEntry {
+        kind: "oci",
+        meaning: "a container of the image's tree, by runc, crun, gVisor or another OCI runtime",
+        keys: oci::settings::KEYS,
+        can: |_| of_an_image(ImageUse::Tree),
+        check: oci::settings::check,
+        foreseen: |_, _| None,
+        open: |table, _| Ok(plain(table, Lease::of_a_disk, oci::machine::start)),
     },
     PlatformEntry {
         kind: "host",

@@ -12,6 +12,7 @@ pub mod huge_pages;
 mod join;
 pub mod lease;
 pub mod native;
+pub mod oci;
 mod on_host;
 pub mod order;
 pub mod placement;

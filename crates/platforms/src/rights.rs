@@ -12,6 +12,13 @@ use std::time::Duration;
 /// notices a dead parent only after the parent has let it continue. If the parent is killed before, it waits for ever.
 pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
 const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
+/// A process and mount namespace that ends with its first process, with a `/proc` of its own: a runtime looks up there what
+/// runs in it.
+const ISOLATED: [&str; 6] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
+const AS_ROOT_OF_MANY: [&str; 9] =
+    ["unshare", "--user", "--map-root-user", "--map-auto", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
+const AS_ROOT_OF_ONE: [&str; 8] =
+    ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 /// Everything that a machine needs from bubblewrap.
 const CONFINING: &str = "bwrap --die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
 const UTIL_LINUX: &str = "util-linux";
@@ -31,6 +38,38 @@ pub fn mounting_refused() -> Option<MachineError> {
 /// Why bubblewrap cannot do what machines need; `None` if it can.
 pub fn confining_refused() -> Option<MachineError> {
     refused(CONFINING.split(' '), "bubblewrap")
+}
+
+/// The namespaces around a container's runtime, by who makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespaces {
+    Root,
+    /// Of another user, who becomes root there and has the subordinate ids that were granted to them.
+    ManyUsers,
+    /// Of another user, who becomes root there and is the only user.
+    OneUser,
+}
+
+impl Namespaces {
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Root => &ISOLATED,
+            Self::ManyUsers => &AS_ROOT_OF_MANY,
+            Self::OneUser => &AS_ROOT_OF_ONE,
+        }
+    }
+
+    /// The best that we may make.
+    pub fn here() -> Result<Self, MachineError> {
+        let refused = |namespaces: Self| refused(namespaces.words().iter().copied(), UTIL_LINUX);
+        if rustix::process::geteuid().is_root() {
+            return refused(Self::Root).map_or(Ok(Self::Root), Err);
+        }
+        if refused(Self::ManyUsers).is_none() {
+            return Ok(Self::ManyUsers);
+        }
+        refused(Self::OneUser).map_or(Ok(Self::OneUser), Err)
+    }
 }
 
 /// Runs `true` in surroundings made by a program; returns why that failed.

@@ -1,0 +1,157 @@
+//! The command line of a container, as data. Pure.
+
+use super::runtime::Family;
+use super::settings::{FileAccess, Network};
+use crate::on_host::data::{Data, text};
+use crate::rights::Namespaces;
+use crate::{affinity, join};
+use std::path::PathBuf;
+
+/// Closes the control groups to the runtime, then executes the rest of the command line.
+const CLOSED: &str = include_str!("closed.sh");
+
+/// A container and what is around it, completely decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandOrder {
+    pub cpus: Vec<usize>,
+    /// Control groups to join.
+    pub cgroups: Vec<PathBuf>,
+    pub namespaces: Namespaces,
+    pub data: Data,
+    pub program: PathBuf,
+    pub family: Family,
+    /// Only for gVisor.
+    pub gvisor: Option<Gvisor>,
+    /// The runtime's own files.
+    pub state: PathBuf,
+    pub bundle: PathBuf,
+    /// The container's name. gVisor makes a socket of it that all of the host sees.
+    pub name: String,
+}
+
+/// What gVisor is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gvisor {
+    pub platform: String,
+    pub network: Network,
+    pub file_access: FileAccess,
+    /// `None` leaves it to gVisor.
+    pub directfs: Option<bool>,
+}
+
+/// The whole command line, with the program.
+pub fn command_line(order: &CommandOrder) -> Vec<String> {
+    // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
+    let mut words = join::words(&order.cgroups);
+    words.extend(["taskset", "--cpu-list", &affinity::list(&order.cpus)].map(str::to_owned));
+    words.extend(order.namespaces.words().iter().map(|&word| word.to_owned()));
+    words.extend(order.data.mount_words());
+    let second = if order.family == Family::Crun { "hide" } else { "show" };
+    words.extend(["sh", "-c", CLOSED, "closed", second].map(str::to_owned));
+    words.push(text(&order.program));
+    words.extend(runtime_words(order));
+    words.extend(["run", "--bundle", &text(&order.bundle), &order.name].map(str::to_owned));
+    words
+}
+
+/// The options of the runtime itself.
+fn runtime_words(order: &CommandOrder) -> Vec<String> {
+    let mut words = vec!["--root".to_owned(), text(&order.state)];
+    match order.family {
+        // It then goes on where it can make no control group.
+        Family::Runc => words.push("--rootless=true".to_owned()),
+        Family::Crun => words.push("--cgroup-manager=disabled".to_owned()),
+        Family::Gvisor => {
+            words.push("--ignore-cgroups".to_owned());
+            // Its parts then run as the only user that is surely there, who started it.
+            let as_user = order.namespaces != Namespaces::Root;
+            words.extend(as_user.then(|| "--rootless".to_owned()));
+        }
+        Family::Other => {}
+    }
+    if let Some(Gvisor { platform, network, file_access, directfs }) = &order.gvisor {
+        words.push(format!("--platform={platform}"));
+        words.push(format!("--network={}", network.name()));
+        // Otherwise what is written below a writable root would go to a file in the image's tree.
+        words.push("--overlay2=none".to_owned());
+        words.push(format!("--file-access-mounts={}", file_access.name()));
+        words.extend(directfs.map(|directfs| format!("--directfs={directfs}")));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLOSED, CommandOrder, Gvisor, command_line};
+    use crate::oci::runtime::Family;
+    use crate::oci::settings::{FileAccess, Network};
+    use crate::on_host::data::{Data, ENTER};
+    use crate::rights::Namespaces;
+
+    fn order(family: Family) -> CommandOrder {
+        CommandOrder {
+            cpus: vec![0, 1],
+            cgroups: vec!["/sys/fs/cgroup/memory/bakeoff".into()],
+            namespaces: Namespaces::Root,
+            data: Data::Disk {
+                path: "/scratch/data.img".into(),
+                is_device: false,
+                folder: "/scratch/data".into(),
+                answer: "/scratch/data-source".into(),
+            },
+            program: "/usr/bin/runtime".into(),
+            family,
+            gvisor: None,
+            state: "/scratch/state".into(),
+            bundle: "/scratch/bundle".into(),
+            name: "bakeoff-1-machine".to_owned(),
+        }
+    }
+
+    fn lines(order: &CommandOrder) -> String {
+        let words = command_line(order)
+            .join(" ")
+            .replace(crate::join::JOIN, "(join.sh)")
+            .replace(ENTER, "(enter.sh)")
+            .replace(CLOSED, "(closed.sh)");
+        words.replace(" --", "\n--")
+    }
+
+    #[test]
+    fn the_whole_command_line() {
+        insta::assert_snapshot!(lines(&order(Family::Runc)));
+    }
+
+    #[test]
+    fn each_runtime_and_what_it_changes() {
+        let gvisor = Gvisor {
+            platform: "systrap".to_owned(),
+            network: Network::None,
+            file_access: FileAccess::Exclusive,
+            directfs: Some(false),
+        };
+        let as_it_comes = Gvisor { directfs: None, ..gvisor.clone() };
+        let of_the_runtime = |order: &CommandOrder| {
+            let words = command_line(order);
+            let at = words.iter().position(|word| *word == CLOSED).unwrap();
+            words[at + 2..].join(" ")
+        };
+        let told = [
+            order(Family::Runc),
+            order(Family::Crun),
+            order(Family::Other),
+            CommandOrder { gvisor: Some(gvisor), ..order(Family::Gvisor) },
+            CommandOrder { gvisor: Some(as_it_comes), ..order(Family::Gvisor) },
+        ]
+        .map(|order| of_the_runtime(&order));
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_user_is_root_of_namespaces() {
+        let folder = Data::Folder("/scratch/data".into());
+        let order =
+            CommandOrder { namespaces: Namespaces::OneUser, cgroups: Vec::new(), data: folder, ..order(Family::Crun) };
+        insta::assert_snapshot!(lines(&order));
+    }
+}

@@ -1,0 +1,207 @@
+//! From an order to a running container, and the actual value of each requested property.
+
+use super::bundle::{self, BundleOrder};
+use super::command::{CommandOrder, Gvisor, command_line};
+use super::runtime::{Family, Runtime};
+use super::settings::{KEYS, Network, OciSettings};
+use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
+use crate::on_host::launch::{Attempt, Started, attempt};
+use crate::on_host::limits::{self, Limits};
+use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has, io_error, unavailable};
+use crate::order::{Launched, MachineOrder};
+use crate::rights::Namespaces;
+use machines::boot::WRITABLE_FOLDERS;
+use machines::machine::{Decided, Machine, MachineError};
+use rustix::thread::{CapabilitySet, capabilities};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+const KVM: &str = "kvm";
+const KVM_DEVICE: &str = "/dev/kvm";
+/// What the agent needs: to give the server another user and its files to that user, and to end it.
+const RIGHTS: [(&str, CapabilitySet); 8] = [
+    ("CHOWN", CapabilitySet::CHOWN),
+    ("DAC_OVERRIDE", CapabilitySet::DAC_OVERRIDE),
+    ("FOWNER", CapabilitySet::FOWNER),
+    ("KILL", CapabilitySet::KILL),
+    ("SETGID", CapabilitySet::SETGID),
+    ("SETUID", CapabilitySet::SETUID),
+    ("SYS_CHROOT", CapabilitySet::SYS_CHROOT),
+    ("SYS_NICE", CapabilitySet::SYS_NICE),
+];
+
+/// And to count with perf events. gVisor has none, and does not know this right.
+const COUNTING: (&str, CapabilitySet) = ("PERFMON", CapabilitySet::PERFMON);
+
+/// Programs that did not bring up a container with KVM, and why. The next trials need not wait for that again.
+static WITHOUT_KVM: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
+pub fn start(
+    table: &Map<String, Value>,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let settings: OciSettings =
+        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
+    let runtime = Runtime::find(&settings.runtime)?;
+    let gvisor = runtime.gvisor(settings.gvisor)?;
+    if gvisor.as_ref().is_some_and(|gvisor| gvisor.platform == KVM) {
+        kvm_may_work(&runtime)?;
+    }
+    let namespaces = Namespaces::here()?;
+    let mut decided = Decided::new();
+    let Limits { groups, cpus } = limits::make(order, &mut decided);
+    let mut command = CommandOrder {
+        cpus,
+        cgroups: groups.paths(),
+        namespaces,
+        data: Data::of(order)?,
+        program: runtime.program.clone(),
+        family: runtime.family,
+        gvisor,
+        state: order.scratch.join("state"),
+        bundle: order.scratch.join("bundle"),
+        name: format!("bakeoff-{}-{}", std::process::id(), order.name),
+    };
+    let started = start_as_allowed(&mut command, &runtime, order, launched, &mut decided)?;
+    describe(&command, &runtime, &mut decided);
+    let words = (command_line(&command), decided);
+    Ok(Box::new(HostMachine::new(started, order, (groups, &command.cpus), words, what(&runtime, order))))
+}
+
+/// Tries with the data as a disk, then as a folder where disks may not be mounted.
+fn start_as_allowed(
+    command: &mut CommandOrder,
+    runtime: &Runtime,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+    decided: &mut Decided,
+) -> Result<Started, MachineError> {
+    let mut data = None;
+    loop {
+        make_folders(command, order)?;
+        let outcome = attempt(&command_line(command), order, what(runtime, order), launched);
+        match outcome.map_err(|error| without_kvm(command, runtime, error))? {
+            Attempt::Greeted(started) => {
+                decided.insert("data".to_owned(), data.unwrap_or_else(|| Ok(command.data.told())));
+                return Ok(started);
+            }
+            Attempt::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
+                let why = console.lines().last().unwrap_or_default().to_owned();
+                command.data = command.data.extracted(order, &why)?;
+                data = Some(Err(format!("a plain folder of the host, because {why}")));
+            }
+            Attempt::Ended(status, console) => {
+                let what = what(runtime, order);
+                return Err(MachineError::Ended { what, status: status.to_string(), console });
+            }
+        }
+    }
+}
+
+/// The bundle, and an empty folder for the runtime's state: that of an earlier start tells of processes that are gone.
+fn make_folders(command: &CommandOrder, order: &MachineOrder) -> Result<(), MachineError> {
+    let failing = || io_error("making the bundle of a container");
+    match fs::remove_dir_all(&command.state) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failing()(error)),
+        _ => {}
+    }
+    for folder in [&command.state, &command.bundle] {
+        fs::create_dir_all(folder).map_err(failing())?;
+    }
+    let tree = &order.image()?.tree;
+    let bundle = BundleOrder {
+        tree: tree.clone(),
+        agent: order.agent.clone(),
+        data: command.data.folder().to_owned(),
+        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(tree, folder)).collect(),
+        capabilities: rights(command)?,
+        own_sys: command.family == Family::Gvisor,
+    };
+    fs::write(command.bundle.join(bundle::FILE), bundle::config(&bundle).to_string()).map_err(failing())
+}
+
+/// The rights that we can pass on. In namespaces of our own we have them all.
+fn rights(command: &CommandOrder) -> Result<Vec<&'static str>, MachineError> {
+    let ours = match command.namespaces {
+        Namespaces::Root => {
+            let sets = capabilities(None).map_err(io::Error::from);
+            sets.map_err(io_error("reading our own capabilities"))?.permitted
+        }
+        Namespaces::ManyUsers | Namespaces::OneUser => CapabilitySet::all(),
+    };
+    let counting = Some(&COUNTING).filter(|_| command.family != Family::Gvisor);
+    Ok(RIGHTS.iter().chain(counting).filter(|(_, right)| ours.contains(*right)).map(|(name, _)| *name).collect())
+}
+
+/// What the machine is, beside its limits.
+fn describe(command: &CommandOrder, runtime: &Runtime, decided: &mut Decided) {
+    let mut tell = |name: &str, told: Result<String, String>| decided.insert(name.to_owned(), told);
+    tell("runtime", Ok(format!("{}, {}", runtime.version, runtime.program.display())));
+    tell("confinement", Ok("namespaces, without a filter of system calls".to_owned()));
+    tell("processor", Ok("the host's own".to_owned()));
+    tell("users", users(command.namespaces));
+    let Some(Gvisor { platform, network, file_access, directfs }) = &command.gvisor else {
+        tell("system calls", Ok(HOSTS_KERNEL.to_owned()));
+        tell("data cached twice", command.data.cached_twice());
+        return;
+    };
+    tell("system calls", Ok(format!("gVisor, platform {platform}")));
+    tell("data cached twice", command.data.cached_twice());
+    let stack = match network {
+        Network::None => "gVisor's own, with nothing but a loopback device",
+        Network::Host => "the host's",
+    };
+    tell("network stack", Ok(stack.to_owned()));
+    tell("file access", Ok(file_access.name().to_owned()));
+    let directfs = directfs.map_or("as this runsc has it", |directfs| if directfs { "true" } else { "false" });
+    tell("directfs", Ok(directfs.to_owned()));
+}
+
+fn users(namespaces: Namespaces) -> Result<String, String> {
+    match namespaces {
+        Namespaces::Root => Ok("the host's".to_owned()),
+        Namespaces::ManyUsers => Ok("those of a user namespace".to_owned()),
+        Namespaces::OneUser => {
+            Err("there is only root, which is the user who started bakeoff, because that user has no \
+             subordinate ids (/etc/subuid) or newuidmap is missing (Debian's package uidmap)"
+                .to_owned())
+        }
+    }
+}
+
+fn kvm_may_work(runtime: &Runtime) -> Result<(), MachineError> {
+    let known = WITHOUT_KVM.lock().unwrap_or_else(PoisonError::into_inner).get(&runtime.program).cloned();
+    let closed = || {
+        let error = File::options().read(true).write(true).open(KVM_DEVICE).err()?;
+        Some(format!("{KVM_DEVICE} cannot be opened ({error})"))
+    };
+    known.or_else(closed).map_or(Ok(()), |why| Err(unavailable(why)))
+}
+
+/// A container that does not come up with KVM tells of this host and not of the database. The device may be there and not
+/// work.
+fn without_kvm(command: &CommandOrder, runtime: &Runtime, error: MachineError) -> MachineError {
+    match (&command.gvisor, &error) {
+        (Some(gvisor), MachineError::Silent { limit_s, .. }) if gvisor.platform == KVM => {
+            let why = format!(
+                "{KVM_DEVICE} is there, but {} had not started a container with it after {limit_s} s; ask for platform = \
+                 \"systrap\"",
+                runtime.version
+            );
+            let mut known = WITHOUT_KVM.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(runtime.program.clone(), why.clone());
+            unavailable(why)
+        }
+        _ => error,
+    }
+}
+
+fn what(runtime: &Runtime, order: &MachineOrder) -> String {
+    let name = runtime.program.file_name().unwrap_or_default().to_string_lossy();
+    format!("the container {} of {name}", order.name)
+}
