@@ -2,9 +2,10 @@
 
 use crate::bare::BARE;
 use crate::host_here::Sshd;
+use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{
-    ANSWER_LIMIT, DATABASE, LOADED, Place, as_table, ask, example, guest_image, image, in_folder, open, shut_down,
-    started,
+    ANSWER_LIMIT, DATABASE, LOADED, Place, as_table, ask, assert_nothing_is_left, example, guest_image, image,
+    in_folder, open, shut_down, started,
 };
 use agent::protocol::{Chosen, Reply, Request};
 use images::{Flavour, Image};
@@ -45,7 +46,7 @@ const RULES: &[(&str, Rule)] = &[
 
 fn hold_to_the_rules(subject: &Subject) {
     for (rule, check) in RULES {
-        println!("{}: {rule}", subject.platform.kind);
+        println!("{} {}: {rule}", subject.platform.kind, subject.table);
         check(subject);
     }
 }
@@ -81,6 +82,15 @@ fn machines_of_another_host_with_its_own_files_keep_the_rules() {
     let Some(sshd) = Sshd::start() else { return };
     let platform = platforms::catalog::entry("host").unwrap();
     hold_to_the_rules(&Subject { platform, table: sshd.table(Path::new("/"), "installed"), image: None });
+}
+
+#[test]
+fn containers_keep_the_rules() {
+    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let platform = platforms::catalog::entry("oci").unwrap();
+    for runtime in RUNTIMES.into_iter().filter(|runtime| has_runtime(runtime)) {
+        hold_to_the_rules(&Subject { platform, table: json!({ "runtime": runtime }), image: Some(micro.clone()) });
+    }
 }
 
 fn clock_and_description(subject: &Subject) {
@@ -176,6 +186,7 @@ fn nothing_is_left(subject: &Subject) {
     drop(subject.start(&place));
     let made = started(&place.order.scratch);
     assert!(made.len() >= 3 && made.iter().all(|process| !process.is_alive()), "{made:?}");
+    assert_nothing_is_left(&place);
 }
 
 fn another_version_is_refused(subject: &Subject) {

@@ -1,5 +1,6 @@
 //! After the owner of a machine is killed, nothing runs, and a sweep removes everything else.
 
+use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{Place, example, guest_image, image};
 use images::{Flavour, Image};
 use machines::identity::Identity;
@@ -83,4 +84,13 @@ fn a_killed_owner_of_a_native_machine_leaves_nothing() {
 fn a_killed_owner_of_a_guest_leaves_nothing() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     kill_the_owner_of("qemu", &Value::from_iter([("accelerator", "tcg")]).to_string(), micro);
+}
+
+#[test]
+fn a_killed_owner_of_a_container_leaves_nothing() {
+    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    for runtime in RUNTIMES.into_iter().filter(|runtime| has_runtime(runtime)) {
+        let settings = Value::from_iter([("runtime", runtime)]).to_string();
+        kill_the_owner_of("oci", &settings, micro.clone());
+    }
 }

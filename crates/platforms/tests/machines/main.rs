@@ -1,6 +1,7 @@
 //! Real machines: bubblewrap, QEMU, Debian's kernels and our own agent inside.
 //!
-//! Without QEMU or mmdebstrap these tests are skipped with a message; under `REQUIRE=qemu` that is a failure.
+//! Without QEMU or mmdebstrap these tests are skipped with a message; under `REQUIRE=qemu` that is a failure. `REQUIRE=oci` asks
+//! for the runtimes of containers in the same way.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
@@ -12,6 +13,7 @@ mod host_here;
 mod isolation;
 mod leftovers;
 mod native;
+mod oci;
 mod place;
 mod placed;
 mod qemu;

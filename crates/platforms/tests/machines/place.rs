@@ -256,14 +256,14 @@ fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value
     let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
     let processor = match (kind, &table["accelerator"]) {
         ("host", _) if telemetry::hypervisor().is_some() => "virtual",
-        ("native" | "bare" | "host", _) => "the host's own",
+        ("native" | "bare" | "oci" | "host", _) => "the host's own",
         (_, Value::String(asked)) if asked == "tcg" => EMULATED,
         _ => "virtual",
     };
     assert_eq!(said(PROCESSOR), processor);
     let twice: &[&str] = match table["disk"]["cache"].as_str() {
         Some("writeback" | "writethrough" | "unsafe") => &["yes"],
-        _ if kind == "native" => &["yes", "no"],
+        _ if matches!(kind, "native" | "oci") => &["yes", "no"],
         _ => &["no"],
     };
     assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
@@ -327,6 +327,17 @@ pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) 
         Reply::Started(report) => *report,
         other => panic!("{other:?}"),
     }
+}
+
+/// Checks that a machine which is gone left no mount and no control group. Its processes are the caller's to look for.
+pub fn assert_nothing_is_left(place: &Place) {
+    let scratch = place.order.scratch.display().to_string();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let left: Vec<&str> = mounts.lines().filter(|mount| mount.contains(&scratch)).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let groups = format!("bakeoff-{}-{}", std::process::id(), place.order.name);
+    let found = Command::new("find").args(["/sys/fs/cgroup", "-type", "d", "-name", &groups]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
 }
 
 /// Makes a database write to the data disk.
