@@ -49,6 +49,13 @@ pub const HOSTS_OWN: &str = "the host's own";
 /// The [`PROCESSOR`] of a machine that software interprets, which costs a multiple of what a hypervisor does.
 pub const EMULATED: &str = "emulated";
 
+/// Decided by machines that boot no kernel: what answers the system calls of their programs. Before the first comma is
+/// [`HOSTS_KERNEL`], or the name of what stands before it.
+pub const SYSTEM_CALLS: &str = "system calls";
+
+/// The [`SYSTEM_CALLS`] of a machine without anything in between.
+pub const HOSTS_KERNEL: &str = "the host's kernel";
+
 /// Decided by every platform: whether the host's page cache holds the data again, below the cache of the machine's own
 /// file system. If it does, the machine has more memory than its shape says. "no" or "yes", perhaps with a reason.
 pub const DATA_CACHED_TWICE: &str = "data cached twice";

@@ -1,6 +1,6 @@
 //! What one trial did and found (`trial.json`). It is written last: a trial folder is complete when this file is there.
 
-use crate::facts::{Facts, HOSTS_OWN, PROCESSOR};
+use crate::facts::{Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use crate::other_load::OtherLoad;
@@ -118,7 +118,14 @@ pub struct MachineFacts {
 impl MachineFacts {
     /// Whether it has no kernel of its own, so that counts of its kernel include others.
     pub fn is_on_the_hosts_kernel(&self) -> bool {
-        self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == HOSTS_OWN)
+        let is_no_guest = self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == HOSTS_OWN);
+        is_no_guest && !self.has_a_kernel_between()
+    }
+
+    /// Whether something between its programs and the host's kernel answers their system calls, as gVisor does. What such
+    /// a machine counts and sees of files is not the host's.
+    pub fn has_a_kernel_between(&self) -> bool {
+        self.decided.get(SYSTEM_CALLS).is_some_and(|answered| answered.kind() != HOSTS_KERNEL)
     }
 }
 

@@ -6,6 +6,7 @@ use driver::plan::DriveError;
 use machines::limits;
 use machines::link::LinkError;
 use machines::machine::{MachineError, last_words};
+use platforms::catalog::ImageUse;
 use record::folder::RecordError;
 use std::path::Path;
 
@@ -48,24 +49,24 @@ pub enum AttemptError {
 
 impl AttemptError {
     /// `Ok` for an error of this trial alone. `Err` if it ends the run: no record, no room, a host limit met or a missing tool.
-    pub fn unless_of_the_run(self, folder: &Path, platform: &str) -> Result<Self, Self> {
+    pub fn unless_of_the_run(self, folder: &Path, image: ImageUse) -> Result<Self, Self> {
         match self {
             Self::Record(_) | Self::Machine(MachineError::MissingTool { .. }) => Err(self),
             Self::Data(error) if error.is_full_host() => Err(error.into()),
             // These two say nothing about the host.
             Self::Machine(MachineError::Unavailable { .. }) | Self::Ask(AskError::Interrupted) => Ok(self),
-            error => error.unless_of_the_host(folder, platform),
+            error => error.unless_of_the_host(folder, image),
         }
     }
 
     /// Becomes an error of the host if this folder has no room or one of the host's limits was met. An agent's report
-    /// of a limit concerns the host only on the native platform, since that agent runs on the host.
-    fn unless_of_the_host(self, folder: &Path, platform: &str) -> Result<Self, Self> {
+    /// of a limit concerns the host only if that agent runs on the host's kernel.
+    fn unless_of_the_host(self, folder: &Path, image: ImageUse) -> Result<Self, Self> {
         let why = self.to_string();
         if let Err(full) = images::data::require_room_in(folder) {
             return Err(Self::HostFull { why, full });
         }
-        let is_of_a_guest = matches!(self, Self::Ask(AskError::Refused(_))) && platform != "native";
+        let is_of_a_guest = matches!(self, Self::Ask(AskError::Refused(_))) && image != ImageUse::Tree;
         match limits::met(&why).filter(|_| !is_of_a_guest) {
             Some(limit) => Err(Self::HostLimit { why, limit }),
             None => Ok(self),
