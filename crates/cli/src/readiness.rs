@@ -2,7 +2,7 @@
 
 use crate::exit::Ended;
 use crate::live::BUSY;
-use crate::tools;
+use crate::tools::{self, planned};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, Probe};
@@ -27,18 +27,18 @@ pub struct Readiness {
     pub without: Vec<String>,
 }
 
-fn cells(plan: &Plan) -> impl Iterator<Item = &Cell> {
-    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
-}
-
 /// For the trials of this plan. Room is that of `site`, so that tests can pass their own place.
 pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
     let mut lacking: Vec<String> = tools::require_for(plan).err().map(|lacks| lacks.to_string()).into_iter().collect();
     lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
     lacking.extend(no_right_to_build(plan, site)?);
-    for cell in cells(plan) {
-        let sentence = device_lacks(cell).map(|why| format!("contender {}: {why}", cell.contender));
-        lacking.extend(sentence.filter(|sentence| !lacking.contains(sentence)));
+    for cell in planned(plan) {
+        for why in [device_lacks(cell), runtime_lacks(cell)].into_iter().flatten() {
+            let sentence = format!("contender {}: {why}", cell.contender);
+            if !lacking.contains(&sentence) {
+                lacking.push(sentence);
+            }
+        }
     }
     Ok(Readiness { lacking, without: without(plan, &site.cache) })
 }
@@ -46,7 +46,7 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
 /// What contenders will have to do without, as far as is known.
 pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
     let mut without: Vec<(String, Vec<&str>)> = Vec::new();
-    for cell in cells(plan) {
+    for cell in planned(plan) {
         let Some((kind, table)) = study::kind_and_table(cell, "platform") else { continue };
         let Some(why) = platforms::catalog::foreseen(kind, &table, cache) else { continue };
         match without.iter_mut().find(|(known, _)| *known == why) {
@@ -63,7 +63,7 @@ pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
 
 /// Fails if a contender that should run with KVM is known not to.
 pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
-    for cell in cells(plan) {
+    for cell in planned(plan) {
         if let Some((QEMU, table)) = study::kind_and_table(cell, "platform")
             && let Some(why) = accelerator::without_kvm(&table, cache)
         {
@@ -77,12 +77,12 @@ pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
 /// True if KVM has still to be tried: only booting a guest with it tells whether it works for a contender.
 pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
     let is_open = |(kind, table): (&str, _)| kind == QEMU && accelerator::to_be_tried(&table, cache).is_some();
-    cells(plan).any(|cell| study::kind_and_table(cell, "platform").is_some_and(is_open))
+    planned(plan).any(|cell| study::kind_and_table(cell, "platform").is_some_and(is_open))
 }
 
 /// Tries KVM where only trying tells whether it works, as the first trial would have to do.
 pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
-    for cell in cells(plan) {
+    for cell in planned(plan) {
         let Some((QEMU, table)) = study::kind_and_table(cell, "platform") else { continue };
         let Some((cpu, binary)) = accelerator::to_be_tried(&table, &site.cache) else { continue };
         let Ok(machine) = study::machine(cell) else { continue };
@@ -115,7 +115,7 @@ fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
     if rustix::process::geteuid().is_root() || tools::may_map_ids() {
         return Ok(None);
     }
-    for cell in cells(plan) {
+    for cell in planned(plan) {
         let Ok(image) = study::machine(cell).map(|machine| machine.image) else { continue };
         if images::tree_in_cache(&images::find(&image, None)?, &site.cache)?.is_none() {
             return Ok(Some(format!(
@@ -125,6 +125,12 @@ fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// A runtime that is named by its path and cannot be run. Those that are named by their name are tools.
+fn runtime_lacks(cell: &Cell) -> Option<String> {
+    let path = tools::runtime_of(cell).filter(|named| named.starts_with('/'))?;
+    platforms::oci::runtime::lacking(Path::new(&path))
 }
 
 fn device_lacks(cell: &Cell) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use crate::exit::Ended;
 use crate::host;
-use record::plan::Plan;
+use record::plan::{Cell, Plan};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -23,6 +23,8 @@ enum Need {
     UserOnPlatform(&'static str),
     /// As above, if started by root.
     RootOnPlatform(&'static str),
+    /// Runs with a contender on platform oci that names this runtime.
+    Runtime(&'static str),
     /// Runs that find no image in the cache; the build itself says what is missing.
     Building,
 }
@@ -37,6 +39,13 @@ pub const TOOLS: &[Tool] = &[
     tool("taskset", "util-linux", "machines on the shape's CPUs", Need::Every),
     tool("mmdebstrap", "mmdebstrap", "building images", Need::Building),
     tool("mke2fs", "e2fsprogs", "making disks", Need::Building),
+];
+
+/// Only runs that name one of these need it.
+pub const RUNTIMES: &[Tool] = &[
+    tool("runc", "runc", "runtime = \"runc\" on platform oci", Need::Runtime("runc")),
+    tool("crun", "crun", "runtime = \"crun\" on platform oci", Need::Runtime("crun")),
+    tool("runsc", "runsc", "runtime = \"runsc\" (gVisor) on platform oci", Need::Runtime("runsc")),
 ];
 
 /// Folders beyond PATH in which Debian keeps tools for administrators.
@@ -60,6 +69,7 @@ impl Tool {
             Need::Platform(kind) => is_on(plan, kind),
             Need::UserOnPlatform(kind) => is_on(plan, kind) && !rustix::process::geteuid().is_root(),
             Need::RootOnPlatform(kind) => is_on(plan, kind) && rustix::process::geteuid().is_root(),
+            Need::Runtime(name) => planned(plan).any(|cell| runtime_of(cell).is_some_and(|named| named == name)),
             Need::Building => false,
         }
     }
@@ -67,9 +77,19 @@ impl Tool {
 
 /// True if a trial of the plan runs on this platform. Data are loaded natively, whatever the contenders.
 fn is_on(plan: &Plan, kind: &str) -> bool {
-    let planned = plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id));
-    let mut kinds = planned.filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
+    let mut kinds = planned(plan).filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
     kind == "native" || kinds.any(|planned| planned == kind)
+}
+
+/// The cells that have trials.
+pub fn planned(plan: &Plan) -> impl Iterator<Item = &Cell> {
+    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
+}
+
+/// The runtime that a cell on platform oci names.
+pub fn runtime_of(cell: &Cell) -> Option<String> {
+    let (kind, table) = study::kind_and_table(cell, "platform")?;
+    table.get("runtime").filter(|_| kind == "oci")?.as_str().map(str::to_owned)
 }
 
 /// True if this user, who is not root, was granted further ids for the users of an image.
@@ -89,7 +109,8 @@ pub fn may_map_ids() -> bool {
 /// Fails unless this host has every tool that trials of this plan need, and allows files of the needed size.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
     host::require_large_files(plan)?;
-    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.is_needed_for(plan) && tool.find().is_none()).collect();
+    let needed = TOOLS.iter().chain(RUNTIMES).filter(|tool| tool.is_needed_for(plan));
+    let missing: Vec<&Tool> = needed.filter(|tool| tool.find().is_none()).collect();
     if missing.is_empty() {
         return Ok(());
     }

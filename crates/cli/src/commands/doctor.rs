@@ -5,9 +5,10 @@ use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
 use crate::host;
 use crate::readiness;
-use crate::tools::{TOOLS, Tool};
+use crate::tools::{RUNTIMES, TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::oci::runtime::Runtime;
 use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::isolation::Isolation;
 use record::facts::{Fact, Facts};
@@ -17,6 +18,8 @@ use trial::site::Site;
 
 const QEMU: &str = "qemu-system-x86_64";
 const KVM: &str = "accelerator kvm";
+/// Stands before the name of a runtime of containers.
+const RUNTIME: &str = "runtime ";
 
 /// Probes of a running guest, and their requirements.
 const OF_A_GUEST: [(&str, &str); 4] = [
@@ -37,6 +40,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     }
     can.insert("accelerator tcg".to_owned(), qemu_version());
     can.extend(held_back());
+    can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
     say("probing whether KVM works, by booting a small guest with it …");
     can.insert(KVM.to_owned(), kvm(&site));
     let counts = probes(&site.cache);
@@ -75,7 +79,7 @@ fn print_verdict(can: &Facts, site: &Site) {
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
-    let mut lines = vec![native.to_owned(), vm, quiet, rights.to_owned()];
+    let mut lines = vec![native.to_owned(), vm, containers(can), quiet, rights.to_owned()];
     if !missing.is_empty() {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
@@ -91,6 +95,27 @@ fn print_verdict(can: &Facts, site: &Site) {
     lines.push("bakeoff doctor --all shows everything that was found".to_owned());
     let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "  ")).collect();
     result(&format!("{}\n", lines.join("\n")));
+}
+
+/// Which runtimes of containers are ready.
+fn containers(can: &Facts) -> String {
+    let runtimes = || can.iter().filter_map(|(name, fact)| Some((name.strip_prefix(RUNTIME)?, fact)));
+    let ready: Vec<&str> = runtimes()
+        .filter_map(|(_, fact)| if let Fact::Known(version) = fact { Some(version.as_str()) } else { None })
+        .collect();
+    let lacking: Vec<&str> =
+        runtimes().filter(|(_, fact)| matches!(fact, Fact::Unavailable(_))).map(|(name, _)| name).collect();
+    match (ready.is_empty(), lacking.is_empty()) {
+        (true, _) => format!("! Containers: none of {} is ready", lacking.join(", ")),
+        (false, true) => format!("✓ Containers: {}", ready.join(", ")),
+        (false, false) => format!("✓ Containers: {}; not {}", ready.join(", "), lacking.join(", ")),
+    }
+}
+
+/// The version of a runtime, or why it cannot be used.
+fn runtime(tool: &Tool) -> Fact {
+    Runtime::find(tool.program)
+        .map_or_else(|error| Fact::unavailable(error.to_string()), |found| Fact::known(found.version))
 }
 
 /// One fact per line, in columns.
