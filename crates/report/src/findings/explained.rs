@@ -209,7 +209,7 @@ const ALL: &[Explained] = &[
         "systems-differ",
         "Machines",
         "Operating systems of the contenders differ in things that no platform has to change, such as the kernel's version.",
-        "Usual between a host and a guest: the effect is part of the result. To exclude it, boot the same kernel and settings on both.",
+        "Usual between a host and a guest or gVisor: the effect is part of the result. To exclude it with a guest, boot the same kernel and settings on both.",
     ),
     explained(
         "not-honoured",
