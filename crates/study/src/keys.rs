@@ -33,8 +33,8 @@ pub const STUDY: &[Key] = keys! {
 pub const MACHINE: &[Key] = keys! {
     count = "1", Holds::Integer { min: 1, max: MACHINES_MAX },
         "machines side by side, all of this shape, each with its own copy of the data and its own load";
-    vcpus, Holds::Integer { min: 1, max: 1024 }, "CPUs of each machine; native machines are held to as many";
-    memory, Holds::Size { min: LEAST_MEMORY, max: 16 * TIB }, "memory of each machine; native machines are held to as much";
+    vcpus, Holds::Integer { min: 1, max: 1024 }, "CPUs of each machine; native machines and containers are held to as many";
+    memory, Holds::Size { min: LEAST_MEMORY, max: 16 * TIB }, "memory of each machine; native machines and containers are held to as much";
     kernel = "cloud", Holds::Choice(&["cloud", "generic"]), "which of Debian's kernels a guest boots";
     image = "", Holds::Text, "recipe of the image; the one named after the engine unless given (for sqlite: micro)";
     disk = "{}", Holds::Table(DISK), "the disk that holds the database";

@@ -75,6 +75,7 @@ fn every_study_can_be_planned() {
         "decision-support-ds-native-vs-vm.toml",
         "decision-support-h-native-vs-vm.toml",
         "mariadb-native-vs-vm.toml",
+        "postgres-native-vs-containers.toml",
         "postgres-native-vs-vm.toml",
         "quickstart.toml",
         "reference.toml",
