@@ -33,6 +33,8 @@ const ALIKE: [&str; 18] = [
     "kernel.security_modules",
 ];
 
+const STORAGE: &str = "storage.";
+
 /// Mount options that cost nothing.
 const NEUTRAL_OPTIONS: [&str; 3] = ["nosuid", "nodev", "noexec"];
 
@@ -62,8 +64,12 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
 fn inside<'a>(run: &'a Run, cell: &Cell) -> BTreeMap<&'a str, String> {
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let machines = validity::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
-    for (name, fact) in machines.flat_map(|machine| &machine.inside) {
-        if let Fact::Known(text) = fact {
+    for (machine, (name, fact)) in machines.flat_map(|machine| machine.inside.iter().map(move |fact| (machine, fact))) {
+        // The file system that gVisor shows is its own way to that of the host, with options of its own.
+        let is_its_own = name.starts_with(STORAGE) && machine.has_a_kernel_between();
+        if let Fact::Known(text) = fact
+            && !is_its_own
+        {
             seen.entry(name).or_default().insert(telling(name, text));
         }
     }
@@ -107,6 +113,7 @@ pub fn nested(run: &Run) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::facts::{RUNTIME, SYSTEM_CALLS};
     use record::synthetic;
 
     fn with_inside(run: &mut Run, cell: u32, name: &str, text: &str) {
@@ -143,6 +150,29 @@ mod tests {
         with_inside(&mut run, 1, "memory.transparent_huge_pages", "madvise");
         with_inside(&mut run, 0, "cpu.vulnerable", "none");
         assert_eq!(differences(&run), Vec::new());
+    }
+
+    #[test]
+    fn the_file_system_that_gvisor_shows_is_compared_with_none() {
+        let mut run = synthetic::run(3);
+        with_inside(&mut run, 0, "storage.mount_options", "rw,noatime");
+        with_inside(&mut run, 1, "storage.mount_options", "rw,trans=fd");
+        let names = |run: &Run| match differences(run).as_slice() {
+            [Finding { what: What::SystemsDiffer { facts }, .. }] => {
+                facts.iter().map(|fact| fact.fact.clone()).collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(names(&run), ["kernel.release", "storage.mount_options"]);
+        let machines = run.trials.iter_mut().filter(|trial| trial.record.cell == 1);
+        for machine in machines.filter_map(|trial| trial.record.machine.as_mut()) {
+            machine.decided.insert(SYSTEM_CALLS.to_owned(), Fact::known("gVisor, platform systrap"));
+            machine.decided.insert(RUNTIME.to_owned(), Fact::known("runsc 1.0, /usr/bin/runsc"));
+            assert!(!machine.is_on_the_hosts_kernel());
+        }
+        assert_eq!(names(&run), ["kernel.release"]);
+        assert_eq!(crate::machines::runtime(&run, 1).as_deref(), Some("runsc 1.0, system calls by gVisor"));
+        assert_eq!(crate::machines::runtime(&run, 0), None);
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub struct CellResult {
     pub coordinates: String,
     /// How its machines ran their instructions: the host's own processor, virtual or emulated.
     pub processor: Option<String>,
+    /// What made its containers; `None` for other machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
     /// Means over the valid trials, in the order of the measures.
@@ -111,6 +114,7 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
         baseline: cell.baseline,
         coordinates: cell.coordinates(),
         processor: machines::processor(run, cell.id),
+        runtime: machines::runtime(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
         levels: observations.measures().filter_map(|measured| measured.level(cell.id)).collect(),

@@ -3,7 +3,7 @@
 use crate::findings::{Finding, Shared, What};
 use crate::groups;
 use crate::validity;
-use record::facts::{EMULATED, Fact, PROCESSOR};
+use record::facts::{EMULATED, Fact, PROCESSOR, RUNTIME, SYSTEM_CALLS};
 use record::run::Run;
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,20 @@ pub fn processor(run: &Run, cell: u32) -> Option<String> {
     let kinds: BTreeSet<String> =
         machines.filter_map(|machine| machine.decided.get(PROCESSOR)).map(Fact::kind).collect();
     (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(" | "))
+}
+
+/// What made a cell's containers, and what stands between them and the host's kernel: "runsc 1.0, system calls by gVisor".
+pub fn runtime(run: &Run, cell: u32) -> Option<String> {
+    let machines = validity::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
+    let told = machines.filter_map(|machine| {
+        let runtime = machine.decided.get(RUNTIME)?.kind();
+        let between = machine.decided.get(SYSTEM_CALLS).filter(|_| machine.has_a_kernel_between());
+        Some(
+            between.map_or_else(|| runtime.clone(), |answers| format!("{runtime}, system calls by {}", answers.kind())),
+        )
+    });
+    let runtimes: BTreeSet<String> = told.collect();
+    (!runtimes.is_empty()).then(|| runtimes.into_iter().collect::<Vec<_>>().join(" | "))
 }
 
 /// True if software interpreted the machine's instructions: nobody runs a database that way, so its speed is no platform's.

@@ -56,6 +56,9 @@ pub const SYSTEM_CALLS: &str = "system calls";
 /// The [`SYSTEM_CALLS`] of a machine without anything in between.
 pub const HOSTS_KERNEL: &str = "the host's kernel";
 
+/// Decided by containers: name and version of the program that made them, then after a comma its path.
+pub const RUNTIME: &str = "runtime";
+
 /// Decided by every platform: whether the host's page cache holds the data again, below the cache of the machine's own
 /// file system. If it does, the machine has more memory than its shape says. "no" or "yes", perhaps with a reason.
 pub const DATA_CACHED_TWICE: &str = "data cached twice";

@@ -1,9 +1,11 @@
-# Keeps a runtime away from control groups: it sees them, but can make none, so the machine stays in those that it joined.
-# Then turns into the given command.
+# Writes the bundle, and keeps a runtime away from control groups: it sees them, but can make none, so the machine stays in
+# those that it joined. Then turns into the given command.
 # The first word is "hide" for a runtime that refuses a host with both versions of control groups: it will see version 1 only.
 set -eu
-second=$1
-shift
+second=$1 file=$2 config=$3
+shift 3
+
+printf '%s\n' "$config" > "$file"
 
 trees() {
     findmnt --noheadings --list --types "$1" --output TARGET || true

@@ -1,5 +1,6 @@
 //! The command line of a container, as data. Pure.
 
+use super::bundle;
 use super::runtime::Family;
 use super::settings::{FileAccess, Network};
 use crate::on_host::data::{Data, text};
@@ -7,7 +8,7 @@ use crate::rights::Namespaces;
 use crate::{affinity, join};
 use std::path::PathBuf;
 
-/// Closes the control groups to the runtime, then executes the rest of the command line.
+/// Writes the bundle and closes the control groups to the runtime, then executes the rest of the command line.
 const CLOSED: &str = include_str!("closed.sh");
 
 /// A container and what is around it, completely decided.
@@ -25,6 +26,8 @@ pub struct CommandOrder {
     /// The runtime's own files.
     pub state: PathBuf,
     pub bundle: PathBuf,
+    /// What is written there, as text: it is part of the command line that is kept in the record.
+    pub config: String,
     /// The container's name. gVisor makes a socket of it that all of the host sees.
     pub name: String,
 }
@@ -37,6 +40,8 @@ pub struct Gvisor {
     pub file_access: FileAccess,
     /// `None` leaves it to gVisor.
     pub directfs: Option<bool>,
+    /// For people.
+    pub directfs_told: String,
 }
 
 /// The whole command line, with the program.
@@ -47,7 +52,8 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     words.extend(order.namespaces.words().iter().map(|&word| word.to_owned()));
     words.extend(order.data.mount_words());
     let second = if order.family == Family::Crun { "hide" } else { "show" };
-    words.extend(["sh", "-c", CLOSED, "closed", second].map(str::to_owned));
+    let config = text(&order.bundle.join(bundle::FILE));
+    words.extend(["sh", "-c", CLOSED, "closed", second, &config, &order.config].map(str::to_owned));
     words.push(text(&order.program));
     words.extend(runtime_words(order));
     words.extend(["run", "--bundle", &text(&order.bundle), &order.name].map(str::to_owned));
@@ -69,7 +75,7 @@ fn runtime_words(order: &CommandOrder) -> Vec<String> {
         }
         Family::Other => {}
     }
-    if let Some(Gvisor { platform, network, file_access, directfs }) = &order.gvisor {
+    if let Some(Gvisor { platform, network, file_access, directfs, .. }) = &order.gvisor {
         words.push(format!("--platform={platform}"));
         words.push(format!("--network={}", network.name()));
         // Otherwise what is written below a writable root would go to a file in the image's tree.
@@ -104,6 +110,7 @@ mod tests {
             gvisor: None,
             state: "/scratch/state".into(),
             bundle: "/scratch/bundle".into(),
+            config: "(config.json)".to_owned(),
             name: "bakeoff-1-machine".to_owned(),
         }
     }
@@ -129,6 +136,7 @@ mod tests {
             network: Network::None,
             file_access: FileAccess::Exclusive,
             directfs: Some(false),
+            directfs_told: String::new(),
         };
         let as_it_comes = Gvisor { directfs: None, ..gvisor.clone() };
         let of_the_runtime = |order: &CommandOrder| {

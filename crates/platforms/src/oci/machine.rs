@@ -65,6 +65,7 @@ pub fn start(
         gvisor,
         state: order.scratch.join("state"),
         bundle: order.scratch.join("bundle"),
+        config: String::new(),
         name: format!("bakeoff-{}-{}", std::process::id(), order.name),
     };
     let started = start_as_allowed(&mut command, &runtime, order, launched, &mut decided)?;
@@ -83,7 +84,8 @@ fn start_as_allowed(
 ) -> Result<Started, MachineError> {
     let mut data = None;
     loop {
-        make_folders(command, order)?;
+        make_folders(command)?;
+        command.config = config(command, order)?;
         let outcome = attempt(&command_line(command), order, what(runtime, order), launched);
         match outcome.map_err(|error| without_kvm(command, runtime, error))? {
             Attempt::Greeted(started) => {
@@ -103,9 +105,10 @@ fn start_as_allowed(
     }
 }
 
-/// The bundle, and an empty folder for the runtime's state: that of an earlier start tells of processes that are gone.
-fn make_folders(command: &CommandOrder, order: &MachineOrder) -> Result<(), MachineError> {
-    let failing = || io_error("making the bundle of a container");
+/// Folders for the bundle and for the runtime's state, which is empty: that of an earlier start tells of processes that are
+/// gone.
+fn make_folders(command: &CommandOrder) -> Result<(), MachineError> {
+    let failing = || io_error("making the folders of a container");
     match fs::remove_dir_all(&command.state) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failing()(error)),
         _ => {}
@@ -113,6 +116,10 @@ fn make_folders(command: &CommandOrder, order: &MachineOrder) -> Result<(), Mach
     for folder in [&command.state, &command.bundle] {
         fs::create_dir_all(folder).map_err(failing())?;
     }
+    Ok(())
+}
+
+fn config(command: &CommandOrder, order: &MachineOrder) -> Result<String, MachineError> {
     let tree = &order.image()?.tree;
     let bundle = BundleOrder {
         tree: tree.clone(),
@@ -122,7 +129,7 @@ fn make_folders(command: &CommandOrder, order: &MachineOrder) -> Result<(), Mach
         capabilities: rights(command)?,
         own_sys: command.family == Family::Gvisor,
     };
-    fs::write(command.bundle.join(bundle::FILE), bundle::config(&bundle).to_string()).map_err(failing())
+    Ok(bundle::config(&bundle).to_string())
 }
 
 /// The rights that we can pass on. In namespaces of our own we have them all.
@@ -145,21 +152,20 @@ fn describe(command: &CommandOrder, runtime: &Runtime, decided: &mut Decided) {
     tell("confinement", Ok("namespaces, without a filter of system calls".to_owned()));
     tell("processor", Ok("the host's own".to_owned()));
     tell("users", users(command.namespaces));
-    let Some(Gvisor { platform, network, file_access, directfs }) = &command.gvisor else {
+    // gVisor reads files through descriptors of the host and keeps no pages of them, even with exclusive access.
+    tell("data cached twice", command.data.cached_twice());
+    let Some(Gvisor { platform, network, file_access, directfs_told, .. }) = &command.gvisor else {
         tell("system calls", Ok(HOSTS_KERNEL.to_owned()));
-        tell("data cached twice", command.data.cached_twice());
         return;
     };
     tell("system calls", Ok(format!("gVisor, platform {platform}")));
-    tell("data cached twice", command.data.cached_twice());
     let stack = match network {
         Network::None => "gVisor's own, with nothing but a loopback device",
         Network::Host => "the host's",
     };
     tell("network stack", Ok(stack.to_owned()));
     tell("file access", Ok(file_access.name().to_owned()));
-    let directfs = directfs.map_or("as this runsc has it", |directfs| if directfs { "true" } else { "false" });
-    tell("directfs", Ok(directfs.to_owned()));
+    tell("directfs", Ok(directfs_told.clone()));
 }
 
 fn users(namespaces: Namespaces) -> Result<String, String> {

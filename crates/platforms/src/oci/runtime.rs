@@ -155,16 +155,16 @@ fn decide(flags: &str, wanted: GvisorSettings, version: &str) -> Result<Gvisor, 
         }
         asked => asked.name(),
     };
-    let directfs = match wanted.directfs {
-        Some(true) if !has("directfs") => {
+    let (directfs, directfs_told) = match (wanted.directfs, option(flags, "directfs")) {
+        (Some(true), None) => {
             return Err(format!("{version} has no option --directfs; install a newer runsc, or leave directfs out"));
         }
-        // It opens no file by itself anyway.
-        Some(false) if !has("directfs") => None,
-        directfs => directfs,
+        (_, None) => (None, "false, since this runsc cannot do it".to_owned()),
+        (None, Some(told)) => (None, format!("{}, by default", told.contains("(default true)"))),
+        (Some(wanted), Some(_)) => (Some(wanted), wanted.to_string()),
     };
     let GvisorSettings { network, file_access, .. } = wanted;
-    Ok(Gvisor { platform: platform.to_owned(), network, file_access, directfs })
+    Ok(Gvisor { platform: platform.to_owned(), network, file_access, directfs, directfs_told })
 }
 
 /// What is printed of an option; `None` if there is no such option. Each begins a line as "-NAME", its text may go on below.
@@ -218,13 +218,16 @@ mod tests {
     fn gvisor_is_told_what_it_has_and_nothing_else() {
         let told = |flags: &str, platform, directfs| {
             let wanted = GvisorSettings { platform, directfs, ..GvisorSettings::default() };
-            decide(flags, wanted, "runsc 1").map(|gvisor| (gvisor.platform, gvisor.directfs))
+            let gvisor = decide(flags, wanted, "runsc 1")?;
+            Ok::<_, String>((gvisor.platform, gvisor.directfs, gvisor.directfs_told))
         };
         let new = new();
-        assert_eq!(told(&new, WantedPlatform::Auto, None), Ok(("systrap".to_owned(), None)));
-        assert_eq!(told(OLD, WantedPlatform::Auto, None), Ok(("ptrace".to_owned(), None)));
-        assert_eq!(told(&new, WantedPlatform::Kvm, Some(true)), Ok(("kvm".to_owned(), Some(true))));
-        assert_eq!(told(OLD, WantedPlatform::Ptrace, Some(false)), Ok(("ptrace".to_owned(), None)));
+        let fits = |platform: &str, directfs, told: &str| Ok((platform.to_owned(), directfs, told.to_owned()));
+        assert_eq!(told(&new, WantedPlatform::Auto, None), fits("systrap", None, "true, by default"));
+        assert_eq!(told(OLD, WantedPlatform::Auto, None), fits("ptrace", None, "false, since this runsc cannot do it"));
+        assert_eq!(told(&new, WantedPlatform::Kvm, Some(false)), fits("kvm", Some(false), "false"));
+        let old = told(OLD, WantedPlatform::Ptrace, Some(false));
+        assert_eq!(old, fits("ptrace", None, "false, since this runsc cannot do it"));
         let why = told(OLD, WantedPlatform::Systrap, None).unwrap_err();
         assert!(why.starts_with("runsc 1 has no platform systrap"), "{why}");
         let why = told(OLD, WantedPlatform::Auto, Some(true)).unwrap_err();

@@ -21,8 +21,8 @@ const GVISOR_KEYS: &[Key] = keys! {
     network = "none", Holds::Choice(Network::NAMES),
         "none is gVisor's own network stack with nothing but a loopback device, host is the host's network stack";
     file_access = "shared", Holds::Choice(FileAccess::NAMES),
-        "exclusive allows gVisor to keep what it knows of the data's files, as if nobody else wrote them; shared asks the \
-         host again";
+        "exclusive allows gVisor to remember sizes and times of the data's files, as if nobody else wrote them; shared asks \
+         the host again";
     directfs = "", Holds::Boolean,
         "whether gVisor opens files by itself instead of asking a process beside it; as this runsc does by itself unless \
          given";

@@ -133,7 +133,10 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
     let mut told: Vec<String> = Vec::new();
     for cell in plan.cells.iter().filter(|cell| !cell.settings.is_of_existing_server()) {
         let kind = what_ran::flattened(cell.settings.tables()).get("platform.kind").cloned().unwrap_or_default();
-        let processor = analysis.cells.iter().find(|one| one.cell == cell.id).and_then(|one| one.processor.as_deref());
+        let result = analysis.cells.iter().find(|one| one.cell == cell.id);
+        let runtime = result.and_then(|one| one.runtime.as_ref());
+        let kind = runtime.map_or_else(|| kind.clone(), |runtime| format!("{kind} by {runtime}"));
+        let processor = result.and_then(|one| one.processor.as_deref());
         let processor = processor.map(|text| format::first_line(text).split(", because").next().unwrap_or_default());
         let own = [Some(kind.as_str()), processor].into_iter().flatten().filter(|part| !part.is_empty());
         let line = format!("{} ({})", cell.contender, own.collect::<Vec<_>>().join("; processor: "));
