@@ -13,7 +13,8 @@
 use crate::identity::{Identity, as_pid};
 use crate::printed::Printed;
 use crate::ready::becomes_ready;
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -36,6 +37,8 @@ const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#
 const OWN_GROUP: i32 = 0;
 /// A shell's exit status when the program to run does not exist.
 pub const NOT_FOUND_STATUS: i32 = 127;
+/// How often an end is looked for where nothing tells of it.
+const END_POLL: Duration = Duration::from_millis(5);
 /// How often the output of a program that is run to its end is read.
 const PRINTED_POLL: Duration = Duration::from_millis(100);
 /// How many lines of a failed program's output are shown.
@@ -199,8 +202,8 @@ fn unless_orphaned(parent: u32) -> [String; 4] {
 pub struct Process {
     child: Child,
     identity: Identity,
-    /// Becomes readable when the process has ended.
-    ended: OwnedFd,
+    /// Becomes readable when the process has ended. `None` in a system without such descriptors, as gVisor of 2022 is.
+    ended: Option<OwnedFd>,
 }
 
 impl Process {
@@ -214,7 +217,10 @@ impl Process {
         let pid = child.id();
         let watched = Identity::of(pid).and_then(|identity| {
             let pid = as_pid(pid).ok_or_else(|| io::Error::other("the id is out of range"))?;
-            Ok((identity, pidfd_open(pid, PidfdFlags::empty())?))
+            match pidfd_open(pid, PidfdFlags::empty()) {
+                Err(Errno::NOSYS) => Ok((identity, None)),
+                opened => Ok((identity, Some(opened?))),
+            }
         });
         match watched {
             Ok((identity, ended)) => Ok(Self { child, identity, ended }),
@@ -243,15 +249,30 @@ impl Process {
     pub fn wait(&mut self, limit: Duration) -> Result<Option<ExitStatus>, ProcessError> {
         let pid = self.identity.pid;
         let failing = |source| ProcessError::Watch { pid, source };
-        if !becomes_ready(&self.ended, limit).map_err(failing)? {
-            return Ok(None);
+        if let Some(ended) = &self.ended {
+            if !becomes_ready(ended, limit).map_err(failing)? {
+                return Ok(None);
+            }
+            return self.child.wait().map(Some).map_err(failing);
         }
-        self.child.wait().map(Some).map_err(failing)
+        let deadline = Instant::now() + limit;
+        loop {
+            let status = self.child.try_wait().map_err(failing)?;
+            if status.is_some() || Instant::now() >= deadline {
+                return Ok(status);
+            }
+            std::thread::sleep(END_POLL);
+        }
     }
 
     pub fn signal(&self, signal: Signal) {
         // The descriptor is safe: a process id may pass to another process after this one ends. Sending fails only then.
-        let _ = pidfd_send_signal(&self.ended, signal);
+        // Without one, a process that was not waited for still has its id.
+        let _ = match (&self.ended, as_pid(self.identity.pid)) {
+            (Some(ended), _) => pidfd_send_signal(ended, signal),
+            (None, Some(pid)) if self.identity.is_alive() => kill_process(pid, signal),
+            _ => Ok(()),
+        };
     }
 
     /// Sends it `signal`, and kills it if it is still running after `limit`.
@@ -384,10 +405,15 @@ mod tests {
             process.take_stdout().unwrap().read_exact(&mut [0]).unwrap();
             process
         };
-        let mut willing = ends("trap 'exit 5' TERM; echo; while :; do sleep 0.01; done");
-        assert_eq!(willing.end(Signal::TERM, LONG).unwrap().code(), Some(5));
-        let mut deaf = ends("trap '' TERM; echo; while :; do sleep 0.01; done");
-        assert_eq!(deaf.end(Signal::TERM, Duration::from_millis(100)).unwrap().signal(), Some(9));
+        for tells_of_its_end in [true, false] {
+            let mut willing = ends("trap 'exit 5' TERM; echo; while :; do sleep 0.01; done");
+            let mut deaf = ends("trap '' TERM; echo; while :; do sleep 0.01; done");
+            for process in [&mut willing, &mut deaf].into_iter().filter(|_| !tells_of_its_end) {
+                process.ended = None;
+            }
+            assert_eq!(willing.end(Signal::TERM, LONG).unwrap().code(), Some(5));
+            assert_eq!(deaf.end(Signal::TERM, Duration::from_millis(100)).unwrap().signal(), Some(9));
+        }
     }
 
     #[test]
