@@ -20,7 +20,7 @@ cd -- FOLDER || exit 72; \
 parent=\"$PWD/bakeoff-$(id -u)\"; mkdir -p \"$parent\" || exit 72; \
 file=$(mktemp \"$parent/bakeoff.XXXXXXXX\") || exit 72; \
 head -c SIZE > \"$file\"; \
-if [ \"$(wc -c < \"$file\")\" -ne SIZE ]; then rm -f \"$file\"; exit 73; fi; \
+if [ \"$(wc -c < \"$file\")\" -ne SIZE ]; then rm -f \"$file\"; rmdir \"$parent\" 2>/dev/null; exit 73; fi; \
 chmod 700 \"$file\"; exec \"$file\" there keep \"$parent\" NAME \"${SSH_CONNECTION:-}\"";
 
 const TAKE_TREE: &str = "echo MARKER; tar --extract --file=- --directory=FOLDER --numeric-owner --same-permissions";

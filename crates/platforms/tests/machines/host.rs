@@ -79,6 +79,7 @@ fn a_host_without_room_says_how_much_it_has() {
         return skip("root", "a small file system cannot be mounted");
     }
     let told = refused(&sshd.table(folder.path(), "installed"));
+    assert!(!folder_of_runs(folder.path()).exists());
     assert!(mounted(&["umount"]).success());
     assert!(told.contains("got only a part of bakeoff's binary: ") && told.contains("No space left"), "{told}");
     let place = Place::on(host(), &sshd.table(Path::new("/"), "installed"), None);
