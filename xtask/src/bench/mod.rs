@@ -13,6 +13,7 @@ mod driver;
 mod dvd_store;
 mod load;
 mod order_entry;
+mod platforms;
 mod postgres;
 mod ratio;
 mod rehearsals;
@@ -103,6 +104,11 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// From start to the first transaction on each platform, and bytes over ssh within measured windows
+    Platforms {
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -153,6 +159,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
         Race::DecisionSupport { rounds } => decision_support::race(&ground()?, *rounds),
         Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
+        Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Report => report::race(&ground()?),
