@@ -33,8 +33,6 @@ pub const TOOLS: &[Tool] = &[
     tool("qemu-system-x86_64", "qemu-system-x86", "platform qemu", Need::Platform("qemu")),
     tool("bwrap", "bubblewrap", "platform native", Need::UserOnPlatform("native")),
     tool("mount", "mount", "platform native", Need::RootOnPlatform("native")),
-    tool("ssh", "openssh-client", "platform host", Need::Platform("host")),
-    tool("tar", "tar", "platform host", Need::Platform("host")),
     tool("setpriv", "util-linux", "processes that die with the run", Need::Every),
     tool("taskset", "util-linux", "machines on the shape's CPUs", Need::Every),
     tool("mmdebstrap", "mmdebstrap", "building images", Need::Building),
@@ -46,6 +44,12 @@ pub const RUNTIMES: &[Tool] = &[
     tool("runc", "runc", "runtime = \"runc\" on platform oci", Need::Runtime("runc")),
     tool("crun", "crun", "runtime = \"crun\" on platform oci", Need::Runtime("crun")),
     tool("runsc", "runsc", "runtime = \"runsc\" (gVisor) on platform oci", Need::Runtime("runsc")),
+];
+
+/// Only runs with a machine on another host need these.
+pub const OF_OTHER_HOSTS: &[Tool] = &[
+    tool("ssh", "openssh-client", "platform host", Need::Platform("host")),
+    tool("tar", "tar", "platform host", Need::Platform("host")),
 ];
 
 /// Folders beyond PATH in which Debian keeps tools for administrators.
@@ -109,7 +113,7 @@ pub fn may_map_ids() -> bool {
 /// Fails unless this host has every tool that trials of this plan need, and allows files of the needed size.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
     host::require_large_files(plan)?;
-    let needed = TOOLS.iter().chain(RUNTIMES).filter(|tool| tool.is_needed_for(plan));
+    let needed = TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan));
     let missing: Vec<&Tool> = needed.filter(|tool| tool.find().is_none()).collect();
     if missing.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@ use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
 use crate::host;
 use crate::readiness;
-use crate::tools::{RUNTIMES, TOOLS, Tool};
+use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::oci::runtime::Runtime;
@@ -35,7 +35,7 @@ const OF_A_GUEST: [(&str, &str); 4] = [
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let site = host::site()?;
     let mut can = Facts::new();
-    for tool in TOOLS {
+    for tool in TOOLS.iter().chain(OF_OTHER_HOSTS) {
         can.insert(format!("tool {}", tool.program), told(tool));
     }
     can.insert("accelerator tcg".to_owned(), qemu_version());
@@ -79,7 +79,7 @@ fn print_verdict(can: &Facts, site: &Site) {
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
-    let mut lines = vec![native.to_owned(), vm, containers(can), quiet, rights.to_owned()];
+    let mut lines = vec![native.to_owned(), vm, containers(can), other_hosts(), quiet, rights.to_owned()];
     if !missing.is_empty() {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
@@ -95,6 +95,17 @@ fn print_verdict(can: &Facts, site: &Site) {
     lines.push("bakeoff doctor --all shows everything that was found".to_owned());
     let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "  ")).collect();
     result(&format!("{}\n", lines.join("\n")));
+}
+
+/// Whether machines on other hosts can be reached; which of them are there shows only when one is asked.
+fn other_hosts() -> String {
+    let missing: Vec<&str> =
+        OF_OTHER_HOSTS.iter().filter(|tool| tool.find().is_none()).map(|tool| tool.program).collect();
+    if missing.is_empty() {
+        "✓ Other hosts: ready, by ssh; each is asked when a run needs it".to_owned()
+    } else {
+        format!("! Other hosts: {} missing", missing.join(" and "))
+    }
 }
 
 /// Which runtimes of containers are ready.
