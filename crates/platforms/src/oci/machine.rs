@@ -49,8 +49,8 @@ pub fn start(
         settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     let runtime = Runtime::find(&settings.runtime)?;
     let gvisor = runtime.gvisor(settings.gvisor)?;
-    if gvisor.as_ref().is_some_and(|gvisor| gvisor.platform == KVM) {
-        kvm_may_work(&runtime)?;
+    if let Some(gvisor) = &gvisor {
+        may_work(gvisor, &runtime, order)?;
     }
     let namespaces = Namespaces::here()?;
     let mut decided = Decided::new();
@@ -180,7 +180,17 @@ fn users(namespaces: Namespaces) -> Result<String, String> {
     }
 }
 
-fn kvm_may_work(runtime: &Runtime) -> Result<(), MachineError> {
+/// What is known before gVisor is started, and was not when the study was checked: only now it is known to be gVisor.
+fn may_work(gvisor: &Gvisor, runtime: &Runtime, order: &MachineOrder) -> Result<(), MachineError> {
+    if gvisor.network == Network::None && !order.ports.is_empty() {
+        let version = &runtime.version;
+        return Err(unavailable(format!(
+            "nobody outside reaches {version}; load from outside needs network = \"host\""
+        )));
+    }
+    if gvisor.platform != KVM {
+        return Ok(());
+    }
     let known = WITHOUT_KVM.lock().unwrap_or_else(PoisonError::into_inner).get(&runtime.program).cloned();
     let closed = || {
         let error = File::options().read(true).write(true).open(KVM_DEVICE).err()?;
@@ -196,7 +206,7 @@ fn without_kvm(command: &CommandOrder, runtime: &Runtime, error: MachineError) -
         (Some(gvisor), MachineError::Silent { limit_s, .. }) if gvisor.platform == KVM => {
             let why = format!(
                 "{KVM_DEVICE} is there, but {} had not started a container with it after {limit_s} s; ask for platform = \
-                 \"systrap\"",
+                 \"auto\"",
                 runtime.version
             );
             let mut known = WITHOUT_KVM.lock().unwrap_or_else(PoisonError::into_inner);
