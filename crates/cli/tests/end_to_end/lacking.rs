@@ -49,6 +49,26 @@ fn a_host_without_qemu_is_told_its_package_before_anything_begins() {
     assert!(!text(&planned.stderr).contains("qemu"), "a contender left out needs no tool");
 }
 
+#[test]
+fn a_host_without_a_runtime_is_told_its_package_before_anything_begins() {
+    let contender = |runtime: &str| {
+        format!("[[contender]]\nname = \"c\"\nplatform = {{ kind = \"oci\", runtime = \"{runtime}\" }}\n")
+    };
+    let place = Place::new(&study("sqlite", "512MiB", &contender("crun")));
+    let path = path_without("crun", &place);
+    let output = place.command(&["run", "study.toml"]).env("PATH", &path).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), LACKS, "{told}");
+    assert!(told.contains("crun, for runtime = \"crun\" on platform oci"), "{told}");
+    assert!(told.contains("apt-get install crun"), "{told}");
+    let place = Place::new(&study("sqlite", "512MiB", &contender("/nowhere/crun")));
+    let output = place.bakeoff(&["run", "study.toml"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), LACKS, "{told}");
+    assert!(told.contains("contender c: runtime = \"/nowhere/crun\" cannot be used"), "{told}");
+    assert!(!place.folder.path().join("runs").exists(), "something was begun");
+}
+
 /// Runs a shell script in mount and network namespaces of its own; its mounts disappear when it ends.
 fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
     let mut command = Command::new("unshare");
