@@ -1,8 +1,9 @@
 //! The scratch folder of a run, and how to clean up one whose owner was killed.
 //!
 //! A scratch folder is locked while its owner lives; the kernel frees the lock however the owner ends. A ledger in the
-//! folder names everything that the run made outside it: processes and cgroups. (Mounts live in mount namespaces of
-//! their own and end with the processes.) [`sweep`] finds folders whose lock is free and undoes them.
+//! folder names everything that the run made outside it: processes, cgroups, and what another program keeps for it.
+//! (Mounts live in mount namespaces of their own and end with the processes.) [`sweep`] finds folders whose lock is free
+//! and undoes them.
 //!
 //! It shares the lock with [`crate::cached`] folders, but differs from them: nothing in it is kept, and it is locked as
 //! long as it exists, not only while it is made.
@@ -14,6 +15,7 @@ use crate::identity::{Identity, boot_id};
 use crate::lock::{self, NO_LINK};
 use crate::owned::{self, ForeignError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -30,6 +32,9 @@ pub enum ScratchError {
     Io { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is in use by another bakeoff", .0.display())]
     InUse(PathBuf),
+    /// Only a sweep knows how to undo what another program keeps.
+    #[error("{} is left over from a run that was killed, and what it names could not be undone yet", .0.display())]
+    StillKept(PathBuf),
     #[error(transparent)]
     Foreign(#[from] ForeignError),
 }
@@ -49,7 +54,22 @@ enum Made {
         boot: String,
     },
     Cgroup(PathBuf),
+    Kept(Kept),
 }
+
+/// Something that another program keeps for us, such as a domain of libvirt. Only the platform that asked for it knows
+/// how to undo it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Which platform's.
+    pub platform: String,
+    /// What the platform needs to find it again.
+    pub what: Value,
+}
+
+/// Undoes what another program keeps. Returns a sentence on what it did, `None` if nothing was left, or why something may
+/// be left. It must return within a limit, even if that program is gone.
+pub type UndoKept<'a> = &'a dyn Fn(&Kept) -> Result<Option<String>, String>;
 
 /// The folder of a run. Dropping it undoes what its ledgers name and removes the folder.
 #[derive(Debug)]
@@ -69,7 +89,12 @@ impl Scratch {
                     whose(&path)?;
                     match take_lock(&path)? {
                         // Left over from an earlier run of ours, or not locked yet by its maker.
-                        Some(lock) => drop(undo(&path, &lock)?),
+                        Some(lock) => {
+                            undo(&path, &lock, &|_| Err(String::new()))?;
+                            if is_folder(&path) {
+                                return Err(ScratchError::StillKept(path));
+                            }
+                        }
                         None => return Err(ScratchError::InUse(path)),
                     }
                 }
@@ -135,6 +160,11 @@ pub fn record_cgroup(folder: &Path, cgroup: &Path) -> Result<(), ScratchError> {
     record(folder, &Made::Cgroup(cgroup.to_owned()))
 }
 
+/// Writes into the ledger what another program will keep for us. Must be called before it is asked to.
+pub fn record_kept(folder: &Path, kept: Kept) -> Result<(), ScratchError> {
+    record(folder, &Made::Kept(kept))
+}
+
 fn record(folder: &Path, made: &Made) -> Result<(), ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let mut line = serde_json::to_string(made).map_err(|error| failing("writing", &path)(error.into()))?;
@@ -143,8 +173,9 @@ fn record(folder: &Path, made: &Made) -> Result<(), ScratchError> {
     file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(failing("writing", &path))
 }
 
-/// Undoes every scratch folder in `parent` whose owner is gone, and says what it did.
-pub fn sweep(parent: &Path) -> Result<Vec<String>, ScratchError> {
+/// Undoes every scratch folder in `parent` whose owner is gone, and says what it did. A folder stays while something that
+/// another program keeps for it cannot be undone.
+pub fn sweep(parent: &Path, undo_kept: UndoKept<'_>) -> Result<Vec<String>, ScratchError> {
     let entries = match fs::read_dir(parent) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failing("reading", parent))?,
@@ -161,7 +192,7 @@ pub fn sweep(parent: &Path) -> Result<Vec<String>, ScratchError> {
             continue;
         }
         if let Some(lock) = take_lock(&path)? {
-            told.extend(undo(&path, &lock)?);
+            told.extend(undo(&path, &lock, undo_kept)?);
         }
     }
     Ok(told)
@@ -190,8 +221,21 @@ fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
 }
 
 /// Undoes a folder whose lock we hold.
-fn undo(folder: &Path, _lock: &File) -> Result<Vec<String>, ScratchError> {
-    let mut told = undo_made(folder)?;
+fn undo(folder: &Path, _lock: &File, undo_kept: UndoKept<'_>) -> Result<Vec<String>, ScratchError> {
+    let mut told = Vec::new();
+    let mut left = Vec::new();
+    for made in ledgers_below(folder)? {
+        let Made::Kept(kept) = made else { continue };
+        match undo_kept(&kept) {
+            Ok(done) => told.extend(done),
+            Err(why) => left.push(format!("left {} alone: {why}; or remove it", folder.display())),
+        }
+    }
+    told.extend(undo_made(folder)?);
+    if !left.is_empty() {
+        told.extend(left);
+        return Ok(told);
+    }
     fs::remove_dir_all(folder).map_err(failing("removing", folder))?;
     told.push(format!("removed {}, left over from a run that was killed", folder.display()));
     Ok(told)
@@ -255,7 +299,10 @@ fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEDGER_FILE, Scratch, ScratchError, record_cgroup, record_process, sweep, take_lock};
+    use super::{
+        Kept, LEDGER_FILE, Scratch, ScratchError, UndoKept, record_cgroup, record_kept, record_process, sweep,
+        take_lock,
+    };
     use crate::identity::boot_id;
     use crate::process::{Launch, Process};
     use std::fs::{self, Permissions};
@@ -266,6 +313,8 @@ mod tests {
     fn sleeping() -> Process {
         Process::start(Launch::new(&["sleep", "1000"])).unwrap()
     }
+
+    const NOTHING_KEPT: UndoKept<'static> = &|_| Ok(None);
 
     fn runs_on(mut process: Process) -> bool {
         process.wait(Duration::ZERO).unwrap().is_none()
@@ -279,7 +328,7 @@ mod tests {
     fn a_folder_in_use_is_neither_swept_nor_given_to_another() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::create(parent.path(), "run").unwrap();
-        assert!(sweep(parent.path()).unwrap().is_empty());
+        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
         assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::InUse(_))));
         let machine = scratch.machine("one").unwrap();
         let machine_path = machine.path().to_owned();
@@ -306,14 +355,29 @@ mod tests {
         record_process(&parent.path().join("run"), stale).unwrap();
         record_cgroup(&machine, &cgroup).unwrap();
 
-        let told = sweep(parent.path()).unwrap();
+        let told = sweep(parent.path(), NOTHING_KEPT).unwrap();
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told[0].starts_with(&format!("killed process {}", named.identity().pid)));
         assert!(named.wait(Duration::from_mins(1)).unwrap().is_some());
         assert!(namesake.wait(Duration::ZERO).unwrap().is_none());
         assert!(!cgroup.exists());
         assert!(!parent.path().join("run").exists());
-        assert!(sweep(parent.path()).unwrap().is_empty());
+        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_another_program_keeps_is_undone_by_its_platform_or_tried_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let machine = parent.path().join("run/machine");
+        fs::create_dir_all(&machine).unwrap();
+        let kept = Kept { platform: "elsewhere".to_owned(), what: serde_json::json!({ "name": "one" }) };
+        record_kept(&machine, kept.clone()).unwrap();
+        let told = sweep(parent.path(), &|_| Err("one may still run".to_owned())).unwrap();
+        assert!(told.len() == 1 && told[0].contains("alone: one may still run"), "{told:?}");
+        assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::StillKept(_))));
+        let told = sweep(parent.path(), &|found| Ok((*found == kept).then(|| "ended one".to_owned()))).unwrap();
+        assert!(told.len() == 2 && told[0] == "ended one", "{told:?}");
+        assert!(!parent.path().join("run").exists());
     }
 
     #[test]
@@ -327,7 +391,7 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             let line = format!("{{\"process\":{{\"pid\":{pid},\"start_ticks\":{ticks}{boot}}}}}\n");
             fs::write(folder.join(LEDGER_FILE), line).unwrap();
-            assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+            assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
         }
         assert!(runs_on(process));
     }
@@ -342,18 +406,18 @@ mod tests {
         let ledger = fs::read(folder.join(LEDGER_FILE)).unwrap();
         assert!(String::from_utf8_lossy(&ledger).contains(&boot_id().unwrap()));
         set_mode(&folder, 0o777);
-        let told = sweep(parent.path()).unwrap();
+        let told = sweep(parent.path(), NOTHING_KEPT).unwrap();
         assert!(told.len() == 1 && told[0].contains("alone") && told[0].contains("mode is 0777"), "{told:?}");
         assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::Foreign(_))));
         set_mode(&folder, 0o700);
         set_mode(&folder.join(LEDGER_FILE), 0o666);
-        assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+        assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
         fs::create_dir_all(folder.join("machine")).unwrap();
         fs::write(folder.join("machine").join(LEDGER_FILE), &ledger).unwrap();
         set_mode(&folder.join("machine"), 0o770);
-        assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+        assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
         set_mode(parent.path(), 0o777);
-        assert!(matches!(sweep(parent.path()), Err(ScratchError::Foreign(_))));
+        assert!(matches!(sweep(parent.path(), NOTHING_KEPT), Err(ScratchError::Foreign(_))));
         assert!(runs_on(process));
     }
 
@@ -363,12 +427,12 @@ mod tests {
         let process = sleeping();
         record_process(elsewhere.path(), process.identity()).unwrap();
         symlink(elsewhere.path(), parent.path().join("run")).unwrap();
-        assert!(sweep(parent.path()).unwrap().is_empty());
+        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
         assert!(!elsewhere.path().join("lock").exists());
         let folder = parent.path().join("another");
         fs::create_dir(&folder).unwrap();
         symlink(elsewhere.path().join(LEDGER_FILE), folder.join(LEDGER_FILE)).unwrap();
-        assert!(sweep(parent.path()).is_err(), "nothing of ours made that");
+        assert!(sweep(parent.path(), NOTHING_KEPT).is_err(), "nothing of ours made that");
         assert!(runs_on(process));
     }
 

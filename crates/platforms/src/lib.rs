@@ -11,6 +11,7 @@ pub mod host;
 pub mod huge_pages;
 mod join;
 pub mod lease;
+pub mod leftovers;
 pub mod native;
 pub mod oci;
 mod on_host;

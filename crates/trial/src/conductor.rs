@@ -134,7 +134,8 @@ pub fn run(
     show: &mut dyn FnMut(&Event),
 ) -> Result<Tallied, ConductorError> {
     let mut voice = EventWriter { log: order.folder.events()?, show, broken: None };
-    let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
+    let swept =
+        [machines::scratch::sweep(&order.site.scratch, &platforms::leftovers::undo)?, preparation::sweep(order.site)?];
     for text in order.notes.iter().cloned().chain(swept.into_iter().flatten()) {
         voice.tell(&Event::Warning { text });
     }

@@ -137,7 +137,11 @@ fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit>
     let folder = begun.context("a plan without trials")?;
     // The process that ran the last trial may have been killed before it cleaned up.
     let site = host::site()?;
-    for text in [machines::scratch::sweep(&site.scratch)?, trial::preparation::sweep(&site)?].into_iter().flatten() {
+    for text in
+        [machines::scratch::sweep(&site.scratch, &platforms::leftovers::undo)?, trial::preparation::sweep(&site)?]
+            .into_iter()
+            .flatten()
+    {
         say(&format!("! {text}"));
     }
     say(&format!("nothing is left to run in {}; this is its result", folder.path().display()));

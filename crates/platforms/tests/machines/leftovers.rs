@@ -5,6 +5,7 @@ use crate::place::{Place, example, guest_image, image};
 use images::{Flavour, Image};
 use machines::identity::Identity;
 use machines::scratch::sweep;
+use platforms::leftovers::undo;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -38,12 +39,12 @@ fn kill_the_owner_of(kind: &str, settings: &str, image: Image) {
     assert!(said.starts_with("greeted"), "{said}");
     let tree = descendants(owner.id());
     assert!(!tree.is_empty());
-    assert!(sweep(&parent).unwrap().is_empty(), "a living owner's folder was swept");
+    assert!(sweep(&parent, &undo).unwrap().is_empty(), "a living owner's folder was swept");
 
     owner.kill().unwrap();
     owner.wait().unwrap();
     until("a process outlives its owner", || tree.iter().all(|process| !process.is_alive()));
-    let told = sweep(&parent).unwrap();
+    let told = sweep(&parent, &undo).unwrap();
     println!("{told:?}");
     assert!(told.iter().any(|sentence| sentence.contains("owned")), "{told:?}");
     assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0);
