@@ -5,7 +5,7 @@ use crate::live::BUSY;
 use crate::tools::{self, planned};
 use anyhow::Result;
 use machines::scratch::Scratch;
-use platforms::qemu::accelerator::{self, Probe};
+use platforms::qemu::accelerator::{self, KvmWish, Probe};
 use record::host_state::HostState;
 use record::plan::{Cell, Plan};
 use std::path::Path;
@@ -16,8 +16,6 @@ use trial::site::Site;
 
 /// The time between two readings of the host's processes.
 const LOOK: Duration = Duration::from_millis(500);
-
-const QEMU: &str = "qemu";
 
 /// Each entry is a sentence.
 pub struct Readiness {
@@ -64,9 +62,7 @@ pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
 /// Fails if a contender that should run with KVM is known not to.
 pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
     for cell in planned(plan) {
-        if let Some((QEMU, table)) = study::kind_and_table(cell, "platform")
-            && let Some(why) = accelerator::without_kvm(&table, cache)
-        {
+        if let Some(why) = kvm_wish(cell).and_then(|wish| accelerator::without_kvm(&wish, cache)) {
             let contender = &cell.contender;
             return Err(Ended::host(format!("--require-kvm: {contender} cannot run with KVM here: {why}")).into());
         }
@@ -76,15 +72,18 @@ pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
 
 /// True if KVM has still to be tried: only booting a guest with it tells whether it works for a contender.
 pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
-    let is_open = |(kind, table): (&str, _)| kind == QEMU && accelerator::to_be_tried(&table, cache).is_some();
-    planned(plan).any(|cell| study::kind_and_table(cell, "platform").is_some_and(is_open))
+    planned(plan).filter_map(kvm_wish).any(|wish| accelerator::is_to_be_tried(&wish, cache))
+}
+
+fn kvm_wish(cell: &Cell) -> Option<KvmWish> {
+    let (kind, table) = study::kind_and_table(cell, "platform")?;
+    platforms::catalog::kvm_wish(kind, &table)
 }
 
 /// Tries KVM where only trying tells whether it works, as the first trial would have to do.
 pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
     for cell in planned(plan) {
-        let Some((QEMU, table)) = study::kind_and_table(cell, "platform") else { continue };
-        let Some((cpu, binary)) = accelerator::to_be_tried(&table, &site.cache) else { continue };
+        let Some(wish) = kvm_wish(cell).filter(|wish| accelerator::is_to_be_tried(wish, &site.cache)) else { continue };
         let Ok(machine) = study::machine(cell) else { continue };
         let Some(image) = images.get(&(machine.image, machine.kernel)) else { continue };
         let scratch = Scratch::create(&site.scratch, &format!("kvm-{}", std::process::id()))?;
@@ -93,8 +92,8 @@ pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
             agent: site.agent.clone(),
             cache: site.cache.clone(),
             scratch: scratch.machine("kvm")?.path().to_owned(),
-            cpu,
-            binary,
+            cpu: wish.cpu,
+            binary: wish.binary,
             cpus: site.cpus.clone(),
         };
         accelerator::kvm(&probe)?;

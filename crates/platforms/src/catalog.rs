@@ -3,6 +3,7 @@
 use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
+use crate::qemu::accelerator::{self, KvmWish};
 use crate::{host, native, oci, qemu};
 use machines::machine::MachineError;
 use serde_json::{Map, Value};
@@ -86,7 +87,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: qemu::settings::KEYS,
         can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: qemu::settings::check,
-        foreseen: qemu::accelerator::foreseen,
+        foreseen: |table, cache| accelerator::foreseen(&qemu::settings::kvm_wish(table)?, cache),
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
     },
     PlatformEntry {
@@ -108,6 +109,14 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         open: host::keeper::open,
     },
 ];
+
+/// What a contender asks of KVM on this host; `None` on a platform without it.
+pub fn kvm_wish(kind: &str, table: &Map<String, Value>) -> Option<KvmWish> {
+    match kind {
+        "qemu" => qemu::settings::kvm_wish(table),
+        _ => None,
+    }
+}
 
 pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {
     PLATFORMS.iter().find(|entry| entry.kind == kind)

@@ -6,12 +6,11 @@
 use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
-use super::settings::{KEYS, Network, QemuSettings, WantedAccelerator};
+use super::settings::{Network, QemuSettings, WantedAccelerator};
 use machines::identity::boot_id;
 use machines::machine::MachineError;
 use machines::process::{Launch, ProcessError};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,6 +40,16 @@ pub struct Probe {
     pub binary: String,
     /// Host CPUs to boot on.
     pub cpus: Vec<usize>,
+}
+
+/// What a contender asks of KVM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KvmWish {
+    pub accelerator: WantedAccelerator,
+    /// CPU model, as QEMU names it; "auto" is the model that `auto` would use.
+    pub cpu: String,
+    /// The QEMU that runs the guest.
+    pub binary: String,
 }
 
 /// Stands before the last line that QEMU printed.
@@ -108,10 +117,9 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
 }
 
 /// What will happen to a contender that may use KVM, if KVM is known not to work.
-pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
-    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let sentence = cause(&without_kvm(table, cache)?).to_owned();
-    Some(match settings.accelerator {
+pub fn foreseen(wish: &KvmWish, cache: &Path) -> Option<String> {
+    let sentence = cause(&without_kvm(wish, cache)?).to_owned();
+    Some(match wish.accelerator {
         WantedAccelerator::Kvm => format!("trials will be skipped: {sentence}"),
         _ => format!("emulated in software, so the result is not what a VM costs: {sentence}"),
     })
@@ -123,26 +131,23 @@ pub fn cause(sentence: &str) -> &str {
 }
 
 /// Why a contender that may use KVM cannot, if that is known.
-pub fn without_kvm(table: &Map<String, Value>, cache: &Path) -> Option<String> {
-    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let finding = known_of_kvm(cache, &settings).filter(|_| settings.accelerator != WantedAccelerator::Tcg)?;
+pub fn without_kvm(wish: &KvmWish, cache: &Path) -> Option<String> {
+    let finding = known_of_kvm(cache, wish).filter(|_| wish.accelerator != WantedAccelerator::Tcg)?;
     (!finding.works).then_some(finding.sentence)
 }
 
-/// The CPU model and the QEMU to test KVM with for a contender, if only a test can tell whether KVM works.
-pub fn to_be_tried(table: &Map<String, Value>, cache: &Path) -> Option<(String, String)> {
-    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let is_open = settings.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, &settings).is_none();
-    is_open.then_some((settings.cpu, settings.binary))
+/// True if only a test can tell whether KVM works for a contender.
+pub fn is_to_be_tried(wish: &KvmWish, cache: &Path) -> bool {
+    wish.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, wish).is_none()
 }
 
 /// What is known of KVM without booting a guest. Either the device cannot be opened, or there is a result since the
 /// host's last boot, with any guest kernel. `None` if only a test can tell.
-fn known_of_kvm(cache: &Path, settings: &QemuSettings) -> Option<CheckResult> {
+fn known_of_kvm(cache: &Path, wish: &KvmWish) -> Option<CheckResult> {
     if let Some(closed) = closed() {
         return Some(closed);
     }
-    let (cpu, binary) = (model(&settings.cpu), &settings.binary);
+    let (cpu, binary) = (model(&wish.cpu), &wish.binary);
     let remembered = recall(&file_of(cache, cpu, binary))?;
     let now = Remembered { kernel: remembered.kernel.clone(), ..Remembered::nothing(cpu, binary).ok()? };
     remembered.holds_for(&now).then_some(remembered.finding)
@@ -262,6 +267,7 @@ fn file_name(cpu: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::settings::kvm_wish;
     use super::{CheckResult, PROGRAM, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
@@ -285,7 +291,7 @@ mod tests {
             let remembered = Remembered { finding, ..Remembered::nothing(cpu, PROGRAM).unwrap() };
             remember(&file_of(folder.path(), cpu, PROGRAM), &remembered).unwrap();
             let table = serde_json::json!({ "accelerator": accelerator });
-            foreseen(table.as_object().unwrap(), folder.path())
+            foreseen(&kvm_wish(table.as_object().unwrap()).unwrap(), folder.path())
         };
         assert!(told("kvm", false).unwrap().starts_with("trials will be skipped: "));
         assert!(told("auto", false).unwrap().starts_with("emulated in software, "));
@@ -295,7 +301,8 @@ mod tests {
         let before = Remembered { boot: "another".to_owned(), ..now };
         remember(&file_of(folder.path(), cpu, PROGRAM), &before).unwrap();
         let table = serde_json::json!({ "accelerator": "kvm" });
-        assert_eq!(foreseen(table.as_object().unwrap(), folder.path()).is_none(), closed().is_none());
+        let wish = kvm_wish(table.as_object().unwrap()).unwrap();
+        assert_eq!(foreseen(&wish, folder.path()).is_none(), closed().is_none());
     }
 
     #[test]

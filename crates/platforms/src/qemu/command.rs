@@ -110,15 +110,19 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
 
 /// The words for the guest on its kernel command line.
 pub fn boot_words(order: &CommandOrder) -> BootWords {
-    let network = match order.settings.network {
-        Network::None => None,
-        Network::User => Some(USER_NETWORK_GUEST),
-        Network::Tap => order.settings.guest_address.as_deref().and_then(|address| address.parse().ok()),
-    };
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
-        network,
+        network: guest_address(&order.settings),
+    }
+}
+
+/// The address that the guest gives itself.
+pub fn guest_address(settings: &QemuSettings) -> Option<GuestAddress> {
+    match settings.network {
+        Network::None => None,
+        Network::User => Some(USER_NETWORK_GUEST),
+        Network::Tap => settings.guest_address.as_deref().and_then(|address| address.parse().ok()),
     }
 }
 
@@ -151,19 +155,24 @@ fn processor(words: &mut Words, order: &CommandOrder) {
     words.add(&["-smp", &format!("cpus={vcpus},sockets={sockets},cores={},threads=1", vcpus / sockets)]);
 }
 
-fn boot(words: &mut Words, order: &CommandOrder) {
+/// The guest's kernel command line.
+pub fn kernel_words(accelerator: Accelerator, boot: &BootWords) -> String {
     // A kernel that panics reboots at once, and a reboot ends QEMU.
-    let mut kernel_words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
-    if order.accelerator == Accelerator::Tcg {
+    let mut words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
+    if accelerator == Accelerator::Tcg {
         // All emulated CPUs read one counter, but the emulation does not guarantee that. Without this word the kernel
         // falls back to an emulated timer chip, and each clock read takes 20 times as long.
-        kernel_words.push("tsc=reliable".to_owned());
+        words.push("tsc=reliable".to_owned());
         // The kernel panics if its timer does not tick during a check, and an emulated CPU may be taken away just then.
-        kernel_words.push("no_timer_check".to_owned());
+        words.push("no_timer_check".to_owned());
     }
-    kernel_words.extend(boot_words(order).to_words());
+    words.extend(boot.to_words());
+    words.join(" ")
+}
+
+fn boot(words: &mut Words, order: &CommandOrder) {
     words.add(&["-kernel", &text(&order.kernel), "-initrd", &text(&order.initramfs)]);
-    words.add(&["-append", &kernel_words.join(" ")]);
+    words.add(&["-append", &kernel_words(order.accelerator, &boot_words(order))]);
     words.add(&["-chardev", &format!("file,id=console,path={}", escaped_path(&order.console))]);
     words.add(&["-serial", "chardev:console"]);
 }

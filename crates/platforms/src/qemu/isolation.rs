@@ -170,7 +170,7 @@ pub fn threads(process: u32) -> io::Result<BTreeMap<u32, u32>> {
 }
 
 /// The first value of a line of `/proc/PID/status`.
-fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line?.split_ascii_whitespace().next()
 }

@@ -2,11 +2,14 @@
 
 use super::accelerator::{self, Choice, Probe};
 use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
+use super::decided::{self, Asked};
 use super::guest::{Guest, LaunchedGuest};
 use super::isolation::Isolation;
-use super::qmp::Qmp;
+use super::monitor::Monitor as _;
+use super::placed::{self, Binding, Pinning};
+use super::qmp::{Qmp, QmpError};
 use super::settings::{KEYS, Network, QemuSettings};
-use super::{placed, watch};
+use super::watch::{self, NodeNames, Shared};
 use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder};
 use images::data::DataDisk;
@@ -33,7 +36,7 @@ pub struct QemuMachine {
     /// Removed after the guest; removing them ends whatever still runs.
     _groups: Cgroups,
     /// Shared with the probes that query it once a second while load is driven.
-    qmp: Arc<Mutex<Qmp>>,
+    qmp: Shared,
     data: Option<Disk>,
     cpus: Vec<usize>,
     decided: Decided,
@@ -53,22 +56,29 @@ pub fn start(
     let mut groups = Cgroups::new(&order.name, &order.scratch);
     let quota = order.cpu_quota.map(|share| groups.hold_cpu_time(order.cpu_time(share)));
     let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
-    let limit = match choice.accelerator {
-        Accelerator::Kvm => KVM_BOOT_LIMIT,
-        Accelerator::Tcg => TCG_BOOT_LIMIT,
-    };
+    let limit = boot_limit(choice.accelerator);
     let guest = LaunchedGuest::start(&command, &order.scratch)?;
     launched();
     let (guest, mut qmp) = guest.greeted(limit)?;
-    let mut decided = decide(&mut qmp, &command, &choice)?;
+    let control = |error| failing("asking QEMU", error);
+    let mut decided = decide(&mut qmp, &command, &choice).map_err(control)?;
     decided.extend(running(guest.pid(), &command));
-    placed::settle(guest.pid(), &mut qmp, &order.place, &command, &mut decided)
-        .map_err(|error| failing("asking QEMU", error))?;
+    let pinning = if command.settings.pin && order.place.is_pinned { Pinning::Ours } else { Pinning::None };
+    let binding = Binding { to: &command.bound_to, policy: "bind" };
+    placed::settle(guest.pid(), &mut qmp, &order.place, pinning, binding, &mut decided).map_err(control)?;
     command.isolation.settle(guest.pid(), &mut decided);
     decided.extend(quota.map(|held| ("CPU quota".to_owned(), held.map(|time| time.to_string()))));
     let addresses = addresses(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
     Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
+}
+
+/// How long a guest may take to greet.
+pub(crate) fn boot_limit(accelerator: Accelerator) -> Duration {
+    match accelerator {
+        Accelerator::Kvm => KVM_BOOT_LIMIT,
+        Accelerator::Tcg => TCG_BOOT_LIMIT,
+    }
 }
 
 /// The initramfs with these drivers. If the kernel lacks one of them, the trial is skipped with that reason.
@@ -87,7 +97,19 @@ pub fn guest_kernel(image: &images::Image) -> Result<&images::Kernel, MachineErr
     image.guest_kernel().map_err(|error| unavailable(error.to_string()))
 }
 
-fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, MachineError> {
+/// The disk for the machine's data.
+pub(crate) fn data_disk(data: &DataDisk) -> Result<Disk, MachineError> {
+    match data {
+        DataDisk::Image(path) => Ok(Disk { path: path.clone(), is_device: false }),
+        DataDisk::Device(path) => Ok(Disk { path: path.clone(), is_device: true }),
+        DataDisk::Folder(path) => {
+            Err(unavailable(format!("a virtual machine needs a disk, and {} is a folder", path.display())))
+        }
+    }
+}
+
+/// How KVM is tried for this machine, if that must be known.
+pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, MachineError> {
     Ok(Probe {
         image: order.image()?.clone(),
         agent: order.agent.clone(),
@@ -109,6 +131,11 @@ fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), Machi
             return Err(unavailable(format!("{key} = \"{file}\" is no file here")));
         }
     }
+    parts_of_host(settings, order)
+}
+
+/// Checks what the host itself must have: huge pages, and a tap device.
+pub(crate) fn parts_of_host(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
     let places = std::slice::from_ref(&order.place);
     if let Some(lack) =
         settings.huge_pages.then(|| HugePages::read(Path::new("/")).lacking(order.memory_bytes, places)).flatten()
@@ -130,13 +157,7 @@ fn command_order(
     order: &MachineOrder,
     accelerator: Accelerator,
 ) -> Result<CommandOrder, MachineError> {
-    let data = match &order.data {
-        DataDisk::Image(path) => Disk { path: path.clone(), is_device: false },
-        DataDisk::Device(path) => Disk { path: path.clone(), is_device: true },
-        DataDisk::Folder(path) => {
-            return Err(unavailable(format!("a virtual machine needs a disk, and {} is a folder", path.display())));
-        }
-    };
+    let data = data_disk(&order.data)?;
     let cpu = match settings.cpu.as_str() {
         "auto" => accelerator.fullest_cpu().to_owned(),
         model => model.to_owned(),
@@ -167,37 +188,26 @@ fn command_order(
 }
 
 /// The actual value of each requested property, read back from QEMU and the host if they report it.
-fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
-    let control = |error| failing("asking QEMU", error);
+fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, QmpError> {
     let disk = order.settings.disk;
-    let mut decided = Decided::new();
-    let mut say = |what: &str, answer| decided.insert(what.to_owned(), answer);
-    say("qemu", Ok(qmp.version().to_owned()));
-    let kvm = qmp.execute("query-kvm", json!({})).map_err(control)?;
-    let is_kvm = kvm["enabled"] == true;
-    let is_as_chosen = is_kvm == (order.accelerator == Accelerator::Kvm);
-    let accelerator = order.accelerator.name().to_owned();
-    say("accelerator", if is_as_chosen { Ok(accelerator) } else { Err(format!("QEMU answers {kvm}")) });
-    say("processor", Ok(format!("{}, {}", if is_kvm { "virtual" } else { "emulated" }, choice.why)));
-    say("cpu", Ok(order.cpu.clone()));
-    let asked = json!({ "path": "/machine", "property": "type" });
-    let machine = qmp.execute("qom-get", asked).map_err(control)?;
-    say("machine type", machine.as_str().map(str::to_owned).ok_or_else(|| format!("QEMU answers {machine}")));
-    let memory = qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
-    let bytes = memory["base-memory"].as_u64().unwrap_or(0);
-    let pages = if order.settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
-    say("memory", Ok(format!("{bytes} bytes in {pages}")));
-    let nodes = qmp.execute("query-named-block-nodes", json!({ "flat": true })).map_err(control)?;
-    say("disk cache", cache_read_back(&nodes, file_node(disk), disk.cache));
-    let thread = if disk.iothread { "on a thread of its own" } else { "on QEMU's main thread" };
-    say("disk", Ok(format!("{}, aio {}, {thread}", disk.adapter.name(), disk.aio.name())));
+    let version = qmp.version().to_owned();
+    let node = file_node(disk);
+    let asked = Asked {
+        version: &version,
+        accelerator: order.accelerator,
+        why: &choice.why,
+        cpu: &order.cpu,
+        huge_pages: order.settings.huge_pages,
+        disk,
+        data: order.data.as_ref(),
+        is_file_node: &|found| found["node-name"] == node,
+    };
+    let mut decided = decided::read_back(qmp, &asked)?;
     if disk.is_limited() {
         let asked = json!({ "path": format!("/objects/{LIMIT}"), "property": "limits" });
-        say("disk limit", Ok(limit_words(&qmp.execute("qom-get", asked).map_err(control)?)));
+        let limits = decided::limit_words(&qmp.execute("qom-get", asked)?);
+        decided.insert("disk limit".to_owned(), Ok(limits));
     }
-    say("data", Ok(data_words(order)));
-    let twice = if disk.cache.is_direct() { "no" } else { "yes" };
-    say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
     Ok(decided)
 }
 
@@ -226,35 +236,6 @@ fn running(process: u32, order: &CommandOrder) -> Decided {
         said.insert("further arguments".to_owned(), words.and_then(has));
     }
     said
-}
-
-fn data_words(order: &CommandOrder) -> String {
-    match &order.data {
-        Some(disk) if disk.is_device => format!("ext4 on the block device {}", disk.path.display()),
-        _ => "ext4 in an image file".to_owned(),
-    }
-}
-
-/// The limits that are set, as QEMU reports them.
-fn limit_words(limits: &Value) -> String {
-    let known = [("iops-total", "operations/s"), ("bps-total", "bytes/s")];
-    let set = known.iter().filter_map(|(name, unit)| {
-        let limit = limits[name].as_u64().filter(|limit| *limit > 0)?;
-        Some(format!("{limit} {unit}"))
-    });
-    set.collect::<Vec<_>>().join(", ")
-}
-
-/// Compares QEMU's actual cache settings with the requested ones.
-fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> Result<String, String> {
-    let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| node["node-name"] == name));
-    let Some(node) = node else { return Err("QEMU has no such disk".to_owned()) };
-    let (direct, no_flush) = (&node["cache"]["direct"], &node["cache"]["no-flush"]);
-    if *direct == cache.is_direct() && *no_flush == cache.ignores_flushes() {
-        Ok(cache.name().to_owned())
-    } else {
-        Err(format!("{} was asked for, QEMU has direct {direct}, no-flush {no_flush}", cache.name()))
-    }
 }
 
 /// The address at which each of the guest's ports is reached.
@@ -305,7 +286,7 @@ impl Machine for QemuMachine {
     }
 
     fn watched(&mut self) -> Watched {
-        watch::of(self.guest.pid(), &self.qmp, self.data.as_ref(), &self.cpus)
+        watch::of(self.guest.pid(), &self.qmp, self.data.as_ref(), NodeNames::new(), &self.cpus)
     }
 
     fn console(&self) -> String {
@@ -321,10 +302,10 @@ impl Machine for QemuMachine {
     }
 }
 
-fn unavailable(why: String) -> MachineError {
+pub(crate) fn unavailable(why: String) -> MachineError {
     MachineError::Unavailable { why }
 }
 
-fn failing(doing: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> MachineError {
+pub(crate) fn failing(doing: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> MachineError {
     MachineError::Io { doing: doing.to_owned(), source: std::io::Error::other(error) }
 }

@@ -2,11 +2,13 @@
 
 pub mod accelerator;
 pub mod command;
+pub(crate) mod decided;
 pub mod guest;
 pub mod isolation;
 pub mod machine;
-mod memory;
-mod placed;
+pub(crate) mod memory;
+pub mod monitor;
+pub(crate) mod placed;
 pub mod qmp;
 pub mod settings;
-mod watch;
+pub(crate) mod watch;

@@ -1,8 +1,8 @@
 //! Pins a guest's vCPUs, and reads back where its threads and its memory are.
 
-use super::command::CommandOrder;
 use super::isolation;
-use super::qmp::{Qmp, QmpError};
+use super::monitor::Monitor;
+use super::qmp::QmpError;
 use crate::affinity;
 use crate::order::UNBOUND_MEMORY;
 use crate::placement::{NodeShare, Place};
@@ -14,12 +14,31 @@ pub fn unpinned_cpus(place: &Place, pins: bool) -> &[usize] {
     if pins && place.is_pinned { &place.others } else { place.vcpu_cpus() }
 }
 
-/// Pins the vCPUs if requested, and adds to `decided` where the QEMU with id `process` really runs.
+/// Who keeps each vCPU on its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pinning {
+    None,
+    /// We pin the threads now.
+    Ours,
+    /// Whoever started QEMU has pinned them.
+    Theirs,
+}
+
+/// How memory was asked to be bound.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding<'a> {
+    pub to: &'a [NodeShare],
+    /// As QEMU names it.
+    pub policy: &'static str,
+}
+
+/// Pins the vCPUs if that is ours to do, and adds to `decided` where the QEMU with id `process` really runs.
 pub fn settle(
     process: u32,
-    qmp: &mut Qmp,
+    qmp: &mut dyn Monitor,
     place: &Place,
-    order: &CommandOrder,
+    pinning: Pinning,
+    binding: Binding<'_>,
     decided: &mut Decided,
 ) -> Result<(), QmpError> {
     let threads: Vec<u32> = {
@@ -29,8 +48,11 @@ pub fn settle(
         // Pinning a thread that does not exist fails, and the error says so.
         threads.into_iter().map(|thread| outside.get(&thread.thread).copied().unwrap_or(thread.thread)).collect()
     };
-    let pins = order.settings.pin && place.is_pinned;
-    let pinning = if pins { pin(&threads, &place.cpus) } else { Ok("none, as asked".to_owned()) };
+    let pinning = match pinning {
+        Pinning::None => Ok("none, as asked".to_owned()),
+        Pinning::Ours => pinned(&threads, &place.cpus, &affinity::pin),
+        Pinning::Theirs => pinned(&threads, &place.cpus, &|thread, _| affinity::of_thread(thread)),
+    };
     let shown =
         |cpus: std::io::Result<Vec<usize>>| cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string());
     let of_vcpus: std::io::Result<Vec<Vec<usize>>> =
@@ -40,16 +62,20 @@ pub fn settle(
     say("vcpu pinning", pinning);
     say("host CPUs", shown(of_vcpus.map(|cpus| cpus.concat())));
     say("emulator CPUs", shown(affinity::of_thread(process)));
-    say("memory node", memory_node(qmp, &order.bound_to)?);
+    say("memory node", memory_node(qmp, binding)?);
     Ok(())
 }
 
-/// Pins each vCPU's thread to the host CPU at the same index.
-fn pin(threads: &[u32], cpus: &[usize]) -> Result<String, String> {
+/// Whether each vCPU's thread is on the host CPU at the same index. `on` puts it there, or looks where it is.
+fn pinned(
+    threads: &[u32],
+    cpus: &[usize],
+    on: &dyn Fn(u32, usize) -> std::io::Result<Vec<usize>>,
+) -> Result<String, String> {
     let mut pinned = Vec::new();
     for (vcpu, thread) in threads.iter().enumerate() {
         let cpu = *cpus.get(vcpu).ok_or_else(|| format!("there is no host CPU for vCPU {vcpu}"))?;
-        match affinity::pin(*thread, cpu) {
+        match on(*thread, cpu) {
             Ok(now) if now == [cpu] => pinned.push(format!("vCPU {vcpu} on CPU {cpu}")),
             Ok(now) => return Err(format!("vCPU {vcpu} is on CPUs {} instead of {cpu}", affinity::list(&now))),
             Err(error) => return Err(format!("vCPU {vcpu} on CPU {cpu}: {error}")),
@@ -59,23 +85,23 @@ fn pin(threads: &[u32], cpus: &[usize]) -> Result<String, String> {
 }
 
 /// The nodes to which QEMU bound the memory; an error if they are not the requested ones.
-fn memory_node(qmp: &mut Qmp, bound_to: &[NodeShare]) -> Result<Result<String, String>, QmpError> {
-    if bound_to.is_empty() {
+fn memory_node(qmp: &mut dyn Monitor, binding: Binding<'_>) -> Result<Result<String, String>, QmpError> {
+    if binding.to.is_empty() {
         return Ok(Ok(UNBOUND_MEMORY.to_owned()));
     }
     let answer = qmp.execute("query-memdev", json!({}))?;
-    Ok(bound_as_asked(&answer, bound_to))
+    Ok(bound_as_asked(&answer, binding))
 }
 
-fn bound_as_asked(answer: &Value, bound_to: &[NodeShare]) -> Result<String, String> {
+fn bound_as_asked(answer: &Value, Binding { to, policy }: Binding<'_>) -> Result<String, String> {
     let backends = answer.as_array().map(Vec::as_slice).unwrap_or_default();
     let nodes = |backend: &Value| {
         let nodes = backend["host-nodes"].as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<_>>>()?;
-        Some(nodes).filter(|_| backend["policy"] == "bind")
+        Some(nodes).filter(|_| backend["policy"] == policy)
     };
     let mut found: Vec<u64> = backends.iter().filter_map(nodes).flatten().collect();
     found.sort_unstable();
-    let asked = bound_to.iter().map(|share| u64::from(share.node)).collect::<Vec<_>>();
+    let asked = to.iter().map(|share| u64::from(share.node)).collect::<Vec<_>>();
     let words = found.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     if found == asked { Ok(words) } else { Err(format!("{asked:?} was asked for, QEMU has {answer}")) }
 }
@@ -88,11 +114,12 @@ mod tests {
     fn memory_is_bound_where_qemu_says_so() {
         let share = |node| NodeShare { node, vcpus: vec![0] };
         let backend = |node: u32, policy: &str| json!({ "id": "m", "host-nodes": [node], "policy": policy, "size": 1 });
+        let bound = |answer: Value, to: &[NodeShare]| bound_as_asked(&answer, Binding { to, policy: "bind" });
         let two = json!([backend(1, "bind"), backend(0, "bind")]);
-        assert_eq!(bound_as_asked(&two, &[share(0), share(1)]), Ok("0,1".to_owned()));
-        assert!(bound_as_asked(&json!([backend(1, "preferred")]), &[share(1)]).unwrap_err().contains("preferred"));
-        assert!(bound_as_asked(&json!([backend(1, "bind")]), &[share(0)]).is_err());
-        assert!(bound_as_asked(&json!([]), &[share(0)]).is_err());
+        assert_eq!(bound(two, &[share(0), share(1)]), Ok("0,1".to_owned()));
+        assert!(bound(json!([backend(1, "preferred")]), &[share(1)]).unwrap_err().contains("preferred"));
+        assert!(bound(json!([backend(1, "bind")]), &[share(0)]).is_err());
+        assert!(bound(json!([]), &[share(0)]).is_err());
     }
 
     #[test]

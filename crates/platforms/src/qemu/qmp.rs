@@ -1,13 +1,12 @@
 //! QEMU's own protocol (QMP): one JSON object per line, over an open socket. Only the part that is used here.
 
+use super::monitor::{ANSWER_LIMIT, Monitor};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// QEMU answers even while it emulates a busy guest; if it takes longer, it hangs.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// Only the last events are kept; a guest that loops produces any number of them.
 const KEPT_EVENTS: usize = 64;
 /// No answer to the commands used here comes near this size.
@@ -25,13 +24,6 @@ pub enum QmpError {
     Unexpected(String),
     #[error("QEMU refused {asked}: {why}")]
     Refused { asked: String, why: String },
-}
-
-/// The thread that runs a vCPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VcpuThread {
-    pub vcpu: usize,
-    pub thread: u32,
 }
 
 pub struct Qmp {
@@ -66,63 +58,6 @@ impl Qmp {
     /// The last events, oldest first.
     pub fn events(&self) -> impl Iterator<Item = &Value> {
         self.events.iter()
-    }
-
-    /// Sends a command and waits for its answer. Events that arrive meanwhile are kept.
-    pub fn execute(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
-        self.execute_within(ANSWER_LIMIT, command, arguments)
-    }
-
-    /// The same with the caller's limit. The next command can be sent whether or not this one was answered.
-    pub fn execute_within(&mut self, limit: Duration, command: &str, arguments: Value) -> Result<Value, QmpError> {
-        self.sent += 1;
-        let number = Value::from(self.sent);
-        let mut request =
-            Map::from_iter([("execute".to_owned(), Value::from(command)), ("id".to_owned(), number.clone())]);
-        if arguments.as_object().is_some_and(|table| !table.is_empty()) {
-            request.insert("arguments".to_owned(), arguments);
-        }
-        let deadline = Deadline::after(limit);
-        // A command is far smaller than a socket's buffer, so writing does not wait for QEMU to read.
-        self.stream.set_write_timeout(Some(ANSWER_LIMIT))?;
-        self.stream.write_all(format!("{}\n", Value::Object(request)).as_bytes())?;
-        loop {
-            let mut message = self.message(command, &deadline)?;
-            if message.get("event").is_some() {
-                self.events.push_back(message);
-                if self.events.len() > KEPT_EVENTS {
-                    self.events.pop_front();
-                }
-                continue;
-            }
-            if message["id"] != number && message["id"].as_u64().is_some() {
-                continue;
-            }
-            if let Some(answer) = message.get_mut("return") {
-                return Ok(answer.take());
-            }
-            let Some(error) = message.get("error") else { return Err(QmpError::Unexpected(message.to_string())) };
-            let why = error["desc"].as_str().unwrap_or("no reason given").to_owned();
-            return Err(QmpError::Refused { asked: command.to_owned(), why });
-        }
-    }
-
-    pub fn vcpu_threads(&mut self) -> Result<Vec<VcpuThread>, QmpError> {
-        let answer = self.execute("query-cpus-fast", json!({}))?;
-        let read = |cpu: &Value| {
-            let vcpu = usize::try_from(cpu["cpu-index"].as_u64()?).ok()?;
-            Some(VcpuThread { vcpu, thread: u32::try_from(cpu["thread-id"].as_u64()?).ok()? })
-        };
-        let threads = answer.as_array().and_then(|cpus| cpus.iter().map(read).collect::<Option<Vec<_>>>());
-        threads.ok_or_else(|| QmpError::Unexpected(answer.to_string()))
-    }
-
-    /// The host's port that is forwarded to the guest's `port`.
-    pub fn forwarded_port(&mut self, port: u16) -> Result<u16, QmpError> {
-        let arguments = json!({ "command-line": "info usernet" });
-        let answer = self.execute("human-monitor-command", arguments)?;
-        let table = answer.as_str().unwrap_or_default();
-        forwarded_port(table, port).ok_or_else(|| QmpError::Unexpected(format!("no forward to {port} in: {table}")))
     }
 
     /// The next whole line.
@@ -162,6 +97,42 @@ impl Qmp {
     }
 }
 
+impl Monitor for Qmp {
+    /// Events that arrive meanwhile are kept.
+    fn execute_within(&mut self, limit: Duration, command: &str, arguments: Value) -> Result<Value, QmpError> {
+        self.sent += 1;
+        let number = Value::from(self.sent);
+        let mut request =
+            Map::from_iter([("execute".to_owned(), Value::from(command)), ("id".to_owned(), number.clone())]);
+        if arguments.as_object().is_some_and(|table| !table.is_empty()) {
+            request.insert("arguments".to_owned(), arguments);
+        }
+        let deadline = Deadline::after(limit);
+        // A command is far smaller than a socket's buffer, so writing does not wait for QEMU to read.
+        self.stream.set_write_timeout(Some(ANSWER_LIMIT))?;
+        self.stream.write_all(format!("{}\n", Value::Object(request)).as_bytes())?;
+        loop {
+            let mut message = self.message(command, &deadline)?;
+            if message.get("event").is_some() {
+                self.events.push_back(message);
+                if self.events.len() > KEPT_EVENTS {
+                    self.events.pop_front();
+                }
+                continue;
+            }
+            if message["id"] != number && message["id"].as_u64().is_some() {
+                continue;
+            }
+            if let Some(answer) = message.get_mut("return") {
+                return Ok(answer.take());
+            }
+            let Some(error) = message.get("error") else { return Err(QmpError::Unexpected(message.to_string())) };
+            let why = error["desc"].as_str().unwrap_or("no reason given").to_owned();
+            return Err(QmpError::Refused { asked: command.to_owned(), why });
+        }
+    }
+}
+
 /// When to stop waiting for an answer, and the whole limit.
 struct Deadline {
     at: Instant,
@@ -174,20 +145,9 @@ impl Deadline {
     }
 }
 
-/// Reads `info usernet`: a table of connections, where forwards are listed as `TCP[HOST_FORWARD]  13  127.0.0.1 40001
-/// 10.0.2.15  5432  0  0`.
-fn forwarded_port(table: &str, guest_port: u16) -> Option<u16> {
-    table.lines().find_map(|line| {
-        let fields: Vec<_> = line.split_ascii_whitespace().collect();
-        let [protocol, _, _, host_port, _, inside, ..] = fields[..] else { return None };
-        let is_it = protocol == "TCP[HOST_FORWARD]" && inside.parse() == Ok(guest_port);
-        is_it.then(|| host_port.parse().ok())?
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Qmp, QmpError, forwarded_port};
+    use super::{Monitor as _, Qmp, QmpError};
     use serde_json::json;
     use std::io::Write;
     use std::os::unix::net::UnixStream;
@@ -195,15 +155,6 @@ mod tests {
 
     const GREETING: &str =
         r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}}, "capabilities": []}}"#;
-
-    #[test]
-    fn a_forward_is_found_in_the_table() {
-        let table = "Hub -1 (network):\n  Protocol[State]    FD  Source Address  Port   Dest. Address  Port RecvQ SendQ\n  \
-                     TCP[HOST_FORWARD]  13       127.0.0.1 40001       10.0.2.15  5432     0     0\n  \
-                     TCP[ESTABLISHED]   14       127.0.0.1 40001       10.0.2.15    77     0     0\n";
-        assert_eq!(forwarded_port(table, 5432), Some(40001));
-        assert_eq!(forwarded_port(table, 77), None);
-    }
 
     #[test]
     fn answers_in_pieces_and_among_events_are_put_together() {

@@ -1,5 +1,6 @@
 //! The keys of a QEMU machine in a study, and the combinations that QEMU does not support. Pure.
 
+use super::accelerator::KvmWish;
 use super::command::PROGRAM;
 use crate::order::MachineRequest;
 use machines::boot::GuestAddress;
@@ -190,12 +191,23 @@ impl Cache {
     }
 }
 
+/// How KVM is to be tried for a contender.
+pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
+    let QemuSettings { accelerator, cpu, binary, .. } = settings::read(table, KEYS).ok()?;
+    Some(KvmWish { accelerator, cpu, binary })
+}
+
 /// Finds unsupported combinations in a table whose keys are each valid.
 pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
     let settings: QemuSettings = match settings::read(table, KEYS) {
         Ok(settings) => settings,
         Err(problems) => return problems,
     };
+    check_of(&settings, request)
+}
+
+/// The same for settings that were read, by this platform or by one that starts QEMU in another way.
+pub fn check_of(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |path: &str, found: String, expected: &str| {
         problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None });
@@ -237,7 +249,7 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         let found = format!("found true for {machines} of {}: {lack}", Bytes(request.memory_bytes));
         refuse("huge_pages", found, &format!("false, or more of them: {}", lack.instead()));
     }
-    tap_fits(&settings, request.count, &mut refuse);
+    tap_fits(settings, request.count, &mut refuse);
     problems
 }
 

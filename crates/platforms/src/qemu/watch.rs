@@ -6,10 +6,11 @@
 
 use super::command::Disk;
 use super::isolation;
-use super::qmp::{Qmp, QmpError};
+use super::monitor::Monitor;
+use super::qmp::QmpError;
 use machines::machine::Watched;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::qmp::{Schemas, balloon_counter, block_counters, io_threads};
@@ -20,11 +21,14 @@ use telemetry::{
 /// QEMU answers these at once unless it hangs; then further samples are missing its values, too.
 const ANSWER_LIMIT: Duration = Duration::from_millis(200);
 
-type Shared = Arc<Mutex<Qmp>>;
+pub type Shared = Arc<Mutex<dyn Monitor>>;
+
+/// Names of block nodes, and the names that their counters get instead.
+pub type NodeNames = BTreeMap<String, String>;
 
 /// All targets of the QEMU with id `process`, whose machine has this data disk and may use these CPUs.
-pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Watched {
-    let mut asked = vec![blocks(qmp), kvm(qmp), balloon(qmp)];
+pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, nodes: NodeNames, cpus: &[usize]) -> Watched {
+    let mut asked = vec![blocks(qmp, nodes), kvm(qmp), balloon(qmp)];
     let mut threads = Vec::new();
     let outside = isolation::threads(process).unwrap_or_default();
     let named = |label: String, thread: u32| {
@@ -60,7 +64,7 @@ fn disk(data: &Disk) -> DiskTarget {
     DiskTarget { label: "data".to_owned(), location: DiskLocation::of(&data.path, data.is_device) }
 }
 
-fn lock(qmp: &Shared) -> std::sync::MutexGuard<'_, Qmp> {
+fn lock(qmp: &Shared) -> std::sync::MutexGuard<'_, dyn Monitor + 'static> {
     qmp.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -69,7 +73,7 @@ fn ask(qmp: &Shared, command: &str, arguments: Value) -> Result<Value, QmpError>
 }
 
 /// A probe that reads nothing and says why.
-fn not_known(name: &str, why: &dyn std::fmt::Display) -> QueryProbe {
+pub fn not_known(name: &str, why: &dyn std::fmt::Display) -> QueryProbe {
     let why = why.to_string();
     QueryProbe { name: name.to_owned(), source: "QEMU".to_owned(), ask: Box::new(move || Err(why.clone())) }
 }
@@ -78,10 +82,15 @@ fn asking(name: &str, command: &str, ask: impl FnMut() -> Result<Vec<Counter>, S
     QueryProbe { name: name.to_owned(), source: format!("QEMU's {command}"), ask: Box::new(ask) }
 }
 
-fn blocks(qmp: &Shared) -> QueryProbe {
+fn blocks(qmp: &Shared, nodes: NodeNames) -> QueryProbe {
     let (command, qmp) = ("query-blockstats", Arc::clone(qmp));
     asking("qemu_disk", command, move || {
-        let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
+        let mut answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
+        for device in answer.as_array_mut().into_iter().flatten() {
+            if let Some(name) = device["node-name"].as_str().and_then(|node| nodes.get(node)) {
+                device["node-name"] = name.as_str().into();
+            }
+        }
         block_counters(&answer)
     })
 }

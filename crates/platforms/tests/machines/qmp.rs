@@ -2,6 +2,7 @@
 
 use crate::place::has_qemu;
 use machines::process::{Launch, Process};
+use platforms::qemu::monitor::Monitor as _;
 use platforms::qemu::qmp::Qmp;
 use serde_json::json;
 use std::os::fd::OwnedFd;
