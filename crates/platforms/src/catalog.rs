@@ -4,7 +4,7 @@ use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
 use crate::qemu::accelerator::{self, KvmWish};
-use crate::{host, native, oci, qemu};
+use crate::{host, libvirt, native, oci, qemu};
 use machines::machine::MachineError;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -91,6 +91,15 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
     },
     PlatformEntry {
+        kind: libvirt::KIND,
+        meaning: "a virtual machine by libvirt, as it runs QEMU, on KVM or emulated",
+        keys: libvirt::settings::KEYS,
+        can: |_| of_an_image(ImageUse::TreeAndKernel),
+        check: libvirt::settings::check,
+        foreseen: |table, cache| accelerator::foreseen(&libvirt::settings::kvm_wish(table)?, cache),
+        open: |table, _| Ok(plain(table, Lease::of_a_disk, libvirt::machine::start)),
+    },
+    PlatformEntry {
         kind: "oci",
         meaning: "a container of the image's tree, by runc, crun, gVisor or another OCI runtime",
         keys: oci::settings::KEYS,
@@ -114,8 +123,14 @@ pub const PLATFORMS: &[PlatformEntry] = &[
 pub fn kvm_wish(kind: &str, table: &Map<String, Value>) -> Option<KvmWish> {
     match kind {
         "qemu" => qemu::settings::kvm_wish(table),
+        libvirt::KIND => libvirt::settings::kvm_wish(table),
         _ => None,
     }
+}
+
+/// The URI of a daemon that must answer before a contender can run; `None` on a platform without one.
+pub fn daemon(kind: &str, table: &Map<String, Value>) -> Option<String> {
+    if kind == libvirt::KIND { libvirt::settings::uri(table) } else { None }
 }
 
 pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {

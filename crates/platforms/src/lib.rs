@@ -12,6 +12,7 @@ pub mod huge_pages;
 mod join;
 pub mod lease;
 pub mod leftovers;
+pub mod libvirt;
 pub mod native;
 pub mod oci;
 mod on_host;
