@@ -8,6 +8,7 @@ use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, KvmWish, Probe};
 use record::host_state::HostState;
 use record::plan::{Cell, Plan};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use study::Storage;
@@ -38,6 +39,7 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
             }
         }
     }
+    lacking.extend(daemons_lack(plan));
     Ok(Readiness { lacking, without: without(plan, &site.cache) })
 }
 
@@ -130,6 +132,17 @@ fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
 fn runtime_lacks(cell: &Cell) -> Option<String> {
     let path = tools::runtime_of(cell).filter(|named| named.starts_with('/'))?;
     platforms::oci::runtime::lacking(Path::new(&path))
+}
+
+/// Daemons that contenders need and that do not answer. Each is asked once.
+fn daemons_lack(plan: &Plan) -> Vec<String> {
+    let needed = planned(plan).filter_map(|cell| {
+        let (kind, table) = study::kind_and_table(cell, "platform")?;
+        platforms::catalog::daemon(kind, &table)
+    });
+    let needed: BTreeSet<String> = needed.collect();
+    let lacks = |uri: String| Some(format!("{uri}: {}", platforms::libvirt::ready::answering(&uri).err()?));
+    needed.into_iter().filter_map(lacks).collect()
 }
 
 fn device_lacks(cell: &Cell) -> Option<String> {

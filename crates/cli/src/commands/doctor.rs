@@ -8,6 +8,7 @@ use crate::readiness;
 use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::libvirt;
 use platforms::oci::runtime::Runtime;
 use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::isolation::Isolation;
@@ -18,6 +19,9 @@ use trial::site::Site;
 
 const QEMU: &str = "qemu-system-x86_64";
 const KVM: &str = "accelerator kvm";
+/// The system's libvirt, which few hosts have.
+const LIBVIRT: &str = "libvirt qemu:///system";
+const LIBVIRT_URI: &str = "qemu:///system";
 /// Stands before the name of a runtime of containers.
 const RUNTIME: &str = "runtime ";
 
@@ -40,6 +44,8 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     }
     can.insert("accelerator tcg".to_owned(), qemu_version());
     can.extend(held_back());
+    let libvirt = libvirt::ready::answering(LIBVIRT_URI);
+    can.insert(LIBVIRT.to_owned(), libvirt.map_or_else(Fact::unavailable, Fact::known));
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
     say("probing whether KVM works, by booting a small guest with it …");
     can.insert(KVM.to_owned(), kvm(&site));
@@ -79,7 +85,8 @@ fn print_verdict(can: &Facts, site: &Site) {
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
-    let mut lines = vec![native.to_owned(), vm, containers(can), other_hosts(), quiet, rights.to_owned()];
+    let mut lines =
+        vec![native.to_owned(), vm, libvirt_line(can), containers(can), other_hosts(), quiet, rights.to_owned()];
     if !missing.is_empty() {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
@@ -95,6 +102,15 @@ fn print_verdict(can: &Facts, site: &Site) {
     lines.push("bakeoff doctor --all shows everything that was found".to_owned());
     let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "  ")).collect();
     result(&format!("{}\n", lines.join("\n")));
+}
+
+/// A host without libvirt lacks nothing, unless a study asks for it.
+fn libvirt_line(can: &Facts) -> String {
+    match can.get(LIBVIRT) {
+        Some(Fact::Known(what)) => format!("✓ libvirt: ready, {what} at {LIBVIRT_URI}"),
+        Some(Fact::Unavailable(why)) => format!("- libvirt: none, because {why}"),
+        None => "- libvirt: not known".to_owned(),
+    }
 }
 
 /// Whether machines on other hosts can be reached; which of them are there shows only when one is asked.
