@@ -1,6 +1,7 @@
 //! The rules that every platform must keep, and the platforms that are tested against them.
 
 use crate::bare::BARE;
+use crate::daemons::Daemons;
 use crate::host_here::Sshd;
 use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{
@@ -91,6 +92,16 @@ fn containers_keep_the_rules() {
     for runtime in RUNTIMES.into_iter().filter(|runtime| has_runtime(runtime)) {
         hold_to_the_rules(&Subject { platform, table: json!({ "runtime": runtime }), image: Some(micro.clone()) });
     }
+}
+
+#[test]
+fn domains_of_libvirt_keep_the_rules() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let _turn = crate::libvirt::in_turn();
+    let Some(daemons) = Daemons::shared() else { return };
+    let platform = platforms::catalog::entry("libvirt").unwrap();
+    let table = json!({ "uri": daemons.uri(), "accelerator": "tcg" });
+    hold_to_the_rules(&Subject { platform, table, image: Some(micro) });
 }
 
 fn clock_and_description(subject: &Subject) {
