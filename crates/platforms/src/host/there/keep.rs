@@ -1,6 +1,7 @@
 //! The keeper: owns the folder of a run there, as long as its input is open.
 
 use super::{Ask, BINARY, DATA, LEASES, MACHINES, Ready, TREE, Told, below};
+use crate::leftovers;
 use crate::platform::copy_within;
 use images::data::DataError;
 use machines::frame::{Greeting, read_frame, write_frame};
@@ -38,7 +39,8 @@ fn keep_folder(
     mut read: impl Read,
     mut write: impl Write,
 ) -> io::Result<()> {
-    let made = Scratch::create(parent, name).and_then(|scratch| Ok((scratch, scratch::sweep(parent)?)));
+    let made =
+        Scratch::create(parent, name).and_then(|scratch| Ok((scratch, scratch::sweep(parent, &leftovers::undo)?)));
     let (scratch, mut notes) = made.map_err(io::Error::other)?;
     let folder = scratch.path().to_owned();
     fs::rename(std::env::current_exe()?, folder.join(BINARY))?;
