@@ -9,7 +9,7 @@ use super::settings::{KEYS, LibvirtSettings, Numa};
 use super::uri::{Driver, Uri};
 use super::watch::{self, Observed};
 use super::{live, process};
-use crate::order::{Launched, MachineOrder};
+use crate::order::{Launched, MachineOrder, UNBOUND_MEMORY};
 use crate::placement::cpu_list;
 use crate::qemu::accelerator::{self, Choice};
 use crate::qemu::command::{Accelerator, Disk, USER_NETWORK_GUEST, drivers, guest_address};
@@ -253,6 +253,9 @@ fn decide(
     } else {
         decided.extend(live::placed_elsewhere(&xml));
         decided.insert("place".to_owned(), Ok(order.place.number.to_string()));
+        if domain.bound_to.is_empty() {
+            decided.insert("memory node".to_owned(), Ok(UNBOUND_MEMORY.to_owned()));
+        }
     }
     if order.cpu_quota.is_some() {
         let quota = match (domain.quota, running.pid()) {
