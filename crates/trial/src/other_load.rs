@@ -116,6 +116,6 @@ mod tests {
         let failed = Outcome::Failed { phase: "boot".to_owned(), why: "no".to_owned() };
         let early = judged(TrialRecord { host_state: None, ..ended(&failed, None) });
         assert_eq!((early.outcome, early.warnings.len()), (failed, 0));
-        assert!(early.other_load.unwrap().other_cpu.why_not().unwrap().starts_with("the host was not read"));
+        assert!(early.other_load.unwrap().other_cpu.why_not().unwrap().starts_with("the machine's host was not read"));
     }
 }
