@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// A server that takes longer will not answer at all.
 const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+/// Of the methods with hashes, and of MariaDB's signatures.
+const CHALLENGE_LENGTHS: [usize; 2] = [20, 32];
 
 /// Capabilities of both sides, as bits.
 mod can {
@@ -244,10 +246,18 @@ fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, Question)>, Session
         0x01 => Ok(Some((sequence, Question::More(reader.0.to_vec())))),
         0xfe => {
             let name = String::from_utf8_lossy(reader.zero_ended()?).into_owned();
-            let challenge = reader.0.strip_suffix(b"\0").unwrap_or(reader.0).to_vec();
+            let challenge = without_end(reader.0).to_vec();
             Ok(Some((sequence, Question::Method { name, challenge })))
         }
         other => Err(Malformed::new(format!("{other:#04x} begins an answer to a login")).into()),
+    }
+}
+
+/// A challenge without the byte that ends it. Challenges are of random bytes, so only the length tells whether there is one.
+fn without_end(challenge: &[u8]) -> &[u8] {
+    match challenge {
+        [rest @ .., 0] if CHALLENGE_LENGTHS.contains(&rest.len()) => rest,
+        whole => whole,
     }
 }
 
@@ -282,6 +292,10 @@ mod tests {
         assert_eq!(asked, (2, Question::Method { name, challenge }));
         assert_eq!(question(4, b"\x01\x03").unwrap().unwrap(), (4, Question::More(vec![3])));
         assert!(question(2, b"\0\0\0\x02\0\0\0").unwrap().is_none());
+        // MariaDB ends no challenge for a signature, and one of 256 has this last byte.
+        let signed = [b"\xfeclient_ed25519\0".as_slice(), &[7; 31], b"\0"].concat();
+        let (name, challenge) = ("client_ed25519".to_owned(), [&[7; 31], b"\0".as_slice()].concat());
+        assert_eq!(question(2, &signed).unwrap().unwrap(), (2, Question::Method { name, challenge }));
         let error = question(2, b"\xff\x15\x04#28000Access denied").err().unwrap();
         assert_eq!(error.to_string(), "1045: Access denied");
     }
