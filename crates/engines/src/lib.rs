@@ -28,7 +28,6 @@ pub mod remote;
 mod results;
 pub mod reused_admin;
 pub mod rows;
-pub mod secret;
 pub mod server;
 pub mod session;
 pub mod sqlite;
@@ -39,3 +38,5 @@ mod tls;
 pub mod wait;
 pub mod waits;
 mod wire;
+
+pub use trust::secret;

@@ -14,6 +14,7 @@ pub mod identity;
 pub mod limits;
 pub mod link;
 mod lock;
+pub mod lookup;
 pub mod machine;
 pub mod owned;
 pub mod printed;

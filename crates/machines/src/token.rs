@@ -83,6 +83,13 @@ impl Token {
         Self::parse(text.trim_end()).ok_or_else(|| TokenError::Weak { path: path.to_owned() })
     }
 
+    /// A new one, with its text for the agent's file.
+    pub fn drawn() -> io::Result<(Self, String)> {
+        let text = format!("{:032x}", u128::from_be_bytes(random_bytes()?));
+        let token = Self::parse(&text).ok_or(io::ErrorKind::InvalidData)?;
+        Ok((token, text))
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let is_token = text.len() >= FEWEST_DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
         // A key of HMAC may have any length.

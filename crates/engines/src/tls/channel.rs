@@ -5,7 +5,7 @@ use crate::session::SessionError;
 use crate::stream::Socket;
 use rustix::event::PollFlags;
 use rustls::pki_types::CertificateDer;
-use rustls::{CertificateError, ClientConnection, Error};
+use rustls::{ClientConnection, Error};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -116,17 +116,5 @@ fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
             _ => SessionError::Lost(error),
         };
     };
-    let server = encryption.server.to_str();
-    Insecure(match cause {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
-            format!("the certificate of {server} comes from no trusted authority; name the file of its authority")
-        }
-        Error::InvalidCertificate(
-            why @ (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }),
-        ) => format!("the certificate of {server} is made out to another name: {why}"),
-        Error::InvalidCertificate(why) => format!("the certificate of {server} is refused: {why}"),
-        Error::AlertReceived(alert) => format!("{server} ends the handshake: {alert:?}"),
-        other => format!("{server} and we do not agree on the encryption: {other}"),
-    })
-    .into()
+    Insecure(trust::told(&encryption.server.to_str(), cause, "name the file of its authority")).into()
 }

@@ -5,7 +5,6 @@
 
 mod binding;
 mod channel;
-mod trust;
 
 pub use binding::end_point;
 pub use channel::Channel;
@@ -19,11 +18,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Why a connection cannot be as secure as was asked for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Insecure(pub String);
+pub use trust::Insecure;
+use trust::{Demand, Trust, certificates};
 
 impl From<Insecure> for SessionError {
     fn from(Insecure(why): Insecure) -> Self {
@@ -52,7 +48,9 @@ impl Encryption {
         let server = ServerName::try_from(remote.host.clone())
             .map_err(|_| Insecure(format!("no certificate can be made out to a host named {:?}", remote.host)))?;
         let provider = Arc::new(ring::default_provider());
-        let trust = trust::Trust::of(tls, &provider)?;
+        let verifies = tls.mode >= TlsMode::VerifyCa || tls.ca.is_some() && tls.mode >= TlsMode::Require;
+        let authority = Demand::Authority { file: tls.ca.as_deref(), with_name: tls.mode == TlsMode::VerifyFull };
+        let trust = Trust::of(if verifies { authority } else { Demand::Nothing }, &provider)?;
         let vouches = trust.vouches();
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -75,16 +73,6 @@ impl Encryption {
 fn identity_files(identity: &Identity) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Insecure> {
     let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| unreadable(&identity.key, &error))?;
     Ok((certificates(&identity.certificate)?, key))
-}
-
-/// All certificates of a file, which must hold at least one.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Insecure> {
-    let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let found = found.map_err(|error| unreadable(path, &error))?;
-    if found.is_empty() {
-        return Err(Insecure(format!("{} holds no certificate", path.display())));
-    }
-    Ok(found)
 }
 
 fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Insecure {

@@ -8,7 +8,8 @@ use engines::address::{FileText, Surroundings};
 use engines::remote::Remote;
 use engines::server::Endpoint;
 use engines::session::SessionError;
-use machines::process::{Launch, ProcessError};
+use machines::lookup;
+use machines::process::ProcessError;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -68,22 +69,13 @@ fn looked_up(remote: Remote) -> Result<Remote> {
     Ok(Remote { address: Some(address), ..remote })
 }
 
-/// Looks the host up by the system's own rules (files, DNS, directories). It asks the system's program for this,
-/// because the C library's name service cannot be linked statically.
 fn addresses(host: &str) -> Result<Vec<IpAddr>> {
-    let asked = Launch::new(&["getent", "ahosts", host]).run_to_any_end(LOOKUP_LIMIT, &mut |_| ());
-    if let Err(ProcessError::TooLong { limit, .. }) = asked {
-        return Err(Ended::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into());
-    }
-    let told = asked.context("looking up the host's name")?;
-    // Each address occurs once for each kind of socket.
-    let mut found = Vec::new();
-    for address in told.stdout.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
-        if !found.contains(&address) {
-            found.push(address);
+    match lookup::addresses(host, LOOKUP_LIMIT) {
+        Err(ProcessError::TooLong { limit, .. }) => {
+            Err(Ended::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into())
         }
+        told => told.context("looking up the host's name"),
     }
-    Ok(found)
 }
 
 /// The first address if none accepts: connecting to it then shows why.
