@@ -5,6 +5,7 @@ use crate::origin;
 use anyhow::{Context, Result};
 use machines::owned::{self, ForeignError};
 use machines::scratch::Scratch;
+use platforms::credentials::Credentials;
 use record::plan::Plan;
 use rustix::fs::Mode;
 use rustix::process::{Signal, umask};
@@ -106,6 +107,11 @@ pub fn rehearsal_site() -> Result<(Site, Scratch)> {
     Ok((Site { scratch: cache.join("scratch"), cache, platforms: |_| Some(&REHEARSED), ..real }, folder))
 }
 
+/// What platforms of other hosts log in with.
+pub fn credentials() -> Credentials {
+    Credentials::of(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
 pub fn site() -> Result<Site> {
     let cache = cache_folder()?;
     let scratch = cache.join("scratch");
@@ -122,5 +128,6 @@ pub fn site() -> Result<Site> {
         platforms: platforms::catalog::entry,
         read_host: trial::site::read_host,
         limits: Limits::default(),
+        credentials: credentials(),
     })
 }

@@ -7,6 +7,7 @@
 
 use images::data::DataDisk;
 use machines::scratch::Scratch;
+use platforms::credentials::Credentials;
 use platforms::order::MachineOrder;
 use platforms::placement::{Policy, Topology, place};
 use platforms::platform::OpenOrder;
@@ -23,15 +24,26 @@ fn main() {
         memory_bytes: 512 << 20,
         place: place(&Topology::flat(&[0]), &Policy::InOrder, 1, 1, 0).unwrap().remove(0),
         cpu_quota: None,
-        image: Some(serde_json::from_str(image).unwrap()),
+        image: serde_json::from_str(image).unwrap(),
         agent: PathBuf::from(agent),
-        data: DataDisk::Image(PathBuf::from(data)),
+        // On another server the path is only a name.
+        data: if kind == "vsphere" {
+            DataDisk::Folder("data/loaded".into())
+        } else {
+            DataDisk::Image(PathBuf::from(data))
+        },
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
         ports: Vec::new(),
     };
     let table = serde_json::from_str(table).unwrap();
-    let open = OpenOrder { agent: &order.agent, image: order.image.as_ref(), scratch: &order.scratch, name: "owned" };
+    let open = OpenOrder {
+        agent: &order.agent,
+        image: order.image.as_ref(),
+        scratch: &order.scratch,
+        name: "owned",
+        credentials: &Credentials::of(|name| std::env::var(name).ok()),
+    };
     let platform = (platforms::catalog::entry(kind).unwrap().open)(&table, &open).unwrap();
     match platform.start(&order, &|| {}) {
         Err(error) => println!("failed: {error}"),

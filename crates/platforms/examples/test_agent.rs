@@ -4,7 +4,10 @@
 #![allow(clippy::print_stderr)]
 
 use agent::service::{Folders, serve};
+use machines::token::Token;
+use machines::transport::listen;
 use platforms::host::there;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,10 +30,22 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
+    if let ["agent", "--listen", address, "--token-file", token, "--data", data, "--logs", logs] =
+        words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    {
+        return status(serve_one(address, token, data, logs).is_ok());
+    }
     let [command, _, data, _, logs] = &words[..] else { return ExitCode::FAILURE };
     let place = Folders { data: PathBuf::from(data), logs: PathBuf::from(logs) };
     let served = command == "agent" && serve(std::io::stdin(), std::io::stdout(), place).is_ok();
     status(served)
+}
+
+/// Serves one conductor that has the token.
+fn serve_one(address: &str, token: &str, data: &str, logs: &str) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(logs)?;
+    let (read, write) = listen(address.parse()?, Token::of_file(Path::new(token))?, &mut |text| eprintln!("{text}"))?;
+    Ok(serve(read, write, Folders { data: data.into(), logs: logs.into() })?)
 }
 
 fn status(is_well: bool) -> ExitCode {

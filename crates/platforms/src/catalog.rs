@@ -4,7 +4,7 @@ use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
 use crate::qemu::accelerator::{self, KvmWish};
-use crate::{host, libvirt, native, oci, qemu};
+use crate::{host, libvirt, native, oci, qemu, vsphere};
 use machines::machine::MachineError;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -116,6 +116,15 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         check: host::settings::check,
         foreseen: |_, _| None,
         open: host::keeper::open,
+    },
+    PlatformEntry {
+        kind: vsphere::KIND,
+        meaning: "a machine of a vCenter server, cloned from a template",
+        keys: vsphere::settings::KEYS,
+        can: |_| Capabilities { image: ImageUse::None, data: DataHome::Elsewhere, executes: true, starts_server: true },
+        check: vsphere::settings::check,
+        foreseen: |_, _| None,
+        open: vsphere::keeper::open,
     },
 ];
 

@@ -6,6 +6,7 @@
 
 mod affinity;
 pub mod catalog;
+pub mod credentials;
 pub mod external;
 pub mod host;
 pub mod huge_pages;
@@ -21,3 +22,4 @@ pub mod placement;
 pub mod platform;
 pub mod qemu;
 mod rights;
+pub mod vsphere;

@@ -1,5 +1,6 @@
 //! A platform as one run uses it, with the settings of one contender.
 
+use crate::credentials::Credentials;
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use images::Image;
@@ -59,6 +60,8 @@ pub struct OpenOrder<'a> {
     pub scratch: &'a Path,
     /// Tells this run from all others, on any host.
     pub name: &'a str,
+    /// For servers that want a login.
+    pub credentials: &'a Credentials,
 }
 
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;

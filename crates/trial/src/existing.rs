@@ -198,6 +198,7 @@ impl Order {
             // The agent is a thread of ours, which stands still only if this whole process does.
             read_host: if self.endpoint.is_served_here() { read_shared_host } else { read_host },
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
+            credentials: platforms::credentials::Credentials::default(),
         };
         // Events and all other reports go to the same closure.
         let hear = RefCell::new(hear);

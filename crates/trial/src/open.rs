@@ -31,7 +31,13 @@ impl Open {
         let entry = site.platform(&cell.platform.kind)?;
         // Two contenders may be on one host.
         let name = format!("{run}-{}", scratch.path().file_name().unwrap_or_default().display());
-        let order = OpenOrder { agent: &site.agent, image: image.as_ref(), scratch: scratch.path(), name: &name };
+        let order = OpenOrder {
+            agent: &site.agent,
+            image: image.as_ref(),
+            scratch: scratch.path(),
+            name: &name,
+            credentials: &site.credentials,
+        };
         let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
         Ok(Self { platform, entry, image, scratch })
     }

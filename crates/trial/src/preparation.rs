@@ -358,7 +358,8 @@ impl Making<'_> {
         };
         let mut machine = if self.home() == DataHome::Disk {
             let native = self.site.platform("native")?;
-            let open = OpenOrder { agent: &self.site.agent, image: None, scratch: self.scratch, name: "" };
+            let (agent, credentials) = (&self.site.agent, &self.site.credentials);
+            let open = OpenOrder { agent, image: None, scratch: self.scratch, name: "", credentials };
             (native.open)(&Map::new(), &open)?.start(&order, &|| {})?
         } else {
             self.open.platform.start(&order, &|| {})?

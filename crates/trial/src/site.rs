@@ -5,6 +5,7 @@ use agent::protocol::Chosen;
 use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
+use platforms::credentials::Credentials;
 use record::host_state::HostReading;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,8 @@ pub struct Site {
     /// Reads what the host does; [`read_host`], except in tests.
     pub read_host: fn() -> HostReading,
     pub limits: Limits,
+    /// What platforms of other hosts log in with.
+    pub credentials: Credentials,
 }
 
 /// What this host does now. Everything that this process started counts as ours.

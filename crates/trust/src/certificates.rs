@@ -135,6 +135,10 @@ pub fn told(server: &str, cause: &Error, remedy: &str) -> String {
         Error::InvalidCertificate(
             why @ (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }),
         ) => format!("the certificate of {server} is made out to another name: {why}"),
+        // Most often one that a server made for itself.
+        Error::InvalidCertificate(CertificateError::Other(why)) => {
+            format!("the certificate of {server} comes from no trusted authority ({why}); {remedy}")
+        }
         Error::InvalidCertificate(why) => format!("the certificate of {server} is refused: {why}"),
         Error::General(why) => format!("the certificate of {server} is not the expected one: {why}"),
         Error::AlertReceived(alert) => format!("{server} ends the handshake: {alert:?}"),

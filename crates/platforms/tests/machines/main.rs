@@ -20,3 +20,5 @@ mod place;
 mod placed;
 mod qemu;
 mod qmp;
+mod vcsim;
+mod vsphere;

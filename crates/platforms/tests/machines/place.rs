@@ -1,6 +1,6 @@
 //! What a real machine is started from: an image, our agent, a data disk, a scratch folder.
 
-use crate::host_here;
+use crate::{host_here, vcsim};
 use agent::protocol::{Chosen, Reply, Request};
 use engines::server::{ServerReport, ServerShape};
 use images::data::{DataDisk, DataError};
@@ -10,7 +10,7 @@ use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::catalog::{DataHome, PlatformEntry};
-use platforms::lease::LeaseOrder;
+use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
 use platforms::placement;
 use platforms::platform::{OpenOrder, Platform};
@@ -38,7 +38,7 @@ pub const DATABASE: &str = "sqlite/bakeoff.db";
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// One cache for repeated runs and other crates' tests: the test binary is in `target/TRIPLE/PROFILE/deps`.
-fn cache_folder() -> PathBuf {
+pub fn cache_folder() -> PathBuf {
     let shared = std::env::var_os("BAKEOFF_CACHE").map(PathBuf::from);
     shared.unwrap_or_else(|| std::env::current_exe().unwrap().ancestors().nth(4).unwrap().join("test-cache"))
 }
@@ -88,6 +88,7 @@ pub struct Place {
     pub folder: Rc<TempDir>,
     /// The source of its data.
     pub disk: PathBuf,
+    _lease: Lease,
     /// What its data and machines are from, if it was opened.
     platform: Option<Rc<dyn Platform>>,
     _scratch: Scratch,
@@ -100,7 +101,7 @@ impl Place {
         let loaded = loaded_folder(folder.path());
         let disk = folder.path().join("data.img");
         images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
-        Self::of(Rc::new(folder), Some(image), disk.clone(), None, |_| DataDisk::Image(disk))
+        Self::of(Rc::new(folder), Some(image), disk.clone(), None, |_| DataDisk::Image(disk).into())
     }
 
     /// A machine with a lease on the data, from its platform.
@@ -116,6 +117,7 @@ impl Place {
                 disk
             }
             DataHome::Folder => loaded,
+            DataHome::Elsewhere if platform.kind == "vsphere" => vcsim::load(opened.as_ref(), folder.path()),
             DataHome::Elsewhere => host_here::keep_loaded(&loaded, folder.path()),
         };
         Self::leased(Rc::new(folder), &opened.into(), image, &data)
@@ -130,7 +132,7 @@ impl Place {
     fn leased(folder: Rc<TempDir>, platform: &Rc<dyn Platform>, image: Option<Image>, disk: &Path) -> Self {
         Self::of(folder, image, disk.to_owned(), Some(Rc::clone(platform)), |scratch| {
             let order = LeaseOrder { loaded: disk, device: None, scratch };
-            platform.lease(&order).unwrap().data().clone()
+            platform.lease(&order).unwrap()
         })
     }
 
@@ -139,24 +141,14 @@ impl Place {
         image: Option<Image>,
         disk: PathBuf,
         platform: Option<Rc<dyn Platform>>,
-        data: impl FnOnce(&Path) -> DataDisk,
+        lease: impl FnOnce(&Path) -> Lease,
     ) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let scratch = Scratch::create(&folder.path().join("scratch"), &format!("run-{number}")).unwrap();
-        let order = MachineOrder {
-            name: format!("test-{number}"),
-            vcpus: 2,
-            memory_bytes: MEMORY_BYTES,
-            place: in_order(2),
-            cpu_quota: None,
-            image,
-            agent: example("test_agent"),
-            data: data(scratch.path()),
-            scratch: scratch.path().to_owned(),
-            cache: folder.path().join("cache"),
-            ports: Vec::new(),
-        };
-        Self { order, folder, disk, platform, _scratch: scratch }
+        let lease = lease(scratch.path());
+        let data = lease.data().clone();
+        let order = order(&format!("test-{number}"), image, data, scratch.path(), folder.path());
+        Self { order, folder, disk, _lease: lease, platform, _scratch: scratch }
     }
 
     /// Asks the platform that was opened for room.
@@ -232,6 +224,23 @@ pub fn in_folder(table: &Value, folder: &Path) -> Value {
     table
 }
 
+/// An order for a machine with two vCPUs.
+pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, folder: &Path) -> MachineOrder {
+    MachineOrder {
+        name: name.to_owned(),
+        vcpus: 2,
+        memory_bytes: MEMORY_BYTES,
+        place: in_order(2),
+        cpu_quota: None,
+        image,
+        agent: example("test_agent"),
+        data,
+        scratch: scratch.to_owned(),
+        cache: folder.join("cache"),
+        ports: Vec::new(),
+    }
+}
+
 /// Opens a platform as a run does.
 pub fn open(
     platform: &PlatformEntry,
@@ -241,7 +250,8 @@ pub fn open(
     scratch: &Path,
 ) -> Result<Box<dyn Platform>, MachineError> {
     let name = scratch.file_name().unwrap().to_string_lossy();
-    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name })
+    let credentials = &vcsim::credentials();
+    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name, credentials })
 }
 
 fn loaded_folder(parent: &Path) -> PathBuf {

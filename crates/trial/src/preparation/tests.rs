@@ -31,6 +31,7 @@ fn cells_share_data_that_depend_on_nothing_else() {
         platforms: platforms::catalog::entry,
         read_host: crate::site::read_host,
         limits: Limits::default(),
+        credentials: platforms::credentials::Credentials::default(),
     };
     let key_of = |memory: u64, site: &Site| {
         let cell = cell(memory);

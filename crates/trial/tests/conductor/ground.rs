@@ -95,6 +95,7 @@ impl Ground {
             platforms: |kind| (kind == BARE.kind).then_some(&BARE),
             read_host,
             limits,
+            credentials: platforms::credentials::Credentials::default(),
         };
         let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
         Self { run, plan, site, folder }

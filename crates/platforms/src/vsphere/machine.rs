@@ -1,0 +1,203 @@
+//! A machine of the server while it is on: from power-on until its agent answers, and its end.
+
+use super::calls;
+use super::client::VsphereError;
+use super::keeper::{Keeper, Made};
+use super::leftovers;
+use crate::order::Launched;
+use machines::boot::DATA_FOLDER;
+use machines::link::{AgentLink, LinkError};
+use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::transport::Transport;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use telemetry::Targets;
+
+/// Pause between two looks at a machine that boots or shuts down.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// How long one attempt to reach the agent may take before the machine's address is asked for again.
+const ATTEMPT_LIMIT: Duration = Duration::from_secs(20);
+const CONSOLE: &str = "vSphere does not hand out the console of a machine";
+
+struct VsphereMachine {
+    keeper: Arc<Keeper>,
+    made: Made,
+    link: Option<AgentLink>,
+    address: SocketAddr,
+    command_line: Vec<String>,
+    decided: Decided,
+}
+
+pub fn start(
+    keeper: &Arc<Keeper>,
+    made: &Made,
+    decided: Decided,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let client = &keeper.client;
+    let call = calls::power_on(&made.reference);
+    let begun = Instant::now();
+    let limit = Duration::from_millis(keeper.settings.start_limit);
+    let powered = client.task(&call, "powering the machine on", limit);
+    let reached = powered.map_err(|error| error.while_doing("starting the machine")).and_then(|_| {
+        launched();
+        until_greeted(keeper, made, begun + limit)
+    });
+    let (link, address) = match reached {
+        Ok(reached) => reached,
+        Err(error) => {
+            // What is not off now is powered off before it is destroyed.
+            let _ = leftovers::power_off(client, &made.reference);
+            return Err(error);
+        }
+    };
+    let mut decided = decided;
+    let waited = format!("virtual, its agent greeted {:.1} s after power-on", begun.elapsed().as_secs_f64());
+    decided.insert("processor".to_owned(), Ok(waited));
+    let settings = &keeper.settings;
+    let words = ["vsphere", &settings.url, "template", &settings.template, "machine", &made.name, "agent"];
+    let mut command_line: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    command_line.push(address.to_string());
+    Ok(Box::new(VsphereMachine {
+        keeper: Arc::clone(keeper),
+        made: made.clone(),
+        link: Some(link),
+        address,
+        command_line,
+        decided,
+    }))
+}
+
+/// Waits until the machine has an address and its agent greets there.
+fn until_greeted(keeper: &Keeper, made: &Made, deadline: Instant) -> Result<(AgentLink, SocketAddr), MachineError> {
+    let limit = Duration::from_millis(keeper.settings.start_limit);
+    let mut last = "it never had an IP address; VMware Tools in the template tell it".to_owned();
+    loop {
+        let doing = "waiting for the machine's address";
+        let paths = ["guest.ipAddress", "runtime.powerState", "runtime.question"];
+        let about = keeper.client.properties(&made.reference, &paths).map_err(|error| error.while_doing(doing))?;
+        if about.text("runtime.powerState") == Some("poweredOff") {
+            let status = "it was powered off".to_owned();
+            return Err(MachineError::Ended { what: what(made), status, console: CONSOLE.to_owned() });
+        }
+        if let Some(question) = about.get("runtime.question").and_then(|question| question.text_at("text")) {
+            let why = format!("{} waits for an answer to vSphere's question: {}", what(made), question.trim());
+            return Err(MachineError::Unavailable { why });
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let console = format!("{CONSOLE}\n{last}");
+            return Err(MachineError::Silent { what: what(made), limit_s: limit.as_secs(), console });
+        }
+        if let Some(address) = about.text("guest.ipAddress").and_then(|text| text.parse().ok()).filter(is_usable) {
+            let address = SocketAddr::new(address, keeper.settings.agent_port);
+            let way = Transport::Tcp { address, token: made.token.clone() };
+            match way.connect(left.min(ATTEMPT_LIMIT)) {
+                Ok(link) => return Ok((link, address)),
+                // It may still boot, or have had this address before.
+                Err(error @ (LinkError::NotReached { .. } | LinkError::TooSlow(_) | LinkError::Closed)) => {
+                    last = error.to_string();
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        std::thread::sleep(LOOK_INTERVAL.min(left));
+    }
+}
+
+/// Addresses that an interface gives itself reach nobody.
+fn is_usable(address: &IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !address.is_link_local() && !address.is_unspecified(),
+        IpAddr::V6(address) => !address.is_unicast_link_local() && !address.is_unspecified(),
+    }
+}
+
+fn what(made: &Made) -> String {
+    format!("the machine {}", made.name)
+}
+
+impl VsphereMachine {
+    /// Asks the system inside to shut down. Returns whether the machine went off within the limit.
+    fn shuts_down(&self, limit: Duration) -> Result<bool, VsphereError> {
+        let (client, machine) = (&self.keeper.client, &self.made.reference);
+        let deadline = Instant::now() + limit;
+        if client.call(&calls::shut_down(machine)).is_err() {
+            // Without tools nobody inside hears it.
+            return Ok(false);
+        }
+        while Instant::now() < deadline {
+            let state = client.properties(machine, &["runtime.powerState"])?;
+            if state.text("runtime.powerState") == Some("poweredOff") {
+                return Ok(true);
+            }
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+        Ok(false)
+    }
+
+    fn power_off(&self) -> Result<(), MachineError> {
+        leftovers::power_off(&self.keeper.client, &self.made.reference)
+            .map_err(|error| error.while_doing("powering the machine off"))
+    }
+}
+
+impl Machine for VsphereMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        // `link` is taken only by what consumes the machine.
+        let Some(link) = &mut self.link else { unreachable!("a stopped machine is not there to be asked") };
+        link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &self.command_line
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn reached_at(&self, port: u16) -> Option<SocketAddr> {
+        Some((self.address.ip(), port).into())
+    }
+
+    /// The address that the tools tell may be that of a translation.
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::UNSPECIFIED.into()
+    }
+
+    fn data(&self) -> &str {
+        DATA_FOLDER
+    }
+
+    fn watched(&mut self) -> Watched {
+        Watched { targets: Targets::default(), asked: Vec::new() }
+    }
+
+    fn console(&self) -> String {
+        CONSOLE.to_owned()
+    }
+
+    fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        self.link = None;
+        match self.shuts_down(limit) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => self.power_off(),
+        }
+    }
+
+    fn cut(mut self: Box<Self>) -> Result<(), MachineError> {
+        self.link = None;
+        self.power_off()
+    }
+}
+
+impl Drop for VsphereMachine {
+    fn drop(&mut self) {
+        if self.link.take().is_some() {
+            // Nobody is left to hear why it could not be powered off.
+            let _ = self.power_off();
+        }
+    }
+}
