@@ -2,7 +2,7 @@
 
 use crate::link::AgentLink;
 use std::time::Duration;
-use telemetry::{QueryProbe, Targets};
+use telemetry::{QueryProbe, Series, Targets};
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
 ///
@@ -30,6 +30,10 @@ pub trait Machine: Send {
     fn data(&self) -> &str;
     /// The parts of it that can be watched from the host while it runs.
     fn watched(&mut self) -> Watched;
+    /// What its hypervisor counted of it between two moments of this host's monotonic clock, if it tells that only afterwards.
+    fn counted(&mut self, _from_ns: u64, _until_ns: u64) -> Option<Series> {
+        None
+    }
     /// Beginning and end of its output (a guest's console, or a process's standard error).
     fn console(&self) -> String;
     /// Asks it to end and waits; kills it at the limit. The agent must have been told to shut down before.

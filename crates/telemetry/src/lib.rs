@@ -22,6 +22,7 @@ mod hypervisor;
 mod journal;
 mod kernel;
 mod kvm;
+mod late;
 mod latest;
 mod layers;
 mod limits;
@@ -40,15 +41,17 @@ mod targets;
 mod tree;
 
 use record::facts::{Fact, Facts};
+pub use record::telemetry::Series;
 use record::telemetry::{Probe, Side};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tree::{Reading, Tree};
 
-pub use counter::Counter;
+pub use counter::{Counter, part};
 pub use cpu_time::cpu_time;
 pub use device::device_counts;
 pub use host_state::host_state;
+pub use late::{LateSample, late_series};
 pub use latest::{Latest, LatestSample};
 pub use sampler::{QueryProbe, Sampler};
 pub use sampling::{Grid, Sampling};

@@ -97,6 +97,8 @@ pub(crate) struct Running<'a> {
     pub(crate) instances: Vec<Instance>,
     /// The database that is worked with now, from 0.
     pub(crate) instance: u16,
+    /// When sampling began, by this host's monotonic clock.
+    pub(crate) sampled_from_ns: u64,
     /// What the host did around the measured window.
     pub(crate) host: HostWatch,
 }
@@ -123,6 +125,7 @@ impl<'a> Running<'a> {
             clock_read: None,
             instances,
             instance: 0,
+            sampled_from_ns: 0,
             host: HostWatch::default(),
         })
     }

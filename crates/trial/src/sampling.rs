@@ -33,6 +33,7 @@ impl Running<'_> {
             Err(AttemptError::Ask(AskError::Refused(failure))) => self.not_sampled("in the machine", &failure.why),
             Err(error) => return Err(error),
         }
+        self.sampled_from_ns = origin_ns;
         if self.is_elsewhere() {
             return Ok(None);
         }
@@ -62,11 +63,13 @@ impl Running<'_> {
             return Ok(());
         }
         let mut series = Vec::new();
+        let until_ns = monotonic_ns();
         if let Some(sampling) = on_host {
             sampling.mark();
             series.push(sampling.stop());
         }
         series.extend(self.samples_of_machine(machine)?);
+        series.extend(machine.counted(self.sampled_from_ns, until_ns));
         self.file(|folder| record::telemetry_files::write(folder, &series))?;
         Ok(())
     }

@@ -10,7 +10,6 @@ pub fn service_content() -> Call {
     Call::of(&Reference::new("ServiceInstance", "ServiceInstance"), "RetrieveServiceContent", &Xml::new())
 }
 
-#[expect(dead_code, reason = "counters use it")]
 pub fn current_time() -> Call {
     Call::of(&Reference::new("ServiceInstance", "ServiceInstance"), "CurrentTime", &Xml::new())
 }
@@ -156,7 +155,6 @@ pub fn cancel(task: &Reference) -> Call {
     Call::of(task, "CancelTask", &Xml::new())
 }
 
-#[expect(dead_code, reason = "counters use it")]
 /// The last samples of a machine's counters, each with the instances that it is asked of ("" for all together, "*" for each).
 pub fn samples(manager: &Reference, machine: &Reference, counters: &[(i32, &str)], interval_s: u32, most: u32) -> Call {
     let spec = Xml::new().reference("entity", machine).text("maxSample", most);

@@ -2,22 +2,32 @@
 
 use super::calls;
 use super::client::VsphereError;
+use super::counters;
 use super::keeper::{Keeper, Made};
 use super::leftovers;
 use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
+use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::transport::Transport;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telemetry::Targets;
+use telemetry::{LateSample, Series, Targets, late_series};
 
 /// Pause between two looks at a machine that boots or shuts down.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// How long one attempt to reach the agent may take before the machine's address is asked for again.
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(20);
+/// The server has a sample some seconds after the step that it covers.
+const LAST_SAMPLE_LIMIT: Duration = Duration::from_secs(45);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(2);
+/// Steps after the time that is asked for, which are told first.
+const SPARE_STEPS: u64 = 4;
+/// The server keeps an hour.
+const MOST_STEPS: u32 = 180;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const CONSOLE: &str = "vSphere does not hand out the console of a machine";
 
 struct VsphereMachine {
@@ -137,6 +147,37 @@ impl VsphereMachine {
         Ok(false)
     }
 
+    /// The samples of the time between. The last one of it comes some seconds later.
+    fn samples(&self, from_ns: u64, until_ns: u64) -> Result<Vec<LateSample>, String> {
+        const STEP_NS: u64 = counters::STEP_S as u64 * NANOS_PER_SECOND;
+        let client = &self.keeper.client;
+        let told = |error: VsphereError| error.to_string();
+        let performance = client.content.performance.as_ref().ok_or("the server counts nothing")?;
+        let list = client.properties(performance, &["perfCounter"]).map_err(told)?;
+        let known = counters::Known::of(list.get("perfCounter").ok_or("the server has no list of its counters")?);
+        let steps = until_ns.saturating_sub(from_ns) / STEP_NS + SPARE_STEPS;
+        let call = calls::samples(
+            performance,
+            &self.made.reference,
+            &known.asked(),
+            counters::STEP_S,
+            u32::try_from(steps).unwrap_or(u32::MAX).min(MOST_STEPS),
+        );
+        let deadline = Instant::now() + LAST_SAMPLE_LIMIT;
+        loop {
+            let before_ns = monotonic_ns();
+            let time = counters::current_time(&client.call(&calls::current_time()).map_err(told)?)?;
+            let now = (time, before_ns.midpoint(monotonic_ns()));
+            let found = known.samples(&client.call(&call).map_err(told)?)?;
+            let found = counters::between(found, now, (from_ns, u64::MAX));
+            let is_whole = found.iter().any(|sample| sample.at_ns.saturating_add(STEP_NS) > until_ns);
+            if is_whole || Instant::now() >= deadline {
+                return Ok(found.into_iter().filter(|sample| sample.at_ns <= until_ns).collect());
+            }
+            std::thread::sleep(SAMPLE_INTERVAL);
+        }
+    }
+
     fn power_off(&self) -> Result<(), MachineError> {
         leftovers::power_off(&self.keeper.client, &self.made.reference)
             .map_err(|error| error.while_doing("powering the machine off"))
@@ -173,6 +214,12 @@ impl Machine for VsphereMachine {
 
     fn watched(&mut self) -> Watched {
         Watched { targets: Targets::default(), asked: Vec::new() }
+    }
+
+    fn counted(&mut self, from_ns: u64, until_ns: u64) -> Option<Series> {
+        let begun = monotonic_ns();
+        let found = self.samples(from_ns, until_ns);
+        Some(late_series("vsphere", "vSphere's QueryPerf, every 20 s", found, monotonic_ns() - begun))
     }
 
     fn console(&self) -> String {

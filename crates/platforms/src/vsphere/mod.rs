@@ -6,6 +6,7 @@
 mod answer;
 mod calls;
 mod client;
+mod counters;
 mod devices;
 mod fault;
 mod http;

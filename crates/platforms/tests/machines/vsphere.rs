@@ -2,6 +2,7 @@
 
 use crate::place::{Place, example, open, shut_down, write_data};
 use crate::vcsim::{PASSWORD, USER, Vcsim};
+use machines::clock::monotonic_ns;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::{Scratch, sweep};
 use platforms::catalog::PlatformEntry;
@@ -120,7 +121,7 @@ fn a_machine_is_set_as_asked_and_nothing_is_left() {
     });
     let table = with(&vcsim.table("agent"), &more);
     let place = Place::on(vsphere(), &table, None);
-    let machine = place.start_on(vsphere(), &table);
+    let mut machine = place.start_on(vsphere(), &table);
     let names = ["vCPUs", "memory", "memory reservation", "latency sensitivity", "host CPUs", "network card"];
     let told: Vec<String> = names.iter().map(|name| format!("{name}: {}", decided(machine.as_ref(), name))).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
@@ -134,11 +135,25 @@ fn a_machine_is_set_as_asked_and_nothing_is_left() {
     assert!(decided(machine.as_ref(), "data disk").starts_with("nvme, independent_persistent, "));
     assert!(decided(machine.as_ref(), "CPU reservation").starts_with("all, "));
     assert!(!format!("{:?} {:?}", machine.decided(), machine.command_line()).contains(PASSWORD));
+    assert_is_counted(machine.as_mut());
     assert_eq!(vcsim.machines().len(), 2, "the machine with the data, and a copy");
     shut_down(machine);
     drop(place);
     assert_eq!(vcsim.machines().len(), 0);
     assert_eq!(folders_of_runs(&vcsim), 0);
+}
+
+/// vcsim has values of any past second.
+fn assert_is_counted(machine: &mut dyn Machine) {
+    let now_ns = monotonic_ns();
+    let series = machine.counted(now_ns.saturating_sub(60_000_000_000), now_ns).unwrap();
+    assert_eq!(series.probes[0].columns.why_not(), None);
+    let names: Vec<&str> = series.columns.iter().map(|column| column.name.as_str()).collect();
+    for name in ["vsphere.cpu.ready", "vsphere.cpu.costop", "vsphere.cpu.usage"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!((2..=4).contains(&series.samples.len()), "{:?}", series.samples);
+    assert!(series.samples.is_sorted_by_key(|sample| sample.at_ns));
 }
 
 #[test]
