@@ -2,6 +2,7 @@
 
 use crate::exit::Ended;
 use crate::host;
+use platforms::vsphere;
 use record::plan::{Cell, Plan};
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,18 @@ impl Tool {
     }
 }
 
+/// Fails if there is no user or password for a server that a trial of the plan uses.
+fn require_logins(plan: &Plan) -> Result<(), Ended> {
+    let credentials = host::credentials();
+    for cell in plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) {
+        let Some(("vsphere", table)) = study::kind_and_table(cell, "platform") else { continue };
+        let Ok(settings) = vsphere::settings::read(&table) else { continue };
+        vsphere::login::account(&settings, &credentials)
+            .map_err(|why| Ended::host(format!("contender {}: {why}", cell.contender)))?;
+    }
+    Ok(())
+}
+
 /// True if a trial of the plan runs on this platform. Data are loaded natively, whatever the contenders.
 fn is_on(plan: &Plan, kind: &str) -> bool {
     let mut kinds = planned(plan).filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
@@ -110,9 +123,11 @@ pub fn may_map_ids() -> bool {
     owners.into_iter().any(|owner| owner == uid || Some(owner) == name.as_deref())
 }
 
-/// Fails unless this host has every tool that trials of this plan need, and allows files of the needed size.
+/// Fails unless this host has every tool that trials of this plan need, allows files of the needed size, and can log in where
+/// machines are.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
     host::require_large_files(plan)?;
+    require_logins(plan)?;
     let needed = TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan));
     let missing: Vec<&Tool> = needed.filter(|tool| tool.find().is_none()).collect();
     if missing.is_empty() {

@@ -8,6 +8,7 @@ use crate::readiness;
 use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
 use platforms::libvirt;
 use platforms::oci::runtime::Runtime;
 use platforms::qemu::accelerator::{self, Probe};
@@ -44,6 +45,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     }
     can.insert("accelerator tcg".to_owned(), qemu_version());
     can.extend(held_back());
+    can.insert("login vsphere".to_owned(), login());
     let libvirt = libvirt::ready::answering(LIBVIRT_URI);
     can.insert(LIBVIRT.to_owned(), libvirt.map_or_else(Fact::unavailable, Fact::known));
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
@@ -180,6 +182,20 @@ fn told(tool: &Tool) -> Fact {
     match tool.find() {
         Some(file) => Fact::known(format!("{} (for {purpose})", file.display())),
         None => Fact::unavailable(format!("{program} is not installed; install Debian's package {package}")),
+    }
+}
+
+/// Whether there is a login for vCenter servers that a study names without one.
+fn login() -> Fact {
+    let Credentials { vsphere_user, vsphere_password } = host::credentials();
+    let unset = [(VSPHERE_USER, vsphere_user.is_some()), (VSPHERE_PASSWORD, vsphere_password.is_some())];
+    let unset: Vec<&str> = unset.into_iter().filter(|(_, is_set)| !is_set).map(|(name, _)| name).collect();
+    match unset[..] {
+        [] => Fact::known(format!("{VSPHERE_USER} and {VSPHERE_PASSWORD} are set (for platform vsphere)")),
+        _ => Fact::unavailable(format!(
+            "{} is not set; a study can name platform.user and platform.password_file instead",
+            unset.join(" and ")
+        )),
     }
 }
 

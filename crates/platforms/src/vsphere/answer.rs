@@ -93,7 +93,18 @@ pub fn parse(text: &str) -> Result<Node, AnswerError> {
     let first = body.and_then(|body| body.first_element_child());
     let first = first.ok_or_else(|| form(format!("a text of {} bytes has no body", text.len())))?;
     let node = converted(first);
-    if node.name == "Fault" { Err(AnswerError::Fault(Fault::of_answer(&node))) } else { Ok(node) }
+    match ended_session(&node) {
+        _ if node.name == "Fault" => Err(AnswerError::Fault(Fault::of_answer(&node))),
+        Some(fault) => Err(AnswerError::Fault(fault)),
+        None => Ok(node),
+    }
+}
+
+/// A list of properties may say that the session has ended in the place of each property.
+fn ended_session(answer: &Node) -> Option<Fault> {
+    let objects = answer.child("returnval")?.all("objects");
+    let faults = objects.flat_map(|object| object.all("missingSet")).filter_map(|missing| missing.child("fault"));
+    faults.map(Fault::of_task).find(|fault| fault.is("NotAuthenticated"))
 }
 
 /// Fails if elements are nested deeper than any answer's. The parser and we recurse into them.
@@ -208,6 +219,20 @@ mod tests {
         );
         let AnswerError::Fault(fault) = parse(&text).unwrap_err() else { panic!() };
         assert_eq!(fault.to_string(), "the user or the password is wrong (InvalidLogin: Login failure)");
+    }
+
+    #[test]
+    fn an_ended_session_is_a_fault_also_in_a_list_of_properties() {
+        let missing = |fault: &str| {
+            let fault = format!("<fault><fault xsi:type=\"{fault}\"/><localizedMessage>no</localizedMessage></fault>");
+            envelope(&format!(
+                "<R><returnval><objects><obj type=\"VirtualMachine\">vm-1</obj><missingSet><path>config</path>{fault}</missingSet>\
+                 </objects></returnval></R>"
+            ))
+        };
+        let AnswerError::Fault(fault) = parse(&missing("NotAuthenticated")).unwrap_err() else { panic!() };
+        assert!(fault.is("NotAuthenticated"), "{fault}");
+        assert_eq!(objects(&parse(&missing("NoPermission")).unwrap()).0[0].get("config"), None);
     }
 
     #[test]

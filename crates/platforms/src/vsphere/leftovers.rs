@@ -68,7 +68,11 @@ pub fn destroy_folder(client: &Client, folder: &Reference) -> Result<(), Vsphere
     let children = children.get("childEntity").map(super::answer::Node::references).unwrap_or_default();
     let mut failed = None;
     for machine in children.iter().filter(|child| child.kind == "VirtualMachine") {
-        failed = destroy_machine(client, machine).err().or(failed);
+        match destroy_machine(client, machine) {
+            // The others would wait as long for a server that does not answer.
+            Err(error @ VsphereError::Http { .. }) => return Err(error),
+            destroyed => failed = destroyed.err().or(failed),
+        }
     }
     // It would take its machines with it, but not one that is on.
     failed.map_or(Ok(()), Err)?;

@@ -11,7 +11,7 @@ use trust::Fingerprint;
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     pub struct VsphereSettings {
-        url: String, Holds::Text, "the vCenter server, such as https://vcenter.example; its API is at /sdk";
+        url: String, Holds::Text, "the vCenter server, such as https://vcenter.example";
         user: Option<String> = "", Holds::Text, "who logs in there; unless given, VSPHERE_USER";
         password_file: Option<PathBuf> = "", Holds::Text,
             "a file with the password that only you can read; unless given, VSPHERE_PASSWORD";
@@ -34,7 +34,7 @@ keys! {
         cpu_reservation: Reservation = "none", Holds::Choice(Reservation::NAMES), "how much of the vCPUs' clock rate is held for the machine";
         memory_reservation: Reservation = "none", Holds::Choice(Reservation::NAMES), "how much of its memory is held for it";
         latency_sensitivity: Sensitivity = "normal", Holds::Choice(Sensitivity::NAMES),
-            "vSphere's latency sensitivity; high gives each vCPU a core of its own and needs both reservations";
+            "the latency sensitivity of vSphere; high gives each vCPU a core of its own and needs both reservations";
         affinity: Option<String> = "", Holds::Text, "the host's CPUs that the vCPUs may use, such as 0-3,8";
         adapter: Option<Adapter> = "", Holds::Choice(Adapter::NAMES), "the adapter of the data disk; unless given, the template's";
         disk_mode: Option<DiskMode> = "", Holds::Choice(DiskMode::NAMES),
@@ -148,16 +148,19 @@ impl VsphereSettings {
     /// The address of the API, and the host in it.
     pub fn endpoint(&self) -> Result<(String, String), String> {
         let url = self.url.trim_end_matches('/');
-        let rest = url.strip_prefix("https://").ok_or("a URL that begins with https://")?;
+        let rest = url.strip_prefix("https://").unwrap_or(url);
+        if rest.contains("://") {
+            return Err("a URL that begins with https://".to_owned());
+        }
         let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
-        if authority.is_empty() || !authority.chars().all(is_plain) {
+        let is_odd = |letter: char| letter.is_whitespace() || letter.is_control() || "@?#\\%\"<>".contains(letter);
+        if authority.is_empty() || authority.contains(is_odd) {
             return Err("a URL with a host and, if need be, a port, but without a user".to_owned());
         }
         if !(path.is_empty() || path == "sdk") {
             return Err("a URL without a path, or with /sdk".to_owned());
         }
-        Ok((format!("{}/sdk", url.trim_end_matches("/sdk")), authority.to_owned()))
+        Ok((format!("https://{authority}/sdk"), authority.to_owned()))
     }
 
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>, String> {
@@ -315,7 +318,7 @@ mod tests {
             json!({ "fingerprint": "ab:cd" }),
             json!({ "fingerprint": "ab".repeat(32), "insecure": true }),
             json!({ "url": "https://me:secret@vc.test" }),
-            json!({ "url": "vc.test" }),
+            json!({ "url": "http://vc.test" }),
             json!({ "url": "https://vc.test/ui" }),
         ];
         let told: Vec<String> = bad.iter().map(|table| problems(table).join("; ")).collect();
@@ -344,9 +347,13 @@ mod tests {
             read(table.as_object().unwrap()).unwrap().endpoint()
         };
         let expected = ("https://vc.test:8989/sdk".to_owned(), "vc.test:8989".to_owned());
-        for url in
-            ["https://vc.test:8989", "https://vc.test:8989/", "https://vc.test:8989/sdk", "https://vc.test:8989/sdk/"]
-        {
+        for url in [
+            "https://vc.test:8989",
+            "https://vc.test:8989/",
+            "https://vc.test:8989/sdk",
+            "https://vc.test:8989/sdk/",
+            "vc.test:8989",
+        ] {
             assert_eq!(endpoint(url), Ok(expected.clone()), "{url}");
         }
     }

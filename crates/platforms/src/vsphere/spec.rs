@@ -149,11 +149,8 @@ impl Wanted<'_> {
             amount => format!("all, {amount} {unit}"),
         };
         let affinity = self.affinity();
-        let host_cpus = if affinity.is_empty() {
-            Err("vSphere chooses them while the machine runs".to_owned())
-        } else {
-            Ok(cpu_list::written(&affinity))
-        };
+        // Numbers of CPUs of another host, so they are not the "host CPUs" of other platforms.
+        let affinity = if affinity.is_empty() { "none".to_owned() } else { cpu_list::written(&affinity) };
         let card = devices::card(config).map(|(kind, network)| match network {
             Some(Network::Standard { name, .. }) => format!("{kind} on {name}"),
             Some(Network::Distributed { group, .. }) => format!("{kind} on the distributed port group {group}"),
@@ -164,7 +161,7 @@ impl Wanted<'_> {
         say("processor", Ok("virtual".to_owned()));
         // The host keeps no blocks of a machine's disks in its memory.
         say("data cached twice", Ok("no".to_owned()));
-        say("host CPUs", host_cpus);
+        say("CPU affinity", Ok(affinity));
         say("vCPUs", Ok(format!("{}, {} to a socket", self.vcpus, self.settings.cores_per_socket)));
         say("memory", Ok(format!("{} MiB", self.memory_mib())));
         say("CPU reservation", Ok(reserved(self.reserved_mhz(), "MHz")));

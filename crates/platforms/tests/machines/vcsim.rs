@@ -93,11 +93,20 @@ impl Vcsim {
         })
     }
 
+    /// Ends all sessions, as a server does with those that were idle for long.
+    pub fn forget_sessions(&self) {
+        self.ask("forget");
+    }
+
     /// Names of all folders of its inventory.
     pub fn folders(&self) -> Vec<String> {
+        self.ask("folders")
+    }
+
+    fn ask(&self, what: &str) -> Vec<String> {
         let mut asked = self.asked.lock().unwrap();
         let (stdin, stdout) = &mut *asked;
-        stdin.write_all(b"\n").unwrap();
+        stdin.write_all(format!("{what}\n").as_bytes()).unwrap();
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         line.trim().split('\t').map(str::to_owned).collect()
@@ -153,7 +162,7 @@ fn built() -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).unwrap();
     let aside = folder.join(format!("building-{}", std::process::id()));
-    let launch = Launch::new(&["go", "build", "-o", aside.to_str().unwrap(), "."]).folder(SOURCES);
+    let launch = Launch::new(&["go", "build", "-o", aside.to_str().unwrap(), "main.go"]).folder(SOURCES);
     let built = launch.run_to_any_end(BUILD_LIMIT, &mut |line| println!("{line}"));
     let built = built.map_err(|error| format!("vcsim cannot be built: {error}"))?;
     if !built.status.success() {

@@ -122,14 +122,14 @@ fn a_machine_is_set_as_asked_and_nothing_is_left() {
     let table = with(&vcsim.table("agent"), &more);
     let place = Place::on(vsphere(), &table, None);
     let mut machine = place.start_on(vsphere(), &table);
-    let names = ["vCPUs", "memory", "memory reservation", "latency sensitivity", "host CPUs", "network card"];
+    let names = ["vCPUs", "memory", "memory reservation", "latency sensitivity", "CPU affinity", "network card"];
     let told: Vec<String> = names.iter().map(|name| format!("{name}: {}", decided(machine.as_ref(), name))).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     vCPUs: 2, 2 to a socket
     memory: 512 MiB
     memory reservation: all, 512 MiB
     latency sensitivity: high
-    host CPUs: 0-1
+    CPU affinity: 0-1
     network card: VirtualVmxnet3 on VM Network
     "#);
     assert!(decided(machine.as_ref(), "data disk").starts_with("nvme, independent_persistent, "));
@@ -214,6 +214,20 @@ fn a_machine_that_does_not_come_up_says_why_and_is_destroyed() {
     );
     let told = fails(&vcsim, "slow", &soon);
     assert!(told.contains("powering the machine on did not end within 1 s"), "{told}");
+}
+
+#[test]
+fn a_session_that_has_ended_is_begun_again() {
+    let Some(vcsim) = Vcsim::start() else { return };
+    let table = vcsim.table("agent");
+    let place = Place::on(vsphere(), &table, None);
+    vcsim.forget_sessions();
+    let machine = place.start_on(vsphere(), &table);
+    vcsim.forget_sessions();
+    shut_down(machine);
+    vcsim.forget_sessions();
+    drop(place);
+    assert_eq!((vcsim.machines().len(), folders_of_runs(&vcsim)), (0, 0));
 }
 
 #[test]

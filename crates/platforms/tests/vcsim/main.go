@@ -1,7 +1,7 @@
 // A simulated vCenter server for the tests of the platform "vsphere".
 //
 // It prints its address and the SHA-256 of its certificate. For each line of its standard input it prints the names of all
-// folders. It ends when its standard input does.
+// folders; the line "forget" ends all sessions before. It ends when its standard input does.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os"
 
 	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/types"
 )
 
 func main() {
@@ -32,6 +33,9 @@ func main() {
 	fmt.Printf("%s %x\n", server.URL.Host, sha256.Sum256(server.Certificate().Raw))
 	asked := bufio.NewScanner(os.Stdin)
 	for asked.Scan() {
+		if asked.Text() == "forget" {
+			forgetSessions()
+		}
 		for _, folder := range simulator.Map.All("Folder") {
 			fmt.Print(folder.Entity().Name, "\t")
 		}
@@ -39,4 +43,14 @@ func main() {
 	}
 	server.Close()
 	model.Remove()
+}
+
+// What a server does with a session that was idle for long.
+func forgetSessions() {
+	ctx, manager := simulator.SpoofContext(), simulator.Map.SessionManager()
+	var keys []string
+	for _, session := range ctx.Session.Get(manager.Self).(*simulator.SessionManager).SessionList {
+		keys = append(keys, session.Key)
+	}
+	manager.TerminateSession(ctx, &types.TerminateSession{SessionId: keys})
 }
