@@ -149,6 +149,8 @@ pub fn shown(text: &str) -> String {
 pub struct Object {
     pub reference: Reference,
     pub properties: BTreeMap<String, Node>,
+    /// Why a property that was asked for is not among them, such as a missing right. One that is only unset has no reason.
+    pub missing: Option<Fault>,
 }
 
 impl Object {
@@ -178,7 +180,8 @@ pub fn objects(answer: &Node) -> (Vec<Object>, Option<String>) {
         let reference = node.reference_at("obj")?;
         let properties =
             node.all("propSet").filter_map(|set| Some((set.text_at("name")?.to_owned(), set.child("val")?.clone())));
-        Some(Object { reference, properties: properties.collect() })
+        let missing = node.all("missingSet").find_map(|missing| missing.child("fault")).map(Fault::of_task);
+        Some(Object { reference, properties: properties.collect(), missing })
     };
     (page.all("objects").filter_map(object).collect(), page.text_at("token").map(str::to_owned))
 }
@@ -232,7 +235,10 @@ mod tests {
         };
         let AnswerError::Fault(fault) = parse(&missing("NotAuthenticated")).unwrap_err() else { panic!() };
         assert!(fault.is("NotAuthenticated"), "{fault}");
-        assert_eq!(objects(&parse(&missing("NoPermission")).unwrap()).0[0].get("config"), None);
+        let (found, _) = objects(&parse(&missing("NoPermission")).unwrap());
+        assert!(
+            found[0].get("config").is_none() && found[0].missing.as_ref().is_some_and(|fault| fault.is("NoPermission"))
+        );
     }
 
     #[test]

@@ -138,7 +138,15 @@ impl Client {
     pub fn properties(&self, of: &Reference, paths: &[&str]) -> Result<Object, VsphereError> {
         let answer = self.call(&calls::properties(&self.content.collector, of, paths))?;
         let found = answer::objects(&answer).0.into_iter().next();
-        found.ok_or_else(|| self.form("RetrievePropertiesEx", format!("it has no {} {}", of.kind, of.id)))
+        let found =
+            found.ok_or_else(|| self.form("RetrievePropertiesEx", format!("it has no {} {}", of.kind, of.id)))?;
+        match found.missing {
+            None => Ok(found),
+            Some(fault) => {
+                let (server, doing) = (self.server.clone(), format!("reading {}", paths.join(", ")));
+                Err(VsphereError::Fault { server, doing, fault: Box::new(fault) })
+            }
+        }
     }
 
     /// All objects of these kinds below another, with these properties.

@@ -243,3 +243,126 @@ pub fn network(found: &Object, switch: Option<&str>) -> Network {
         _ => Network::Standard { name: found.name(), reference: Some(found.reference.clone()) },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::parse;
+    use super::*;
+
+    const DEVICES: &str = "<hardware>\
+        <device xsi:type=\"VirtualLsiLogicController\"><key>1000</key><busNumber>0</busNumber></device>\
+        <device xsi:type=\"VirtualDisk\"><key>2000</key><backing xsi:type=\"VirtualDiskFlatVer2BackingInfo\">\
+        <fileName>[d] a/a.vmdk</fileName><diskMode>persistent</diskMode></backing>\
+        <controllerKey>1000</controllerKey><unitNumber>0</unitNumber></device>\
+        <device xsi:type=\"VirtualDisk\"><key>2001</key><backing xsi:type=\"VirtualDiskFlatVer2BackingInfo\">\
+        <fileName>[d] a/b.vmdk</fileName><datastore type=\"Datastore\">ds-1</datastore><diskMode>persistent</diskMode>\
+        <thinProvisioned>false</thinProvisioned><eagerlyScrub>true</eagerlyScrub><parent><fileName>x</fileName></parent></backing>\
+        <controllerKey>1000</controllerKey><unitNumber>1</unitNumber><capacityInKB>4096</capacityInKB></device>\
+        <device xsi:type=\"VirtualE1000\"><key>4000</key><backing xsi:type=\"VirtualEthernetCardNetworkBackingInfo\">\
+        <deviceName>VM Network</deviceName></backing><macAddress>00:50:56:00:00:01</macAddress></device></hardware>";
+
+    fn config() -> Node {
+        let text = format!(
+            "<E xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><Body><config>{DEVICES}</config></Body></E>"
+        );
+        parse(&text).unwrap()
+    }
+
+    #[test]
+    fn the_data_disk_is_the_last_one() {
+        let disk = data_disk(&config()).unwrap();
+        assert_eq!(disk.key, 2001);
+        assert_eq!(disk.described(), "lsilogic, persistent, eager_zeroed, hanging on another disk, [d] a/b.vmdk");
+        assert_eq!(data_disk(&Node::default()), None);
+    }
+
+    #[test]
+    fn what_is_already_so_is_not_changed() {
+        let same = data_disk_changes(&config(), Some(Adapter::Lsilogic), Some(DiskMode::Persistent)).unwrap();
+        assert!(same.is_empty());
+        let network = Network::Standard { name: "VM Network".to_owned(), reference: None };
+        assert!(card_changes(&config(), None, Some(&network)).unwrap().is_empty());
+        assert!(data_disk_changes(&Node::default(), None, None).is_err());
+        assert!(card_changes(&Node::default(), None, None).is_err());
+    }
+
+    #[test]
+    fn a_disk_moves_to_an_adapter_that_is_added() {
+        let moved = data_disk_changes(&config(), Some(Adapter::Pvscsi), Some(DiskMode::Independent)).unwrap();
+        insta::assert_snapshot!(moved.lines(), @r#"
+        <deviceChange xsi:type="VirtualDeviceConfigSpec">
+        <operation>add</operation>
+        <device xsi:type="ParaVirtualSCSIController">
+        <key>-101</key>
+        <busNumber>1</busNumber>
+        <sharedBus>noSharing</sharedBus>
+        </device>
+        </deviceChange>
+        <deviceChange xsi:type="VirtualDeviceConfigSpec">
+        <operation>edit</operation>
+        <device xsi:type="VirtualDisk">
+        <key>2001</key>
+        <backing xsi:type="VirtualDiskFlatVer2BackingInfo">
+        <fileName>[d] a/b.vmdk</fileName>
+        <datastore type="Datastore">ds-1</datastore>
+        <diskMode>independent_persistent</diskMode>
+        <thinProvisioned>false</thinProvisioned>
+        </backing>
+        <controllerKey>-101</controllerKey>
+        <unitNumber>0</unitNumber>
+        <capacityInKB>4096</capacityInKB>
+        </device>
+        </deviceChange>
+        "#);
+    }
+
+    #[test]
+    fn a_card_of_another_type_replaces_the_first() {
+        let replaced = card_changes(&config(), Some(Nic::Vmxnet3), None).unwrap();
+        insta::assert_snapshot!(replaced.lines(), @r#"
+        <deviceChange xsi:type="VirtualDeviceConfigSpec">
+        <operation>remove</operation>
+        <device xsi:type="VirtualE1000">
+        <key>4000</key>
+        </device>
+        </deviceChange>
+        <deviceChange xsi:type="VirtualDeviceConfigSpec">
+        <operation>add</operation>
+        <device xsi:type="VirtualVmxnet3">
+        <key>-201</key>
+        <backing xsi:type="VirtualEthernetCardNetworkBackingInfo">
+        <deviceName>VM Network</deviceName>
+        </backing>
+        <connectable>
+        <startConnected>true</startConnected>
+        <allowGuestControl>true</allowGuestControl>
+        <connected>true</connected>
+        </connectable>
+        <addressType>generated</addressType>
+        </device>
+        </deviceChange>
+        "#);
+        let network = Network::Distributed { switch: "50 1e".to_owned(), group: "dvportgroup-7".to_owned() };
+        let edited = card_changes(&config(), None, Some(&network)).unwrap();
+        insta::assert_snapshot!(edited.lines(), @r#"
+        <deviceChange xsi:type="VirtualDeviceConfigSpec">
+        <operation>edit</operation>
+        <device xsi:type="VirtualE1000">
+        <key>4000</key>
+        <backing xsi:type="VirtualEthernetCardDistributedVirtualPortBackingInfo">
+        <port>
+        <switchUuid>50 1e</switchUuid>
+        <portgroupKey>dvportgroup-7</portgroupKey>
+        </port>
+        </backing>
+        <connectable>
+        <startConnected>true</startConnected>
+        <allowGuestControl>true</allowGuestControl>
+        <connected>true</connected>
+        </connectable>
+        <addressType>generated</addressType>
+        </device>
+        </deviceChange>
+        "#);
+    }
+}

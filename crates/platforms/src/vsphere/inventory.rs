@@ -197,7 +197,11 @@ mod tests {
     fn named(names: &[&str]) -> Vec<Object> {
         let object = |name: &&str| {
             let name = Node { text: (*name).to_owned(), ..Node::default() };
-            Object { reference: Reference::new("Folder", "f"), properties: BTreeMap::from([("name".to_owned(), name)]) }
+            Object {
+                reference: Reference::new("Folder", "f"),
+                properties: BTreeMap::from([("name".to_owned(), name)]),
+                missing: None,
+            }
         };
         names.iter().map(object).collect()
     }
