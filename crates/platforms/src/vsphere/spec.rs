@@ -21,7 +21,8 @@ pub struct Wanted<'a> {
     /// The share of its vCPUs' time that it may use.
     pub cpu_quota: Option<f64>,
     pub network: Option<&'a Network>,
-    /// Whether it is the copy of a trial. Others keep the disk's mode, so that they can be copied.
+    /// Whether it is the copy of a trial. The machine that data are loaded in keeps the template's hardware: a study's shape is none
+    /// for loading, and what is reserved for a trial must not be reserved for both.
     pub is_copy: bool,
     /// The words for the agent inside.
     pub words: &'a [(&'a str, &'a str)],
@@ -68,13 +69,24 @@ impl Wanted<'_> {
         let mode = settings.disk_mode.filter(|_| self.is_copy);
         let changes = devices::data_disk_changes(config, settings.adapter, mode)?;
         let changes = changes.and(&devices::card_changes(config, settings.nic, self.network)?);
+        let option = |(name, value): &(String, String)| Xml::new().text("key", name).string("value", value);
+        let spec = if self.is_copy { self.hardware(config, &changes) } else { changes };
+        let spec =
+            self.extra_config().iter().fold(spec, |spec, pair| spec.typed("extraConfig", "OptionValue", &option(pair)));
+        let locked = settings.memory_reservation == Reservation::All;
+        Ok(if self.is_copy { spec.text("memoryReservationLockedToMax", locked) } else { spec })
+    }
+
+    /// Processors and memory, with the changes of devices in their place between them.
+    fn hardware(&self, config: &Node, changes: &Xml) -> Xml {
+        let settings = self.settings;
         let cpu = Xml::new().text("reservation", self.reserved_mhz()).text("limit", self.limit_mhz());
         let memory = Xml::new().text("reservation", self.reserved_mib()).text("limit", UNLIMITED);
         let spec = Xml::new()
             .text("numCPUs", self.vcpus)
             .text("numCoresPerSocket", settings.cores_per_socket)
             .text("memoryMB", self.memory_mib())
-            .and(&changes)
+            .and(changes)
             .within("cpuAllocation", &cpu)
             .within("memoryAllocation", &memory)
             .within("latencySensitivity", &Xml::new().text("level", settings.latency_sensitivity.name()));
@@ -82,17 +94,13 @@ impl Wanted<'_> {
         // A cluster may refuse even an empty list where there was none.
         let is_pinned = !affinity.is_empty() || config.at("cpuAffinity.affinitySet").is_some();
         let set = affinity.iter().fold(Xml::new(), |set, cpu| set.text("affinitySet", cpu));
-        let spec = if is_pinned { spec.within("cpuAffinity", &set) } else { spec };
-        let option = |(name, value): &(String, String)| Xml::new().text("key", name).string("value", value);
-        let spec =
-            self.extra_config().iter().fold(spec, |spec, pair| spec.typed("extraConfig", "OptionValue", &option(pair)));
-        Ok(spec.text("memoryReservationLockedToMax", settings.memory_reservation == Reservation::All))
+        if is_pinned { spec.within("cpuAffinity", &set) } else { spec }
     }
 
     /// What the server made of it, by name; fails if that is not what was asked for.
     pub fn read_back(&self, config: &Node) -> Result<Decided, String> {
         let found = |path: &str| config.text_at(path).unwrap_or("nothing").to_owned();
-        let mut asked: Vec<(&str, String, String)> = vec![
+        let hardware: Vec<(&str, String, String)> = vec![
             ("the number of vCPUs", found("hardware.numCPU"), self.vcpus.to_string()),
             ("cores of a socket", found("hardware.numCoresPerSocket"), self.settings.cores_per_socket.to_string()),
             ("memory in MiB", found("hardware.memoryMB"), self.memory_mib().to_string()),
@@ -111,7 +119,9 @@ impl Wanted<'_> {
             .flat_map(|set| set.all("affinitySet"))
             .filter_map(|cpu| cpu.text.parse().ok())
             .collect();
-        asked.push(("the CPU affinity", cpu_list::written(&pinned), cpu_list::written(&self.affinity())));
+        let affinity = ("the CPU affinity", cpu_list::written(&pinned), cpu_list::written(&self.affinity()));
+        let hardware = hardware.into_iter().chain([affinity]);
+        let mut asked: Vec<(&str, String, String)> = hardware.filter(|_| self.is_copy).collect();
         let extra = |name: &str| {
             let mut all = config.all("extraConfig");
             all.find(|option| option.text_at("key") == Some(name)).and_then(|option| option.text_at("value"))
@@ -179,5 +189,98 @@ impl Wanted<'_> {
             say(name, Ok(value.to_owned()));
         }
         decided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::parse;
+    use super::super::settings;
+    use super::*;
+    use serde_json::json;
+
+    const CONFIG: &str = "<config><version>vmx-19</version><hardware><numCPU>NUMBER</numCPU><numCoresPerSocket>2</numCoresPerSocket>\
+        <memoryMB>1024</memoryMB><device xsi:type=\"ParaVirtualSCSIController\"><key>1000</key></device>\
+        <device xsi:type=\"VirtualDisk\"><key>2000</key><backing><fileName>[d] a.vmdk</fileName><diskMode>persistent</diskMode>\
+        </backing><controllerKey>1000</controllerKey></device><device xsi:type=\"VirtualVmxnet3\"><key>4000</key><backing>\
+        <deviceName>N</deviceName></backing><macAddress>00</macAddress></device></hardware>\
+        <cpuAllocation><reservation>10000</reservation><limit>5000</limit></cpuAllocation>\
+        <memoryAllocation><reservation>1024</reservation><limit>-1</limit></memoryAllocation>\
+        <latencySensitivity><level>high</level></latencySensitivity><cpuAffinity><affinitySet>2</affinitySet><affinitySet>3</affinitySet>\
+        </cpuAffinity><extraConfig><key>a.b</key><value>c</value></extraConfig></config>";
+
+    fn config(vcpus: &str) -> Node {
+        let text = CONFIG.replace("NUMBER", vcpus);
+        parse(&format!("<E xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><Body>{text}</Body></E>")).unwrap()
+    }
+
+    fn asked() -> VsphereSettings {
+        let table = json!({
+            "url": "vc.test", "template": "t", "latency_sensitivity": "high", "cpu_reservation": "all", "memory_reservation": "all",
+            "cores_per_socket": 2, "affinity": "2-3", "host": "h", "extra_config": ["a.b=c"],
+        });
+        settings::read(table.as_object().unwrap()).unwrap()
+    }
+
+    fn wanted<'a>(settings: &'a VsphereSettings, words: &'a [(&'a str, &'a str)], is_copy: bool) -> Wanted<'a> {
+        let (vcpus, memory_bytes, host_mhz, cpu_quota) = (4, 1 << 30, 2_500, Some(0.5));
+        Wanted { settings, vcpus, memory_bytes, host_mhz, cpu_quota, network: None, is_copy, words }
+    }
+
+    #[test]
+    fn all_hardware_of_a_copy_is_set_in_the_order_of_the_definition() {
+        let settings = asked();
+        let words = [("token", "0123")];
+        insta::assert_snapshot!(wanted(&settings, &words, true).spec(&config("1")).unwrap().lines(), @r#"
+        <numCPUs>4</numCPUs>
+        <numCoresPerSocket>2</numCoresPerSocket>
+        <memoryMB>1024</memoryMB>
+        <cpuAllocation>
+        <reservation>10000</reservation>
+        <limit>5000</limit>
+        </cpuAllocation>
+        <memoryAllocation>
+        <reservation>1024</reservation>
+        <limit>-1</limit>
+        </memoryAllocation>
+        <latencySensitivity>
+        <level>high</level>
+        </latencySensitivity>
+        <cpuAffinity>
+        <affinitySet>2</affinitySet>
+        <affinitySet>3</affinitySet>
+        </cpuAffinity>
+        <extraConfig xsi:type="OptionValue">
+        <key>guestinfo.bakeoff.token</key>
+        <value xsi:type="xsd:string">0123</value>
+        </extraConfig>
+        <extraConfig xsi:type="OptionValue">
+        <key>a.b</key>
+        <value xsi:type="xsd:string">c</value>
+        </extraConfig>
+        <memoryReservationLockedToMax>true</memoryReservationLockedToMax>
+        "#);
+        insta::assert_snapshot!(wanted(&settings, &words, false).spec(&config("1")).unwrap().lines(), @r#"
+        <extraConfig xsi:type="OptionValue">
+        <key>guestinfo.bakeoff.token</key>
+        <value xsi:type="xsd:string">0123</value>
+        </extraConfig>
+        <extraConfig xsi:type="OptionValue">
+        <key>a.b</key>
+        <value xsi:type="xsd:string">c</value>
+        </extraConfig>
+        "#);
+    }
+
+    #[test]
+    fn what_is_not_as_asked_is_told() {
+        let settings = asked();
+        assert!(wanted(&settings, &[], true).read_back(&config("4")).is_ok());
+        assert_eq!(
+            wanted(&settings, &[], true).read_back(&config("1")).unwrap_err(),
+            "the number of vCPUs is 1 and not 4"
+        );
+        assert!(wanted(&settings, &[], false).read_back(&config("1")).is_ok(), "the machine that data are loaded in");
+        assert!(wanted(&settings, &[], true).read_back(&Node::default()).is_err());
     }
 }
