@@ -269,7 +269,7 @@ fn the_next_run_destroys_what_a_killed_one_left() {
     assert_eq!(vcsim.machines().len(), 1);
     owner.kill().unwrap();
     owner.wait().unwrap();
-    let told = sweep(&parent).unwrap().join("; ");
+    let told = sweep(&parent, &platforms::leftovers::undo).unwrap().join("; ");
     let expected = format!("{} may still have bakeoff-run.", vcsim.address);
     assert!(told.contains(&expected), "{told}");
     let notes = opened().notes().join("; ");
