@@ -1,7 +1,8 @@
 //! From start to the first transaction on each platform, against native machines or QEMU in the same run; and whether the line to
 //! another host is silent while a window is measured.
 //!
-//! Another host is this one, reached by an ssh server of our own. What goes over the line is read from the kernel's sockets.
+//! Another host is this one, reached by an ssh server of our own. What goes over the line is read from the kernel's sockets. The
+//! libvirt is the system's own, which must be running.
 
 use super::Ground;
 use super::bar::{Asked, Bar, median, spread, verdict};
@@ -17,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const CONTAINER_BAR: f64 = 1.3;
+const LIBVIRT_BAR: f64 = 1.2;
 const SSH_BAR_S: f64 = 1.0;
 const MEASURED_MS: u64 = 5_000;
 /// A message may be on its way at both ends of the window.
@@ -65,6 +67,14 @@ name     = "gvisor"
 platform = { kind = "oci", runtime = "runsc" }
 
 [[contender]]
+name     = "vm"
+platform = { kind = "qemu", accelerator = "auto" }
+
+[[contender]]
+name     = "libvirt"
+platform = { kind = "libvirt", accelerator = "auto" }
+
+[[contender]]
 name     = "ssh"
 platform = { kind = "host", host = "here", ssh_options = ["-F", "CONFIG"] }
 "#;
@@ -88,24 +98,29 @@ pub fn race(ground: &Ground, rounds: u32) -> anyhow::Result<()> {
     for (name, seconds) in &taken {
         println!("  {name}: {}", spread(seconds.clone()));
     }
-    let pairs = |name: &str, value: fn(f64, f64) -> f64| {
-        let pairs = of(name).into_iter().zip(of("native")).map(|(own, native)| value(own, native));
+    let pairs = |name: &str, base: &str, value: fn(f64, f64) -> f64| {
+        let pairs = of(name).into_iter().zip(of(base)).map(|(own, base)| value(own, base));
         median(pairs.collect())
     };
-    let ratio = |name: &str| pairs(name, |own, native| own / native);
+    let ratio = |name: &str, base: &str| pairs(name, base, |own, base| own / base);
     let windows: Vec<(u64, u64)> = windows(&events, "ssh");
     let bytes: Vec<f64> = windows.iter().filter_map(|window| sent_in(&sent, *window)).collect();
     let most = if bytes.len() == windows.len() { bytes.iter().copied().fold(0.0, f64::max) } else { f64::NAN };
     let mut bars: Vec<Bar> = ["runc", "crun", "gvisor"]
         .map(|name| Bar {
             what: format!("{name}: time to the first transaction, of a native machine's"),
-            found: ratio(name),
+            found: ratio(name, "native"),
             asked: Asked::AtMost(CONTAINER_BAR),
         })
         .into();
     bars.push(Bar {
+        what: "libvirt: time to the first transaction, of QEMU's without it".to_owned(),
+        found: ratio("libvirt", "vm"),
+        asked: Asked::AtMost(LIBVIRT_BAR),
+    });
+    bars.push(Bar {
         what: "ssh: time to the first transaction, more than a native machine's, s".to_owned(),
-        found: pairs("ssh", |own, native| own - native),
+        found: pairs("ssh", "native", |own, native| own - native),
         asked: Asked::AtMost(SSH_BAR_S),
     });
     bars.push(Bar {
