@@ -13,7 +13,6 @@ use engines::statement::Dialect;
 use machines::clock::monotonic_ns;
 use record::looks::Look;
 use record::waits::{REASON_BYTES, cut};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Why some facts of a server that was there already are not known.
@@ -60,7 +59,7 @@ impl Database {
         matches!(self.origin, Origin::Found)
     }
 
-    /// Uses the database at this endpoint; also returns what it says of itself. Its settings are not read back.
+    /// Uses the database at this endpoint; also returns what it says of itself.
     pub fn found(endpoint: Endpoint) -> Result<(Self, ServerReport), SessionError> {
         let question = match endpoint.dialect() {
             Dialect::Sqlite => "SELECT sqlite_version()",
@@ -74,7 +73,9 @@ impl Database {
             })?;
             Ok(version)
         })?;
-        let report = ServerReport { version, effective: BTreeMap::new(), endpoint };
+        // Its login may not let us read them. The comparison then lacks them, which is no reason not to measure.
+        let effective = connection.ask(|admin| admin.effective()).unwrap_or_default();
+        let report = ServerReport { version, effective, endpoint };
         Ok((Self { origin: Origin::Found, connection, waits: None }, report))
     }
 
@@ -147,12 +148,11 @@ impl Database {
         choose.map_err(|source| LoadError::Script { doing: "choosing the journal", source })
     }
 
-    /// The process of the server; `None` if it is that of the first database.
-    pub fn process(&self) -> Result<Option<u32>, &'static str> {
+    /// The process of the server; `None` if it is that of the first database, or if it may be anywhere.
+    pub fn process(&self) -> Option<u32> {
         match &self.origin {
-            Origin::Started(server) => Ok(Some(server.process())),
-            Origin::OfFirst => Ok(None),
-            Origin::Found => Err(NOT_OURS),
+            Origin::Started(server) => Some(server.process()),
+            Origin::OfFirst | Origin::Found => None,
         }
     }
 

@@ -76,7 +76,11 @@ pub enum Request {
     Load {
         workload: Chosen,
         writers: u32,
+        /// Whether the database keeps a list of these tables, for [`Request::DropListed`].
+        is_listed: bool,
     },
+    /// Drops the tables that the database has a list of, and the list.
+    DropListed,
     /// Compares checksums of all tables with those by the workload's definition.
     Verify {
         workload: Chosen,

@@ -1,6 +1,7 @@
 //! Answers requests, one after another.
 
 use crate::database::Database;
+use crate::listed;
 use crate::loading;
 use crate::looks::LookWatch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
@@ -160,8 +161,7 @@ impl Service {
             }
             Request::StartSampling { origin_ns } => {
                 self.running(instance)?;
-                let processes = self.databases.values().map(Database::process).collect::<Result<Vec<_>, _>>()?;
-                let processes: Vec<u32> = processes.into_iter().flatten().collect();
+                let processes: Vec<u32> = self.databases.values().filter_map(Database::process).collect();
                 self.sampling = Some(sampling::start(&self.place.data, &processes, origin_ns)?);
                 Reply::Done
             }
@@ -229,9 +229,16 @@ impl Service {
                 let dropped = tables::drop(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect())?;
                 Reply::Cleaned(dropped)
             }
-            Request::Load { workload, writers } => {
+            Request::DropListed => {
+                let mut admin = engines::catalog::admin(&endpoint)?;
+                Reply::Cleaned(listed::drop(admin.as_mut())?)
+            }
+            Request::Load { workload, writers, is_listed } => {
                 let workload = chosen(&workload)?;
                 self.running(instance)?.make_ready_to_load()?;
+                if is_listed {
+                    listed::list(workload.dataset(), engines::catalog::admin(&endpoint)?.as_mut())?;
+                }
                 let rows = loading::load(workload.dataset(), &endpoint, writers, &mut progress)?;
                 Reply::Loaded { rows }
             }

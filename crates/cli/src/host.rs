@@ -1,10 +1,8 @@
 //! This host as a place for runs: folders that only we may write, limits, CPUs, memory.
 
 use crate::exit::Ended;
-use crate::origin;
 use anyhow::{Context, Result};
 use machines::owned::{self, ForeignError};
-use machines::scratch::Scratch;
 use platforms::credentials::Credentials;
 use record::plan::Plan;
 use rustix::fs::Mode;
@@ -13,10 +11,7 @@ use settings::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trial::limits::Limits;
 use trial::queue::Queue;
-use trial::rehearsal::REHEARSED;
-use trial::site::Site;
 
 /// How deep the cache is checked: down to an image's tree and a data disk's file. It is not checked within the tree,
 /// where a guest's own users may write.
@@ -99,35 +94,7 @@ pub fn memory_bytes() -> u64 {
     u64::from(info.mem_unit) * info.totalram
 }
 
-/// The place for the few files of a rehearsal, which lasts as long as the folder is held.
-pub fn rehearsal_site() -> Result<(Site, Scratch)> {
-    let real = site()?;
-    let folder = Scratch::create(&real.scratch, &format!("rehearsal-{}", std::process::id()))?;
-    let cache = folder.path().to_owned();
-    Ok((Site { scratch: cache.join("scratch"), cache, platforms: |_| Some(&REHEARSED), ..real }, folder))
-}
-
 /// What platforms of other hosts log in with.
 pub fn credentials() -> Credentials {
     Credentials::of(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-}
-
-pub fn site() -> Result<Site> {
-    let cache = cache_folder()?;
-    let scratch = cache.join("scratch");
-    std::fs::create_dir_all(&scratch).with_context(|| format!("making {}", scratch.display()))?;
-    let agent = std::env::current_exe().context("finding this program's own file, the agent of every machine")?;
-    let made_by = origin::made_by();
-    Ok(Site {
-        cache,
-        scratch,
-        agent,
-        cpus: cpus()?,
-        memory_bytes: memory_bytes(),
-        made_by,
-        platforms: platforms::catalog::entry,
-        read_host: trial::site::read_host,
-        limits: Limits::default(),
-        credentials: credentials(),
-    })
 }

@@ -3,6 +3,7 @@
 //! There is one file per command in `commands/`. Only this crate prints, exits and reads the environment. Text for
 //! people goes to standard error, data to standard output.
 
+mod address;
 mod arguments;
 mod audience;
 mod commands;
@@ -16,6 +17,7 @@ mod origin;
 mod preview;
 mod readiness;
 mod run_name;
+mod site;
 mod tools;
 
 use crate::arguments::{AgentOptions, Arguments, Command, ThereOptions};

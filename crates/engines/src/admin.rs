@@ -40,6 +40,11 @@ pub trait Admin {
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
+    /// The server's settings that decide its speed or differ from its defaults, as it has them now. SQLite's are those of each
+    /// connection, so there are none here.
+    fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
+        Ok(BTreeMap::new())
+    }
     /// Counters under the server's own names, as far as this login may read them.
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError>;
 }

@@ -55,6 +55,11 @@ macro_rules! engines {
                 match self { $(Self::$engine(address) => address.is_served_here()),+ }
             }
 
+            /// The port that it listens at; `None` for a socket or a file.
+            pub fn port(&self) -> Option<u16> {
+                match self { $(Self::$engine(address) => address.port()),+ }
+            }
+
             /// The SQL that is spoken there.
             pub fn dialect(&self) -> Dialect {
                 match self { $(Self::$engine(_) => $folder::ENTRY.dialect),+ }

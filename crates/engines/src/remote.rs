@@ -46,6 +46,10 @@ impl Remote {
         self.is_local_socket() || address.is_some_and(|address| address.is_loopback() || address.is_unspecified())
     }
 
+    pub fn port(&self) -> Option<u16> {
+        (!self.is_local_socket()).then_some(self.port)
+    }
+
     pub fn is_local_socket(&self) -> bool {
         self.host.starts_with('/')
     }

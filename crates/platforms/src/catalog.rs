@@ -41,6 +41,18 @@ pub enum DataHome {
     Elsewhere,
 }
 
+/// The database server of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServerUse {
+    /// It is started in the machine, on bakeoff's own data.
+    #[default]
+    Started,
+    /// It already runs on the machine's host. Each trial loads its tables there, and drops them.
+    Running,
+    /// It already runs, wherever that is, with any data. The machine has nothing to do with it.
+    Anywhere,
+}
+
 /// The properties that decide the phases of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
@@ -48,8 +60,13 @@ pub struct Capabilities {
     pub data: DataHome,
     /// It really does what it is asked to do: there are data to check and a host to watch.
     pub executes: bool,
-    /// A server is started in its machine, on bakeoff's own data. Otherwise a server already runs, with any data.
-    pub starts_server: bool,
+    pub server: ServerUse,
+}
+
+impl Capabilities {
+    pub fn starts_server(self) -> bool {
+        self.server == ServerUse::Started
+    }
 }
 
 /// A platform.
@@ -68,7 +85,7 @@ pub struct PlatformEntry {
 
 /// What a platform of this host with an image can do.
 pub const fn of_an_image(image: ImageUse) -> Capabilities {
-    Capabilities { image, data: DataHome::Disk, executes: true, starts_server: true }
+    Capabilities { image, data: DataHome::Disk, executes: true, server: ServerUse::Started }
 }
 
 pub const PLATFORMS: &[PlatformEntry] = &[
@@ -109,7 +126,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         open: |table, _| Ok(plain(table, Lease::of_a_disk, oci::machine::start)),
     },
     PlatformEntry {
-        kind: "host",
+        kind: host::settings::KIND,
         meaning: "a machine that already runs, reached by ssh: any guest of any hypervisor, a cloud's, or bare metal",
         keys: host::settings::KEYS,
         can: host::settings::can,
@@ -121,7 +138,12 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         kind: vsphere::KIND,
         meaning: "a machine of a vCenter server, cloned from a template",
         keys: vsphere::settings::KEYS,
-        can: |_| Capabilities { image: ImageUse::None, data: DataHome::Elsewhere, executes: true, starts_server: true },
+        can: |_| Capabilities {
+            image: ImageUse::None,
+            data: DataHome::Elsewhere,
+            executes: true,
+            server: ServerUse::Started,
+        },
         check: vsphere::settings::check,
         foreseen: |_, _| None,
         open: vsphere::keeper::open,
@@ -140,6 +162,11 @@ pub fn kvm_wish(kind: &str, table: &Map<String, Value>) -> Option<KvmWish> {
 /// The URI of a daemon that must answer before a contender can run; `None` on a platform without one.
 pub fn daemon(kind: &str, table: &Map<String, Value>) -> Option<String> {
     if kind == libvirt::KIND { libvirt::settings::uri(table) } else { None }
+}
+
+/// The URL of a contender's server that runs already; `None` if bakeoff starts one.
+pub fn running_server(kind: &str, table: &Map<String, Value>) -> Option<String> {
+    if kind == host::settings::KIND { host::settings::running_server(table) } else { None }
 }
 
 pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {

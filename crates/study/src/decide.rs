@@ -112,6 +112,10 @@ impl Deciding<'_> {
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
         let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
+        let runs_already = platform
+            .zip(platform_table.as_ref())
+            .is_some_and(|(entry, table)| platforms::catalog::running_server(entry.kind, table).is_some());
+        let engine_table = engine_table.map(|table| if runs_already { self.as_it_runs(engine) } else { table });
         let workload = self.workload("workload", engine);
         let odd_workload = self.odd_workload(engine);
         for (path, table) in [("workload", &workload), (ODD_WORKLOAD, &odd_workload)] {
@@ -430,6 +434,21 @@ impl Deciding<'_> {
         if load.contains_key(name) && !belongs {
             self.tell(&below("load", name), "given", format!("this key only beside {to}"));
         }
+    }
+
+    /// The engine's table where the server runs already: no setting can be given to it.
+    fn as_it_runs(&mut self, engine: Option<&Kind>) -> Map<String, Value> {
+        let given = self.tables.get("engine").and_then(Value::as_object);
+        let given: Vec<String> = given.into_iter().flat_map(Map::keys).filter(|name| *name != KIND).cloned().collect();
+        for name in given {
+            let expected = "no such key, because the server of this contender runs already, with its own settings";
+            self.tell(&below("engine", &name), "given", expected);
+        }
+        if let Some(engine) = engine.filter(|engine| !engine.remote) {
+            let expected = "an engine with a server, because platform.server = \"running\"";
+            self.tell(&below("engine", KIND), format!("found \"{}\"", engine.kind), expected);
+        }
+        Map::new()
     }
 
     fn placement_fits(&mut self, load: &Map<String, Value>, engine: &Kind) {

@@ -75,7 +75,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 
 /// The same on one machine, which may be one of several.
 pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
-    let mut running = Running::begin(attempt, started, &Task::OF_A_TRIAL)?;
+    let tasks = Task::of_a_trial(attempt.site.capabilities(&attempt.cell.platform).server);
+    let mut running = Running::begin(attempt, started, tasks)?;
     let result = running.carry_out();
     running.finish(result)
 }
@@ -198,7 +199,7 @@ impl<'a> Running<'a> {
     pub(crate) fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
-        if cell.load.placement == Placement::Outside && self.can().starts_server {
+        if cell.load.placement == Placement::Outside && self.can().starts_server() {
             let servers = if cell.shares_server { 1 } else { self.instances.len() };
             for own in &mut self.instances[..servers] {
                 own.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
@@ -241,7 +242,7 @@ impl<'a> Running<'a> {
     /// This machine's place among the trial's places. Where no server is started, or on another host, any place will do.
     fn place(&self) -> Result<Place, MachineError> {
         let Attempt { cell, site, planned, number, .. } = &self.attempt;
-        if !self.can().starts_server || self.is_elsewhere() {
+        if !self.can().starts_server() || self.is_elsewhere() {
             return Ok(Place::anywhere_on(&site.cpus));
         }
         Ok(places(cell, site, planned.block)?.swap_remove(*number as usize - 1))

@@ -162,6 +162,7 @@ impl Running<'_> {
         match step {
             Step::StartServer => own.server = Some(self.start_server(machine)?),
             Step::UseServer => own.server = Some(self.use_server(machine)?),
+            Step::DropLeftovers | Step::DropLoaded => self.drop_listed(machine)?,
             Step::Clean => self.clean(machine)?,
             Step::Load => self.load(machine)?,
             Step::RequireTables(Task::Check) if own.why_it_hung().is_some() => {}

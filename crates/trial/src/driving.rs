@@ -13,10 +13,12 @@ use agent::looks::{Edge, LookWatch};
 use agent::protocol::{Reply, Request};
 use driver::instances;
 use driver::plan::{Control, DrivePlan, Driven, Seen, Tick, Until};
+use engines::port::HeldPort;
 use engines::server::{Counters, Endpoint, ServerReport};
 use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
 use machines::machine::Machine;
+use platforms::catalog::ServerUse;
 use record::intervals::Interval;
 use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;
@@ -77,11 +79,16 @@ impl Running<'_> {
     /// The server's address for sessions from this process.
     fn reached(&self, machine: &dyn Machine, own: &Instance, server: &ServerReport) -> Result<Endpoint, AttemptError> {
         let endpoint = server.endpoint.clone();
-        if !self.can().starts_server {
-            return Ok(endpoint);
-        }
-        let port = if self.attempt.cell.shares_server { &self.instances[0].port } else { &own.port };
-        let address = port.as_ref().and_then(|port| machine.reached_at(port.number()));
+        let port = match self.can().server {
+            ServerUse::Started if self.attempt.cell.shares_server => {
+                self.instances[0].port.as_ref().map(HeldPort::number)
+            }
+            ServerUse::Started => own.port.as_ref().map(HeldPort::number),
+            // Its address is as its own host reaches it.
+            ServerUse::Running if endpoint.is_served_here() => endpoint.port(),
+            ServerUse::Running | ServerUse::Anywhere => return Ok(endpoint),
+        };
+        let address = port.and_then(|port| machine.reached_at(port));
         Ok(endpoint.reached_at(address.ok_or(AttemptError::NoWayIn)?))
     }
 
@@ -130,7 +137,7 @@ impl Running<'_> {
     /// that we did not start passes, since it may be back when it is asked next.
     pub(crate) fn require_whole(&mut self, machine: &mut dyn Machine, driven: &Driven) -> Result<(), AttemptError> {
         let too_long = || validity::why_a_phase_is_too_long(&driven.facts);
-        let why = driven.broke_off.clone().or_else(too_long).filter(|_| self.can().starts_server);
+        let why = driven.broke_off.clone().or_else(too_long).filter(|_| self.can().starts_server());
         let Some(why) = why else { return Ok(()) };
         self.own().driver = Some(driven.facts.clone());
         self.counters(machine)?;

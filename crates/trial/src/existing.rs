@@ -22,7 +22,7 @@ use agent::tables::{Lacking, OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
 use machines::machine::{Decided, Machine, MachineError};
-use platforms::catalog::PlatformEntry;
+use platforms::catalog::{PlatformEntry, ServerUse};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
@@ -104,7 +104,6 @@ pub enum Heard<'a> {
 
 /// A running server, as one trial uses it.
 pub struct Existing<'a> {
-    endpoint: &'a Endpoint,
     writers: u32,
     hear: &'a mut dyn FnMut(Heard<'_>),
 }
@@ -143,7 +142,8 @@ impl Order {
         let contender = CONTENDER.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
         let read = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
-        let (prepared, made_by) = (Prepared::unprepared(platform().into(), chosen, workload), String::new());
+        let (prepared, made_by) =
+            (Prepared::unprepared(platform().into(), endpoint.clone(), chosen, workload), String::new());
         Ok(Self { endpoint, writers: 1, made_by, cell, read, prepared })
     }
 
@@ -199,6 +199,7 @@ impl Order {
             read_host: if self.endpoint.is_served_here() { read_shared_host } else { read_host },
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
             credentials: platforms::credentials::Credentials::default(),
+            find_server: crate::site::no_server,
         };
         // Events and all other reports go to the same closure.
         let hear = RefCell::new(hear);
@@ -216,7 +217,7 @@ impl Order {
             halt: Halt::by_user(interrupts),
             turn: None,
             latest: None,
-            existing: Some(Existing { endpoint: &self.endpoint, writers: self.writers, hear: hear_more }),
+            existing: Some(Existing { writers: self.writers, hear: hear_more }),
             tell: &mut |event| (hear.borrow_mut())(Heard::Event(event)),
         };
         let mut running = Running::begin(attempt, now_text(), tasks)?;
@@ -247,8 +248,7 @@ impl Running<'_> {
     }
 
     pub(crate) fn use_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
-        let endpoint =
-            self.attempt.existing.as_ref().map_or_else(Endpoint::nowhere, |existing| existing.endpoint.clone());
+        let endpoint = self.attempt.prepared.server.clone().unwrap_or_else(Endpoint::nowhere);
         match self.ask(machine, &Request::UseServer { endpoint }, self.limits().start)? {
             Reply::Started(report) => {
                 self.record_server(&report);
@@ -270,19 +270,31 @@ impl Running<'_> {
         }
     }
 
+    /// Drops what trials of studies have loaded on a server that runs already. That must also be done where the user wants to stop.
+    pub(crate) fn drop_listed(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        let nobody = Interrupts::default();
+        let (limits, instance) = (&self.attempt.site.limits, self.instance);
+        let mut conversation = Conversation { link: machine.link(), halt: Halt::by_user(&nobody), limits, instance };
+        match conversation.ask(&Request::DropListed, limits.check, &mut |_| ())? {
+            Reply::Cleaned(_) => Ok(()),
+            other => Err(mismatch("drop of what was loaded", &other).into()),
+        }
+    }
+
     /// Loads the tables, unless some exist: those are not touched.
     pub(crate) fn load(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         let present = self.tables(machine, false)?.present;
         if !present.is_empty() {
             return Err(Unfit::Exist(present).into());
         }
-        let writers = self.attempt.existing.as_ref().map_or(1, |existing| existing.writers);
+        let writers = self.attempt.existing.as_ref().map_or(self.attempt.cell.machine.vcpus, |own| own.writers);
+        let is_listed = self.can().server == ServerUse::Running;
         let (workload, begun) = (self.data().chosen.clone(), Instant::now());
         let (halt, limits, instance) = (self.attempt.halt, &self.attempt.site.limits, self.instance);
         let mut conversation = Conversation { link: machine.link(), halt, limits, instance };
         let tell = &mut self.attempt.tell;
         let silence = self.attempt.site.limits.check;
-        let reply = conversation.ask(&Request::Load { workload, writers }, silence, &mut |aside| {
+        let reply = conversation.ask(&Request::Load { workload, writers, is_listed }, silence, &mut |aside| {
             if let Reply::Progress { what, done, of } = aside {
                 tell(Event::Progress { what, done, of });
             }

@@ -2,6 +2,7 @@
 
 use crate::cell::CellOrder;
 use crate::site::Site;
+use engines::server::Endpoint;
 use images::Image;
 use machines::machine::MachineError;
 use machines::scratch::MachineScratch;
@@ -17,6 +18,8 @@ pub struct Open {
     pub entry: &'static PlatformEntry,
     /// `None` on a platform that needs none.
     pub image: Option<Image>,
+    /// The server that runs already, on a platform where one does.
+    pub server: Option<Endpoint>,
     scratch: MachineScratch,
 }
 
@@ -29,6 +32,8 @@ impl Open {
         run: &str,
     ) -> Result<Self, MachineError> {
         let entry = site.platform(&cell.platform.kind)?;
+        let running = platforms::catalog::running_server(entry.kind, &cell.platform.settings);
+        let server = running.map(|url| server(&url, cell, site)).transpose()?;
         // Two contenders may be on one host.
         let name = format!("{run}-{}", scratch.path().file_name().unwrap_or_default().display());
         let order = OpenOrder {
@@ -39,13 +44,22 @@ impl Open {
             credentials: &site.credentials,
         };
         let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
-        Ok(Self { platform, entry, image, scratch })
+        Ok(Self { platform, entry, image, server, scratch })
     }
 
     /// A folder of this run for what is known of data that are elsewhere.
     pub fn folder(&self) -> &Path {
         self.scratch.path()
     }
+}
+
+fn server(url: &str, cell: &CellOrder, site: &Site) -> Result<Endpoint, MachineError> {
+    let unavailable = |why| MachineError::Unavailable { why };
+    let endpoint = (site.find_server)(url).map_err(unavailable)?;
+    let (asked, found) = (&cell.engine.kind, endpoint.dialect());
+    let fits = engines::catalog::entry(asked).is_some_and(|engine| engine.dialect == found);
+    let why = || format!("platform.database is the address of a {} server, and engine.kind is {asked}", found.name());
+    if fits { Ok(endpoint) } else { Err(unavailable(why())) }
 }
 
 /// Tells contenders apart that need a platform of their own.

@@ -15,6 +15,7 @@ use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
 use agent::service;
+use engines::server::Endpoint;
 use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
@@ -128,14 +129,21 @@ pub struct Prepared {
     data: Data,
     /// The machine whose workload differs from the others, and its data.
     odd: Option<(u32, Data)>,
+    /// The server that runs already, if bakeoff starts none.
+    pub server: Option<Endpoint>,
 }
 
 impl Prepared {
     /// For a server that already has its data, whatever they are.
-    pub(crate) fn unprepared(platform: Arc<dyn Platform>, chosen: Chosen, workload: AnyWorkload) -> Self {
+    pub(crate) fn unprepared(
+        platform: Arc<dyn Platform>,
+        server: Endpoint,
+        chosen: Chosen,
+        workload: AnyWorkload,
+    ) -> Self {
         let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
         let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
-        Self { platform, image: None, data, odd: None }
+        Self { platform, image: None, data, odd: None, server: Some(server) }
     }
 
     /// The data of the machine with this number.
@@ -213,6 +221,10 @@ pub fn prepare(
     interrupts: &Interrupts,
     tell: &mut dyn FnMut(Event),
 ) -> Result<Prepared, PreparationError> {
+    if let Some(server) = &open.server {
+        let (chosen, workload) = (cell.workload.clone(), workload_of(&cell.workload)?);
+        return Ok(Prepared::unprepared(Arc::clone(&open.platform), server.clone(), chosen, workload));
+    }
     let making = |workload| Making { cell, open, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
     let odd = match (&cell.machine.odd, &cell.odd_workload) {
@@ -222,7 +234,12 @@ pub fn prepare(
         }
         _ => None,
     };
-    Ok(Prepared { platform: Arc::clone(&open.platform), image: open.image.clone(), data, odd })
+    Ok(Prepared { platform: Arc::clone(&open.platform), image: open.image.clone(), data, odd, server: None })
+}
+
+fn workload_of(Chosen { kind, settings }: &Chosen) -> Result<AnyWorkload, PreparationError> {
+    AnyWorkload::from_table(kind, settings)
+        .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })
 }
 
 struct Making<'a> {
@@ -237,9 +254,8 @@ struct Making<'a> {
 impl Making<'_> {
     /// The data from the cache; loads them if they are not there.
     fn data(&self, tell: &mut dyn FnMut(Event)) -> Result<Data, PreparationError> {
-        let Chosen { kind, settings } = self.workload;
-        let workload = AnyWorkload::from_table(kind, settings)
-            .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })?;
+        let kind = &self.workload.kind;
+        let workload = workload_of(self.workload)?;
         let tree_id = self.open.image.as_ref().map(|image| image.tree_id.as_str());
         let mut made_from = made_from(self.cell, self.workload, tree_id, self.site);
         if self.home() != DataHome::Disk {
@@ -439,7 +455,7 @@ impl Making<'_> {
         let mut ask = |request| ask(instance, request);
         let (workload, shape) = (self.workload.clone(), loading_shape(self.site));
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
-        let reply = ask(Request::Load { workload: workload.clone(), writers })?;
+        let reply = ask(Request::Load { workload: workload.clone(), writers, is_listed: false })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
         let reply = ask(Request::Verify { workload: workload.clone(), threads: shape.vcpus })?;
         let Reply::Verified(sums) = reply else { return Err(mismatch("verify", &reply).into()) };

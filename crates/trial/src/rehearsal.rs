@@ -11,7 +11,7 @@ use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry};
+use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry, ServerUse};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
@@ -35,7 +35,7 @@ pub static REHEARSED: PlatformEntry = PlatformEntry {
 };
 
 const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, starts_server: true };
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, server: ServerUse::Started };
 
 /// About how many transactions of a machine are played in a trial if clients work back to back. That is enough for
 /// every figure to have a value, and few enough to play hours in a moment.
@@ -71,7 +71,7 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
         Request::StartServer { .. } | Request::UseServer { .. } => Reply::Started(Box::new(rehearsed())),
         Request::OpenDatabase => Reply::Opened(Box::new(FurtherDatabase { report: rehearsed(), is_empty: false })),
         Request::Tables { .. } => Reply::Tables(Tables::default()),
-        Request::Clean { .. } => Reply::Cleaned(Vec::new()),
+        Request::DropListed | Request::Clean { .. } => Reply::Cleaned(Vec::new()),
         Request::Load { .. } => Reply::Loaded { rows: BTreeMap::new() },
         Request::Verify { .. } => Reply::Verified(BTreeMap::new()),
         Request::Check { .. } => Reply::Findings(Vec::new()),

@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use agent::protocol::Chosen;
+use engines::server::Endpoint;
 use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
@@ -29,6 +30,13 @@ pub struct Site {
     pub limits: Limits,
     /// What platforms of other hosts log in with.
     pub credentials: Credentials,
+    /// The server at a URL, with the login that the user has for it, or why it is not found.
+    pub find_server: fn(&str) -> Result<Endpoint, String>,
+}
+
+/// For a site whose machines all have servers of their own.
+pub fn no_server(_: &str) -> Result<Endpoint, String> {
+    Err("servers that run already are not looked for here".to_owned())
 }
 
 /// What this host does now. Everything that this process started counts as ours.

@@ -2,7 +2,7 @@
 
 use crate::conversation::AskError;
 use crate::error::AttemptError;
-use platforms::catalog::Capabilities;
+use platforms::catalog::{Capabilities, ServerUse};
 use record::phase::Phase;
 use study::{Load, Offered};
 
@@ -16,8 +16,13 @@ pub enum Task {
 }
 
 impl Task {
-    /// Data are loaded before a trial, so loading is not among them.
-    pub(crate) const OF_A_TRIAL: [Self; 2] = [Self::Drive, Self::Check];
+    /// Those of a trial. Where bakeoff starts the server, data are loaded before it.
+    pub(crate) fn of_a_trial(server: ServerUse) -> &'static [Self] {
+        match server {
+            ServerUse::Started => &[Self::Drive, Self::Check],
+            ServerUse::Running | ServerUse::Anywhere => &[Self::Load, Self::Drive, Self::Check],
+        }
+    }
 }
 
 /// In the order in which a trial takes them.
@@ -32,6 +37,8 @@ pub(crate) enum Step {
     RequireRightClock,
     /// Replaces the start of a server.
     UseServer,
+    /// Drops what an earlier trial that was killed has left on a server that runs already.
+    DropLeftovers,
     Clean,
     Load,
     /// Checks that the tables for this task exist. For driving, they must also have the size that the workload's settings give.
@@ -55,6 +62,8 @@ pub(crate) enum Step {
     KeepServerLog,
     ShutDown,
     KeepConsole,
+    /// Drops what this trial loaded on a server that runs already.
+    DropLoaded,
     /// Replaces the stop of a server and its machine: the server stays, and all our connections to it are closed.
     LeaveServer,
     Stop,
@@ -63,17 +72,17 @@ pub(crate) enum Step {
 /// The steps of a machine with these capabilities, under this load.
 pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Task]) -> Vec<Step> {
     let mut steps = vec![Step::Lease, Step::AwaitTurn, Step::Boot];
-    steps.extend_from_slice(if can.starts_server {
-        &[Step::Describe, Step::StartServer, Step::RequireRightClock]
-    } else {
-        &[Step::UseServer]
+    steps.extend_from_slice(match can.server {
+        ServerUse::Started => &[Step::Describe, Step::StartServer, Step::RequireRightClock],
+        ServerUse::Running => &[Step::Describe, Step::RequireRightClock, Step::UseServer, Step::DropLeftovers],
+        ServerUse::Anywhere => &[Step::UseServer],
     });
     for task in asked {
         match task {
             Task::Clean => steps.push(Step::Clean),
             Task::Load => steps.push(Step::Load),
             Task::Drive => {
-                if !can.starts_server {
+                if !can.starts_server() {
                     steps.push(Step::RequireTables(*task));
                     steps.extend(asked.contains(&Task::Check).then_some(Step::ReadState));
                 }
@@ -87,15 +96,15 @@ pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Tas
             }
             Task::Check if is_idle => {}
             Task::Check => {
-                steps.extend((!can.starts_server).then_some(Step::RequireTables(*task)));
+                steps.extend((!can.starts_server()).then_some(Step::RequireTables(*task)));
                 steps.push(if can.executes { Step::Check } else { Step::LeaveUnchecked });
             }
         }
     }
-    steps.extend_from_slice(if can.starts_server {
-        &[Step::StopServer, Step::KeepServerLog, Step::ShutDown, Step::KeepConsole]
-    } else {
-        &[Step::LeaveServer]
+    steps.extend_from_slice(match can.server {
+        ServerUse::Started => &[Step::StopServer, Step::KeepServerLog, Step::ShutDown, Step::KeepConsole],
+        ServerUse::Running => &[Step::DropLoaded, Step::LeaveServer, Step::KeepConsole],
+        ServerUse::Anywhere => &[Step::LeaveServer],
     });
     steps.push(Step::Stop);
     steps
@@ -108,12 +117,12 @@ impl Step {
             Self::Lease => Phase::Clone,
             Self::Boot => Phase::Boot,
             Self::StartServer | Self::UseServer => Phase::Start,
-            Self::Clean | Self::Load => Phase::Load,
+            Self::DropLeftovers | Self::Clean | Self::Load => Phase::Load,
             Self::Climb => Phase::Climb,
             // The measured window begins within this phase.
             Self::Drive | Self::StandBy => Phase::WarmUp,
             Self::Check | Self::LeaveUnchecked => Phase::Check,
-            Self::StopServer | Self::ShutDown | Self::LeaveServer => Phase::ShutDown,
+            Self::StopServer | Self::ShutDown | Self::DropLoaded | Self::LeaveServer => Phase::ShutDown,
             Self::Stop => Phase::Stop,
             Self::AwaitTurn
             | Self::Describe
@@ -134,6 +143,7 @@ impl Step {
         let is_heard = !matches!(error, AttemptError::Ask(AskError::Link(_)));
         match self {
             Self::KeepServerLog => is_heard && (Self::Climb..Self::StopServer).contains(&failed),
+            Self::DropLoaded => is_heard && failed >= Self::Load,
             Self::LeaveServer => is_heard && failed > Self::Boot,
             Self::KeepConsole => failed > Self::Boot,
             Self::Stop if failed > Self::Boot => match error {
@@ -173,6 +183,8 @@ mod tests {
         }
     }
 
+    const OF_STARTED: &[Task] = &[Task::Drive, Task::Check];
+
     fn paced() -> Load {
         load(Offered::Paced(Pacing::Clients { clients: 1 }))
     }
@@ -188,10 +200,10 @@ mod tests {
     #[test]
     fn steps_come_in_one_order_and_depend_on_platform_and_load() {
         let lists = [
-            chosen(of("native"), &paced(), false, &Task::OF_A_TRIAL),
-            chosen(of("qemu"), &peak(), false, &Task::OF_A_TRIAL),
-            chosen(of("native"), &paced(), true, &Task::OF_A_TRIAL),
-            chosen((crate::rehearsal::REHEARSED.can)(&serde_json::Map::new()), &paced(), false, &Task::OF_A_TRIAL),
+            chosen(of("native"), &paced(), false, OF_STARTED),
+            chosen(of("qemu"), &peak(), false, OF_STARTED),
+            chosen(of("native"), &paced(), true, OF_STARTED),
+            chosen((crate::rehearsal::REHEARSED.can)(&serde_json::Map::new()), &paced(), false, OF_STARTED),
         ];
         assert!(lists.iter().all(|steps| steps.is_sorted()), "{lists:?}");
         let has = |step| lists.each_ref().map(|steps| steps.contains(&step));
@@ -221,7 +233,7 @@ mod tests {
 
     /// The steps that follow each step of a trial that fails with this error.
     fn after(error: impl Fn() -> AskError) -> Vec<(Step, Vec<Step>)> {
-        let steps = chosen(of("native"), &peak(), false, &Task::OF_A_TRIAL);
+        let steps = chosen(of("native"), &peak(), false, OF_STARTED);
         let error = AttemptError::from(error());
         let rest = |index: usize| steps[index + 1..].iter().copied();
         let following = |(index, failed): (usize, &Step)| {

@@ -3,9 +3,9 @@
 use crate::arguments::DoctorOptions;
 use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
-use crate::host;
 use crate::readiness;
 use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
+use crate::{host, site};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
@@ -38,7 +38,7 @@ const OF_A_GUEST: [(&str, &str); 4] = [
 ];
 
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
-    let site = host::site()?;
+    let site = site::site()?;
     let mut can = Facts::new();
     for tool in TOOLS.iter().chain(OF_OTHER_HOSTS) {
         can.insert(format!("tool {}", tool.program), told(tool));

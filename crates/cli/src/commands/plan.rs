@@ -6,9 +6,9 @@ use crate::commands::pilot;
 use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{print, say, span, wrapped};
 use crate::exit::Exit;
-use crate::host;
 use crate::preview;
 use crate::readiness::{self, Readiness};
+use crate::site;
 use anyhow::Result;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
@@ -20,7 +20,7 @@ use study::{Host, OtherLoadLimit, TimeEstimate};
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let Planned { plan, host, .. } = planned(&options.study, options.aa, &options.set)?;
     let chosen = chosen(&plan, &options.only)?;
-    let site = host::site()?;
+    let site = site::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;
     let Readiness { lacking, without } = readiness::of(&chosen, &site)?;
     for sentence in lacking {

@@ -8,7 +8,7 @@ use crate::display::{say, shell_word, span};
 use crate::exit::{Ended, Exit};
 use crate::live::{Amount, Live};
 use crate::metrics::Intent;
-use crate::{growth, host, preview, readiness, run_name};
+use crate::{growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
 use record::folder::{RecordError, RunFolder};
 use record::plan::Plan;
@@ -39,10 +39,10 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         return nothing_left(options, begun.as_ref());
     }
     let (site, _kept) = if options.rehearse {
-        let (site, kept) = host::rehearsal_site()?;
+        let (site, kept) = site::rehearsal_site()?;
         (site, Some(kept))
     } else {
-        (host::site()?, None)
+        (site::site()?, None)
     };
     if !options.rehearse {
         require_ready(&left, &site, options.require_kvm)?;
@@ -136,7 +136,7 @@ fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan>
 fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit> {
     let folder = begun.context("a plan without trials")?;
     // The process that ran the last trial may have been killed before it cleaned up.
-    let site = host::site()?;
+    let site = site::site()?;
     for text in
         [machines::scratch::sweep(&site.scratch, &platforms::leftovers::undo)?, trial::preparation::sweep(&site)?]
             .into_iter()

@@ -246,9 +246,9 @@ pub struct Database {
     pub server: Box<dyn Server>,
     pub folder: TempDir,
     pub port: u16,
-    password: String,
+    pub password: String,
     /// Its scheme in URLs, and the variable for its password.
-    words: (&'static str, &'static str),
+    pub words: (&'static str, &'static str),
 }
 
 impl Database {

@@ -21,6 +21,7 @@ mod neighbour;
 mod odd_workload;
 mod offered;
 mod openmetrics;
+mod other_host;
 mod own_transactions;
 mod phases;
 mod precision;
@@ -29,6 +30,10 @@ mod report;
 mod running;
 mod runs;
 mod setting;
+// The tests of platforms use all of it.
+#[allow(dead_code)]
+#[path = "../../../platforms/tests/machines/sshd.rs"]
+mod sshd;
 mod together;
 mod toured;
 mod two_runs;

@@ -9,7 +9,7 @@ use super::marks::MarkedPart;
 use super::packet::put;
 use super::reply::Step;
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS, CountersOf};
+use crate::admin::{Admin, BATCH_ROWS, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -17,6 +17,7 @@ use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use bytes::BufMut;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
@@ -135,6 +136,10 @@ impl Admin for MysqlAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script(include_str!("sql/settle.sql"))
+    }
+
+    fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
+        pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
     }
 
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {

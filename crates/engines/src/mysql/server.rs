@@ -8,7 +8,7 @@ use super::admin::open_admin;
 use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
-use crate::admin::{Admin, pairs};
+use crate::admin::Admin;
 use crate::limit::Limit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, private_folder, random_password,
@@ -124,7 +124,7 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     let mut version = String::new();
     let sql = "SELECT CONCAT('MariaDB ', VERSION())";
     admin.ask(sql, Limit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
-    let effective = pairs(&mut admin, include_str!("sql/effective.sql"), Limit::QUESTION)?;
+    let effective = admin.effective()?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
 }
 

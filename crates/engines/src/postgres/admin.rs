@@ -6,7 +6,7 @@ use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS, CountersOf};
+use crate::admin::{Admin, BATCH_ROWS, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -14,6 +14,7 @@ use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
@@ -142,6 +143,10 @@ impl Admin for PostgresAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script(include_str!("sql/settle.sql"))
+    }
+
+    fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
+        pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
     }
 
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {

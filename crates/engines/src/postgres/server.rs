@@ -9,7 +9,7 @@ use super::admin::open_admin;
 use super::cluster::{self, Programs};
 use super::settings;
 use crate::account::Account;
-use crate::admin::{Admin, pairs};
+use crate::admin::Admin;
 use crate::limit::Limit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, random_password, socket_folder,
@@ -113,7 +113,7 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     admin.ask("SELECT version()", Limit::QUESTION, &mut |rows, row| {
         rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
     })?;
-    let effective = pairs(&mut admin, include_str!("sql/effective.sql"), Limit::QUESTION)?;
+    let effective = admin.effective()?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Postgres(remote.clone()) })
 }
 

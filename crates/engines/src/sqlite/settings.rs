@@ -79,6 +79,10 @@ impl DatabaseFile {
         false
     }
 
+    pub fn port(&self) -> Option<u16> {
+        None
+    }
+
     pub fn shown(&self, scheme: &str) -> String {
         format!("{scheme}:{}", self.file.display())
     }

@@ -5,10 +5,10 @@
 
 pub mod machine;
 
-use crate::catalog::{Capabilities, DataHome, ImageUse, Open, PlatformEntry};
+use crate::catalog::{Capabilities, DataHome, ImageUse, Open, PlatformEntry, ServerUse};
 
 const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, starts_server: false };
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Anywhere };
 
 /// No study names this platform: a study compares machines, and here is none.
 pub const fn entry(open: Open) -> PlatformEntry {

@@ -2,7 +2,7 @@
 
 use super::command::{self, CUT_SHORT_STATUS, MARKER, NO_FOLDER_STATUS, OTHER_SYSTEM_STATUS, SSH_STATUS};
 use super::machine;
-use super::settings::{self, HostSettings};
+use super::settings::{self, HostSettings, ServerSource};
 use super::there::{Ask, LEASES, Ready, TREE, Told};
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
@@ -282,6 +282,10 @@ impl Platform for Shared {
     fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {
         let name = order.scratch.file_name().unwrap_or_default();
         let lease = Path::new(LEASES).join(name);
+        if self.0.way.settings.server == ServerSource::Running {
+            // Nothing was loaded. The machine makes this folder, which stays empty.
+            return Ok(DataDisk::Folder(lease).into());
+        }
         let ask = Ask::Copy { from: order.loaded.to_owned(), to: lease.clone() };
         self.0.ask_for(&ask, "copy the data on the other host to", &lease, COPY_LIMIT)?;
         let (keeper, folder) = (Arc::clone(&self.0), lease.clone());

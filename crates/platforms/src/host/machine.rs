@@ -2,6 +2,7 @@
 
 use super::command;
 use super::keeper::{Connection, Way, failing};
+use super::settings::ServerSource;
 use super::there::{Begun, Ready, RunOrder};
 use crate::order::{Launched, MachineOrder};
 use machines::boot::DATA_FOLDER;
@@ -42,7 +43,9 @@ pub fn start(
 ) -> Result<Box<dyn Machine>, MachineError> {
     let way = Way { scratch: order.scratch.clone(), ..way.clone() };
     let mut connection = way.connect(&command::run(&host.folder), None, launched, GREETING_LIMIT)?;
-    let begun = connection.write(&RunOrder::of(order, data)).and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
+    let begun = connection
+        .write(&RunOrder::of(order, data, way.settings.server == ServerSource::Running))
+        .and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
     let begun = begun.map_err(|error| connection.explained(&way.settings, &error, GREETING_LIMIT))?;
     let (decided, there) = match begun {
         Begun::Started { decided, command_line } => (decided, command_line),

@@ -1,11 +1,13 @@
 //! The keys of a machine that already runs. Pure.
 
-use crate::catalog::{Capabilities, DataHome, ImageUse};
+use crate::catalog::{Capabilities, DataHome, ImageUse, ServerUse};
 use crate::order::MachineRequest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Holds, Problem, keys, names};
 use std::net::IpAddr;
+
+pub const KIND: &str = "host";
 
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -16,7 +18,11 @@ keys! {
         folder: String = "/var/tmp", Holds::Text,
             "a folder there, on the disk to be measured; bakeoff makes a folder of its own in it, and removes that at the end";
         server: ServerSource = "image", Holds::Choice(ServerSource::NAMES),
-            "image copies the image's files there and runs their server; installed runs the server that is installed there";
+            "image copies the image's files there and runs their server; installed runs the server that is installed there; \
+             running uses one that runs there already, with its own settings";
+        database: Option<String> = "", Holds::Text,
+            "the database of a server that runs already, as it is reached from that host: postgres://user@127.0.0.1/name or \
+             mysql://user@127.0.0.1/name. Give its password as you give it to bakeoff drive";
         address: Option<String> = "", Holds::Text,
             "the address at which the load generator reaches the server, for load.placement = \"outside\"; unless given, the one \
              that ssh reaches";
@@ -28,6 +34,7 @@ names! {
     pub enum ServerSource {
         Image => "image",
         Installed => "installed",
+        Running => "running",
     }
 }
 
@@ -36,9 +43,32 @@ pub fn read(table: &Map<String, Value>) -> Result<HostSettings, Vec<Problem>> {
 }
 
 pub fn can(table: &Map<String, Value>) -> Capabilities {
-    let is_installed = table.get("server").and_then(Value::as_str) == Some(ServerSource::Installed.name());
-    let image = if is_installed { ImageUse::None } else { ImageUse::Tree };
-    Capabilities { image, data: DataHome::Elsewhere, executes: true, starts_server: true }
+    let (image, server) = match source(table) {
+        ServerSource::Image => (ImageUse::Tree, ServerUse::Started),
+        ServerSource::Installed => (ImageUse::None, ServerUse::Started),
+        ServerSource::Running => (ImageUse::None, ServerUse::Running),
+    };
+    Capabilities { image, data: DataHome::Elsewhere, executes: true, server }
+}
+
+fn source(table: &Map<String, Value>) -> ServerSource {
+    let written = table.get("server").and_then(Value::as_str);
+    let other = [ServerSource::Installed, ServerSource::Running];
+    other.into_iter().find(|source| Some(source.name()) == written).unwrap_or(ServerSource::Image)
+}
+
+/// The URL of the server that runs already; `None` if bakeoff starts one.
+pub fn running_server(table: &Map<String, Value>) -> Option<String> {
+    let database = || table.get("database").and_then(Value::as_str).unwrap_or_default().to_owned();
+    (source(table) == ServerSource::Running).then(database)
+}
+
+/// Whether a URL has a password before its host or among its parameters.
+fn has_password(url: &str) -> bool {
+    let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let account = address.rsplit_once('@').map_or("", |(account, _)| account);
+    let account = account.split_once("://").map_or(account, |(_, account)| account);
+    account.contains(':') || parameters.split('&').any(|parameter| parameter.starts_with("password="))
 }
 
 /// Finds unsupported combinations.
@@ -60,6 +90,31 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
     }
     if !folder.starts_with('/') || folder.contains(['\n', '\0']) {
         problems.push(wrong("folder", folder, "an absolute path"));
+    }
+    match (settings.server, settings.database.as_deref()) {
+        (ServerSource::Running, None) => problems.push(Problem {
+            path: "database".to_owned(),
+            found: "missing".to_owned(),
+            expected: "the database of the server that runs there, such as postgres://bench@127.0.0.1/bench".to_owned(),
+            nearest: None,
+        }),
+        (ServerSource::Running, Some(url)) if has_password(url) => problems.push(Problem {
+            path: "database".to_owned(),
+            // Not repeated: it would be shown.
+            found: "found a password in it".to_owned(),
+            expected:
+                "a URL without a password, because records keep it; give the password by PGPASSWORD, MYSQL_PWD or the \
+                       client's own file"
+                    .to_owned(),
+            nearest: None,
+        }),
+        (ServerSource::Image | ServerSource::Installed, Some(_)) => problems.push(Problem {
+            path: "database".to_owned(),
+            found: "given".to_owned(),
+            expected: "this key only beside server = \"running\"".to_owned(),
+            nearest: None,
+        }),
+        _ => {}
     }
     if let Some(address) = address.as_deref().filter(|address| address.parse::<IpAddr>().is_err()) {
         problems.push(wrong("address", address, "an IP address"));

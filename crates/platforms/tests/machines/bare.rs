@@ -11,7 +11,7 @@ use machines::process::{Launch, Process};
 use machines::scratch;
 use machines::token::{Token, random_bytes};
 use machines::transport::{LISTENS_AT, Transport};
-use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry};
+use platforms::catalog::{Capabilities, DataHome, ImageUse, PlatformEntry, ServerUse};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use platforms::platform::plain;
@@ -36,7 +36,7 @@ pub static BARE: PlatformEntry = PlatformEntry {
 };
 
 const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, starts_server: true };
+    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Started };
 
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
 

@@ -2,7 +2,7 @@
 
 use crate::bare::BARE;
 use crate::daemons::Daemons;
-use crate::host_here::Sshd;
+use crate::host_here::sshd;
 use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{
     ANSWER_LIMIT, DATABASE, LOADED, Place, as_table, ask, assert_nothing_is_left, example, guest_image, image,
@@ -79,14 +79,14 @@ fn guests_keep_the_rules() {
 
 #[test]
 fn machines_of_another_host_with_the_image_keep_the_rules() {
-    let (Some(micro), Some(sshd)) = (image("micro", Flavour::Cloud), Sshd::start()) else { return };
+    let (Some(micro), Some(sshd)) = (image("micro", Flavour::Cloud), sshd()) else { return };
     let platform = platforms::catalog::entry("host").unwrap();
     hold_to_the_rules(&Subject { platform, table: sshd.table(Path::new("/"), "image"), image: Some(micro) });
 }
 
 #[test]
 fn machines_of_another_host_with_its_own_files_keep_the_rules() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let platform = platforms::catalog::entry("host").unwrap();
     hold_to_the_rules(&Subject { platform, table: sshd.table(Path::new("/"), "installed"), image: None });
 }
@@ -143,7 +143,7 @@ fn start_server(machine: &mut dyn Machine) {
 }
 
 fn load(machine: &mut dyn Machine) {
-    let reply = ask_at_length(machine, &Request::Load { workload: workload(), writers: 1 });
+    let reply = ask_at_length(machine, &Request::Load { workload: workload(), writers: 1, is_listed: false });
     assert!(matches!(&reply, Reply::Loaded { rows } if rows.values().sum::<u64>() == 50), "{reply:?}");
 }
 

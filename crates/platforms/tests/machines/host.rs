@@ -1,6 +1,6 @@
 //! A machine on another host: what bad input gets, and what is left there.
 
-use crate::host_here::{Sshd, folder_of_run, folder_of_runs};
+use crate::host_here::{folder_of_run, folder_of_runs, sshd};
 use crate::place::{Place, example, open, shut_down, skip, started};
 use machines::machine::MachineError;
 use platforms::catalog::PlatformEntry;
@@ -32,7 +32,7 @@ fn with(table: &Value, key: &str, value: impl Into<Value>) -> Value {
 
 #[test]
 fn a_host_that_cannot_be_used_says_why() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let folder = tempfile::tempdir().unwrap();
     let table = sshd.table(folder.path(), "installed");
     let options = |more: &[&str]| {
@@ -59,7 +59,7 @@ fn a_host_that_cannot_be_used_says_why() {
 
 #[test]
 fn a_machine_larger_than_its_host_is_refused() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let mut place = Place::on(host(), &sshd.table(Path::new("/"), "installed"), None);
     place.order.vcpus = 4_000;
     let Err(MachineError::Unavailable { why }) = place.try_start_on(host(), &json!({})) else { panic!("it started") };
@@ -72,7 +72,7 @@ fn a_machine_larger_than_its_host_is_refused() {
 
 #[test]
 fn a_host_without_room_says_how_much_it_has() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mounted = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(folder.path()).status().unwrap();
     if !mounted(&["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs"]).success() {
@@ -90,7 +90,7 @@ fn a_host_without_room_says_how_much_it_has() {
 /// Whatever the user's profile prints is not taken for a message. The server of these tests has such a profile.
 #[test]
 fn a_talkative_profile_does_no_harm() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let table = sshd.table(Path::new("/"), "installed");
     let place = Place::on(host(), &table, None);
     shut_down(place.start_on(host(), &table));
@@ -99,7 +99,7 @@ fn a_talkative_profile_does_no_harm() {
 
 #[test]
 fn nothing_is_left_on_the_host_after_the_run_or_its_end_by_force() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let table = sshd.table(Path::new("/"), "installed");
     let place = Place::on(host(), &table, None);
     let folder = place.folder.path().to_owned();
@@ -117,7 +117,7 @@ fn nothing_is_left_on_the_host_after_the_run_or_its_end_by_force() {
 
 #[test]
 fn two_runs_of_one_name_are_told_apart() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let table = sshd.table(folder.path(), "installed");
     let open = || open(host(), &table, None, &example("test_agent"), scratch.path());
@@ -133,7 +133,7 @@ fn two_runs_of_one_name_are_told_apart() {
 /// A keeper that was killed is cleaned up by the next run there.
 #[test]
 fn the_next_run_removes_what_a_killed_keeper_left() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = sshd() else { return };
     let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let table = sshd.table(folder.path(), "installed");
     let opened = open(host(), &table, None, &example("test_agent"), scratch.path()).unwrap();

@@ -20,5 +20,6 @@ mod place;
 mod placed;
 mod qemu;
 mod qmp;
+mod sshd;
 mod vcsim;
 mod vsphere;

@@ -32,6 +32,7 @@ fn cells_share_data_that_depend_on_nothing_else() {
         read_host: crate::site::read_host,
         limits: Limits::default(),
         credentials: platforms::credentials::Credentials::default(),
+        find_server: crate::site::no_server,
     };
     let key_of = |memory: u64, site: &Site| {
         let cell = cell(memory);

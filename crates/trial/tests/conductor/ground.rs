@@ -96,6 +96,7 @@ impl Ground {
             read_host,
             limits,
             credentials: platforms::credentials::Credentials::default(),
+            find_server: trial::site::no_server,
         };
         let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
         Self { run, plan, site, folder }

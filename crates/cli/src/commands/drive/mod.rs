@@ -1,6 +1,5 @@
 //! `bakeoff drive`: one trial on a server that already exists.
 
-mod address;
 mod live;
 mod plan;
 mod repeats;
@@ -12,7 +11,7 @@ use crate::arguments::{DriveOptions, Step};
 use crate::commands::report::publish;
 use crate::display::{self, print, say};
 use crate::exit::{Ended, Exit};
-use crate::{host, origin};
+use crate::{address, host, origin};
 use analysis::phases;
 use anyhow::{Context, Result};
 use driver::plan::{DriveError, Driven};

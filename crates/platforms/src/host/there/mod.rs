@@ -74,12 +74,14 @@ pub struct RunOrder {
     pub data: PathBuf,
     /// Its tree is the one there; `None` for the host's own files.
     pub image: Option<Image>,
+    /// True if the server is not confined to the machine, because it runs there already.
+    pub is_whole_host: bool,
 }
 
 impl RunOrder {
-    pub fn of(order: &MachineOrder, data: &Path) -> Self {
+    pub fn of(order: &MachineOrder, data: &Path, is_whole_host: bool) -> Self {
         let MachineOrder { name, vcpus, memory_bytes, cpu_quota, image, .. } = order.clone();
-        Self { name, vcpus, memory_bytes, cpu_quota, data: data.to_owned(), image }
+        Self { name, vcpus, memory_bytes, cpu_quota, data: data.to_owned(), image, is_whole_host }
     }
 }
 

@@ -86,6 +86,12 @@ fn fits(order: &RunOrder, cpus: usize, memory_bytes: u64) -> Result<(), MachineE
     let mebibytes = |bytes: u64| bytes >> 20;
     let why = if (order.vcpus as usize) > cpus {
         format!("the host has {cpus} CPUs for it, and the study asks for {}", order.vcpus)
+    } else if order.is_whole_host && (order.vcpus as usize) < cpus {
+        format!(
+            "the server there may use all {cpus} CPUs of the host, and the study says machine.vcpus = {}; give it the \
+             number that the host has",
+            order.vcpus
+        )
     } else if order.memory_bytes > memory_bytes {
         let (has, asked) = (mebibytes(memory_bytes), mebibytes(order.memory_bytes));
         format!("the host has {has} MiB of memory, and the study asks for {asked} MiB")
