@@ -37,7 +37,7 @@ memory = "1GiB"
 disk   = { size = "1GiB" }
 
 [engine]
-kind = "sqlite"
+kind = "postgres"
 
 [workload]
 kind       = "order-entry"
