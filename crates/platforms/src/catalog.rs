@@ -123,7 +123,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         can: |_| of_an_image(ImageUse::Tree),
         check: oci::settings::check,
         foreseen: |_, _| None,
-        open: |table, _| Ok(plain(table, Lease::of_a_disk, oci::machine::start)),
+        open: |table, _| oci::machine::open(table),
     },
     PlatformEntry {
         kind: host::settings::KIND,

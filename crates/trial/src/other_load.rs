@@ -20,7 +20,9 @@ pub(crate) fn judge(record: &mut TrialRecord, limit: Option<OtherLoadLimit>, dis
     let Some(OtherLoadLimit { max_other_cpu, max_repeats }) = limit else { return };
     let other_cpu = match &record.host_state {
         Some(state) => state.others(),
-        None => Reading::Unavailable("the machine's host was not read at both ends of a measured window".to_owned()),
+        None => Reading::Unavailable(
+            "the machine's host was not read at both ends of a measured window, or it is another host".to_owned(),
+        ),
     };
     let other_load = OtherLoad { limit: max_other_cpu.0, max_repeats, other_cpu, disturbed };
     if matches!(record.outcome, Outcome::Completed | Outcome::Invalid { .. }) {

@@ -4,12 +4,15 @@ use super::bundle::{self, BundleOrder};
 use super::command::{CommandOrder, Gvisor, command_line};
 use super::runtime::{Family, Runtime};
 use super::settings::{KEYS, Network, OciSettings};
+use crate::lease::{Lease, LeaseOrder};
 use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::on_host::limits::{self, Limits};
 use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has, io_error, unavailable};
 use crate::order::{Launched, MachineOrder};
+use crate::platform::Platform;
 use crate::rights::Namespaces;
+use images::data::DataError;
 use machines::boot::WRITABLE_FOLDERS;
 use machines::machine::{Decided, Machine, MachineError};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -18,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 const KVM: &str = "kvm";
 const KVM_DEVICE: &str = "/dev/kvm";
@@ -40,17 +43,49 @@ const COUNTING: (&str, CapabilitySet) = ("PERFMON", CapabilitySet::PERFMON);
 /// Programs that did not bring up a container with KVM, and why. The next trials need not wait for that again.
 static WITHOUT_KVM: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
-pub fn start(
-    table: &Map<String, Value>,
+/// The containers of one contender.
+struct Containers {
+    settings: OciSettings,
+    /// What the runtime said of itself, asked before the first of them.
+    runtime: OnceLock<(Runtime, Option<Gvisor>)>,
+}
+
+pub fn open(table: &Map<String, Value>) -> Result<Box<dyn Platform>, MachineError> {
+    let settings =
+        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
+    Ok(Box::new(Containers { settings, runtime: OnceLock::new() }))
+}
+
+impl Containers {
+    fn runtime(&self) -> Result<&(Runtime, Option<Gvisor>), MachineError> {
+        if let Some(known) = self.runtime.get() {
+            return Ok(known);
+        }
+        let runtime = Runtime::find(&self.settings.runtime)?;
+        let gvisor = runtime.gvisor(self.settings.gvisor)?;
+        Ok(self.runtime.get_or_init(|| (runtime, gvisor)))
+    }
+}
+
+impl Platform for Containers {
+    fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {
+        Lease::of_a_disk(order)
+    }
+
+    fn start(&self, order: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
+        let (runtime, gvisor) = self.runtime()?;
+        start(runtime, gvisor.clone(), order, launched)
+    }
+}
+
+fn start(
+    runtime: &Runtime,
+    gvisor: Option<Gvisor>,
     order: &MachineOrder,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let settings: OciSettings =
-        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
-    let runtime = Runtime::find(&settings.runtime)?;
-    let gvisor = runtime.gvisor(settings.gvisor)?;
     if let Some(gvisor) = &gvisor {
-        may_work(gvisor, &runtime, order)?;
+        may_work(gvisor, runtime, order)?;
     }
     let namespaces = Namespaces::here()?;
     let mut decided = Decided::new();
@@ -68,10 +103,10 @@ pub fn start(
         config: String::new(),
         name: format!("bakeoff-{}-{}", std::process::id(), order.name),
     };
-    let started = start_as_allowed(&mut command, &runtime, order, launched, &mut decided)?;
-    describe(&command, &runtime, &mut decided);
+    let started = start_as_allowed(&mut command, runtime, order, launched, &mut decided)?;
+    describe(&command, runtime, &mut decided);
     let words = (command_line(&command), decided);
-    Ok(Box::new(HostMachine::new(started, order, (groups, &command.cpus), words, what(&runtime, order))))
+    Ok(Box::new(HostMachine::new(started, order, (groups, &command.cpus), words, what(runtime, order))))
 }
 
 /// Tries with the data as a disk, then as a folder where disks may not be mounted.
