@@ -5,6 +5,7 @@
 //! what a killed run left: its scratch folder and half-made folders of the cache. Nothing here knows an engine, a
 //! workload or a hypervisor.
 
+pub mod adopted;
 pub mod boot;
 pub mod cached;
 pub mod cgroup;

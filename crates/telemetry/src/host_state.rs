@@ -11,7 +11,7 @@ use std::path::Path;
 const VMSTAT: &str = "/proc/vmstat";
 
 /// Reads the system whose root folder is `root`. `us` is our process and `at_ns` the time of the monotonic clock.
-pub fn host_state(root: &Path, us: u32, at_ns: u64) -> HostReading {
+pub fn host_state(root: &Path, us: u32, adopted: &[u32], at_ns: u64) -> HostReading {
     let tree = Tree::new(root);
     HostReading {
         at_ns,
@@ -20,7 +20,7 @@ pub fn host_state(root: &Path, us: u32, at_ns: u64) -> HostReading {
         mitigations: cpu::mitigations(&tree).into(),
         frequency_khz: cpu::frequency_khz(&tree).into(),
         cpu: cpu_time::cpu_time_of_all(&tree).into(),
-        processes: process_times(&tree, us).into(),
+        processes: process_times(&tree, us, adopted).into(),
         memory: host_memory(&tree).into(),
         stalls: stalls(&tree).into(),
     }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn this_system_says_most_of_it() {
-        let reading = host_state(Path::new("/"), std::process::id(), 5);
+        let reading = host_state(Path::new("/"), std::process::id(), &[], 5);
         assert!(reading.cpu.known().is_some_and(|time| time.busy_ticks > 0), "{reading:?}");
         assert!(reading.processes.known().is_some() && reading.memory.known().is_some(), "{reading:?}");
         assert_eq!(reading.at_ns, 5);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_system_without_these_files_says_why() {
-        let reading = host_state(Path::new("/nonexistent"), 1, 0);
+        let reading = host_state(Path::new("/nonexistent"), 1, &[], 0);
         assert_eq!(reading.memory.why_not(), Some("/proc/vmstat does not exist"));
         assert_eq!(reading.stalls.why_not(), Some("/proc/pressure/cpu does not exist"));
         assert!(reading.governor.why_not().is_some() && reading.mitigations.why_not().is_some());

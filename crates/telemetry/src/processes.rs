@@ -37,7 +37,7 @@ struct ProcessStat {
 }
 
 /// Adds up the times of all visible processes; `us` and everything below it is ours.
-pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
+pub fn process_times(tree: &Tree, us: u32, adopted: &[u32]) -> Result<ProcessTimes, String> {
     let ids = tree.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
     // A process that has ended since the folder was read is counted with its parent.
     let stats = ids.filter_map(|id| Some((id, tree.text(&format!("/proc/{id}/stat")).ok()?)));
@@ -45,7 +45,7 @@ pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
     if !processes.contains_key(&us) {
         return Err("/proc does not show our own process".to_owned());
     }
-    Ok(added_up(&processes, us))
+    Ok(added_up(&processes, us, adopted))
 }
 
 /// The name may contain spaces and brackets, so the fields begin after the last bracket.
@@ -58,8 +58,8 @@ fn process(stat: &str) -> Option<ProcessStat> {
     Some(ProcessStat { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
 }
 
-fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> ProcessTimes {
-    let ours = below(processes, us);
+fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32, adopted: &[u32]) -> ProcessTimes {
+    let ours = below(processes, us, adopted);
     let mut times = ProcessTimes::default();
     for (id, process) in processes {
         let sum = match (ours.contains(id), process.is_kernel) {
@@ -72,10 +72,10 @@ fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> ProcessTimes {
     times
 }
 
-/// A process with its descendants.
-fn below(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> BTreeSet<u32> {
-    let mut family = BTreeSet::from([us]);
-    let mut to_visit = vec![us];
+/// Our process and those that we adopted, with all their descendants.
+fn below(processes: &BTreeMap<u32, ProcessStat>, us: u32, adopted: &[u32]) -> BTreeSet<u32> {
+    let mut to_visit = [&[us], adopted].concat();
+    let mut family: BTreeSet<u32> = to_visit.iter().copied().collect();
     while let Some(parent) = to_visit.pop() {
         let children = processes.iter().filter(|(_, process)| process.parent == parent).map(|(id, _)| *id);
         to_visit.extend(children.filter(|child| family.insert(*child)));
@@ -109,8 +109,10 @@ mod tests {
             stat(30, "cc1", 1, 4_194_560, [400, 50, 0, 6]),
         ];
         let processes = [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process(stat).unwrap()));
-        let times = added_up(&processes.collect(), 20);
+        let times = added_up(&processes.clone().collect(), 20, &[]);
         assert_eq!(times, ProcessTimes { ours_ticks: 127 + 1_000 + 5, others_ticks: 1 + 456, kernel_ticks: 32 });
+        let times = added_up(&processes.collect(), 20, &[30]);
+        assert_eq!(times, ProcessTimes { ours_ticks: 127 + 1_000 + 5 + 456, others_ticks: 1, kernel_ticks: 32 });
     }
 
     #[test]
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn this_system_shows_us() {
         let tree = Tree::new(Path::new("/"));
-        assert!(process_times(&tree, std::process::id()).is_ok());
-        assert!(process_times(&Tree::new(Path::new("/nonexistent")), 1).unwrap_err().contains("our own"));
+        assert!(process_times(&tree, std::process::id(), &[]).is_ok());
+        assert!(process_times(&Tree::new(Path::new("/nonexistent")), 1, &[]).unwrap_err().contains("our own"));
     }
 }

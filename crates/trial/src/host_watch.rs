@@ -50,7 +50,7 @@ mod tests {
         let mut watch = HostWatch::over(&plan);
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
-            watch.tick(&tick, || telemetry::host_state(Path::new("/nonexistent"), 1, second));
+            watch.tick(&tick, || telemetry::host_state(Path::new("/nonexistent"), 1, &[], second));
         }
         watch.state().map(|state| (state.start.at_ns, state.end.at_ns))
     }

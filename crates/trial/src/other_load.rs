@@ -61,7 +61,7 @@ mod tests {
         }))
         .unwrap();
         let reading = |busy_ticks, others_ticks: Option<u64>| {
-            let nothing = telemetry::host_state(std::path::Path::new("/nonexistent"), 1, 0);
+            let nothing = telemetry::host_state(std::path::Path::new("/nonexistent"), 1, &[], 0);
             let times = others_ticks.map(|others_ticks| ProcessTimes { others_ticks, ..ProcessTimes::default() });
             record::host_state::HostReading {
                 cpu: Reading::Known(CpuTime { busy_ticks, ..CpuTime::default() }),

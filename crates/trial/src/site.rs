@@ -3,6 +3,7 @@
 use crate::limits::Limits;
 use agent::protocol::Chosen;
 use engines::server::Endpoint;
+use machines::adopted;
 use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
@@ -39,9 +40,9 @@ pub fn no_server(_: &str) -> Result<Endpoint, String> {
     Err("servers that run already are not looked for here".to_owned())
 }
 
-/// What this host does now. Everything that this process started counts as ours.
+/// What this host does now. Everything that this process started counts as ours, and what others started for it.
 pub fn read_host() -> HostReading {
-    telemetry::host_state(Path::new("/"), std::process::id(), monotonic_ns())
+    telemetry::host_state(Path::new("/"), std::process::id(), &adopted::all(), monotonic_ns())
 }
 
 impl Site {

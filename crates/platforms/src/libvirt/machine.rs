@@ -22,6 +22,7 @@ use crate::qemu::placed::{self, Binding, Pinning};
 use crate::qemu::qmp::QmpError;
 use crate::qemu::settings::{Network, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
+use machines::adopted::Adopted;
 use machines::boot::DATA_FOLDER;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::{Decided, Machine, MachineError, Watched};
@@ -45,6 +46,8 @@ pub struct LibvirtMachine {
     agent: UnixStream,
     _carrier: Option<Carrier>,
     running: Running,
+    /// Its QEMU, if that runs on this host.
+    _process: Option<Adopted>,
     command_line: Vec<String>,
     decided: Decided,
     /// By the guest's ports.
@@ -93,6 +96,7 @@ pub fn start(
         link,
         agent,
         _carrier: carrier,
+        _process: running.pid().map(Adopted::new),
         running,
         command_line,
         decided,

@@ -24,7 +24,7 @@ fn host(readings: &AtomicUsize, others: &[u64]) -> HostReading {
 }
 
 fn unread() -> HostReading {
-    telemetry::host_state(Path::new("/nonexistent"), 1, 0)
+    telemetry::host_state(Path::new("/nonexistent"), 1, &[], 0)
 }
 
 /// What others used in the earlier attempts.
