@@ -1,4 +1,4 @@
-//! The comparison table: one column for each contender, the figures that answer the question.
+//! The comparison table: the figures that answer the question, in a column for each contender, or in a row if there are many.
 
 use super::place;
 use crate::document::Block;
@@ -13,6 +13,9 @@ use analysis::summary::Analysis;
 use record::check::Moment;
 use record::trial::Metric;
 
+/// More contenders than this do not fit beside each other.
+const COLUMNS_MAX: usize = 3;
+
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let of_group = |cells: &[&CellResult]| {
         std::iter::once(Block::Table(table(analysis, cells))).chain(left_out(analysis, cells)).collect()
@@ -20,8 +23,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let ratios = figures::ratio::figure(analysis).map(Block::Figure);
     let each = each_group(analysis, of_group);
     let mut blocks = match (overview(analysis), ratios) {
-        // A single table has the figure beside it.
-        (None, Some(figure)) if matches!(&each[..], [Block::Table(_)]) => {
+        // A single table has the figure beside it, if it is narrow.
+        (None, Some(figure)) if matches!(&each[..], [Block::Table(_)]) && analysis.cells.len() <= COLUMNS_MAX => {
             vec![Block::Beside(each.into_iter().chain([figure]).collect())]
         }
         (None, figure) => each.into_iter().chain(figure).collect(),
@@ -97,6 +100,10 @@ pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Bl
 
 /// One group of cells as a table; the terminal prints the same one.
 pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+    if cells.len() > COLUMNS_MAX { in_rows(analysis, cells) } else { in_columns(analysis, cells) }
+}
+
+fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
     let mut columns = vec![Column::text("")];
     for cell in cells {
@@ -137,6 +144,36 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     rows.push(of_cells("trials that count", &completed));
     rows.push(of_cells("data", &|cell| checks(analysis, &cell.contender)));
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
+}
+
+/// The same with a row for each contender.
+fn in_rows(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+    let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
+    let measures = headline(analysis, cells);
+    let is_compared = cells.iter().any(|cell| compared(analysis, cell).is_some());
+    let mut columns = vec![Column::text("")];
+    for measure in &measures {
+        let label = match metric {
+            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells),
+            _ => percentile(measure),
+        };
+        let title = label.shown().text;
+        let of = title.split(',').next().unwrap_or_default().to_owned();
+        columns.push(Column::number(title));
+        columns.extend(is_compared.then(|| Column::number(format!("change of {of}"))));
+    }
+    columns.extend(["trials", "data"].map(Column::number));
+    let row = |cell: &&CellResult| {
+        let mut row = vec![Cell::text(&cell.contender)];
+        for measure in &measures {
+            row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
+            let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+            row.extend(is_compared.then(|| change.unwrap_or_else(|| Cell::text(""))));
+        }
+        row.extend([completed(cell), checks(analysis, &cell.contender)]);
+        row
+    };
+    Table::new(id("comparison", &cells[0].coordinates), "", columns, cells.iter().map(row))
 }
 
 /// "p95, ms", with the kind of transaction.
