@@ -119,11 +119,7 @@ fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     let mut rows = Vec::new();
     for measure in headline(analysis, cells) {
-        let label = match metric {
-            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells).known_as(&measure.id),
-            _ => percentile(measure),
-        };
-        let mut row = vec![label];
+        let mut row = vec![label(measure, metric, cells).known_as(&measure.id)];
         for cell in cells {
             // The interval of the change matters here; those of levels are among all measures.
             row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
@@ -152,13 +148,15 @@ fn in_rows(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let measures = headline(analysis, cells);
     let is_compared = cells.iter().any(|cell| compared(analysis, cell).is_some());
     let mut columns = vec![Column::text("")];
+    let kinds = distinct(measures.iter().filter_map(|measure| Some(percentile_of(measure)?.1)));
     for measure in &measures {
-        let label = match metric {
-            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells),
-            _ => percentile(measure),
+        let of = match percentile_of(measure) {
+            Some((figure, kind)) if kinds.len() > 1 => format!("{figure} of {kind}"),
+            Some((figure, _)) => figure.to_owned(),
+            None => label(measure, metric, cells).shown().text,
         };
-        let title = label.shown().text;
-        let of = title.split(',').next().unwrap_or_default().to_owned();
+        let is_throughput = measure.id == THROUGHPUT;
+        let title = if is_throughput { of.clone() } else { format!("{of}, {}", style(&measure.unit).unit) };
         columns.push(Column::number(title));
         columns.extend(is_compared.then(|| Column::number(format!("change of {of}"))));
     }
@@ -176,12 +174,25 @@ fn in_rows(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     Table::new(id("comparison", &cells[0].coordinates), "", columns, cells.iter().map(row))
 }
 
-/// "p95, ms", with the kind of transaction.
-fn percentile(measure: &Measure) -> Cell {
+/// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.
+fn label(measure: &Measure, metric: Option<&Metric>, cells: &[&CellResult]) -> Cell {
+    match (metric, percentile_of(measure)) {
+        (Some(metric), None) => throughput(metric, cells),
+        (_, found) => {
+            let (figure, kind) = found.unwrap_or((&measure.id, ""));
+            let unit = style(&measure.unit).unit;
+            Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response"))
+        }
+    }
+}
+
+/// The percentile and the kind of transaction that a measure of response times is about.
+fn percentile_of(measure: &Measure) -> Option<(&str, &str)> {
+    if measure.id == THROUGHPUT {
+        return None;
+    }
     let figure = measure.id.split_once('.').map_or(measure.id.as_str(), |(_, figure)| figure);
-    let (figure, kind) = figure.split_once('/').unwrap_or((figure, ""));
-    let unit = style(&measure.unit).unit;
-    Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response")).known_as(&measure.id)
+    Some(figure.split_once('/').unwrap_or((figure, "")))
 }
 
 /// Cells with different numbers of machines have metrics with different names; then all names are shown.
