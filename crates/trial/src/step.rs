@@ -61,11 +61,11 @@ pub(crate) enum Step {
     StopServer,
     KeepServerLog,
     ShutDown,
-    KeepConsole,
     /// Drops what this trial loaded on a server that runs already.
     DropLoaded,
     /// Replaces the stop of a server and its machine: the server stays, and all our connections to it are closed.
     LeaveServer,
+    KeepConsole,
     Stop,
 }
 
@@ -183,8 +183,6 @@ mod tests {
         }
     }
 
-    const OF_STARTED: &[Task] = &[Task::Drive, Task::Check];
-
     fn paced() -> Load {
         load(Offered::Paced(Pacing::Clients { clients: 1 }))
     }
@@ -200,10 +198,15 @@ mod tests {
     #[test]
     fn steps_come_in_one_order_and_depend_on_platform_and_load() {
         let lists = [
-            chosen(of("native"), &paced(), false, OF_STARTED),
-            chosen(of("qemu"), &peak(), false, OF_STARTED),
-            chosen(of("native"), &paced(), true, OF_STARTED),
-            chosen((crate::rehearsal::REHEARSED.can)(&serde_json::Map::new()), &paced(), false, OF_STARTED),
+            chosen(of("native"), &paced(), false, Task::of_a_trial(ServerUse::Started)),
+            chosen(of("qemu"), &peak(), false, Task::of_a_trial(ServerUse::Started)),
+            chosen(of("native"), &paced(), true, Task::of_a_trial(ServerUse::Started)),
+            chosen(
+                (crate::rehearsal::REHEARSED.can)(&serde_json::Map::new()),
+                &paced(),
+                false,
+                Task::of_a_trial(ServerUse::Started),
+            ),
         ];
         assert!(lists.iter().all(|steps| steps.is_sorted()), "{lists:?}");
         let has = |step| lists.each_ref().map(|steps| steps.contains(&step));
@@ -231,9 +234,23 @@ mod tests {
         assert_eq!(middle(&[Task::Load, Task::Drive, Task::Check]), [&before, &driven[..], &after].concat());
     }
 
+    #[test]
+    fn on_a_server_that_runs_in_the_machine_a_trial_loads_its_tables_and_drops_them_whatever_happens() {
+        let table = serde_json::json!({ "server": "running" });
+        let can = (catalog::entry("host").unwrap().can)(table.as_object().unwrap());
+        let steps = chosen(can, &paced(), false, Task::of_a_trial(can.server));
+        let order = [Step::DropLeftovers, Step::Load, Step::Drive, Step::Check, Step::DropLoaded, Step::LeaveServer];
+        let found: Vec<_> = steps.iter().copied().filter(|step| order.contains(step)).collect();
+        assert_eq!(found, order);
+        assert!(!steps.contains(&Step::StartServer) && !steps.contains(&Step::StopServer));
+        let refused = AttemptError::from(AskError::Interrupted);
+        let follows = |failed| Step::DropLoaded.follows(failed, &refused);
+        assert_eq!([Step::UseServer, Step::Load, Step::Drive, Step::Check].map(follows), [false, true, true, true]);
+    }
+
     /// The steps that follow each step of a trial that fails with this error.
     fn after(error: impl Fn() -> AskError) -> Vec<(Step, Vec<Step>)> {
-        let steps = chosen(of("native"), &peak(), false, OF_STARTED);
+        let steps = chosen(of("native"), &peak(), false, Task::of_a_trial(ServerUse::Started));
         let error = AttemptError::from(error());
         let rest = |index: usize| steps[index + 1..].iter().copied();
         let following = |(index, failed): (usize, &Step)| {
