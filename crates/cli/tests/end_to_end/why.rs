@@ -39,11 +39,11 @@ fn guest(name: &str, disk: &str) -> String {
 
 /// Two guests with one vCPU each, equal except for what holds them back: one's disk is limited, and the other shares
 /// its CPU.
-fn limited_and_shared() -> Place {
+fn limited_and_shared(blocks: u32) -> Place {
     let native = "[[contender]]\nname = \"native\"\nplatform = { kind = \"native\" }\n";
     let guests = [guest("free", ""), guest("limited", &format!(", disk = {{ operations_limit = {LIMIT} }}"))].concat();
     let study = study("sqlite", "512MiB", "").replace(native, &guests).replace(SHORT, SECONDS);
-    let place = Place::new(&study.replace("blocks = 2", "blocks = 3"));
+    let place = Place::new(&study.replace("blocks = 2", &format!("blocks = {blocks}")));
     // Machines with one vCPU get the first CPU that we may use.
     let first = telemetry::own_cpus().and_then(|cpus| cpus.first().copied()).expect("a CPU");
     let mut run = place.command(&["run", "study.toml"]).stderr(Stdio::piped()).spawn().expect("running bakeoff");
@@ -64,11 +64,27 @@ fn limited_and_shared() -> Place {
 }
 
 #[test]
+fn host_and_guest_count_the_same_of_a_limited_disk() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = limited_and_shared(1);
+    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    for part in ["Load profile", "Operating system", "I/O profile"] {
+        assert!(markdown.contains(part), "{part} is missing from {markdown}");
+    }
+    for trial in &place.record().trials {
+        agrees_between_layers(trial);
+    }
+}
+
+#[test]
+#[ignore = "needs a quiet host, since other load hides a limit: cargo xtask ci --full"]
 fn what_holds_a_guest_back_is_named() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = limited_and_shared();
+    let place = limited_and_shared(3);
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: Value = serde_json::from_slice(&analysis).unwrap();
     let reasons = analysis["explanations"][0]["reasons"].as_array().expect("reasons");
@@ -79,12 +95,7 @@ fn what_holds_a_guest_back_is_named() {
     assert_eq!(reasons.iter().filter(|one| one["rule"] == "held-back-disk").count(), 1, "{reasons:#?}");
     assert!(found("shared-cpu", "free") > 0, "{reasons:#?}");
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    for part in ["limited's disk looks limited", "Load profile", "Operating system", "I/O profile"] {
-        assert!(markdown.contains(part), "{part} is missing from {markdown}");
-    }
-    for trial in &place.record().trials {
-        agrees_between_layers(trial);
-    }
+    assert!(markdown.contains("limited's disk looks limited"), "{markdown}");
 }
 
 fn side(trial: &StoredTrial, side: Side) -> &Series {
