@@ -77,13 +77,15 @@ mod tests {
     fn a_process_is_found_by_its_uuid_and_no_other() {
         let uuid = Uuid::of_random(machines::token::random_bytes().unwrap());
         assert_eq!(of_domain(uuid).unwrap(), None);
-        let words = ["sh", "-c", "sleep 1000; true", "qemu", "-uuid", &uuid.to_string(), "-end"];
+        // It waits without a child, which would have its words, too, until it becomes another program.
+        let words = ["sh", "-c", "kill -STOP $$", "qemu", "-uuid", &uuid.to_string(), "-end"];
         let process = Process::start(Launch::new(&words)).unwrap();
         let deadline = Instant::now() + Duration::from_mins(1);
-        while of_domain(uuid).unwrap() != Some(process.identity()) {
+        // At first it is another program, with the same words at the end.
+        while super::words(process.identity().pid).unwrap() != words {
             assert!(Instant::now() < deadline);
         }
-        assert_eq!(super::words(process.identity().pid).unwrap(), words);
+        assert_eq!(of_domain(uuid).unwrap(), Some(process.identity()));
         drop(process);
         assert_eq!(of_domain(uuid).unwrap(), None);
     }
