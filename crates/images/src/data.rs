@@ -151,6 +151,23 @@ pub fn filesystem_bytes(size_bytes: u64) -> u64 {
 
 /// Makes a private copy of an image file, in the cheapest way the filesystem supports.
 pub fn clone(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
+    let (source, target, method) = copied(from, to)?;
+    target.file.sync_all().map_err(DataError::io("bring to disk", to))?;
+    for (file, path) in [(&source, from), (&target.file, to)] {
+        forget(file).map_err(DataError::io("drop from the cache", path))?;
+    }
+    target.keep();
+    Ok(method)
+}
+
+/// The same for a copy that no trial begins with: it is neither brought to disk nor dropped from the page cache.
+pub fn copy(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
+    let (_, target, method) = copied(from, to)?;
+    target.keep();
+    Ok(method)
+}
+
+fn copied(from: &Path, to: &Path) -> Result<(File, Unfinished, CloneMethod), DataError> {
     let source = File::open(from).map_err(DataError::io("open", from))?;
     let target = Unfinished::create(to)?;
     let method = if rustix::fs::ioctl_ficlone(&target.file, &source).is_ok() {
@@ -160,12 +177,7 @@ pub fn clone(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
         sparse::copy(&source, &target.file).map_err(DataError::io("copy to", to))?;
         CloneMethod::SparseCopy
     };
-    target.file.sync_all().map_err(DataError::io("bring to disk", to))?;
-    for (file, path) in [(&source, from), (&target.file, to)] {
-        forget(file).map_err(DataError::io("drop from the cache", path))?;
-    }
-    target.keep();
-    Ok(method)
+    Ok((source, target, method))
 }
 
 /// Makes a private copy of a folder, with owners, modes and times, for hosts that cannot mount an image.

@@ -63,6 +63,10 @@ fn a_clone_is_equal_and_as_sparse() {
     assert!(allocated(&clone) <= allocated(&image) + 64, "{} and {}", allocated(&clone), allocated(&image));
     let error = data::clone(&image, &clone).unwrap_err();
     assert!(matches!(error, DataError::Exists { .. }), "{error}");
+    let copy = place.path().join("copy.ext4");
+    assert_eq!(data::copy(&image, &copy).unwrap(), method);
+    assert!(fs::read(&image).unwrap() == fs::read(&copy).unwrap());
+    assert!(matches!(data::copy(&image, &copy).unwrap_err(), DataError::Exists { .. }));
 }
 
 #[test]
