@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("telemetry", &["record"]),
     ("machines", &["settings", "telemetry"]),
     ("images", &["machines", "settings"]),
+    ("disk", &["images", "machines"]),
     ("platforms", &["images", "machines", "settings", "telemetry", "trust"]),
     ("uring", &[]),
     ("engines", &["machines", "record", "settings", "trust", "uring"]),

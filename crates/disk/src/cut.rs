@@ -1,0 +1,269 @@
+//! Makes the disk as it may be after a power cut.
+//!
+//! What had to survive is known from the log: each write whose flush, begun after it, has ended, and each write with `fua` that
+//! has ended. Of all others a real disk may have kept any part, in any order. A later write that is kept without an earlier one
+//! *is* a change of order, so it is enough to choose for each sector of each write whether it is kept.
+
+use crate::entry::{Entry, Event};
+use crate::reader::{LogError, Reader};
+use crate::served::punch;
+use images::data::{CloneMethod, DataError};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A discard of a whole disk is chosen from in at most so many parts.
+const MOST_PARTS: u64 = 1 << 16;
+
+/// A power cut: the moment, and what of the writes that were not flushed is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many entries of the log have happened.
+    pub position: u64,
+    pub keep: Keep,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// None: what remains is what must.
+    Durable,
+    /// Each part with this chance. The same seed keeps the same parts.
+    Subset { seed: u64, grain: Grain, percent: u8 },
+    /// All, as if only the machine had died and not the disk.
+    All,
+}
+
+/// What a disk writes whole or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grain {
+    /// Older disks' sectors, on whose size databases rely.
+    Bytes512,
+    Bytes4096,
+}
+
+impl Grain {
+    fn bytes(self) -> u64 {
+        match self {
+            Grain::Bytes512 => 512,
+            Grain::Bytes4096 => 4096,
+        }
+    }
+}
+
+/// What a cut did with the writes and discards before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Built {
+    pub method: CloneMethod,
+    /// Those that had to be kept.
+    pub durable: u64,
+    /// Of the others: those kept as a whole, in part, and not at all.
+    pub kept: u64,
+    pub torn: u64,
+    pub lost: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CutError {
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error("copying the base of the disk: {0}")]
+    Copy(#[from] DataError),
+    #[error("{} has {found} bytes, and the disk of the log has {expected}", .base.display())]
+    Base { base: PathBuf, found: u64, expected: u64 },
+    #[error("writing {}: {source}", .path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// Builds the disk as it is after the cut, in a new file at `to`.
+///
+/// A loss that was found is built again under a new name before it is told: the kernel may still keep pages of the old file.
+pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutError> {
+    let durable = Durable::at(log, cut.position)?;
+    let mut reader = Reader::open(log)?;
+    let expected = reader.header().size_bytes;
+    let found = base.metadata().map_err(|source| CutError::Write { path: base.to_owned(), source })?.len();
+    if found != expected {
+        return Err(CutError::Base { base: base.to_owned(), found, expected });
+    }
+    let method = images::data::copy(base, to)?;
+    let built = File::options().write(true).open(to).map_err(|source| CutError::Write { path: to.to_owned(), source });
+    let built = built.and_then(|file| replay(&mut reader, &durable, cut, &file, to, method));
+    if built.is_err() {
+        // The cause is returned, not that half a disk is left.
+        let _ = std::fs::remove_file(to);
+    }
+    built
+}
+
+fn replay(
+    reader: &mut Reader,
+    durable: &Durable,
+    cut: Cut,
+    file: &File,
+    path: &Path,
+    method: CloneMethod,
+) -> Result<Built, CutError> {
+    let failing = |source| CutError::Write { path: path.to_owned(), source };
+    let mut built = Built { method, durable: 0, kept: 0, torn: 0, lost: 0 };
+    let mut data = Vec::new();
+    while let Some(entry) = reader.entry_before(cut.position)? {
+        let (offset, length, is_write) = match entry.event {
+            Event::Write { offset, length, .. } => (offset, u64::from(length), true),
+            Event::Zero { offset, length } => (offset, length, false),
+            _ => continue,
+        };
+        let is_durable = durable.has(&entry);
+        let keep = if is_durable { Keep::All } else { cut.keep };
+        let runs = kept_runs(keep, entry.index, offset, length);
+        let kept: u64 = runs.iter().map(|(_, length)| length).sum();
+        let count = match kept {
+            _ if is_durable => &mut built.durable,
+            kept if kept == length => &mut built.kept,
+            0 => &mut built.lost,
+            _ => &mut built.torn,
+        };
+        *count += 1;
+        if is_write && kept > 0 {
+            reader.data(&mut data)?;
+        }
+        for (start, length) in runs {
+            let written = if is_write {
+                let from = usize::try_from(start - offset).unwrap_or(usize::MAX);
+                let part = data.get(from..).and_then(|rest| rest.get(..usize::try_from(length).ok()?));
+                file.write_all_at(part.unwrap_or_default(), start)
+            } else {
+                punch(file, start, length)
+            };
+            written.map_err(failing)?;
+        }
+    }
+    Ok(built)
+}
+
+/// Which ranges of a write or discard are kept, as offset and length. Parts side by side are one range.
+fn kept_runs(keep: Keep, index: u64, offset: u64, length: u64) -> Vec<(u64, u64)> {
+    let (seed, grain, percent) = match keep {
+        Keep::Durable => return Vec::new(),
+        Keep::All => return vec![(offset, length)],
+        Keep::Subset { seed, grain, percent } => (seed, grain, percent),
+    };
+    let least = grain.bytes();
+    let part_bytes = length.div_ceil(MOST_PARTS).next_multiple_of(least).max(least);
+    let mut chance = chance(seed, index);
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    let (mut at, end) = (offset, offset + length);
+    while at < end {
+        let part_end = (at / part_bytes + 1).saturating_mul(part_bytes).min(end);
+        if chance.next_u32() % 100 < u32::from(percent) {
+            match runs.last_mut() {
+                Some((start, length)) if *start + *length == at => *length += part_end - at,
+                _ => runs.push((at, part_end - at)),
+            }
+        }
+        at = part_end;
+    }
+    runs
+}
+
+/// A stream for each entry, so that no choice depends on how many others were made.
+fn chance(seed: u64, index: u64) -> Pcg64Mcg {
+    let mut name = [0; 16];
+    name[..8].copy_from_slice(&seed.to_le_bytes());
+    name[8..].copy_from_slice(&index.to_le_bytes());
+    Pcg64Mcg::from_seed(xxh3_128(&name).to_le_bytes())
+}
+
+/// What must have survived at a position.
+#[derive(Debug)]
+struct Durable {
+    /// All writes before this entry.
+    flushed: u64,
+    /// Writes with `fua` from there on: a bit for each entry.
+    settled: Vec<u64>,
+}
+
+impl Durable {
+    fn at(log: &Path, position: u64) -> Result<Self, LogError> {
+        let mut reader = Reader::open(log)?;
+        let mut durable = Durable { flushed: 0, settled: Vec::new() };
+        while let Some(entry) = reader.entry_before(position)? {
+            match entry.event {
+                Event::Ended { begun, is_flush: true, .. } => durable.flushed = durable.flushed.max(begun),
+                Event::Ended { begun, is_flush: false, .. } => durable.settle(begun),
+                _ => {}
+            }
+        }
+        Ok(durable)
+    }
+
+    fn settle(&mut self, index: u64) {
+        // A log that is read at all has fewer entries.
+        let (word, bit) = (usize::try_from(index / 64).unwrap_or(usize::MAX), index % 64);
+        if word >= self.settled.len() {
+            self.settled.resize(word + 1, 0);
+        }
+        self.settled[word] |= 1 << bit;
+    }
+
+    fn has(&self, entry: &Entry) -> bool {
+        let word = usize::try_from(entry.index / 64).ok().and_then(|word| self.settled.get(word));
+        entry.index < self.flushed || word.is_some_and(|word| word & (1 << (entry.index % 64)) != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn subset(seed: u64, grain: Grain, percent: u8) -> Keep {
+        Keep::Subset { seed, grain, percent }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_whole_sectors_within_the_write_and_the_same_again(
+            seed: u64, index: u64, offset in 0_u64..100_000, length in 1_u64..100_000, percent in 0_u8..=100,
+        ) {
+            for grain in [Grain::Bytes512, Grain::Bytes4096] {
+                let runs = kept_runs(subset(seed, grain, percent), index, offset, length);
+                prop_assert_eq!(&runs, &kept_runs(subset(seed, grain, percent), index, offset, length));
+                let mut last = None;
+                for (start, run) in runs {
+                    let end = start + run;
+                    prop_assert!(run > 0 && start >= offset && end <= offset + length);
+                    prop_assert!(start == offset || start % grain.bytes() == 0);
+                    prop_assert!(end == offset + length || end % grain.bytes() == 0);
+                    prop_assert!(last.is_none_or(|last| start > last), "ranges side by side are one");
+                    last = Some(end);
+                }
+            }
+        }
+
+        #[test]
+        fn all_percent_keep_all_and_none_nothing(seed: u64, index: u64, offset in 0_u64..9_000, length in 1_u64..9_000) {
+            let runs = |percent| kept_runs(subset(seed, Grain::Bytes512, percent), index, offset, length);
+            prop_assert_eq!(runs(100), vec![(offset, length)]);
+            prop_assert_eq!(runs(0), vec![]);
+        }
+    }
+
+    #[test]
+    fn about_as_many_parts_are_kept_as_asked_for_and_each_entry_has_others() {
+        let runs = |index| kept_runs(subset(1, Grain::Bytes512, 30), index, 0, 512 * 10_000);
+        let kept: u64 = runs(5).iter().map(|(_, length)| length / 512).sum();
+        assert!((2_800..3_200).contains(&kept), "{kept}");
+        assert_ne!(runs(5), runs(6));
+    }
+
+    #[test]
+    fn a_discard_of_everything_is_chosen_from_in_few_parts() {
+        let runs = kept_runs(subset(1, Grain::Bytes512, 50), 0, 0, 1 << 50);
+        assert!(runs.len() as u64 <= MOST_PARTS, "{}", runs.len());
+        assert!(runs.len() as u64 > MOST_PARTS / 8, "{}", runs.len());
+    }
+}

@@ -1,0 +1,194 @@
+//! Asks a log which texts were safe at which moment, and what a stretch of it did. One pass, without rebuilding a disk.
+//!
+//! Found is a text that was written in one request, as it is. One that a database compresses, encrypts or splits is not.
+
+use crate::entry::Event;
+use crate::reader::{LogError, Reader};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+/// Shorter texts occur by chance.
+pub const LEAST_MARKER_BYTES: usize = 8;
+/// So that few of the eight bytes at any place look like the end of a marker: bits of the sieve for each.
+const SIEVE_BITS_PER_MARKER: usize = 64;
+const LEAST_SIEVE_BITS: usize = 1 << 12;
+/// Spreads the bits of a number (2⁶⁴ divided by the golden ratio).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A text that somebody was told is safe, when the log had `position` entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acknowledged<'a> {
+    pub marker: &'a [u8],
+    pub position: u64,
+}
+
+/// What the disk had of a text when it was said to be safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Safety {
+    /// It was written, and a flush that began after that had ended; or it was written with `fua`.
+    Covered,
+    /// It was written, but a power cut may take it.
+    NotFlushed,
+    /// It had not reached the disk.
+    NotWritten,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error("marker {number} has {bytes} bytes, and at least {LEAST_MARKER_BYTES} are needed to find it")]
+    Short { number: usize, bytes: usize },
+    #[error("marker {number} is the same as marker {earlier}, so it cannot be told whose a write is")]
+    Twice { number: usize, earlier: usize },
+}
+
+/// Tells for each of the texts, in their order, how safe it was when it was acknowledged.
+pub fn scan(log: &Path, acknowledged: &[Acknowledged<'_>]) -> Result<Vec<Safety>, ScanError> {
+    let sieve = Sieve::of(acknowledged)?;
+    let mut by_position: Vec<usize> = (0..acknowledged.len()).collect();
+    by_position.sort_by_key(|number| acknowledged[*number].position);
+    let mut found = Found { first: vec![None; acknowledged.len()], settled: vec![false; acknowledged.len()] };
+    let mut safety = vec![Safety::NotWritten; acknowledged.len()];
+    let mut reader = Reader::open(log)?;
+    let (mut flushed, mut data) = (0, Vec::new());
+    // Markers in writes with `fua` that have not ended.
+    let mut under_way: HashMap<u64, Vec<usize>> = HashMap::new();
+    for number in by_position {
+        while let Some(entry) = reader.entry_before(acknowledged[number].position)? {
+            match entry.event {
+                Event::Write { fua, .. } => {
+                    reader.data(&mut data)?;
+                    sieve.each_in(&data, &mut |marker| {
+                        found.first[marker].get_or_insert(entry.index);
+                        if fua {
+                            under_way.entry(entry.index).or_default().push(marker);
+                        }
+                    });
+                }
+                Event::Ended { begun, is_flush: true, .. } => flushed = flushed.max(begun),
+                Event::Ended { begun, .. } => {
+                    under_way.remove(&begun).into_iter().flatten().for_each(|marker| found.settled[marker] = true);
+                }
+                _ => {}
+            }
+        }
+        safety[number] = found.safety(number, flushed);
+    }
+    Ok(safety)
+}
+
+/// Where markers were found so far.
+struct Found {
+    /// The first write with it. If any write of it was flushed, this one was.
+    first: Vec<Option<u64>>,
+    /// Whether a write of it with `fua` has ended.
+    settled: Vec<bool>,
+}
+
+impl Found {
+    fn safety(&self, number: usize, flushed: u64) -> Safety {
+        match self.first[number] {
+            None => Safety::NotWritten,
+            Some(first) if first < flushed || self.settled[number] => Safety::Covered,
+            Some(_) => Safety::NotFlushed,
+        }
+    }
+}
+
+/// Finds many texts at once: a bit tells for nearly every place that none ends there.
+struct Sieve<'a> {
+    bits: Vec<u64>,
+    shift: u32,
+    numbers: HashMap<&'a [u8], usize>,
+    /// The lengths that occur. Usually all have the same.
+    lengths: BTreeSet<usize>,
+}
+
+impl<'a> Sieve<'a> {
+    fn of(acknowledged: &[Acknowledged<'a>]) -> Result<Self, ScanError> {
+        let bits = (acknowledged.len() * SIEVE_BITS_PER_MARKER).next_power_of_two().max(LEAST_SIEVE_BITS);
+        let (bits, shift) = (vec![0; bits / 64], 64 - bits.ilog2());
+        let mut sieve = Sieve { bits, shift, numbers: HashMap::new(), lengths: BTreeSet::new() };
+        for (number, &Acknowledged { marker, .. }) in acknowledged.iter().enumerate() {
+            let Some(end) = marker.last_chunk().map(|end| u64::from_le_bytes(*end)) else {
+                return Err(ScanError::Short { number, bytes: marker.len() });
+            };
+            let (word, bit) = sieve.place(end);
+            sieve.bits[word] |= bit;
+            sieve.lengths.insert(marker.len());
+            if let Some(earlier) = sieve.numbers.insert(marker, number) {
+                return Err(ScanError::Twice { number, earlier });
+            }
+        }
+        Ok(sieve)
+    }
+
+    /// The word and the bit for eight bytes.
+    fn place(&self, end: u64) -> (usize, u64) {
+        let hash = end.wrapping_mul(SPREAD) >> self.shift;
+        // Less than the number of bits.
+        (usize::try_from(hash / 64).unwrap_or(0), 1 << (hash % 64))
+    }
+
+    /// Calls `visit` with the number of each marker at each of its places in the data.
+    fn each_in(&self, data: &[u8], visit: &mut dyn FnMut(usize)) {
+        // The eight bytes that end here, the last of them on top.
+        let mut end = 0_u64;
+        for (at, byte) in data.iter().enumerate() {
+            end = (end >> 8) | (u64::from(*byte) << 56);
+            let (word, bit) = self.place(end);
+            if self.bits[word] & bit != 0 {
+                self.look_up(&data[..=at], visit);
+            }
+        }
+    }
+
+    /// Looks for markers that end where the data does.
+    #[cold]
+    fn look_up(&self, data: &[u8], visit: &mut dyn FnMut(usize)) {
+        let ends = self.lengths.iter().filter_map(|length| data.len().checked_sub(*length));
+        ends.filter_map(|start| self.numbers.get(&data[start..])).for_each(|number| visit(*number));
+    }
+}
+
+/// What the disk did in a stretch of its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub writes: u64,
+    pub written_bytes: u64,
+    /// Of the writes, those with `fua`.
+    pub fua_writes: u64,
+    pub zeroed_bytes: u64,
+    /// Flushes that ended.
+    pub flushes: u64,
+    /// From the begin to the end of these, added up.
+    pub flush_time: Duration,
+}
+
+/// Counts what the entries in the range did.
+pub fn count(log: &Path, positions: Range<u64>) -> Result<Counts, LogError> {
+    let mut reader = Reader::open(log)?;
+    let mut counts = Counts::default();
+    while let Some(entry) = reader.entry_before(positions.end)? {
+        if entry.index < positions.start {
+            continue;
+        }
+        match entry.event {
+            Event::Write { length, fua, .. } => {
+                counts.writes += 1;
+                counts.written_bytes += u64::from(length);
+                counts.fua_writes += u64::from(fua);
+            }
+            Event::Zero { length, .. } => counts.zeroed_bytes = counts.zeroed_bytes.saturating_add(length),
+            Event::Ended { is_flush: true, took_ns, .. } => {
+                counts.flushes += 1;
+                counts.flush_time = counts.flush_time.saturating_add(Duration::from_nanos(took_ns));
+            }
+            _ => {}
+        }
+    }
+    Ok(counts)
+}

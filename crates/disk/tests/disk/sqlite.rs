@@ -1,0 +1,136 @@
+//! SQLite on ext4 on a loop device on the disk, with settings of which it is known what they lose.
+
+use crate::place::{Mounted, Place};
+use disk::cut::{Grain, Keep};
+use disk::scan::{Acknowledged, Safety, count, scan};
+use rusqlite::Connection;
+use std::fs::File;
+use std::path::Path;
+
+const DISK_BYTES: u64 = 64 << 20;
+const TRANSACTIONS: u32 = 120;
+const CUTS: u32 = 10;
+const DATABASE: &str = "audit.db";
+
+/// A transaction that was acknowledged, and where the log was then.
+struct Receipt {
+    marker: String,
+    position: u64,
+}
+
+/// What was driven on a disk.
+struct Driven {
+    place: Place,
+    receipts: Vec<Receipt>,
+}
+
+/// Drives SQLite with these settings. `None` where there is no such disk or no mount.
+fn drive(journal: &str, synchronous: &str) -> Option<Driven> {
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, base) = (folder.path().join("empty"), folder.path().join("base"));
+    std::fs::create_dir(&empty).unwrap();
+    images::data::make_from_folder(&empty, &base, DISK_BYTES, "disk").unwrap();
+    let mut place = Place::on(folder, base, |_| ())?;
+    let Some(mounted) = Mounted::of(&place.settings.mount, place.folder().join("mounted")) else {
+        place.end();
+        return None;
+    };
+    let mut control = place.control();
+    let path = mounted.path().join(DATABASE);
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "journal_mode", journal).unwrap();
+    connection.pragma_update(None, "synchronous", synchronous).unwrap();
+    connection.execute("CREATE TABLE done (number INTEGER PRIMARY KEY, marker TEXT)", ()).unwrap();
+    // The table is not under test, so it is on the disk before the first transaction.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
+    for synced in [path.as_path(), mounted.path()] {
+        File::open(synced).unwrap().sync_all().unwrap();
+    }
+    let mut receipts = Vec::new();
+    for number in 1..=TRANSACTIONS {
+        let marker = format!("{:016x}", u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        connection.execute("INSERT INTO done VALUES (?1, ?2)", (number, &marker)).unwrap();
+        let position = control.mark(&marker).unwrap();
+        receipts.push(Receipt { marker, position });
+    }
+    drop(connection);
+    drop(mounted);
+    place.end();
+    Some(Driven { place, receipts })
+}
+
+impl Driven {
+    /// How many acknowledged transactions are missing after each cut, each of which is right behind an acknowledgement.
+    fn lost(&mut self, keep: impl Fn(u32) -> Keep) -> Vec<u32> {
+        let cuts = (1..=CUTS).map(|cut| cut * TRANSACTIONS / CUTS);
+        let cuts: Vec<(u32, u64)> =
+            cuts.map(|number| (number, self.receipts[usize::try_from(number).unwrap() - 1].position)).collect();
+        let lost = cuts.into_iter().map(|(number, position)| {
+            let image = self.place.cut(position, keep(number));
+            number.saturating_sub(kept(&image))
+        });
+        lost.collect()
+    }
+
+    fn scanned(&self) -> Vec<Safety> {
+        let acknowledged: Vec<Acknowledged<'_>> = self
+            .receipts
+            .iter()
+            .map(|receipt| Acknowledged { marker: receipt.marker.as_bytes(), position: receipt.position })
+            .collect();
+        scan(&self.place.settings.log, &acknowledged).unwrap()
+    }
+}
+
+/// How many transactions SQLite finds on this disk. They must be the first ones.
+fn kept(image: &Path) -> u32 {
+    let mounted = Mounted::of(image, image.with_extension("mounted")).unwrap();
+    let connection = Connection::open(mounted.path().join(DATABASE)).unwrap();
+    let verdict: String = connection.query_row("PRAGMA integrity_check", (), |row| row.get(0)).unwrap();
+    assert_eq!(verdict, "ok");
+    let counted = "SELECT count(*), ifnull(max(number), 0) FROM done";
+    let (rows, last): (u32, u32) = connection.query_row(counted, (), |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(rows, last, "an earlier one is missing");
+    rows
+}
+
+fn half(seed: u32) -> Keep {
+    Keep::Subset { seed: u64::from(seed), grain: Grain::Bytes4096, percent: 50 }
+}
+
+#[test]
+fn a_synced_wal_keeps_all() {
+    let Some(mut driven) = drive("WAL", "FULL") else { return };
+    assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
+    assert_eq!(driven.lost(|_| Keep::Durable), [0; CUTS as usize]);
+    assert_eq!(driven.lost(half), [0; CUTS as usize]);
+    let [first, last] = [&driven.receipts[0], &driven.receipts[driven.receipts.len() - 1]];
+    let commits = u64::from(TRANSACTIONS - 1);
+    let counts = count(&driven.place.settings.log, first.position..last.position).unwrap();
+    assert!(counts.flushes >= commits && counts.written_bytes > 4096 * commits, "{counts:?}");
+}
+
+#[test]
+fn a_wal_that_is_not_synced_loses() {
+    let Some(mut driven) = drive("WAL", "NORMAL") else { return };
+    let scanned = driven.scanned();
+    let uncovered = scanned.iter().filter(|safety| **safety != Safety::Covered).count();
+    assert!(uncovered > scanned.len() / 2, "{scanned:?}");
+    let lost = driven.lost(|_| Keep::Durable);
+    assert!(lost.iter().any(|lost| *lost > 1), "{lost:?}");
+}
+
+#[test]
+fn a_rollback_journal_loses_the_last_one_and_the_scan_does_not_see_it() {
+    let Some(mut driven) = drive("DELETE", "FULL") else { return };
+    let lost = driven.lost(|_| Keep::Durable);
+    assert!(lost.iter().all(|lost| *lost <= 1) && lost.iter().sum::<u32>() > CUTS / 2, "{lost:?}");
+    assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
+}
+
+#[test]
+fn a_rollback_journal_whose_folder_is_synced_keeps_all() {
+    let Some(mut driven) = drive("DELETE", "EXTRA") else { return };
+    assert_eq!(driven.lost(|_| Keep::Durable), [0; CUTS as usize]);
+    assert_eq!(driven.lost(half), [0; CUTS as usize]);
+}
