@@ -9,6 +9,7 @@ mod brokerage;
 mod consolidation;
 mod conversation;
 mod decision_support;
+mod disk;
 mod driver;
 mod dvd_store;
 mod load;
@@ -104,6 +105,14 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// What the disk that can lose power adds to a commit when it loses nothing, against a plain file; needs root
+    Disk {
+        #[arg(long, default_value_t = 9)]
+        rounds: u32,
+        /// Of one turn
+        #[arg(long, default_value_t = 200)]
+        commits: u32,
+    },
     /// From start to the first transaction on each platform, and bytes over ssh within measured windows
     Platforms {
         #[arg(long, default_value_t = 5)]
@@ -158,6 +167,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         }
         Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
         Race::DecisionSupport { rounds } => decision_support::race(&ground()?, *rounds),
+        Race::Disk { rounds, commits } => disk::race(root, *rounds, *commits),
         Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
         Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
