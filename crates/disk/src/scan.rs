@@ -98,9 +98,10 @@ impl Found {
     }
 }
 
-/// Finds many texts at once: a bit tells for nearly every place that none ends there.
+/// Finds many texts at once: two bits of one word tell for nearly every place that none ends there.
 struct Sieve<'a> {
-    bits: Vec<u64>,
+    words: Vec<u64>,
+    /// Leaves the bits of a hash that number the words.
     shift: u32,
     numbers: HashMap<&'a [u8], usize>,
     /// The lengths that occur. Usually all have the same.
@@ -110,14 +111,15 @@ struct Sieve<'a> {
 impl<'a> Sieve<'a> {
     fn of(acknowledged: &[Acknowledged<'a>]) -> Result<Self, ScanError> {
         let bits = (acknowledged.len() * SIEVE_BITS_PER_MARKER).next_power_of_two().max(LEAST_SIEVE_BITS);
-        let (bits, shift) = (vec![0; bits / 64], 64 - bits.ilog2());
-        let mut sieve = Sieve { bits, shift, numbers: HashMap::new(), lengths: BTreeSet::new() };
+        let words = vec![0; bits / 64];
+        let shift = 64 - words.len().ilog2();
+        let mut sieve = Sieve { words, shift, numbers: HashMap::new(), lengths: BTreeSet::new() };
         for (number, &Acknowledged { marker, .. }) in acknowledged.iter().enumerate() {
             let Some(end) = marker.last_chunk().map(|end| u64::from_le_bytes(*end)) else {
                 return Err(ScanError::Short { number, bytes: marker.len() });
             };
-            let (word, bit) = sieve.place(end);
-            sieve.bits[word] |= bit;
+            let (word, bits) = sieve.place(end);
+            sieve.words[word] |= bits;
             sieve.lengths.insert(marker.len());
             if let Some(earlier) = sieve.numbers.insert(marker, number) {
                 return Err(ScanError::Twice { number, earlier });
@@ -126,11 +128,12 @@ impl<'a> Sieve<'a> {
         Ok(sieve)
     }
 
-    /// The word and the bit for eight bytes.
+    /// The word and the bits for eight bytes. The upper bits of the hash are the better ones.
     fn place(&self, end: u64) -> (usize, u64) {
-        let hash = end.wrapping_mul(SPREAD) >> self.shift;
-        // Less than the number of bits.
-        (usize::try_from(hash / 64).unwrap_or(0), 1 << (hash % 64))
+        let hash = end.wrapping_mul(SPREAD);
+        let bit = |below: u32| 1 << ((hash >> (self.shift - below)) % 64);
+        // Less than the number of words.
+        (usize::try_from(hash >> self.shift).unwrap_or(0), bit(6) | bit(12))
     }
 
     /// Calls `visit` with the number of each marker at each of its places in the data.
@@ -139,8 +142,8 @@ impl<'a> Sieve<'a> {
         let mut end = 0_u64;
         for (at, byte) in data.iter().enumerate() {
             end = (end >> 8) | (u64::from(*byte) << 56);
-            let (word, bit) = self.place(end);
-            if self.bits[word] & bit != 0 {
+            let (word, bits) = self.place(end);
+            if self.words[word] & bits == bits {
                 self.look_up(&data[..=at], visit);
             }
         }
