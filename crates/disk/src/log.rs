@@ -4,7 +4,7 @@ use crate::entry::{ENTRY_BYTES, HEADER_BYTES, Header, MOST_BASE_BYTES, Raw, enco
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// How large a log may become unless its owner says otherwise.
@@ -33,7 +33,8 @@ impl Log {
     pub fn create(path: &Path, header: &Header, most_bytes: u64) -> io::Result<Self> {
         let too_long = || io::Error::other(format!("the base is described in more than {MOST_BASE_BYTES} bytes"));
         let header = header.encode().ok_or_else(too_long)?;
-        let file = File::options().write(true).create_new(true).open(path)?;
+        // It has what a database wrote.
+        let file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all_at(&header, 0)?;
         Ok(Self { file, end: HEADER_BYTES as u64, entries: 0, most_bytes })
     }

@@ -63,9 +63,10 @@ impl Mounted {
         if !metadata.is_file() || metadata.len() > 0 {
             return Err(MountError::Place(path.to_owned()));
         }
-        // A machine may run as another user.
+        // A machine may run as root where we do not. Whose it is and its mode are the kernel's to check.
         let (descriptor, (user, group)) = (channel.as_raw_fd(), owner);
-        let options = format!("fd={descriptor},rootmode=100600,user_id={user},group_id={group},allow_other");
+        let options =
+            format!("fd={descriptor},rootmode=100600,user_id={user},group_id={group},allow_other,default_permissions");
         let options = CString::new(options).map_err(failing("mounting", path))?;
         let flags = MountFlags::NODEV | MountFlags::NOSUID | MountFlags::NOEXEC;
         match rustix::mount::mount(SOURCE, path, KIND, flags, options.as_c_str()) {
