@@ -54,7 +54,7 @@ fn qemu_writes_and_flushes_directly_in_each_of_its_ways() {
         let Some(mut place) = Place::with(SIZE, |_| ()) else { return };
         let shown = Shown::of(&place.settings.mount, aio, place.folder().join("shown"));
         let file = File::options().read(true).write(true).open(&shown.path).unwrap();
-        file.write_all_at(&[byte; 65_536], 4096).unwrap();
+        file.write_all_at(&vec![byte; 65_536], 4096).unwrap();
         fdatasync(&file).unwrap();
         let flushed = place.control().mark("flushed").unwrap();
         file.write_all_at(&[byte; 4096], 0).unwrap();
