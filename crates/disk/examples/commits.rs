@@ -5,6 +5,9 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "its output is the times")]
 
+mod marker;
+
+use marker::marker;
 use rusqlite::Connection;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -44,7 +47,8 @@ fn inserted_rows(path: &Path, count: u32) {
     connection.pragma_update(None, "synchronous", "FULL").unwrap();
     connection.execute("CREATE TABLE done (number INTEGER PRIMARY KEY, words TEXT)", ()).unwrap();
     each(count, |number| {
-        let words = format!("transaction {number} of a client that waits for each");
+        // Twice, as in a trial's receipts.
+        let words = marker(number.into()).repeat(2);
         connection.execute("INSERT INTO done VALUES (?1, ?2)", (number, words)).unwrap();
     });
 }

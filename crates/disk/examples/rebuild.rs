@@ -1,13 +1,16 @@
 //! Builds cuts from a log and scans it, and prints what that took: a part of `cargo xtask bench disk`.
 //!
 //! Arguments: the base, the log, a folder for the cuts. It prints megabytes of the log, milliseconds for a cut that keeps what is
-//! durable, for one that keeps torn halves of the rest, and for a scan for many markers.
+//! durable, for one that keeps torn halves of the rest, and for a scan for many markers, of which the log has some.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "its output is the times")]
 
+mod marker;
+
 use disk::Reader;
 use disk::cut::{Cut, Grain, Keep, build};
-use disk::scan::{Acknowledged, scan};
+use disk::scan::{Acknowledged, Safety, scan};
+use marker::marker;
 use std::path::Path;
 use std::time::Instant;
 
@@ -28,14 +31,16 @@ fn main() {
         timed(|| build(base, log, Cut { position, keep }, &to).unwrap());
         std::fs::remove_file(to).unwrap();
     }
-    let markers: Vec<String> = (0..MARKERS).map(|number| format!("{number:016x}")).collect();
+    let markers: Vec<String> = (0..MARKERS).map(marker).collect();
     let acknowledged: Vec<_> =
         markers.iter().map(|marker| Acknowledged { marker: marker.as_bytes(), position }).collect();
-    timed(|| scan(log, &acknowledged).unwrap());
+    let found = timed(|| scan(log, &acknowledged).unwrap());
+    assert!(found[1] != Safety::NotWritten, "the log has no row of the race");
 }
 
-fn timed<T>(work: impl FnOnce() -> T) {
+fn timed<T>(work: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
-    let _done = work();
+    let done = work();
     println!("{:.1}", begun.elapsed().as_secs_f64() * 1e3);
+    done
 }
