@@ -5,9 +5,11 @@
 use crate::entry::Event;
 use crate::reader::{LogError, Reader};
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Shorter texts occur by chance.
 pub const LEAST_MARKER_BYTES: usize = 8;
@@ -98,12 +100,15 @@ impl Found {
     }
 }
 
-/// Finds many texts at once: two bits of one word tell for nearly every place that none ends there.
+/// Finds many texts at once. A stretch between two bytes that no marker has is passed over if it is shorter than all markers. In a
+/// longer one, two bits of one word tell for nearly every place that none ends there.
 struct Sieve<'a> {
+    /// Which bytes are in a marker.
+    letters: [bool; 256],
     words: Vec<u64>,
     /// Leaves the bits of a hash that number the words.
     shift: u32,
-    numbers: HashMap<&'a [u8], usize>,
+    numbers: HashMap<&'a [u8], usize, BuildHasherDefault<ShortHasher>>,
     /// The lengths that occur. Usually all have the same.
     lengths: BTreeSet<usize>,
 }
@@ -113,14 +118,18 @@ impl<'a> Sieve<'a> {
         let bits = (acknowledged.len() * SIEVE_BITS_PER_MARKER).next_power_of_two().max(LEAST_SIEVE_BITS);
         let words = vec![0; bits / 64];
         let shift = 64 - words.len().ilog2();
-        let mut sieve = Sieve { words, shift, numbers: HashMap::new(), lengths: BTreeSet::new() };
+        let (numbers, lengths) = (HashMap::default(), BTreeSet::new());
+        let mut sieve = Sieve { letters: [false; 256], words, shift, numbers, lengths };
         for (number, &Acknowledged { marker, .. }) in acknowledged.iter().enumerate() {
-            let Some(end) = marker.last_chunk().map(|end| u64::from_le_bytes(*end)) else {
+            let Some(end) = marker.last_chunk() else {
                 return Err(ScanError::Short { number, bytes: marker.len() });
             };
-            let (word, bits) = sieve.place(end);
+            let (word, bits) = sieve.place(*end);
             sieve.words[word] |= bits;
             sieve.lengths.insert(marker.len());
+            for letter in marker {
+                sieve.letters[usize::from(*letter)] = true;
+            }
             if let Some(earlier) = sieve.numbers.insert(marker, number) {
                 return Err(ScanError::Twice { number, earlier });
             }
@@ -129,8 +138,8 @@ impl<'a> Sieve<'a> {
     }
 
     /// The word and the bits for eight bytes. The upper bits of the hash are the better ones.
-    fn place(&self, end: u64) -> (usize, u64) {
-        let hash = end.wrapping_mul(SPREAD);
+    fn place(&self, end: [u8; LEAST_MARKER_BYTES]) -> (usize, u64) {
+        let hash = u64::from_le_bytes(end).wrapping_mul(SPREAD);
         let bit = |below: u32| 1 << ((hash >> (self.shift - below)) % 64);
         // Less than the number of words.
         (usize::try_from(hash >> self.shift).unwrap_or(0), bit(6) | bit(12))
@@ -138,13 +147,32 @@ impl<'a> Sieve<'a> {
 
     /// Calls `visit` with the number of each marker at each of its places in the data.
     fn each_in(&self, data: &[u8], visit: &mut dyn FnMut(usize)) {
-        // The eight bytes that end here, the last of them on top.
-        let mut end = 0_u64;
-        for (at, byte) in data.iter().enumerate() {
-            end = (end >> 8) | (u64::from(*byte) << 56);
-            let (word, bits) = self.place(end);
+        let shortest = self.lengths.first().copied().unwrap_or(LEAST_MARKER_BYTES);
+        let is_other = |byte: &u8| !self.letters[usize::from(*byte)];
+        // All markers that begin before this were found.
+        let mut start = 0;
+        while let Some(next) = data.get(start..).and_then(|rest| rest.get(..shortest)) {
+            // The last such byte is looked for from the back, and no marker begins before it: most bytes are never looked at.
+            if let Some(other) = next.iter().rposition(is_other) {
+                start += other + 1;
+                continue;
+            }
+            let after = start + shortest;
+            let end = data[after..].iter().position(is_other).map_or(data.len(), |letters| after + letters);
+            self.each_ending(&data[..end], after, visit);
+            start = end + 1;
+        }
+    }
+
+    /// The same for markers that end at `first` or behind it.
+    fn each_ending(&self, data: &[u8], first: usize, visit: &mut dyn FnMut(usize)) {
+        let ends = data[first - LEAST_MARKER_BYTES..].windows(LEAST_MARKER_BYTES);
+        for (at, end) in (first..).zip(ends) {
+            let mut bytes = [0; LEAST_MARKER_BYTES];
+            bytes.copy_from_slice(end);
+            let (word, bits) = self.place(bytes);
             if self.words[word] & bits == bits {
-                self.look_up(&data[..=at], visit);
+                self.look_up(&data[..at], visit);
             }
         }
     }
@@ -154,6 +182,25 @@ impl<'a> Sieve<'a> {
     fn look_up(&self, data: &[u8], visit: &mut dyn FnMut(usize)) {
         let ends = self.lengths.iter().filter_map(|length| data.len().checked_sub(*length));
         ends.filter_map(|start| self.numbers.get(&data[start..])).for_each(|number| visit(*number));
+    }
+}
+
+/// Hashes short texts in less time than the library's own hasher, which also withstands texts that were chosen to collide. Markers
+/// are the caller's own.
+#[derive(Default)]
+struct ShortHasher(u64);
+
+impl Hasher for ShortHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_usize(&mut self, length: usize) {
+        self.0 ^= length as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -194,4 +241,50 @@ pub fn count(log: &Path, positions: Range<u64>) -> Result<Counts, LogError> {
         }
     }
     Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Texts of few letters, so that they overlap, contain each other and come often.
+    fn texts(letters: &'static str, count: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let text = prop_oneof![3 => Just(8_usize), 1 => 9_usize..20]
+            .prop_flat_map(move |length| proptest::collection::vec(prop::sample::select(letters.as_bytes()), length));
+        proptest::collection::btree_set(text, 0..count).prop_map(|texts| texts.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_is_found_as_when_each_place_is_compared(
+            markers in texts("aab", 12),
+            pieces in proptest::collection::vec((any::<prop::sample::Index>(), texts("aab-", 2), "-{0,9}"), 0..24),
+        ) {
+            let mut data = Vec::new();
+            for (marker, other, between) in &pieces {
+                let marker = markers.get(marker.index(markers.len() + 1));
+                marker.into_iter().chain(other).for_each(|text| data.extend_from_slice(text));
+                data.extend_from_slice(between.as_bytes());
+            }
+            let acknowledged: Vec<_> = markers.iter().map(|marker| Acknowledged { marker, position: 0 }).collect();
+            let sieve = Sieve::of(&acknowledged).unwrap();
+            let mut found = Vec::new();
+            sieve.each_in(&data, &mut |marker| found.push(marker));
+            let mut expected = Vec::new();
+            for end in 1..=data.len() {
+                // Shorter ones first, as the lengths are looked up.
+                let mut ending: Vec<usize> =
+                    (0..markers.len()).filter(|marker| data[..end].ends_with(&markers[*marker])).collect();
+                ending.sort_by_key(|marker| markers[*marker].len());
+                expected.extend(ending);
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_for_no_markers() {
+        Sieve::of(&[]).unwrap().each_in(&[b'a'; 100], &mut |marker| panic!("{marker} is found"));
+    }
 }

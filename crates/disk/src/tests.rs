@@ -410,6 +410,12 @@ fn markers_are_found_at_the_ends_of_writes_and_among_many() {
     let safety = scan(&left.path("log"), &acknowledged).unwrap();
     assert!(safety[..1_000].iter().all(|safety| *safety == Safety::NotFlushed));
     assert!(safety[1_000..].iter().all(|safety| *safety == Safety::NotWritten));
+    let (begin, end) = markers[1_000].as_bytes().split_at(9);
+    left.write(0, begin, false);
+    left.write(9, end, false);
+    let position = left.log.position();
+    let split = [Acknowledged { marker: markers[1_000].as_bytes(), position }];
+    assert_eq!(scan(&left.path("log"), &split).unwrap(), [NotWritten], "it was written in two requests");
     let tail = &markers[7].as_bytes()[8..];
     let nested = [Acknowledged { marker: tail, position }, acknowledged[7], acknowledged[1_007]];
     assert_eq!(scan(&left.path("log"), &nested).unwrap(), [NotFlushed, NotFlushed, NotWritten], "one ends another");
