@@ -3,13 +3,22 @@
 use crate::place::{Mounted, Place};
 use disk::cut::{Grain, Keep};
 use disk::scan::{Acknowledged, Safety, count, scan};
+use disk::{Event, Reader};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
 const DISK_BYTES: u64 = 64 << 20;
 const TRANSACTIONS: u32 = 120;
 const CUTS: u32 = 10;
+/// As many as a short trial has.
+const MANY_TRANSACTIONS: u32 = 3000;
+/// One acknowledgement of so many is made to come too early.
+const EARLY: usize = 1000;
+const SEEDS: u64 = 200;
 const DATABASE: &str = "audit.db";
 
 /// A transaction that was acknowledged, and where the log was then.
@@ -25,7 +34,7 @@ struct Driven {
 }
 
 /// Drives SQLite with these settings. `None` where there is no such disk or no mount.
-fn drive(journal: &str, synchronous: &str) -> Option<Driven> {
+fn drive(journal: &str, synchronous: &str, transactions: u32) -> Option<Driven> {
     let folder = tempfile::tempdir().unwrap();
     let (empty, base) = (folder.path().join("empty"), folder.path().join("base"));
     std::fs::create_dir(&empty).unwrap();
@@ -47,7 +56,7 @@ fn drive(journal: &str, synchronous: &str) -> Option<Driven> {
         File::open(synced).unwrap().sync_all().unwrap();
     }
     let mut receipts = Vec::new();
-    for number in 1..=TRANSACTIONS {
+    for number in 1..=transactions {
         let marker = format!("{:016x}", u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         connection.execute("INSERT INTO done VALUES (?1, ?2)", (number, &marker)).unwrap();
         let position = control.mark(&marker).unwrap();
@@ -73,12 +82,44 @@ impl Driven {
     }
 
     fn scanned(&self) -> Vec<Safety> {
-        let acknowledged: Vec<Acknowledged<'_>> = self
-            .receipts
-            .iter()
-            .map(|receipt| Acknowledged { marker: receipt.marker.as_bytes(), position: receipt.position })
+        self.scanned_with(&BTreeMap::new())
+    }
+
+    /// The same if these transactions, by their place among the receipts, had been acknowledged at other positions.
+    fn scanned_with(&self, others: &BTreeMap<usize, u64>) -> Vec<Safety> {
+        let receipts = self.receipts.iter().enumerate();
+        let acknowledged: Vec<Acknowledged<'_>> = receipts
+            .map(|(place, receipt)| {
+                let position = others.get(&place).copied().unwrap_or(receipt.position);
+                Acknowledged { marker: receipt.marker.as_bytes(), position }
+            })
             .collect();
         scan(&self.place.settings.log, &acknowledged).unwrap()
+    }
+
+    /// For each transaction the last position at which its acknowledgement would have been too early: where the first flush that
+    /// began after its marker was written is about to end.
+    fn last_early(&self) -> Vec<u64> {
+        let mut reader = Reader::open(&self.place.settings.log).unwrap();
+        let (mut early, mut written, mut data) = (Vec::new(), None, Vec::new());
+        while let Some(entry) = reader.next_entry().unwrap() {
+            // There is one client, so that whatever is not of this transaction was done before it.
+            let Some(receipt) = self.receipts.get(early.len()) else { break };
+            match entry.event {
+                Event::Write { .. } if written.is_none() => {
+                    reader.data(&mut data).unwrap();
+                    if data.windows(receipt.marker.len()).any(|text| text == receipt.marker.as_bytes()) {
+                        written = Some(entry.index);
+                    }
+                }
+                Event::Ended { begun, is_flush: true, .. } if written.is_some_and(|written| written < begun) => {
+                    early.push(entry.index);
+                    written = None;
+                }
+                _ => {}
+            }
+        }
+        early
     }
 }
 
@@ -100,7 +141,7 @@ fn half(seed: u32) -> Keep {
 
 #[test]
 fn a_synced_wal_keeps_all() {
-    let Some(mut driven) = drive("WAL", "FULL") else { return };
+    let Some(mut driven) = drive("WAL", "FULL", TRANSACTIONS) else { return };
     assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
     assert_eq!(driven.lost(|_| Keep::Durable), [0; CUTS as usize]);
     assert_eq!(driven.lost(half), [0; CUTS as usize]);
@@ -111,8 +152,29 @@ fn a_synced_wal_keeps_all() {
 }
 
 #[test]
+fn of_thousands_the_few_that_were_acknowledged_early_are_named_and_no_other() {
+    let Some(driven) = drive("WAL", "FULL", MANY_TRANSACTIONS) else { return };
+    assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
+    let last_early = driven.last_early();
+    assert_eq!(last_early.len(), driven.receipts.len());
+    for seed in 0..SEEDS {
+        let mut chance = Pcg64Mcg::seed_from_u64(seed);
+        let mut planted = BTreeMap::new();
+        while planted.len() < (driven.receipts.len() / EARLY).max(1) {
+            let place = usize::try_from(chance.next_u64() % driven.receipts.len() as u64).unwrap();
+            // The acknowledgement before it is where it began.
+            let begun = place.checked_sub(1).map_or(0, |before| driven.receipts[before].position);
+            planted.insert(place, begun + chance.next_u64() % (last_early[place] - begun + 1));
+        }
+        let scanned = driven.scanned_with(&planted);
+        let named = (0..scanned.len()).filter(|place| scanned[*place] != Safety::Covered);
+        assert!(named.eq(planted.keys().copied()), "seed {seed}: {planted:?}");
+    }
+}
+
+#[test]
 fn a_wal_that_is_not_synced_loses() {
-    let Some(mut driven) = drive("WAL", "NORMAL") else { return };
+    let Some(mut driven) = drive("WAL", "NORMAL", TRANSACTIONS) else { return };
     let scanned = driven.scanned();
     let uncovered = scanned.iter().filter(|safety| **safety != Safety::Covered).count();
     assert!(uncovered > scanned.len() / 2, "{scanned:?}");
@@ -122,7 +184,7 @@ fn a_wal_that_is_not_synced_loses() {
 
 #[test]
 fn a_rollback_journal_loses_the_last_one_and_the_scan_does_not_see_it() {
-    let Some(mut driven) = drive("DELETE", "FULL") else { return };
+    let Some(mut driven) = drive("DELETE", "FULL", TRANSACTIONS) else { return };
     let lost = driven.lost(|_| Keep::Durable);
     assert!(lost.iter().all(|lost| *lost <= 1) && lost.iter().sum::<u32>() > CUTS / 2, "{lost:?}");
     assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
@@ -130,7 +192,7 @@ fn a_rollback_journal_loses_the_last_one_and_the_scan_does_not_see_it() {
 
 #[test]
 fn a_rollback_journal_whose_folder_is_synced_keeps_all() {
-    let Some(mut driven) = drive("DELETE", "EXTRA") else { return };
+    let Some(mut driven) = drive("DELETE", "EXTRA", TRANSACTIONS) else { return };
     assert_eq!(driven.lost(|_| Keep::Durable), [0; CUTS as usize]);
     assert_eq!(driven.lost(half), [0; CUTS as usize]);
 }
