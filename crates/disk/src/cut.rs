@@ -4,20 +4,25 @@
 //! has ended. Of all others a real disk may have kept any part, in any order. A later write that is kept without an earlier one
 //! *is* a change of order, so it is enough to choose for each sector of each write whether it is kept.
 
-use crate::entry::{Entry, Event};
+use crate::entry::Event;
 use crate::reader::{LogError, Reader};
 use crate::served::punch;
 use images::data::{CloneMethod, DataError};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A discard of a whole disk is chosen from in at most so many parts.
 const MOST_PARTS: u64 = 1 << 16;
+
+/// So many are kept in memory: more than a log of the greatest length has if each writes a sector.
+const MOST_CHANGES: usize = 1 << 25;
 
 /// A power cut: the moment, and what of the writes that were not flushed is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +79,8 @@ pub enum CutError {
     Copy(#[from] DataError),
     #[error("{} has {found} bytes, and the disk of the log has {expected}", .base.display())]
     Base { base: PathBuf, found: u64, expected: u64 },
+    #[error("{} has more than {MOST_CHANGES} writes and discards", .log.display())]
+    Changes { log: PathBuf },
     #[error("writing {}: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -82,8 +89,8 @@ pub enum CutError {
 ///
 /// A loss that was found is built again under a new name before it is told: the kernel may still keep pages of the old file.
 pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutError> {
-    let durable = Durable::at(log, cut.position)?;
     let mut reader = Reader::open(log)?;
+    let history = History::until(cut.position, &mut reader)?;
     let expected = reader.header().size_bytes;
     let found = base.metadata().map_err(|source| CutError::Write { path: base.to_owned(), source })?.len();
     if found != expected {
@@ -91,7 +98,7 @@ pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutE
     }
     let method = images::data::copy(base, to)?;
     let built = File::options().write(true).open(to).map_err(|source| CutError::Write { path: to.to_owned(), source });
-    let built = built.and_then(|file| replay(&mut reader, &durable, cut, &file, to, method));
+    let built = built.and_then(|file| replay(&reader, &history, cut.keep, &file, to, method));
     if built.is_err() {
         // The cause is returned, not that half a disk is left.
         let _ = std::fs::remove_file(to);
@@ -99,49 +106,73 @@ pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutE
     built
 }
 
+/// Goes from the last write to the first, so that what is written over is neither read nor written.
 fn replay(
-    reader: &mut Reader,
-    durable: &Durable,
-    cut: Cut,
+    reader: &Reader,
+    history: &History,
+    keep: Keep,
     file: &File,
     path: &Path,
     method: CloneMethod,
 ) -> Result<Built, CutError> {
     let failing = |source| CutError::Write { path: path.to_owned(), source };
     let mut built = Built { method, durable: 0, kept: 0, torn: 0, lost: 0 };
-    let mut data = Vec::new();
-    while let Some(entry) = reader.entry_before(cut.position)? {
-        let (offset, length, is_write) = match entry.event {
-            Event::Write { offset, length, .. } => (offset, u64::from(length), true),
-            Event::Zero { offset, length } => (offset, length, false),
-            _ => continue,
-        };
-        let is_durable = durable.has(&entry);
-        let keep = if is_durable { Keep::All } else { cut.keep };
-        let runs = kept_runs(keep, entry.index, offset, length);
+    let (mut written, mut data) = (Ranges::default(), Vec::new());
+    for change in history.changes.iter().rev() {
+        let is_durable = history.durable.has(change.index);
+        let runs = kept_runs(if is_durable { Keep::All } else { keep }, change.index, change.offset, change.length);
         let kept: u64 = runs.iter().map(|(_, length)| length).sum();
         let count = match kept {
             _ if is_durable => &mut built.durable,
-            kept if kept == length => &mut built.kept,
+            kept if kept == change.length => &mut built.kept,
             0 => &mut built.lost,
             _ => &mut built.torn,
         };
         *count += 1;
-        if is_write && kept > 0 {
-            reader.data(&mut data)?;
-        }
-        for (start, length) in runs {
-            let written = if is_write {
-                let from = usize::try_from(start - offset).unwrap_or(usize::MAX);
-                let part = data.get(from..).and_then(|rest| rest.get(..usize::try_from(length).ok()?));
-                file.write_all_at(part.unwrap_or_default(), start)
-            } else {
-                punch(file, start, length)
+        for part in runs.into_iter().flat_map(|(start, length)| written.add(start..start + length)) {
+            let length = part.end - part.start;
+            let done = match change.data_at {
+                Some(data_at) => {
+                    // No longer than a write.
+                    data.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
+                    reader.read_at(&mut data, data_at + (part.start - change.offset))?;
+                    file.write_all_at(&data, part.start)
+                }
+                None => punch(file, part.start, length),
             };
-            written.map_err(failing)?;
+            done.map_err(failing)?;
         }
     }
     Ok(built)
+}
+
+/// Disjoint ranges that do not touch: the end of each by its start.
+#[derive(Debug, Default)]
+struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// Adds a range, and returns the parts of it that were not in yet.
+    fn add(&mut self, range: Range<u64>) -> Vec<Range<u64>> {
+        let before = self.0.range(..range.start).next_back().filter(|(_, end)| **end >= range.start);
+        let first = before.map_or(range.start, |(start, _)| *start);
+        let touching: Vec<(u64, u64)> = self.0.range(first..=range.end).map(|(start, end)| (*start, *end)).collect();
+        let (mut new, mut at, mut joined) = (Vec::new(), range.start, range.clone());
+        for (start, end) in touching {
+            if at < start {
+                new.push(at..start);
+            }
+            at = at.max(end);
+            self.0.remove(&start);
+            joined = joined.start.min(start)..joined.end.max(end);
+        }
+        if at < range.end {
+            new.push(at..range.end);
+        }
+        if joined.start < joined.end {
+            self.0.insert(joined.start, joined.end);
+        }
+        new
+    }
 }
 
 /// Which ranges of a write or discard are kept, as offset and length. Parts side by side are one range.
@@ -177,6 +208,49 @@ fn chance(seed: u64, index: u64) -> Pcg64Mcg {
     Pcg64Mcg::from_seed(xxh3_128(&name).to_le_bytes())
 }
 
+/// What a log says of its disk until a position.
+#[derive(Debug)]
+struct History {
+    durable: Durable,
+    changes: Vec<Change>,
+}
+
+/// A write or a discard.
+#[derive(Debug)]
+struct Change {
+    index: u64,
+    offset: u64,
+    length: u64,
+    /// Where in the log its data is; none for a discard.
+    data_at: Option<u64>,
+}
+
+impl History {
+    fn until(position: u64, reader: &mut Reader) -> Result<Self, CutError> {
+        let (mut durable, mut changes) = (Durable { flushed: 0, settled: Vec::new() }, Vec::new());
+        while let Some(entry) = reader.entry_before(position)? {
+            let (offset, length, data_at) = match entry.event {
+                Event::Write { offset, length, .. } => (offset, u64::from(length), Some(reader.data_at())),
+                Event::Zero { offset, length } => (offset, length, None),
+                Event::Ended { begun, is_flush: true, .. } => {
+                    durable.flushed = durable.flushed.max(begun);
+                    continue;
+                }
+                Event::Ended { begun, is_flush: false, .. } => {
+                    durable.settle(begun);
+                    continue;
+                }
+                _ => continue,
+            };
+            if changes.len() == MOST_CHANGES {
+                return Err(CutError::Changes { log: reader.path().to_owned() });
+            }
+            changes.push(Change { index: entry.index, offset, length, data_at });
+        }
+        Ok(Self { durable, changes })
+    }
+}
+
 /// What must have survived at a position.
 #[derive(Debug)]
 struct Durable {
@@ -187,19 +261,6 @@ struct Durable {
 }
 
 impl Durable {
-    fn at(log: &Path, position: u64) -> Result<Self, LogError> {
-        let mut reader = Reader::open(log)?;
-        let mut durable = Durable { flushed: 0, settled: Vec::new() };
-        while let Some(entry) = reader.entry_before(position)? {
-            match entry.event {
-                Event::Ended { begun, is_flush: true, .. } => durable.flushed = durable.flushed.max(begun),
-                Event::Ended { begun, is_flush: false, .. } => durable.settle(begun),
-                _ => {}
-            }
-        }
-        Ok(durable)
-    }
-
     fn settle(&mut self, index: u64) {
         // A log that is read at all has fewer entries.
         let (word, bit) = (usize::try_from(index / 64).unwrap_or(usize::MAX), index % 64);
@@ -209,9 +270,9 @@ impl Durable {
         self.settled[word] |= 1 << bit;
     }
 
-    fn has(&self, entry: &Entry) -> bool {
-        let word = usize::try_from(entry.index / 64).ok().and_then(|word| self.settled.get(word));
-        entry.index < self.flushed || word.is_some_and(|word| word & (1 << (entry.index % 64)) != 0)
+    fn has(&self, index: u64) -> bool {
+        let word = usize::try_from(index / 64).ok().and_then(|word| self.settled.get(word));
+        index < self.flushed || word.is_some_and(|word| word & (1 << (index % 64)) != 0)
     }
 }
 
@@ -225,6 +286,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn of_a_range_only_what_is_new_is_told(ranges in proptest::collection::vec((0_u64..60, 0_u64..20), 0..40)) {
+            let (mut all, mut seen) = (Ranges::default(), [false; 80]);
+            for (start, length) in ranges {
+                let added = start..start + length;
+                let expected: Vec<u64> = added.clone().filter(|at| !seen[usize::try_from(*at).unwrap()]).collect();
+                let new: Vec<u64> = all.add(added.clone()).into_iter().flatten().collect();
+                prop_assert_eq!(new, expected);
+                added.for_each(|at| seen[usize::try_from(at).unwrap()] = true);
+                let ends: Vec<u64> = all.0.iter().flat_map(|(start, end)| [*start, *end]).collect();
+                prop_assert!(ends.is_sorted_by(|one, next| one < next), "they are disjoint and do not touch: {ends:?}");
+            }
+        }
+
         #[test]
         fn parts_are_whole_sectors_within_the_write_and_the_same_again(
             seed: u64, index: u64, offset in 0_u64..100_000, length in 1_u64..100_000, percent in 0_u8..=100,

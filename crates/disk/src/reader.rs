@@ -4,6 +4,7 @@ use crate::entry::{ENTRY_BYTES, Entry, Event, HEADER_BYTES, Header, Raw, decode}
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Longer logs are refused: what is kept in memory grows with the number of entries.
@@ -34,6 +35,8 @@ pub struct Reader {
     path: PathBuf,
     input: BufReader<File>,
     header: Header,
+    /// How long the log was when it was opened.
+    bytes: u64,
     /// How many entries were read.
     entries: u64,
     /// Bytes that are left behind what was read, data of the last entry included.
@@ -62,7 +65,8 @@ impl Reader {
         input.read_exact(&mut header).map_err(failing)?;
         let header = Header::decode(&header).map_err(wrong)?;
         let path = path.to_owned();
-        Ok(Self { path, input, header, entries: 0, left, unread: 0, under_way: HashMap::new(), last_ns: 0 })
+        let under_way = HashMap::new();
+        Ok(Self { path, input, header, bytes, entries: 0, left, unread: 0, under_way, last_ns: 0 })
     }
 
     pub fn header(&self) -> &Header {
@@ -119,6 +123,16 @@ impl Reader {
     pub fn data(&mut self, data: &mut Vec<u8>) -> Result<(), LogError> {
         data.resize(std::mem::take(&mut self.unread) as usize, 0);
         self.take(data)
+    }
+
+    /// Where in the log the data of the last entry begins, if it was not read.
+    pub(crate) fn data_at(&self) -> u64 {
+        self.bytes - self.left
+    }
+
+    /// Reads data of any entry, without changing which one is next.
+    pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), LogError> {
+        self.input.get_ref().read_exact_at(bytes, at).map_err(|source| self.failing(source))
     }
 
     fn event(&mut self, raw: Raw, nanoseconds: u64) -> Result<Event, LogError> {
