@@ -141,10 +141,12 @@ impl Database {
 
     /// Gives an SQLite file that was there already the journal that bakeoff gives its own files. The file keeps it.
     pub fn make_ready_to_load(&mut self) -> Result<(), LoadError> {
-        if !self.is_found() || self.endpoint().dialect() != Dialect::Sqlite {
+        let Endpoint::Sqlite(file) = self.endpoint() else { return Ok(()) };
+        if !self.is_found() {
             return Ok(());
         }
-        let choose = self.connection.ask(|admin| admin.script("PRAGMA journal_mode = wal"));
+        let choice = format!("PRAGMA journal_mode = {}", file.journal_mode);
+        let choose = self.connection.ask(|admin| admin.script(&choice));
         choose.map_err(|source| LoadError::Script { doing: "choosing the journal", source })
     }
 

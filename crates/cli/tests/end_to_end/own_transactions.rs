@@ -148,6 +148,7 @@ fn procedures_are_made_by_loading() {
 pub fn in_file(folder: &Path) -> Endpoint {
     Endpoint::Sqlite(DatabaseFile {
         file: folder.join("shop.db"),
+        journal_mode: "wal".to_owned(),
         synchronous: "full".to_owned(),
         cache_bytes: 1 << 20,
         busy_timeout_ms: 1000,

@@ -303,7 +303,7 @@ fn errors_tell_what_would_do() {
     database: % must be followed by two hexadecimal digits, and what it stands for must be UTF-8
     hostaddr: found "db"; expected a numeric address
     the file is missing; name it as in sqlite:shop.db
-    sqlite has no parameter "cach"; did you mean "cache"?; known are profile, synchronous, cache, busy_timeout, wal_autocheckpoint
+    sqlite has no parameter "cach"; did you mean "cache"?; known are profile, journal_mode, synchronous, cache, busy_timeout, wal_autocheckpoint
     synchronous: found "ful"; expected "off", "normal", "full" or "extra"; did you mean "full"?
     "#);
 }

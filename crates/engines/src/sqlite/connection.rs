@@ -8,15 +8,22 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use std::io;
 use std::time::Duration;
 
-/// Opens the file with the settings that belong to a connection (the journal mode belongs to the file).
+/// Ways of the journal that belong to a connection; the others belong to the file.
+const OF_A_CONNECTION: &[&str] = &["truncate", "persist"];
+
+/// Opens the file with the settings that belong to a connection.
 pub(super) fn open(database: &DatabaseFile, busy_timeout: Option<Duration>) -> Result<Connection, SessionError> {
-    let DatabaseFile { file, synchronous, cache_bytes, busy_timeout_ms, wal_autocheckpoint_pages } = database;
+    let DatabaseFile { file, journal_mode, synchronous, cache_bytes, busy_timeout_ms, wal_autocheckpoint_pages } =
+        database;
     // Each connection stays on one thread, so SQLite needs no lock around it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
         let connection = Connection::open_with_flags(file, flags)?;
         functions::add(&connection)?;
         connection.busy_timeout(busy_timeout.unwrap_or(Duration::from_millis(*busy_timeout_ms)))?;
+        if OF_A_CONNECTION.contains(&journal_mode.as_str()) {
+            connection.pragma_update(None, "journal_mode", journal_mode)?;
+        }
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "cache_size", cache_size(*cache_bytes))?;
         connection.pragma_update(None, "wal_autocheckpoint", wal_autocheckpoint_pages.cast_signed())?;

@@ -53,13 +53,14 @@ pub fn start(
         .map_err(|source| ServerError::Io { doing: format!("creating {}", folder.display()), source })?;
     let connection = open(&database, None)?;
     let file = database.file.clone();
-    let report = configure(&connection, Endpoint::Sqlite(database)).map_err(|error| session_error(&error))?;
+    let report = configure(&connection, database).map_err(|error| session_error(&error))?;
     Ok(SqliteServer { connection, file, report })
 }
 
-fn configure(connection: &Connection, endpoint: Endpoint) -> rusqlite::Result<ServerReport> {
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    Ok(ServerReport { version: rusqlite::version().to_owned(), effective: read_back(connection)?, endpoint })
+fn configure(connection: &Connection, database: DatabaseFile) -> rusqlite::Result<ServerReport> {
+    connection.pragma_update(None, "journal_mode", &database.journal_mode)?;
+    let (version, effective) = (rusqlite::version().to_owned(), read_back(connection)?);
+    Ok(ServerReport { version, effective, endpoint: Endpoint::Sqlite(database) })
 }
 
 fn read_back(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {

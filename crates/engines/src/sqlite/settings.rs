@@ -15,6 +15,9 @@ keys! {
         profile: Profile = "durable", Holds::Choice(Profile::NAMES),
             "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may \
              be lost in a power cut, the file stays whole (synchronous = normal)";
+        journal_mode: String = "wal", Holds::Choice(&["wal", "delete", "truncate", "persist"]),
+            "how a commit is made safe: by a write-ahead log, or by a journal of the pages before it, which a commit \
+             deletes, truncates or overwrites; a deleted journal is back after a power cut unless synchronous = extra";
         synchronous: Option<String> = "", Holds::Choice(&["off", "normal", "full", "extra"]),
             "when SQLite flushes to the disk; set by the profile";
         cache: Option<u64> = "", Holds::Size { min: 64 << 10, max: 1 << 40 },
@@ -44,6 +47,7 @@ names! {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DatabaseFile {
     pub file: PathBuf,
+    pub journal_mode: String,
     pub synchronous: String,
     pub cache_bytes: u64,
     pub busy_timeout_ms: u64,
@@ -61,6 +65,7 @@ impl DatabaseFile {
         let cache_bytes = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
         Ok(Self {
             file,
+            journal_mode: settings.journal_mode,
             synchronous: settings.synchronous.unwrap_or_else(|| of_profile.to_owned()),
             cache_bytes: settings.cache.unwrap_or(cache_bytes),
             busy_timeout_ms: settings.busy_timeout,
@@ -103,6 +108,7 @@ mod tests {
     fn defaults_are_durable_and_sized_from_the_memory() {
         let expected = DatabaseFile {
             file: "shop.db".into(),
+            journal_mode: "wal".to_owned(),
             synchronous: "full".to_owned(),
             cache_bytes: 32 << 20,
             busy_timeout_ms: 10_000,
@@ -117,6 +123,12 @@ mod tests {
         let settings = made(words, &TWO_GIB);
         assert_eq!((settings.synchronous.as_str(), settings.cache_bytes), ("off", 8 << 20));
         assert_eq!(settings.wal_autocheckpoint_pages, 0);
+    }
+
+    #[test]
+    fn the_way_of_the_journal_is_given_beside_the_profile() {
+        let settings = made(r#"{ "journal_mode": "delete", "synchronous": "extra" }"#, &TWO_GIB);
+        assert_eq!((settings.journal_mode.as_str(), settings.synchronous.as_str()), ("delete", "extra"));
     }
 
     #[test]

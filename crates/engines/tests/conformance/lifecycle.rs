@@ -79,6 +79,21 @@ fn sqlite_says_what_is_in_force() {
     assert_eq!(ground.counters()["page_count"], 1);
 }
 
+/// A server that starts again on the file takes it to the other way, also from a write-ahead log.
+#[test]
+fn sqlite_keeps_its_journal_as_it_is_told() {
+    let mut ground = Ground::<Sqlite>::new("{}").unwrap();
+    ground.script("CREATE TABLE kept (id BIGINT); INSERT INTO kept VALUES (1)");
+    for mode in ["delete", "truncate", "persist", "wal"] {
+        ground = ground.restart(&format!(r#"{{ "journal_mode": "{mode}" }}"#));
+        assert_eq!(ground.server.borrow().report().effective["journal_mode"], mode);
+        ground.script("INSERT INTO kept VALUES (2)");
+        let journal = ground.folder.path().join("sqlite/bakeoff.db-journal");
+        assert_eq!(journal.exists(), ["truncate", "persist"].contains(&mode), "{mode}");
+    }
+    assert_eq!(ground.number("SELECT count(*) FROM kept"), 5);
+}
+
 #[test]
 fn sqlite_leaves_one_file_and_nothing_in_its_log() {
     let ground = Ground::<Sqlite>::new("{}").unwrap();

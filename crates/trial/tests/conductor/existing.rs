@@ -30,6 +30,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn file(folder: &Path) -> Endpoint {
     Endpoint::Sqlite(DatabaseFile {
         file: folder.join("shop.db"),
+        journal_mode: "wal".to_owned(),
         synchronous: "full".to_owned(),
         cache_bytes: 1 << 20,
         busy_timeout_ms: 1_000,

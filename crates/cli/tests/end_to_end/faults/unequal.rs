@@ -160,6 +160,7 @@ fn change_a_price(cache: &Path) {
     debugfs(&format!("dump /sqlite/bakeoff.db {}\n", file.display()));
     let endpoint = Endpoint::Sqlite(DatabaseFile {
         file: file.clone(),
+        journal_mode: "wal".to_owned(),
         synchronous: "full".to_owned(),
         cache_bytes: 1 << 20,
         busy_timeout_ms: 1000,
