@@ -1,7 +1,7 @@
 //! The messages between the conductor and an agent.
 //!
 //! One request is answered by any number of [`Reply::Ready`], [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`],
-//! [`Reply::Looks`], [`Reply::Samples`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`]
+//! [`Reply::Looks`], [`Reply::Samples`], [`Reply::Told`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`]
 //! and [`Request::StopDriving`] may be sent while another request is being answered. They have no answer of their own.
 //!
 //! Every request has a number, which all its replies repeat, so that a late reply is not taken for one to the next request. It
@@ -10,7 +10,7 @@
 
 use crate::looks::Edge;
 use crate::tables::Tables;
-use driver::plan::{DrivePlan, Driven, Tick};
+use driver::plan::{DrivePlan, Driven, Receipt, Tick};
 use engines::server::{Counters, Endpoint, FurtherDatabase, ServerReport, ServerShape};
 use record::check::{CheckResult, Moment};
 use record::facts::Facts;
@@ -62,6 +62,8 @@ pub enum Request {
         endpoint: Endpoint,
     },
     StopServer,
+    /// Ends the server at once, without letting it save anything. Its data stay as they are, to be started on again.
+    KillServer,
     /// Asks which of a workload's tables there are.
     Tables {
         workload: Chosen,
@@ -81,6 +83,10 @@ pub enum Request {
     },
     /// Drops the tables that the database has a list of, and the list.
     DropListed,
+    /// Makes the table in which transactions leave their receipts.
+    MakeReceipts,
+    /// Asks for the numbers of all receipts that the database has.
+    Receipts,
     /// Compares checksums of all tables with those by the workload's definition.
     Verify {
         workload: Chosen,
@@ -164,6 +170,8 @@ pub enum Reply {
     /// The series without its samples, which come earlier, in [`Reply::Samples`].
     Sampled(Box<Series>),
     ServerLog(String),
+    /// The numbers of the receipts in the database.
+    Receipts(Vec<i64>),
     Done,
     Failed(Failure),
 
@@ -182,6 +190,8 @@ pub enum Reply {
     /// The looks within the window of a drive; they come before its [`Reply::Driven`].
     Looks(Box<Looks>),
     Samples(Vec<Sample>),
+    /// What users were told while load is driven, if the plan asks for it.
+    Told(Vec<Receipt>),
 }
 
 /// A table's checksum by the workload's definition, and that of the rows in the database.

@@ -10,6 +10,7 @@ use crate::tables;
 use crate::voice::ReplyWriter;
 use driver::instances;
 use driver::plan::{Control, DrivePlan, Seen};
+use engines::admin::Admin;
 use engines::server::{Endpoint, ServerError, ServerPlace, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 use telemetry::Sampling;
 use workloads::catalog::AnyWorkload;
+use workloads::receipts;
 
 /// Requests that may wait while one is answered; the conductor sends one at a time.
 const QUEUED_REQUESTS: usize = 4;
@@ -200,6 +202,10 @@ impl Service {
                 }
                 Reply::Done
             }
+            Request::KillServer => {
+                drop(self.databases.remove(&instance));
+                Reply::Done
+            }
             Request::Counters => Reply::Counters(self.running(instance)?.counters()?),
             Request::Look { edge } => {
                 let (data, is_sampled) = (self.place_of(instance).data, self.sampling.is_some());
@@ -251,6 +257,11 @@ impl Service {
                 let mut admin = engines::catalog::admin(&endpoint)?;
                 Reply::Findings(workload.dataset().check(admin.as_mut(), endpoint.dialect(), moment)?)
             }
+            Request::MakeReceipts => {
+                engines::catalog::admin(&endpoint)?.script(receipts::SCHEMA)?;
+                Reply::Done
+            }
+            Request::Receipts => Reply::Receipts(kept_receipts(engines::catalog::admin(&endpoint)?.as_mut())?),
             Request::State { workload } => {
                 let mut admin = engines::catalog::admin(&endpoint)?;
                 Reply::State(chosen(&workload)?.dataset().state(admin.as_mut())?)
@@ -283,7 +294,7 @@ impl Service {
             }
             // The agent keeps nothing of it: growing memory would be missing for the database.
             Seen::Second(second) => tell(instance, Reply::Interval(second.interval)),
-            Seen::Receipts(_) => {}
+            Seen::Receipts(receipts) => tell(instance, Reply::Told(receipts)),
         })?;
         for (instance, watch) in (0..).zip(watches) {
             if let Some(looks) = watch.looks() {
@@ -334,6 +345,20 @@ impl Service {
         let texts = files.map(|path| machines::tail::of_file(&path));
         texts.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The receipts in the database; fails if one has another mark than its own, for then a part of its row is missing.
+fn kept_receipts(admin: &mut dyn Admin) -> Result<Vec<i64>, Box<dyn std::error::Error>> {
+    let (mut numbers, mut torn) = (Vec::new(), None);
+    // Lost with all that was in it.
+    if !admin.has_table(receipts::TABLE)? {
+        return Ok(numbers);
+    }
+    admin.scan(receipts::QUERY, &mut |rows, row| match (rows.integer(row, 0), rows.text(row, 1)) {
+        (Ok(number), Ok(mark)) if mark == receipts::marks(number) => numbers.push(number),
+        (number, mark) => torn = Some(format!("receipt {number:?} has the mark {mark:?}")),
+    })?;
+    torn.map_or(Ok(numbers), |torn| Err(torn.into()))
 }
 
 fn chosen(workload: &Chosen) -> Result<AnyWorkload, Box<dyn std::error::Error>> {

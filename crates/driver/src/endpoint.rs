@@ -9,6 +9,7 @@ use engines::server::Endpoint;
 use engines::session::Connect;
 use record::trial::Metric;
 use workloads::catalog::{AnyOf, WorkloadVisitor};
+use workloads::receipts::WithReceipts;
 use workloads::workload::Workload;
 
 /// Like [`drive`], but also fills in the name of the workload's throughput figure.
@@ -76,7 +77,9 @@ impl WorkloadVisitor for OverEndpoint<'_> {
     type Answer = Result<Driven, DriveError>;
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Answer {
-        connect(self.endpoint, workload.statements(self.endpoint.dialect()), Over { workload, rest: self })
+        let dialect = self.endpoint.dialect();
+        let workload = &WithReceipts::new(workload, dialect, self.plan.receipts.first());
+        connect(self.endpoint, workload.statements(dialect), Over { workload, rest: self })
     }
 }
 

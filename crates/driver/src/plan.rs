@@ -30,18 +30,40 @@ pub struct DrivePlan {
     /// Which part of the users this load generator drives, if several drive one database.
     #[serde(default)]
     pub generator: Generator,
-    /// Whether what users were told is handed on, to be compared with the data.
+    /// What users were told that is handed on, to be compared with the data.
     #[serde(default)]
-    pub receipts: bool,
+    pub receipts: Receipts,
+}
+
+/// What is handed on of what users were told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receipts {
+    #[default]
+    None,
+    /// What the workload tells them.
+    Told,
+    /// And the numbers of receipts that transactions write into the database, counted from this one.
+    Written { first: i64 },
+}
+
+impl Receipts {
+    pub(crate) fn first(self) -> Option<i64> {
+        if let Self::Written { first } = self { Some(first) } else { None }
+    }
 }
 
 /// What a user was told once a transaction had been acknowledged: numbers in an order that the workload defines for the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub kind: u16,
-    /// When the acknowledgement arrived, by the driver's clock.
+    /// When the transaction began, and when its acknowledgement arrived, by the driver's clock.
+    pub sent_ns: u64,
     pub done_ns: u64,
     pub numbers: Vec<i64>,
+    /// The receipts that it has written into the database.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<i64>,
 }
 
 /// The actor that a study's load describes. A workload paces the others itself.
@@ -106,7 +128,7 @@ impl DrivePlan {
             away_limit_ms: AWAY_LIMIT_MS,
             drain_limit_ms: DRAIN_LIMIT_MS,
             generator: Generator::default(),
-            receipts: false,
+            receipts: Receipts::None,
         }
     }
 

@@ -181,6 +181,14 @@ impl Recorder {
             self.session_wait.record(life.free.since(life.due));
         }
         self.lateness.record(life.sent.since(life.due.max(life.free)));
+        if self.keeps_receipts {
+            // Also of a transaction that failed after a part of it was committed.
+            let numbers = if life.ending.is_some() { effects.receipt().to_vec() } else { Vec::new() };
+            let (sent_ns, done_ns, written) = (life.sent.0, life.done.0, effects.written().to_vec());
+            if !numbers.is_empty() || !written.is_empty() {
+                self.current.receipts.push(Receipt { kind: life.kind, sent_ns, done_ns, numbers, written });
+            }
+        }
         match life.ending {
             Some(Ending::Committed) => kind.committed += 1,
             Some(Ending::RolledBack) => kind.rolled_back += 1,
@@ -193,10 +201,6 @@ impl Recorder {
         self.current.tally.absorb(&effects.tally);
         for step in effects.steps() {
             self.book_step(step);
-        }
-        if self.keeps_receipts && !effects.receipt().is_empty() {
-            let (kind, done_ns) = (life.kind, life.done.0);
-            self.current.receipts.push(Receipt { kind, done_ns, numbers: effects.receipt().to_vec() });
         }
         self.response[usize::from(life.kind)].record(life.done.since(life.due));
         self.service[usize::from(life.kind)].record(life.done.since(life.sent));

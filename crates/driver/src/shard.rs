@@ -11,7 +11,7 @@ use crate::errors::ErrorBook;
 use crate::mailbox::Mailbox;
 use crate::openings::Openings;
 use crate::pacing::QueueCounts;
-use crate::plan::{DriveError, DrivePlan, Phase};
+use crate::plan::{DriveError, DrivePlan, Phase, Receipts};
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::sessions::Opened;
@@ -62,7 +62,7 @@ impl<'a, W: Workload> Assignment<'a, W> {
             drain_limit: Nanos::from_millis(plan.drain_limit_ms),
             window,
             log_lines: LOG_LINES_MAX / here.of as usize,
-            receipts: plan.receipts,
+            receipts: plan.receipts != Receipts::None,
         })
     }
 

@@ -103,6 +103,13 @@ impl Batch {
         self.requests.len() - 1
     }
 
+    /// Removes the request that was added last. The answers to the others stay.
+    pub fn remove_last(&mut self) {
+        if let Some(Request { values, .. }) = self.requests.pop() {
+            self.values.truncate(values.start);
+        }
+    }
+
     /// The answer to a request of the batch that was executed last.
     pub fn answer(&self, number: usize) -> &ResultSet {
         &self.answers[number]
@@ -112,11 +119,11 @@ impl Batch {
         self.sending
     }
 
-    pub(crate) fn begins(&self) -> Option<Access> {
+    pub fn begins(&self) -> Option<Access> {
         self.begins
     }
 
-    pub(crate) fn commits(&self) -> bool {
+    pub fn commits(&self) -> bool {
         self.commits
     }
 
@@ -188,4 +195,21 @@ async fn execute_each<S: Session + ?Sized>(
         answer.clone_from(session.execute(batch.statement(number), &params).await?);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_request_can_be_removed_again() {
+        let mut batch = Batch::default();
+        batch.add(StatementId(1), &[Param::Integer(7), Param::Text("seven")]);
+        batch.add(StatementId(2), &[Param::Text("gone"), Param::Integer(8)]);
+        batch.remove_last();
+        assert_eq!(batch.len(), 1);
+        assert_eq!(batch.add(StatementId(3), &[Param::Text("nine")]), 1);
+        assert_eq!(batch.params(0).collect::<Vec<_>>(), [Param::Integer(7), Param::Text("seven")]);
+        assert_eq!(batch.params(1).collect::<Vec<_>>(), [Param::Text("nine")]);
+    }
 }

@@ -76,7 +76,8 @@ impl Conversation<'_> {
                     | Reply::Progress { .. }
                     | Reply::Interval(_)
                     | Reply::Looks(_)
-                    | Reply::Samples(_)),
+                    | Reply::Samples(_)
+                    | Reply::Told(_)),
                 ))) => {
                     aside(instance, reply, self.link)?;
                     heard = Instant::now();

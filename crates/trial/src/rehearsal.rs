@@ -76,10 +76,11 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
         Request::Verify { .. } => Reply::Verified(BTreeMap::new()),
         Request::Check { .. } => Reply::Findings(Vec::new()),
         Request::State { .. } => Reply::State(BTreeMap::new()),
+        Request::Receipts => Reply::Receipts(Vec::new()),
         Request::Counters => Reply::Counters(BTreeMap::new()),
         Request::Drive { workload, plans } => return drive(&workload, &plans, say).map(Some),
         Request::ServerLog => Reply::ServerLog(String::new()),
-        Request::StopServer | Request::Shutdown => Reply::Done,
+        Request::StopServer | Request::KillServer | Request::MakeReceipts | Request::Shutdown => Reply::Done,
         Request::Look { .. } | Request::StartSampling { .. } | Request::StopSampling => {
             failed("there is nothing to look at in a rehearsal".to_owned())
         }

@@ -59,6 +59,7 @@ pub struct Effects<'a, I> {
     /// Room for the transaction's requests.
     pub batch: Batch,
     receipt: Vec<i64>,
+    written: Vec<i64>,
     follow_ups: Vec<FollowUp<I>>,
     steps: Vec<Step>,
     /// Nanoseconds by the driver's clock.
@@ -87,6 +88,7 @@ impl<'a, I> Effects<'a, I> {
             tally: Tally::new(counters),
             batch: Batch::default(),
             receipt: Vec::new(),
+            written: Vec::new(),
             follow_ups: Vec::new(),
             steps: Vec::new(),
             clock,
@@ -136,6 +138,7 @@ impl<'a, I> Effects<'a, I> {
                 Kept { parts: 0, receipt: 0, follow_ups: 0, steps: 0, tally: std::mem::take(&mut self.kept.tally) };
         }
         self.steps.clear();
+        self.written.clear();
         self.rewind();
     }
 
@@ -172,6 +175,16 @@ impl<'a, I> Effects<'a, I> {
 
     pub fn receipt(&self) -> &[i64] {
         &self.receipt
+    }
+
+    /// Adds the numbers of receipts whose commits were acknowledged. They stay, even if the attempt fails after that.
+    pub(crate) fn wrote(&mut self, numbers: &[i64]) {
+        self.written.extend_from_slice(numbers);
+    }
+
+    /// The receipts that all attempts at the transaction have left in the database.
+    pub fn written(&self) -> &[i64] {
+        &self.written
     }
 
     /// Gives another actor work once this transaction has ended.

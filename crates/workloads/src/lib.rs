@@ -20,6 +20,7 @@ pub mod file;
 mod ledger;
 pub mod order_entry;
 pub mod random;
+pub mod receipts;
 mod requests;
 pub mod share;
 pub mod slob;

@@ -45,30 +45,69 @@ pub struct Loaded<W> {
 
 /// The loaded database, or `None` where its programs are missing.
 pub fn database_or_skip<W: HasDataset>(engine: &str, workload: W) -> Option<Loaded<W>> {
+    is_here(engine).then(|| Loaded::of(engine, workload))
+}
+
+/// Whether the engine's programs are installed. If not, it says so, and fails if they are required.
+fn is_here(engine: &str) -> bool {
     let program = program_of(engine);
     if engine == "sqlite" || program.exists() {
-        return Some(Loaded::of(engine, workload));
+        return true;
     }
     let required = std::env::var("REQUIRE").unwrap_or_default();
     let is_required = required.split(',').any(|word| word == engine);
     assert!(!is_required, "{engine} is required, but {} is missing", program.display());
     eprintln!("SKIPPED: {} is missing, so nothing was driven on {engine}", program.display());
-    None
+    false
+}
+
+/// A server for databases of several workloads.
+pub struct Ground {
+    engine: &'static str,
+    server: Box<dyn Server>,
+    // Dropped last: the server's files are in it.
+    _folder: TempDir,
+}
+
+impl Ground {
+    /// `None` where the engine's programs are missing.
+    pub fn or_skip(engine: &'static str) -> Option<Self> {
+        is_here(engine).then(|| {
+            let (server, folder) = started(engine);
+            Self { engine, server, _folder: folder }
+        })
+    }
+
+    /// A database of the server with this number, from 2; an engine without a server has another file.
+    pub fn loaded<W: HasDataset>(&self, number: u16, workload: W) -> Loaded<W> {
+        if self.engine == "sqlite" {
+            return Loaded::of(self.engine, workload);
+        }
+        let endpoint = self.server.open_database(number).unwrap().report.endpoint;
+        let database = Loaded { workload, server: None, endpoint, _folder: tempfile::tempdir().unwrap() };
+        database.load();
+        database
+    }
+}
+
+fn started(engine: &str) -> (Box<dyn Server>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    // The server may run under another account.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let (data, logs) = (folder.path().join("data"), folder.path().join("logs"));
+    for part in [&data, &logs] {
+        std::fs::create_dir(part).unwrap();
+    }
+    let entry = catalog::entry(engine).unwrap();
+    let table = settings::check(&Map::new(), entry.keys).unwrap();
+    let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };
+    let server = catalog::start(engine, &table, &ServerPlace { data, logs, listen: None }, &shape).unwrap();
+    (server, folder)
 }
 
 impl<W: HasDataset> Loaded<W> {
     pub fn of(engine: &str, workload: W) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The server may run under another account.
-        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let (data, logs) = (folder.path().join("data"), folder.path().join("logs"));
-        for part in [&data, &logs] {
-            std::fs::create_dir(part).unwrap();
-        }
-        let entry = catalog::entry(engine).unwrap();
-        let table = settings::check(&Map::new(), entry.keys).unwrap();
-        let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };
-        let server = catalog::start(engine, &table, &ServerPlace { data, logs, listen: None }, &shape).unwrap();
+        let (server, folder) = started(engine);
         let endpoint = server.report().endpoint.clone();
         let database = Self { workload, server: Some(server), endpoint, _folder: folder };
         database.load();
@@ -124,7 +163,7 @@ pub fn small_tables() -> AnyWorkload {
     made("sysbench-oltp", &json!({ "tables": 2, "table_size": 1_000 }))
 }
 
-fn made(kind: &str, written: &Value) -> AnyWorkload {
+pub fn made(kind: &str, written: &Value) -> AnyWorkload {
     let entry = workloads::catalog::entry(kind).unwrap();
     let table = settings::check(written.as_object().unwrap(), entry.keys).unwrap();
     AnyWorkload::from_table(kind, &table).unwrap()

@@ -7,6 +7,7 @@
 
 mod database;
 mod made_up;
+mod receipts;
 mod scripts;
 
 use database::{Database, database_or_skip, one_warehouse, small_house, small_tables};

@@ -6,7 +6,7 @@ use crate::made_up::{self, BATCH, CLOSE, CONFIRM, DEPOSIT, FILLED_BY_EACH, LOOK,
 use driver::combine::together;
 use driver::drive_endpoint;
 use driver::instances::{self, drive_all};
-use driver::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Receipt, Seen};
+use driver::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Receipt, Receipts, Seen};
 use engines::server::Endpoint;
 use record::intervals::Interval;
 use record::script::PhaseEnd;
@@ -35,7 +35,7 @@ fn made_up() -> AnyWorkload {
 
 fn plan(workload: &AnyWorkload) -> DrivePlan {
     let load = Phase::timed(Pacing::Clients { clients: CUSTOMERS }, 500, 1_500);
-    DrivePlan { shards: 2, retries: 10, receipts: true, ..DrivePlan::of(workload.script(load), 5) }
+    DrivePlan { shards: 2, retries: 10, receipts: Receipts::Told, ..DrivePlan::of(workload.script(load), 5) }
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn what_was_caused_was_done(database: &Loaded<AnyWorkload>, facts: &DriverFacts)
 #[test]
 fn databases_of_one_machine_are_driven_at_once_and_each_adds_up() {
     let all: Vec<_> = ["sqlite", "postgres"].iter().filter_map(|engine| database_or_skip(engine, made_up())).collect();
-    let plan = DrivePlan { receipts: false, ..plan(&all[0].workload) };
+    let plan = DrivePlan { receipts: Receipts::None, ..plan(&all[0].workload) };
     let of = u16::try_from(all.len()).unwrap();
     let with_plan = |(instance, database): (u16, &Loaded<AnyWorkload>)| {
         (database.endpoint().clone(), instances::share_of(&plan, instance, of))

@@ -13,6 +13,7 @@ use std::time::Duration;
 use workloads::brokerage::Brokerage;
 use workloads::checksum;
 use workloads::dataset::{Dataset, Table};
+use workloads::receipts::{self, WithReceipts};
 
 const BY_ONE: Score = Score { player: 40, transactions: 900, every: Duration::from_secs(1), to_the_end: true };
 /// What both ways leave of one player each, on every engine.
@@ -75,26 +76,40 @@ fn played(database: &Database, workload: &Brokerage, admin: &mut dyn Admin, scor
     told
 }
 
-/// If the database gives a result up, it is tried again. SQLite has no error that a trigger could raise for it.
+/// If the database gives a result up, it is tried again, and only what is committed leaves a receipt. SQLite has no error that a
+/// trigger could raise for it.
 fn attempts_do_nothing_twice(database: &Database, workload: &Brokerage, admin: &mut dyn Admin) {
-    let (begin, end) = match database.dialect() {
-        Dialect::Sqlite => return,
-        Dialect::Postgres => (
+    let giving_up = match database.dialect() {
+        Dialect::Sqlite => None,
+        Dialect::Postgres => Some((
             "CREATE FUNCTION give_up() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN \
              IF random() < 0.3 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF; RETURN NEW; END$$; \
              CREATE TRIGGER give_up BEFORE INSERT ON settlement FOR EACH ROW EXECUTE FUNCTION give_up()",
             "DROP TRIGGER give_up ON settlement; DROP FUNCTION give_up",
-        ),
-        Dialect::Mysql => (
+        )),
+        Dialect::Mysql => Some((
             "CREATE TRIGGER give_up BEFORE INSERT ON settlement FOR EACH ROW BEGIN IF RAND() < 0.3 THEN \
              SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF; END",
             "DROP TRIGGER give_up",
-        ),
+        )),
     };
-    admin.script(begin).unwrap();
-    played(database, workload, admin, &[Score { transactions: 300, ..BY_ONE }]);
-    admin.script(end).unwrap();
+    admin.script(receipts::SCHEMA).unwrap();
+    if let Some((begin, _)) = giving_up {
+        admin.script(begin).unwrap();
+    }
+    let before = workload.state(admin).unwrap();
+    let with_receipts = WithReceipts::new(workload, database.dialect(), Some(1));
+    let (totals, _) = play(database, &with_receipts, &[BY_ONE]);
+    if let Some((_, end)) = giving_up {
+        admin.script(end).unwrap();
+    }
+    all_hold(&workload.reconcile(&before, &workload.state(admin).unwrap(), &totals));
     all_hold(&workload.check(admin, database.dialect(), Moment::AfterTrial).unwrap());
+    let of = |kind: &str| totals.iter().find(|totals| totals.kind == kind).unwrap().committed;
+    assert!(of("trade-result") > 0 && of("market-feed") > 0 && of("data-maintenance") > 0, "{totals:?}");
+    let committed: u64 = totals.iter().map(|totals| totals.committed).sum();
+    assert_eq!(count(admin, "SELECT COUNT(DISTINCT number) FROM bakeoff_receipts").unsigned_abs(), committed);
+    assert_eq!(count(admin, "SELECT COUNT(*) FROM bakeoff_receipts").unsigned_abs(), committed);
 }
 
 /// An order that the market never answers, and a payment that nobody acknowledged.

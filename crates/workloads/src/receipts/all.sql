@@ -1,0 +1,1 @@
+SELECT number, marks FROM bakeoff_receipts

@@ -1,0 +1,1 @@
+INSERT INTO bakeoff_receipts (number, marks) VALUES ($1, $2)
