@@ -34,6 +34,7 @@ fn main() {
         },
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
+        must_mount: false,
         ports: Vec::new(),
     };
     let table = serde_json::from_str(table).unwrap();

@@ -26,6 +26,9 @@ pub struct MachineOrder {
     pub agent: PathBuf,
     /// The machine's own data, from a lease.
     pub data: images::data::DataDisk,
+    /// Whether an image that cannot be mounted is an error. Else its content may be copied out of it, as it is without the
+    /// journal of its file system.
+    pub must_mount: bool,
     /// Folder for this machine's sockets, console and temporary files; on the host, short-lived.
     pub scratch: PathBuf,
     /// Folder of answers remembered between runs, such as whether KVM works here.

@@ -216,6 +216,7 @@ impl<'a> Running<'a> {
             data: lease.data().clone(),
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
+            must_mount: false,
             ports: self.ports(),
         };
         let machine = self.attempt.prepared.platform.start(&order, &|| self.pass_turn())?;

@@ -370,6 +370,7 @@ impl Making<'_> {
             data: DataDisk::Folder(data.to_owned()),
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
+            must_mount: false,
             ports: Vec::new(),
         };
         let mut machine = if self.home() == DataHome::Disk {

@@ -41,10 +41,12 @@ impl Data {
         Ok(Self::Disk { path, is_device, folder, answer: order.scratch.join("data-source") })
     }
 
-    /// A copy of an image's content in a folder, for hosts where the image cannot be mounted.
+    /// A copy of an image's content in a folder, for hosts where the image cannot be mounted, if the order allows that.
     pub(crate) fn extracted(&self, order: &MachineOrder, why: &str) -> Result<Self, MachineError> {
         match self {
-            Self::Disk { path, is_device: false, .. } => Ok(Self::Folder(extract(path, &order.scratch)?)),
+            Self::Disk { path, is_device: false, .. } if !order.must_mount => {
+                Ok(Self::Folder(extract(path, &order.scratch)?))
+            }
             _ => Err(unavailable(format!("its data cannot be mounted: {why}"))),
         }
     }

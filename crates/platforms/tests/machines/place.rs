@@ -237,6 +237,7 @@ pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, f
         data,
         scratch: scratch.to_owned(),
         cache: folder.join("cache"),
+        must_mount: false,
         ports: Vec::new(),
     }
 }

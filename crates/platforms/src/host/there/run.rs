@@ -69,6 +69,7 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
         data: DataDisk::Folder(data),
         cache: scratch.clone(),
         scratch,
+        must_mount: false,
         ports: Vec::new(),
     };
     let mut machine = native::machine::begin(&order, &|| {})?;
