@@ -18,6 +18,7 @@ pub mod counted;
 pub mod cycle;
 pub mod databases;
 pub mod distributions;
+pub mod durability;
 pub mod estimate;
 pub mod explanation;
 pub mod findings;

@@ -8,6 +8,7 @@ use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::databases::{self, DatabaseOfMany};
+use crate::durability::{self, Audited};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, of_run};
@@ -74,6 +75,9 @@ pub struct Analysis {
     /// Only where several machines run side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consolidation: Vec<Consolidation>,
+    /// Whether acknowledged transactions survive; only where that was audited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub durability: Vec<Audited>,
     /// Why contenders differ, as far as telemetry tells; empty without telemetry.
     #[serde(default)]
     pub explanations: Vec<Explanation>,
@@ -101,7 +105,9 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
     let consistency = consistency::of_run(run, &observations);
     let consolidation = consolidation::all(run, &observations);
     let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
+    let durability = durability::all(run);
     let found = of_run::Found {
+        durability: &durability,
         agreement: &agreement,
         settings: &settings,
         checks: &checks,
@@ -119,7 +125,11 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         margin: run.plan.margin,
-        usability: usability::of_run(&findings, &cells, &comparisons, &consolidation),
+        usability: if run.has_only_audits() {
+            Usability::default()
+        } else {
+            usability::of_run(&findings, &cells, &comparisons, &consolidation)
+        },
         findings,
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
@@ -136,6 +146,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         databases: databases::all(run),
         thread_gains: threads::gains(run, &observations),
         consolidation,
+        durability,
         explanations,
         observations,
     }

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod audit;
 mod first_steps;
 mod inside;
 pub mod known;
 
+pub use audit::AuditCommand;
 pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
 pub use inside::{AgentOptions, ThereOptions};
 
@@ -32,6 +34,9 @@ pub enum Command {
     Run(RunOptions),
     /// Show what a study would run, how long it takes, and every problem; starts nothing
     Plan(PlanOptions),
+    /// Find out whether what is acknowledged is there after a power cut
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Show what this host can do, and what to do about what it cannot
     Doctor(DoctorOptions),
     /// Make the report of a run again from its record

@@ -1,9 +1,11 @@
 //! One file per command.
 
 pub mod agent;
+pub mod audit;
 pub mod cache;
 pub mod compare;
 pub mod completions;
+pub mod disk;
 pub mod doctor;
 pub mod drive;
 pub mod explain;

@@ -28,12 +28,14 @@ pub enum Exit {
     Refusing,
     /// A comparison of two runs found no regression but could not rule one out.
     NotRuledOut,
+    /// An audit found a loss that no setting declares.
+    Lies,
     /// Stopped by the user; `--resume` goes on.
     Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Done,
         Self::Failed,
         Self::BadInput,
@@ -45,6 +47,7 @@ impl Exit {
         Self::Untold,
         Self::Refusing,
         Self::NotRuledOut,
+        Self::Lies,
         Self::Interrupted,
     ];
 
@@ -61,6 +64,7 @@ impl Exit {
             Self::Untold => 8,
             Self::Refusing => 9,
             Self::NotRuledOut => 10,
+            Self::Lies => 11,
             Self::Interrupted => 130,
         }
     }
@@ -80,6 +84,7 @@ impl Exit {
             Self::NotRuledOut => {
                 "compare found no regression, but could not rule one out (--allow-undecided lets it pass)"
             }
+            Self::Lies => "a durability audit found a loss that no setting declares",
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
     }

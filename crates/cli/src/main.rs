@@ -48,6 +48,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "there") {
         return ended(commands::there::there(&ThereOptions::parse_from(std::env::args_os().skip(1))));
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == "disk") {
+        return ended(commands::disk::disk(&std::env::args().nth(2).unwrap_or_default()));
+    }
     commands::completions::answer();
     let arguments = Arguments::parse();
     let Some(command) = arguments.command else {
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Init(options) => commands::init::init(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
+        Command::Audit(command) => commands::audit::audit(&command),
         Command::Doctor(options) => commands::doctor::doctor(&options),
         Command::Report(options) => commands::report::report(&options),
         Command::Open(options) => commands::open::open(&options),

@@ -23,6 +23,21 @@ pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     )
 }
 
+/// The same for audits without trials; the plan has a trial of each cell to be audited.
+pub fn of_audits(plan: &Plan) -> String {
+    let drive = plan.durability.as_ref().map(|audit| Duration::from_millis(audit.drive_ms));
+    let extent = format!(
+        "audits of durability: {}, each driven for {}",
+        counted(plan.trials.len() as u64, "contender"),
+        span(drive.unwrap_or_default())
+    );
+    format!(
+        "{}\n{}\n",
+        wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
+        wrapped(&extent, "  ")
+    )
+}
+
 /// How long these trials will take, including what has to be made first; what is in the cache costs nothing.
 pub fn expected(plan: &Plan, site: &Site) -> anyhow::Result<(Duration, Duration)> {
     let estimate = study::estimate(plan);

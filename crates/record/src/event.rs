@@ -73,6 +73,13 @@ pub enum Event {
         outcome: crate::trial::Outcome,
         elapsed_ms: u64,
     },
+    /// The durability of a cell was audited, or could not be.
+    Audited {
+        cell: u32,
+        contender: String,
+        coordinates: String,
+        elapsed_ms: u64,
+    },
     RunEnded {
         completed: u32,
         invalid: u32,

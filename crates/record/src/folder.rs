@@ -4,11 +4,12 @@
 //! is on the disk, synced and renamed into place. So a kill or a power cut at any moment leaves either a complete
 //! trial or one that `--resume` runs again.
 
-use crate::bounds::{self, Lines};
+use crate::bounds;
 use crate::check::CheckResult;
 use crate::coherence;
+use crate::durability::Durability;
 use crate::durable;
-use crate::event::{Event, Stamped};
+use crate::event_log::EventLog;
 use crate::facts::Facts;
 use crate::interval_file::IntervalFile;
 use crate::lock;
@@ -17,13 +18,15 @@ use crate::text::visible;
 use crate::trial::TrialRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The folder for the records of trials that were run again.
 const EARLIER: &str = "earlier";
+/// The folder for audits of durability, one file for each cell.
+const DURABILITY: &str = "durability";
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
@@ -177,6 +180,33 @@ impl RunFolder {
 
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<PathBuf, RecordError> {
         self.write(name, &to_json(&self.path.join(name), value)?)
+    }
+
+    fn durability_file(&self, cell: u32) -> PathBuf {
+        self.path.join(DURABILITY).join(format!("{cell:04}.json"))
+    }
+
+    /// The audit of a cell's durability; `None` if it was not made.
+    pub fn durability(&self, cell: u32) -> Result<Option<Durability>, RecordError> {
+        let path = self.durability_file(cell);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let found: Durability = read_json_in_range(&path)?;
+        if found.format > crate::FORMAT {
+            return Err(RecordError::Newer { path, found: found.format, newest: crate::FORMAT });
+        }
+        match found.contradiction(cell) {
+            Some(why) => Err(content(&path, why)),
+            None => Ok(Some(found)),
+        }
+    }
+
+    pub fn write_durability(&self, found: &Durability) -> Result<(), RecordError> {
+        let folder = self.path.join(DURABILITY);
+        fs::create_dir_all(&folder).map_err(failing("making", &folder))?;
+        let path = self.durability_file(found.cell);
+        durable::write(&path, &to_json(&path, found)?)
     }
 
     pub fn trial(&self, id: u32) -> TrialFolder {
@@ -334,53 +364,6 @@ impl TrialFolder {
     }
 }
 
-/// `events.jsonl`: one event a line, only ever appended to.
-#[derive(Debug)]
-pub struct EventLog {
-    path: PathBuf,
-    file: File,
-}
-
-impl EventLog {
-    fn open(path: &Path) -> Result<Self, RecordError> {
-        let mut file =
-            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failing("opening", path))?;
-        end_torn_line(&mut file).map_err(failing("mending", path))?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    pub fn append(&mut self, at_ms: u64, event: &Event) -> Result<(), RecordError> {
-        let stamped = Stamped { at_ms, event: event.clone() };
-        let mut line =
-            serde_json::to_vec(&stamped).map_err(|source| RecordError::Format { path: self.path.clone(), source })?;
-        line.push(b'\n');
-        self.file.write_all(&line).map_err(failing("appending to", &self.path))
-    }
-}
-
-/// A kill may have cut the last line short; a new event must not be appended to that line.
-fn end_torn_line(file: &mut File) -> io::Result<()> {
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(());
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0_u8];
-    file.read_exact(&mut last)?;
-    if last[0] == b'\n' { Ok(()) } else { file.write_all(b"\n") }
-}
-
-/// Reads the events of a run; lines cut short by a kill are left out.
-pub fn read_events(path: &Path) -> Result<Vec<Stamped>, RecordError> {
-    let mut lines = Lines::of(bounds::open(path, bounds::SERIES_BYTES).map_err(failing("opening", path))?);
-    let mut events = Vec::new();
-    while let Some(line) = lines.next_line().map_err(|why| content(path, why))? {
-        if let Ok(event) = serde_json::from_str(line) {
-            events.push(event);
-        }
-    }
-    Ok(events)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,19 +374,6 @@ mod tests {
             "format": crate::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1, "cells": [], "trials": []
         }))
         .unwrap()
-    }
-
-    #[test]
-    fn a_torn_last_event_is_left_out_and_the_next_one_is_whole() {
-        let parent = tempfile::tempdir().unwrap();
-        let run = RunFolder::create(&parent.path().join("run"), "", &plan()).unwrap();
-        let event = |text: &str| Event::Warning { text: text.to_owned() };
-        run.events().unwrap().append(1, &event("first")).unwrap();
-        let path = run.path().join("events.jsonl");
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at_ms\":2,\"ev").unwrap();
-        run.events().unwrap().append(3, &event("third")).unwrap();
-        let events = read_events(&path).unwrap();
-        assert_eq!(events.iter().map(|stamped| stamped.at_ms).collect::<Vec<_>>(), [1, 3]);
     }
 
     #[test]

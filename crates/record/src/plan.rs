@@ -1,5 +1,6 @@
 //! The plan of a run, decided completely before anything starts (`plan.json`).
 
+use crate::durability::DurabilityPlan;
 use crate::precision::Precision;
 use crate::settings::{Odd, Settings};
 use serde::de::Error;
@@ -34,6 +35,9 @@ pub struct Plan {
     /// Codes of findings that the study accepts, each with its reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub accept: BTreeMap<String, String>,
+    /// How the durability of each cell is audited. Absent if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<DurabilityPlan>,
     #[serde(deserialize_with = "cells")]
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,

@@ -1,6 +1,7 @@
 //! A whole run in memory, the input of analysis and report.
 
 use crate::check::CheckResult;
+use crate::durability::Durability;
 use crate::facts::Facts;
 use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json_in_range};
 use crate::intervals::{KindInterval, Measured};
@@ -25,6 +26,8 @@ pub struct Run {
     pub host: Facts,
     /// Trials that have a record, in the order of their ids. Planned trials without one were not reached.
     pub trials: Vec<StoredTrial>,
+    /// Audits of durability, in the order of the plan's cells.
+    pub durability: Vec<Durability>,
     pub dir: PathBuf,
 }
 
@@ -83,9 +86,15 @@ impl Run {
     /// Reads a run's folder. It leaves out trials without `trial.json`, which were not reached or not finished.
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
-        let mut run = Self { plan: folder.plan()?, host: folder.host()?, trials: Vec::new(), dir: dir.to_owned() };
+        let (plan, host) = (folder.plan()?, folder.host()?);
+        let mut run = Self { plan, host, trials: Vec::new(), durability: Vec::new(), dir: dir.to_owned() };
         run.catch_up()?;
         Ok(run)
+    }
+
+    /// True if no throughput was to be measured.
+    pub fn has_only_audits(&self) -> bool {
+        self.plan.trials.is_empty() && !self.durability.is_empty()
     }
 
     /// Reads the trials that were completed meanwhile, and the plan, which may have grown. Trials that are here are not
@@ -101,6 +110,8 @@ impl Run {
         self.trials.extend(read_trials(&folder, &complete)?);
         self.trials.sort_by_key(|trial| trial.record.id);
         agreement::settle(self);
+        let audits = self.plan.cells.iter().map(|cell| folder.durability(cell.id));
+        self.durability = audits.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         Ok(())
     }
 }

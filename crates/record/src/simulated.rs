@@ -95,7 +95,7 @@ pub fn run(study: &Study, seed: u64) -> Run {
         let own = noise.run_to_run * times * chance.normal();
         trials.push(trial(study, noise, planned, true_ratio * (wandered + own).exp(), &mut chance));
     }
-    Run { plan, host: crate::facts::Facts::default(), trials, dir: "runs/simulated".into() }
+    Run { plan, host: crate::facts::Facts::default(), trials, durability: Vec::new(), dir: "runs/simulated".into() }
 }
 
 fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
@@ -126,6 +126,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         rehearsed: false,
         margin: None,
         accept: BTreeMap::new(),
+        durability: None,
         precision: None,
         cells: (0..=study.others).map(cell).collect(),
         trials,

@@ -46,7 +46,7 @@ const CLIENTS: u32 = 4;
 pub fn run(blocks: u32) -> Run {
     let plan = plan(blocks);
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned)).collect();
-    Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-quickstart".into() }
+    Run { plan, host: host(), trials, durability: Vec::new(), dir: "runs/2026-11-21T12-00-00-quickstart".into() }
 }
 
 /// The same run with everything that can go wrong. It has five blocks, in which some trials failed, were skipped, are
@@ -115,6 +115,7 @@ fn plan(blocks: u32) -> Plan {
         rehearsed: false,
         margin: None,
         accept: BTreeMap::new(),
+        durability: None,
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

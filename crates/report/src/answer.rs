@@ -1,7 +1,7 @@
 //! The answer to the study's question: one for each comparison. Before these comes what the worst-off of several
 //! machines gets, or what one machine does to the others.
 
-use crate::{consolidation, format, neighbour};
+use crate::{consolidation, durability, format, neighbour};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
@@ -56,6 +56,9 @@ pub fn first(analysis: &Analysis) -> Vec<Answer> {
 
 /// All answers. If there is neither a comparison nor machines side by side, what each contender did alone.
 pub fn all(analysis: &Analysis) -> Vec<Answer> {
+    if !analysis.durability.is_empty() && analysis.cells.iter().all(|cell| cell.outcomes.planned == 0) {
+        return durability::answers(analysis);
+    }
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         let alone: Vec<Answer> = analysis.cells.iter().map(alone).collect();
         return if alone.is_empty() { vec![Answer::words("Nothing was planned.")] } else { alone };

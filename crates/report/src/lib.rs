@@ -13,6 +13,7 @@ pub mod attribution;
 pub mod consolidation;
 pub mod csv;
 pub mod document;
+mod durability;
 pub mod figures;
 pub mod findings;
 pub mod format;

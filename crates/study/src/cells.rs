@@ -1,5 +1,6 @@
 //! Contenders, scenarios and swept values, crossed into unchecked cells.
 
+use crate::audit::AUDIT;
 use crate::keys::STUDY;
 use crate::overrides::{Tables, is_inside, overlap};
 use crate::problems::{Problem, below};
@@ -60,7 +61,8 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
 
 /// Keys at the top of the study that do not exist.
 pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
-    let words = STUDY.iter().map(|key| key.name).chain(TABLES).chain(["accept", "contender", "scenario", "sweep"]);
+    let words =
+        STUDY.iter().map(|key| key.name).chain(TABLES).chain(["accept", AUDIT, "contender", "scenario", "sweep"]);
     let words = words.collect::<Vec<_>>();
     let known = |leaf: &&Leaf| words.iter().any(|word| leaf.path == *word || is_inside(&leaf.path, word));
     let told = |leaf: &Leaf| {

@@ -29,6 +29,30 @@ pub const STUDY: &[Key] = keys! {
         "beside precision: no block is added that would not end before all trials together have taken this long";
 };
 
+/// Keys of `[audit.durability]`.
+pub const DURABILITY: &[Key] = keys! {
+    faults = "[\"server-killed\", \"guest-lost\", \"host-lost\"]", Holds::Words,
+        "what is lost while transactions are acknowledged: the server's processes, a guest with its page cache, or the power of \
+         the host";
+    drive = "10s", Holds::Span { min_ms: 1000, max_ms: 3_600_000 }, "how long each contender is driven for it";
+    holds = "10", Holds::Integer { min: 0, max: 1000 },
+        "how often the disk stops answering flushes meanwhile; nothing may be acknowledged then, and the end of each is a moment \
+         for a power cut";
+    hold = "60ms", Holds::Span { min_ms: 1, max_ms: 5000 }, "how long it does so";
+    cuts = "{}", Holds::Table(CUTS), "further moments for a power cut";
+    grain = "4KiB", Holds::Size { min: 512, max: 4096 },
+        "the pieces in which a write survives a power cut if no flush covers it; 512 bytes also tear pages of 4 KiB";
+    flush_delay = "5ms", Holds::Span { min_ms: 0, max_ms: 1000 },
+        "how long a flush takes while it is measured what a commit costs; 0ms leaves that out";
+    seed = "", Holds::Integer { min: 0, max: i64::MAX }, "seed of the moments and of what survives; the study's unless given";
+};
+
+const CUTS: &[Key] = keys! {
+    acknowledged = "10", Holds::Integer { min: 0, max: 10_000 }, "just after an acknowledgement";
+    unflushed = "7", Holds::Integer { min: 0, max: 10_000 }, "just before a flush ends, where most is unflushed";
+    growing = "3", Holds::Integer { min: 0, max: 10_000 }, "just after an early acknowledgement, while files still grow";
+};
+
 /// Keys of `[machine]`: the shape every contender gets.
 pub const MACHINE: &[Key] = keys! {
     count = "1", Holds::Integer { min: 1, max: MACHINES_MAX },

@@ -7,6 +7,7 @@
 
 mod accept;
 mod again;
+mod audit;
 mod catalogs;
 mod cells;
 mod data_size;
@@ -26,6 +27,7 @@ mod source;
 mod syntax;
 
 pub use accept::FindingCode;
+pub use audit::default_audit;
 pub use catalogs::{Catalogs, Files, Kind, note};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;

@@ -2,6 +2,7 @@
 
 use crate::accept::accepted;
 use crate::again;
+use crate::audit::asked_for;
 use crate::catalogs::Catalogs;
 use crate::cells::{drafts, unknown_at_top};
 use crate::decide::{Host, decide};
@@ -37,10 +38,11 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     let drafts = drafts(&source, if aa { 2 * most_blocks } else { most_blocks }, &mut problems);
     problems.extend(nothing_to_compare(source.contenders.len(), &source.base).filter(|_| !aa));
     let (cells, workloads) = decide(&drafts, catalogs, host, &mut problems);
+    let seed = top.get("seed").and_then(Value::as_u64).unwrap_or_default();
+    let durability = asked_for(&source.base, seed, &mut problems);
     if !problems.is_empty() {
         return Err(in_order(problems));
     }
-    let seed = top.get("seed").and_then(Value::as_u64).unwrap_or_default();
     let question = top.get("question").and_then(Value::as_str).unwrap_or_default();
     let (question, cells, study) = match against {
         Against::Baseline => (question.to_owned(), cells, study.to_owned()),
@@ -61,6 +63,7 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
         precision,
         margin,
         accept,
+        durability,
         cells,
         trials,
         workloads,

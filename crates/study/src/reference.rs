@@ -3,7 +3,7 @@
 //! It is made from the same lists that studies are checked against, so the two always agree.
 
 use crate::catalogs::{Catalogs, Kind};
-use crate::keys::{ENGINE, LOAD, MACHINE, STUDY};
+use crate::keys::{DURABILITY, ENGINE, LOAD, MACHINE, STUDY};
 use crate::problems::below;
 use record::settings::key::KIND;
 use settings::{Holds, Key};
@@ -71,6 +71,12 @@ pub fn reference(catalogs: &Catalogs) -> String {
         "Who works on the database of each machine, and for how long. decision-support workloads have phases of their own, which \
             decide that: beside them, clients, warmup, measure and what belongs to them are left out.",
         LOAD,
+    );
+    table(
+        &mut text,
+        "audit.durability",
+        "Whether acknowledged transactions survive (optional): with this table, a run audits each contender after its trials.",
+        DURABILITY,
     );
     text.push_str(ACCEPT);
     text.push_str(CONTENDERS);

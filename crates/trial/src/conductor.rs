@@ -2,6 +2,7 @@
 
 use crate::again::{self, Earlier};
 use crate::attempt::{Attempt, attempt};
+use crate::audit::{self, OfCell};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
@@ -13,7 +14,8 @@ use images::Image;
 use machines::scratch::{Scratch, ScratchError};
 use platforms::catalog::ImageUse;
 use record::event::Event;
-use record::folder::{EventLog, RecordError, RunFolder};
+use record::event_log::EventLog;
+use record::folder::{RecordError, RunFolder};
 use record::phase::Phase;
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
@@ -46,6 +48,8 @@ pub struct RunOrder<'a> {
     pub plan: &'a Plan,
     /// Trials of the plan to execute now; complete ones are skipped.
     pub trials: &'a [PlannedTrial],
+    /// Cells whose durability is audited after the trials, if the plan says how; those that have an audit are skipped.
+    pub audits: &'a [u32],
     pub site: &'a Site,
     /// The images that the trials need, from [`images()`].
     pub images: &'a Images,
@@ -123,7 +127,7 @@ fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, Cel
     Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(cell)))
 }
 
-fn image_name(cell: &CellOrder) -> (String, String) {
+pub(crate) fn image_name(cell: &CellOrder) -> (String, String) {
     (cell.machine.image.clone(), cell.machine.kernel.clone())
 }
 
@@ -134,8 +138,7 @@ pub fn run(
     show: &mut dyn FnMut(&Event),
 ) -> Result<Tallied, ConductorError> {
     let mut voice = EventWriter { log: order.folder.events()?, show, broken: None };
-    let swept =
-        [machines::scratch::sweep(&order.site.scratch, &platforms::leftovers::undo)?, preparation::sweep(order.site)?];
+    let swept = [machines::scratch::sweep(&order.site.scratch, &crate::audit::undo)?, preparation::sweep(order.site)?];
     for text in order.notes.iter().cloned().chain(swept.into_iter().flatten()) {
         voice.tell(&Event::Warning { text });
     }
@@ -164,6 +167,9 @@ pub fn run(
         if !adds {
             break;
         }
+    }
+    if !run.tallied.interrupted {
+        run.audits(&mut voice)?;
     }
     let Tallied { completed, invalid, failed, skipped, .. } = run.tallied;
     voice.tell(&Event::RunEnded { completed, invalid, failed, skipped });
@@ -209,6 +215,38 @@ impl Run<'_> {
             voice.heard()?;
         }
         Ok(!self.tallied.interrupted)
+    }
+
+    /// Audits the durability of each cell that has no audit yet.
+    fn audits(&mut self, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
+        let RunOrder { plan, folder, site, interrupts, audits, .. } = *self.order;
+        let Some(durability) = &plan.durability else { return Ok(()) };
+        for cell in plan.cells.iter().filter(|cell| audits.contains(&cell.id)) {
+            if folder.durability(cell.id)?.is_some() {
+                continue;
+            }
+            if interrupts.after_this_trial() {
+                self.tallied.interrupted = true;
+                break;
+            }
+            let (begun, cell_order) = (Instant::now(), CellOrder::read(cell)?);
+            self.make_ready(cell.id, &cell_order, voice)?;
+            let (prepared, scratch) = (&self.prepared[&cell.id], &self.scratch);
+            let order = OfCell { cell, cell_order: &cell_order, prepared, plan: durability, site, scratch, interrupts };
+            let Some(found) = audit::of_cell(&order, &mut |event| voice.tell(&event)) else {
+                self.tallied.interrupted = true;
+                break;
+            };
+            folder.write_durability(&found)?;
+            voice.tell(&Event::Audited {
+                cell: cell.id,
+                contender: cell.contender.clone(),
+                coordinates: cell.coordinates(),
+                elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            });
+            voice.heard()?;
+        }
+        Ok(())
     }
 
     /// Writes the extended plan before any of its trials run; returns the trials that it adds.

@@ -163,6 +163,7 @@ impl Order {
             precision: None,
             margin: None,
             accept: BTreeMap::new(),
+            durability: None,
             cells,
             trials,
             workloads: vec![study::note(kind, self.workload())],

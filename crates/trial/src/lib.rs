@@ -8,6 +8,7 @@
 pub mod again;
 mod asking;
 pub mod attempt;
+pub mod audit;
 pub mod cell;
 mod climb;
 mod clock;

@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "trial",
         &[
             "agent",
+            "disk",
             "driver",
             "engines",
             "images",

@@ -136,6 +136,8 @@ catalog! {
     "work-unequal" Serious acceptable NotUsable WorkUnequal { work: Vec<UnequalWork> };
     "disk-work-unequal" Serious acceptable NotUsable DiskWorkUnequal { work: Vec<UnequalWork> };
     "storage-differs" Serious acceptable NotUsable StorageDiffers { fact: String, values: Vec<Shared> };
+    "not-durable" Serious acceptable NotUsable NotDurable { verdict: String };
+    "durability-differs" Serious acceptable NotUsable DurabilityDiffers { values: Vec<Shared> };
     "clock-wrong" Serious acceptable NotUsable ClockWrong {
         /// The least share by which it ran too fast or too slow.
         share: f64,

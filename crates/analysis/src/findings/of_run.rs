@@ -6,6 +6,7 @@ use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
+use crate::durability::{self, Audited};
 use crate::groups;
 use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
@@ -31,6 +32,7 @@ pub struct Found<'a> {
     pub consistency: &'a Consistency,
     pub consolidation: &'a [Consolidation],
     pub cells: &'a [CellResult],
+    pub durability: &'a [Audited],
 }
 
 /// All findings, the worst first and those that the study accepts last.
@@ -44,6 +46,7 @@ pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
     findings.extend(consistency::findings(found.consistency));
     findings.extend(consolidation::findings(found.consolidation));
     findings.extend(storage(run));
+    findings.extend(durability::findings(run, found.durability));
     findings.extend(disagreements(found.agreement));
     findings.extend(clocks(run));
     findings.extend(not_honoured(run));
@@ -224,6 +227,10 @@ fn failed(run: &Run) -> Vec<Finding> {
 
 fn design(run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
+    // Audits are not compared with each other.
+    if run.has_only_audits() {
+        return findings;
+    }
     // A single cell may be all there is, but not beside others that are compared.
     let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
     for group in groups::of_plan(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {

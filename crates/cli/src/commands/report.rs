@@ -117,6 +117,8 @@ pub fn verdict(run: &Run) -> Exit {
     let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
     if run.trials.iter().any(|trial| trial.findings.iter().any(CheckResult::is_violated)) {
         Exit::DataWrong
+    } else if analysis::durability::all(run).iter().any(|audited| audited.verdict.is_a_lie()) {
+        Exit::Lies
     } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. }))
         || run.trials.iter().any(|trial| !trial.disagreements.is_empty())
     {

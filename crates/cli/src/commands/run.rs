@@ -10,8 +10,9 @@ use crate::live::{Amount, Live};
 use crate::metrics::Intent;
 use crate::{growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
+use machines::scratch::Scratch;
 use record::folder::{RecordError, RunFolder};
-use record::plan::Plan;
+use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -26,29 +27,40 @@ use trial::queue::Turn;
 use trial::site::Site;
 use workloads::catalog::Metric;
 
+/// What a run is for, which decides how it is begun, and gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    Trials,
+    Audits,
+}
+
 pub fn run(options: &RunOptions) -> Result<Exit> {
     let mut study = planned(&options.study, options.aa, &options.set)?;
     study.plan.rehearsed = options.rehearse;
+    carry_out(options, &study, Doing::Trials)
+}
+
+/// Carries out the study's trials, and its audits.
+pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<Exit> {
     let (begun, plan) = match &options.resume {
         Some(run) => reopen(options, &study.plan, run).map(|(folder, plan)| (Some(folder), plan))?,
         None => (None, study.plan.clone()),
     };
-    let chosen = chosen(&plan, &options.only)?;
+    let chosen = if doing == Doing::Trials { chosen(&plan, &options.only)? } else { plan.clone() };
     let left = left(&chosen, begun.as_ref(), options.retry_failed)?;
-    if left.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
+    let audits = if options.rehearse { Vec::new() } else { audits_left(&chosen, doing, begun.as_ref())? };
+    // Audits need what trials need.
+    let work = Plan { trials: left.trials.iter().cloned().chain(as_trials(&plan, &audits)).collect(), ..left.clone() };
+    if work.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
         return nothing_left(options, begun.as_ref());
     }
-    let (site, _kept) = if options.rehearse {
-        let (site, kept) = site::rehearsal_site()?;
-        (site, Some(kept))
-    } else {
-        (site::site()?, None)
-    };
-    if !options.rehearse {
-        require_ready(&left, &site, options.require_kvm)?;
-    }
+    let (site, _kept) = ready_site(options, &work)?;
     let (expected, preparing) = preview::expected(&left, &site)?;
-    tell(options, preview::text(&left, (!options.rehearse).then_some(expected)).trim_end());
+    let text = match doing {
+        Doing::Trials => preview::text(&left, (!options.rehearse).then_some(expected)),
+        Doing::Audits => preview::of_audits(&work),
+    };
+    tell(options, text.trim_end());
     let (turn, mut notes) =
         if options.rehearse { (None, Vec::new()) } else { turn().map(|(turn, notes)| (Some(turn), notes))? };
     let trials = left.trials.len() as u64;
@@ -59,15 +71,15 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
     let live = Live::new(&left, preparing, metric, amount(options));
     let mut audience = Audience::gather(live, intent, options.metrics.zip(latest.clone()))?;
-    let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| audience.hear(event));
+    let images = trial::conductor::images(&plan, &work.trials, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     if !options.rehearse {
-        notes.extend(foreseen(&left, &images, &site, options.require_kvm)?);
+        notes.extend(foreseen(&work, &images, &site, options.require_kvm)?);
     }
     let resumed = begun.is_some();
     let folder = match begun {
         Some(folder) => folder,
-        None => begin(options, &study, &site)?,
+        None => begin(options, study, &site)?,
     };
     tell(options, &format!("record: {}", folder.path().display()));
     audience.keep_in(folder.path());
@@ -77,6 +89,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         folder: &folder,
         plan: &plan,
         trials: &chosen.trials,
+        audits: &audits,
         site: &site,
         images: &images,
         interrupts: &interrupts,
@@ -91,14 +104,29 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
     drop(turn);
     audience.finish();
-    report(options, &folder, tallied)
+    report(options, &folder, doing, tallied)
+}
+
+/// Where the work is done; a rehearsal's folder is removed with the second value.
+fn ready_site(options: &RunOptions, work: &Plan) -> Result<(Site, Option<Scratch>)> {
+    if options.rehearse {
+        return site::rehearsal_site().map(|(site, kept)| (site, Some(kept)));
+    }
+    let site = site::site()?;
+    require_ready(work, &site, options.require_kvm)?;
+    Ok((site, None))
 }
 
 /// Analyses and reports the run, and says how to continue it.
-fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, ConductorError>) -> Result<Exit> {
+fn report(
+    options: &RunOptions,
+    folder: &RunFolder,
+    doing: Doing,
+    tallied: Result<Tallied, ConductorError>,
+) -> Result<Exit> {
     // Errors that end a run are the host's fault: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
-        let again = resume_command(options, folder);
+        let again = resume_command(options, folder, doing);
         Ended::host(format!(
             "{error}\nonce that is mended, `{again}` goes on; trials that are complete stay as they are"
         ))
@@ -113,12 +141,12 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
         say(&if options.rehearse {
             "stopped".to_owned()
         } else {
-            format!("stopped; `{}` goes on", resume_command(options, folder))
+            format!("stopped; `{}` goes on", resume_command(options, folder, doing))
         });
         return Ok(Exit::Interrupted);
     }
     if tallied.failed > 0 && !options.rehearse {
-        say(&format!("`{} --retry-failed` runs again what failed", resume_command(options, folder)));
+        say(&format!("`{} --retry-failed` runs again what failed", resume_command(options, folder, doing)));
     }
     Ok(verdict(&published.run))
 }
@@ -132,15 +160,36 @@ fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan>
     Ok(Plan { trials, ..chosen.clone() })
 }
 
+/// The chosen cells whose durability is to be audited.
+fn audits_left(chosen: &Plan, doing: Doing, begun: Option<&RunFolder>) -> Result<Vec<u32>> {
+    if chosen.durability.is_none() {
+        return Ok(Vec::new());
+    }
+    let is_chosen = |id| doing == Doing::Audits || chosen.trials.iter().any(|trial| trial.cell == id);
+    let mut left = Vec::new();
+    for cell in chosen.cells.iter().filter(|cell| is_chosen(cell.id)) {
+        let found = begun.map(|folder| folder.durability(cell.id)).transpose().context("reading what was audited")?;
+        if found.flatten().is_none() {
+            left.push(cell.id);
+        }
+    }
+    Ok(left)
+}
+
+/// A trial of each of these cells.
+fn as_trials(plan: &Plan, cells: &[u32]) -> Vec<PlannedTrial> {
+    let all = study::trials(plan.seed, 1, &plan.cells);
+    all.into_iter().filter(|trial| cells.contains(&trial.cell)).collect()
+}
+
 /// A run whose trials are all complete is only reported again.
 fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit> {
     let folder = begun.context("a plan without trials")?;
     // The process that ran the last trial may have been killed before it cleaned up.
     let site = site::site()?;
-    for text in
-        [machines::scratch::sweep(&site.scratch, &platforms::leftovers::undo)?, trial::preparation::sweep(&site)?]
-            .into_iter()
-            .flatten()
+    for text in [machines::scratch::sweep(&site.scratch, &trial::audit::undo)?, trial::preparation::sweep(&site)?]
+        .into_iter()
+        .flatten()
     {
         say(&format!("! {text}"));
     }
@@ -196,11 +245,12 @@ fn turn() -> Result<(Turn, Vec<String>)> {
     Ok((turn, own.into_iter().chain(waited).collect()))
 }
 
-fn resume_command(options: &RunOptions, folder: &RunFolder) -> String {
+fn resume_command(options: &RunOptions, folder: &RunFolder, doing: Doing) -> String {
     let aa = if options.aa { " --aa" } else { "" };
     let set: Vec<String> = options.set.iter().map(|setting| format!(" --set {}", shell_word(setting))).collect();
     let [study, run] = [&options.study, folder.path()].map(|path| shell_word(&path.to_string_lossy()));
-    format!("bakeoff run {study}{aa}{} --resume={run}", set.concat())
+    let command = if doing == Doing::Trials { "run" } else { "audit durability" };
+    format!("bakeoff {command} {study}{aa}{} --resume={run}", set.concat())
 }
 
 /// The metric of the study's workload.

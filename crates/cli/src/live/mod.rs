@@ -178,6 +178,11 @@ impl State {
                 let line = format!("! {text}");
                 Some(Told::Line(if is_live { wrapped(&line, "  ") } else { line }))
             }
+            Event::Audited { contender, coordinates, elapsed_ms, .. } => {
+                let place = if coordinates.is_empty() { String::new() } else { format!(" ({coordinates})") };
+                let took = span(Duration::from_millis(*elapsed_ms));
+                Some(Told::Line(format!("durability of {contender}{place}: audited, after {took}")))
+            }
             Event::TrialEnded { trial, outcome, elapsed_ms } => {
                 self.clock.trial_ends(*trial, now);
                 self.enter("between trials".to_owned(), 0, now);

@@ -126,7 +126,7 @@ impl Course {
                 self.ended[place_of(outcome)] += 1;
             }
             Event::RunEnded { .. } => self.leave(),
-            Event::PrecisionEnded { .. } | Event::Warning { .. } => {}
+            Event::PrecisionEnded { .. } | Event::Audited { .. } | Event::Warning { .. } => {}
         }
     }
 

@@ -4,7 +4,7 @@ use crate::running::Running;
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::event::Event;
-use record::folder::read_events;
+use record::event_log::read_events;
 use record::trial::Outcome;
 use rustix::process::Signal;
 

@@ -6,6 +6,7 @@ mod beside;
 mod containers;
 mod documented;
 mod drive;
+mod durability;
 mod dying;
 mod export;
 mod faults;

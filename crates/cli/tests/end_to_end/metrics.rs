@@ -126,7 +126,7 @@ fn is_exported_afterwards(place: &Place) {
 /// Each trial's last scrape was made after all events of its driving.
 fn says_what_the_record_says(place: &Place, scrapes: &[Exposition]) {
     let run = place.run_folder();
-    let events = record::folder::read_events(&run.join("events.jsonl")).unwrap();
+    let events = record::event_log::read_events(&run.join("events.jsonl")).unwrap();
     for trial in place.record().trials {
         let record = trial.record;
         let driven = events.iter().filter_map(|stamped| match stamped.event {

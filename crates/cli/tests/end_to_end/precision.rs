@@ -3,7 +3,7 @@
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::event::Event;
-use record::folder::read_events;
+use record::event_log::read_events;
 use record::precision::Ended;
 use record::run::Run;
 use rustix::process::{Pid, Signal, kill_process};

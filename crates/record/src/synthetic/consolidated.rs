@@ -52,7 +52,7 @@ pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
 pub fn run_in_which(blocks: u32, less: Option<(&str, OwedTo)>) -> Run {
     let plan = consolidated_plan(blocks, cells());
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned, less)).collect();
-    Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
+    Run { plan, host: host(), trials, durability: Vec::new(), dir: "runs/2026-11-21T12-00-00-consolidation".into() }
 }
 
 /// Gives one machine these columns, in every trial of a contender that has that machine. They replace what this side

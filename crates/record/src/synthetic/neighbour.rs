@@ -31,7 +31,7 @@ pub fn run(blocks: u32, loads: &[&str]) -> Run {
         ..consolidated_plan(blocks, cells)
     };
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned)).collect();
-    Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-noisy-neighbour".into() }
+    Run { plan, host: host(), trials, durability: Vec::new(), dir: "runs/2026-11-21T12-00-00-noisy-neighbour".into() }
 }
 
 fn beside(mut cell: Cell, load: &str) -> Cell {

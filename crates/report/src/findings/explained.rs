@@ -98,6 +98,20 @@ const ALL: &[Explained] = &[
         "Give all contenders the same machine.disk. If storage is what you compare, accept the code.",
     ),
     explained(
+        "not-durable",
+        "Durability",
+        "The durability audit found that this contender acknowledges transactions which a fault can take, and no setting of the engine \
+         in force says so. What answers before the data are safe looks faster than it is.",
+        "Look for what drops flushes between the database and the disk: QEMU's cache mode, mount options, the disk itself. If you \
+         compare exactly that, accept the code.",
+    ),
+    explained(
+        "durability-differs",
+        "Durability",
+        "Durability audits came to different verdicts on contenders that are compared, so a commit is not the same work on them.",
+        "Give all contenders settings with the same verdict. If what safety costs is what you compare, accept the code.",
+    ),
+    explained(
         "clock-wrong",
         "Machines",
         "A guest's clock ran faster or slower than the host's. Times taken inside are wrong by as much.",

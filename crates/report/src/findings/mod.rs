@@ -117,7 +117,7 @@ fn of_trials(finding: &Finding) -> Option<String> {
 
 /// Findings about what contenders should have in common.
 fn of_contenders(finding: &Finding) -> Option<String> {
-    let (_, place, _) = subject(finding);
+    let (who, place, _) = subject(finding);
     Some(match &finding.what {
         What::SettingsDiffer { settings } => {
             format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), settings.join(", "))
@@ -145,6 +145,15 @@ fn of_contenders(finding: &Finding) -> Option<String> {
                 values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))).collect();
             let caches = if fact == DATA_CACHED_TWICE { ". “Yes” means additional memory for reads" } else { "" };
             format!("“{fact}” differs between contenders{place}: {}{caches}", values.join("; "))
+        }
+        What::NotDurable { verdict } => format!(
+            "{who}{place} {verdict}: an acknowledged transaction may be missing after a fault, and no setting says so. Its \
+             throughput is that of less work"
+        ),
+        What::DurabilityDiffers { values } => {
+            let values: Vec<String> =
+                values.iter().map(|one| format!("{}: {}", one.contenders.join(", "), one.value)).collect();
+            format!("acknowledged transactions are not equally safe on all contenders{place}: {}", values.join("; "))
         }
         What::NoBaseline => format!("no contender is the baseline{place}, so nothing is compared"),
         What::TooFewBlocks { blocks, needed } => format!(

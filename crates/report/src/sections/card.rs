@@ -21,7 +21,9 @@ fn place(run: &Run) -> String {
         Some(Fact::Known(text)) => Some(text.as_str()),
         Some(Fact::Unavailable(_)) | None => None,
     };
-    let started = run.trials.iter().map(|trial| trial.record.started.as_str()).filter(|at| !at.is_empty()).min();
+    let trials = run.trials.iter().map(|trial| trial.record.started.as_str());
+    let started = trials.chain(run.durability.iter().map(|audit| audit.started.as_str()));
+    let started = started.filter(|at| !at.is_empty()).min();
     let started = started.map(|at| at.replacen('T', " ", 1)).map(|at| match at.rsplit_once(':') {
         Some((minute, _)) => format!("{minute} UTC"),
         None => at,

@@ -13,6 +13,7 @@ pub mod counters;
 pub mod courses;
 pub mod databases;
 pub mod design;
+pub mod durability;
 pub mod evenness;
 mod instances;
 pub mod latencies;
@@ -42,6 +43,11 @@ use record::run::Run;
 /// The whole report in reading order: one page with the answer, and appendices.
 pub fn all(run: &Run, analysis: &Analysis) -> Document {
     let mut blocks = page(run, analysis);
+    if run.has_only_audits() {
+        let appendices = [what_ran::blocks(run, analysis), terms::blocks(run, analysis)];
+        blocks.extend(appendices.into_iter().flat_map(folded));
+        return Document::new(&run.plan.question, blocks).explaining(terms::words(analysis));
+    }
     blocks.extend(why::reasons(analysis));
     blocks.extend(consolidation::blocks(analysis));
     blocks.extend(neighbour::blocks(analysis));
@@ -76,8 +82,14 @@ pub fn summary(run: &Run, analysis: &Analysis) -> Document {
 
 fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let mut blocks = card::blocks(run, analysis);
+    if run.has_only_audits() {
+        blocks.extend(durability::blocks(run, analysis));
+        blocks.extend(trust::blocks(analysis));
+        return blocks;
+    }
     blocks.extend(design::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));
+    blocks.extend(durability::blocks(run, analysis));
     blocks.extend(phases::blocks(analysis));
     blocks.extend(measured::blocks(run, analysis));
     blocks.extend(trust::blocks(analysis));

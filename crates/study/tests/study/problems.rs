@@ -11,8 +11,8 @@ fn the_fixture_has_none() {
 #[test]
 fn unknown_keys_name_the_nearest_word() {
     assert_snapshot!(problems(&with("warehouses = 2", "warehouse = 2")), @r#"x.toml:14: workload.warehouse: unknown key; expected warehouses; did you mean "warehouses"?"#);
-    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, contender, scenario, sweep; did you mean "seed"?"#);
-    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, contender, scenario, sweep; did you mean "machine"?"#);
+    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep; did you mean "seed"?"#);
+    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, audit, contender, scenario, sweep; did you mean "machine"?"#);
     assert_snapshot!(problems(&with("cache = ", "cash = ")), @"x.toml:27: platform.disk.cash: unknown key; expected one of adapter, cache (contender vm)");
     assert_snapshot!(problems(&plus("plattform = { kind = \"vm\" }\n")), @r#"x.toml:28: contender.plattform.kind: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load; did you mean "platform"?"#);
 }

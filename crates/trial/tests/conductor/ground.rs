@@ -117,6 +117,7 @@ impl Ground {
             folder: &self.run,
             plan: &self.plan,
             trials: &self.plan.trials,
+            audits: &[],
             site: &self.site,
             images: &images,
             interrupts: &interrupts,

@@ -1,0 +1,358 @@
+//! Verdicts of durability audits. Pure.
+
+use crate::findings::{Finding, Shared, What};
+use crate::groups;
+use record::durability::{Cost, Cut, Durability, Fault, Scan};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// With fewer acknowledged transactions than this there is too little to lose.
+const ACKNOWLEDGED_MIN: u64 = 100;
+/// With fewer cuts than this nothing is said of those that were not made.
+const CUTS_MIN: usize = 25;
+/// No loss in n cuts leaves, with 95 % confidence, at most this over n as the chance of a loss in one.
+const BOUND: f64 = 3.0;
+
+/// The audit of one cell, and what it says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Audited {
+    pub cell: u32,
+    pub contender: String,
+    pub baseline: bool,
+    /// Scenario and swept values.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub coordinates: String,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Settings in force by which acknowledged transactions may be lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<String>,
+    pub acknowledged: u64,
+    /// Times in which flushes were held, and transactions that began and were acknowledged within them.
+    pub holds: usize,
+    pub acknowledged_in_holds: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
+    /// Only what was tried.
+    pub faults: Vec<OfFault>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// What one kind of fault did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfFault {
+    pub fault: Fault,
+    /// How often it was tried.
+    pub times: usize,
+    /// How often something acknowledged was lost, and how much at most.
+    pub losing: usize,
+    pub most: u64,
+    /// How often the database was not whole, and why the first time.
+    pub breaking: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What is told of a contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing acknowledged was lost.
+    Kept {
+        cuts: usize,
+        /// The chance of a loss in a cut drawn like these is below this, with 95 % confidence.
+        bound: f64,
+    },
+    /// Acknowledged transactions were lost, by this fault and those beyond it.
+    Loses {
+        by: OfFault,
+        is_declared: bool,
+    },
+    /// The database did not start, or its data were not whole.
+    Breaks {
+        by: OfFault,
+        is_declared: bool,
+    },
+    /// Transactions were acknowledged before they were safe, and no cut happened to lose one.
+    AcknowledgesEarly {
+        transactions: u64,
+        is_declared: bool,
+    },
+    Undecided {
+        doubt: Doubt,
+    },
+    NotAudited {
+        why: String,
+    },
+}
+
+/// Why nothing can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// The same audit found nothing on a disk that lies.
+    LiarPasses,
+    FewAcknowledged(u64),
+    FewCuts(usize),
+    /// So many cuts lost something once, and not when they were made again.
+    Unconfirmed(usize),
+}
+
+impl Verdict {
+    /// A loss that no setting of the engine declares.
+    pub fn is_a_lie(&self) -> bool {
+        match self {
+            Self::Loses { is_declared, .. }
+            | Self::Breaks { is_declared, .. }
+            | Self::AcknowledgesEarly { is_declared, .. } => !is_declared,
+            Self::Kept { .. } | Self::Undecided { .. } | Self::NotAudited { .. } => false,
+        }
+    }
+
+    /// In a word or two.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Kept { .. } => "kept",
+            Self::Loses { is_declared: false, .. } => "loses",
+            Self::Loses { is_declared: true, .. } => "loses, as declared",
+            Self::Breaks { is_declared: false, .. } => "breaks",
+            Self::Breaks { is_declared: true, .. } => "breaks, as declared",
+            Self::AcknowledgesEarly { is_declared: false, .. } => "acknowledges early",
+            Self::AcknowledgesEarly { is_declared: true, .. } => "acknowledges early, as declared",
+            Self::Undecided { .. } => "undecided",
+            Self::NotAudited { .. } => "not audited",
+        }
+    }
+}
+
+/// All audits of a run, in the order of the plan's cells.
+pub fn all(run: &Run) -> Vec<Audited> {
+    let audited = |found: &Durability| {
+        let cell = run.plan.cells.iter().find(|cell| cell.id == found.cell)?;
+        Some(Audited {
+            cell: cell.id,
+            contender: cell.contender.clone(),
+            baseline: cell.baseline,
+            coordinates: cell.coordinates(),
+            verdict: verdict(found),
+            declared: found.declared.clone(),
+            acknowledged: found.acknowledged,
+            holds: found.holds.len(),
+            acknowledged_in_holds: found.holds.iter().map(|hold| hold.acknowledged).sum(),
+            scan: found.scan,
+            faults: faults(found),
+            cost: found.cost.clone(),
+        })
+    };
+    run.durability.iter().filter_map(audited).collect()
+}
+
+/// Doubts about throughputs that were measured beside these audits.
+pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
+    if run.trials.is_empty() {
+        return Vec::new();
+    }
+    let lies = all.iter().filter(|audited| audited.verdict.is_a_lie()).map(|audited| {
+        let verdict = audited.verdict.word().to_owned();
+        Finding::new(What::NotDurable { verdict }).of(&audited.contender).at(&audited.coordinates)
+    });
+    let apart = groups::of_plan(&run.plan).into_iter().filter_map(|group| {
+        let mut said: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for audited in all.iter().filter(|audited| group.cells.iter().any(|cell| cell.id == audited.cell)) {
+            said.entry(audited.verdict.word()).or_default().push(audited.contender.clone());
+        }
+        let values = || {
+            said.iter().map(|(word, contenders)| Shared { value: (*word).to_owned(), contenders: contenders.clone() })
+        };
+        (said.len() > 1)
+            .then(|| Finding::new(What::DurabilityDiffers { values: values().collect() }).at(&group.coordinates))
+    });
+    lies.chain(apart).collect()
+}
+
+/// The least fault first.
+fn faults(found: &Durability) -> Vec<OfFault> {
+    let killed = found.killed.iter().map(|killed| OfFault {
+        fault: Fault::ServerKilled,
+        times: 1,
+        losing: usize::from(killed.lost > 0),
+        most: killed.lost,
+        breaking: usize::from(killed.broken.is_some()),
+        why: killed.broken.clone(),
+    });
+    let by_cuts = [Fault::GuestLost, Fault::HostLost].into_iter().filter_map(|fault| {
+        let cuts = || found.cuts.iter().filter(move |cut| cut.fault() == fault);
+        let proofs = || cuts().filter(|cut| cut.is_proof());
+        let broken = || proofs().filter_map(|cut| cut.broken.as_ref());
+        (cuts().count() > 0).then(|| OfFault {
+            fault,
+            times: cuts().count(),
+            losing: proofs().filter(|cut| cut.lost > 0).count(),
+            most: proofs().map(|cut| cut.lost).max().unwrap_or_default(),
+            breaking: broken().count(),
+            why: broken().next().cloned(),
+        })
+    });
+    killed.chain(by_cuts).collect()
+}
+
+pub fn verdict(found: &Durability) -> Verdict {
+    if let Some(why) = &found.not_audited {
+        return Verdict::NotAudited { why: why.clone() };
+    }
+    let (is_declared, faults) = (!found.declared.is_empty(), faults(found));
+    if let Some(by) = faults.iter().find(|by| by.breaking > 0) {
+        return Verdict::Breaks { by: by.clone(), is_declared };
+    }
+    if let Some(by) = faults.iter().find(|by| by.losing > 0) {
+        return Verdict::Loses { by: by.clone(), is_declared };
+    }
+    let held: u64 = found.holds.iter().map(|hold| hold.acknowledged).sum();
+    let scanned = found.scan.map_or(0, |scan| scan.unflushed + scan.unwritten);
+    if held.max(scanned) > 0 {
+        return Verdict::AcknowledgesEarly { transactions: held.max(scanned), is_declared };
+    }
+    let unconfirmed = found.cuts.iter().filter(|cut| !cut.is_clean()).count();
+    // The deepest fault says the most.
+    let cuts = faults.last().map_or(0, |by| if by.fault == Fault::ServerKilled { 0 } else { by.times });
+    let doubt = if found.planted.iter().all(Cut::is_clean) {
+        Doubt::LiarPasses
+    } else if unconfirmed > 0 {
+        Doubt::Unconfirmed(unconfirmed)
+    } else if found.acknowledged < ACKNOWLEDGED_MIN {
+        Doubt::FewAcknowledged(found.acknowledged)
+    } else if cuts < CUTS_MIN {
+        Doubt::FewCuts(cuts)
+    } else {
+        return Verdict::Kept { cuts, bound: BOUND / cuts as f64 };
+    };
+    Verdict::Undecided { doubt }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::durability::{Hold, Killed, Moment, Survives};
+
+    fn cut(lost: u64, broken: Option<&str>, confirmed: Option<bool>) -> Cut {
+        Cut {
+            moment: Moment::Acknowledged,
+            position: 7,
+            survives: Survives::Nothing,
+            seed: 1,
+            grain_bytes: 4096,
+            acknowledged: 50,
+            lost,
+            broken: broken.map(str::to_owned),
+            confirmed,
+            took_ms: 1,
+        }
+    }
+
+    /// Of an honest contender, with a liar that is found.
+    fn honest() -> Durability {
+        Durability {
+            format: 1,
+            cell: 0,
+            contender: "native".to_owned(),
+            started: String::new(),
+            not_audited: None,
+            declared: Vec::new(),
+            acknowledged: 5_000,
+            holds: vec![Hold { position: 9, length_ms: 50, acknowledged: 0 }],
+            scan: Some(Scan { flushed: 5_000, ..Scan::default() }),
+            killed: None,
+            cuts: vec![cut(0, None, None); 60],
+            planted: vec![cut(40, None, Some(true))],
+            cost: None,
+        }
+    }
+
+    fn by(fault: Fault, times: usize, losing: usize, most: u64) -> OfFault {
+        OfFault { fault, times, losing, most, breaking: 0, why: None }
+    }
+
+    #[test]
+    fn the_least_fault_that_loses_something_is_named() {
+        let mut found = honest();
+        found.cuts.push(cut(5, None, Some(true)));
+        found.killed = Some(Killed { acknowledged: 5_000, lost: 0, broken: None });
+        assert!(matches!(verdict(&found), Verdict::Loses { by: OfFault { fault: Fault::HostLost, .. }, .. }));
+        found.cuts.push(Cut { survives: Survives::All, ..cut(2, None, Some(true)) });
+        assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::GuestLost, 1, 1, 2), is_declared: false });
+        found.killed = Some(Killed { acknowledged: 5_000, lost: 9, broken: None });
+        assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::ServerKilled, 1, 1, 9), is_declared: false });
+    }
+
+    #[test]
+    fn unequal_verdicts_are_doubts_about_throughputs() {
+        let mut run = record::synthetic::run(3);
+        let cells: Vec<u32> = run.plan.cells.iter().map(|cell| cell.id).collect();
+        run.durability = vec![Durability { cell: cells[0], ..honest() }, Durability { cell: cells[1], ..honest() }];
+        assert!(findings(&run, &all(&run)).is_empty());
+        run.durability[1].cuts.push(cut(5, None, Some(true)));
+        let codes = |run: &Run| findings(run, &all(run)).iter().map(|one| one.what.code()).collect::<Vec<_>>();
+        assert_eq!(codes(&run), ["not-durable", "durability-differs"]);
+        run.durability[1].declared.push("fsync=off".to_owned());
+        assert_eq!(codes(&run), ["durability-differs"]);
+        run.trials.clear();
+        assert!(codes(&run).is_empty());
+    }
+
+    #[test]
+    fn nothing_lost_in_many_cuts_is_kept_with_its_bound() {
+        assert_eq!(verdict(&honest()), Verdict::Kept { cuts: 60, bound: 0.05 });
+        assert!(!verdict(&honest()).is_a_lie());
+    }
+
+    #[test]
+    fn a_loss_counts_if_it_is_seen_twice() {
+        let mut found = honest();
+        found.cuts.extend([cut(1, None, Some(true)), cut(12, None, Some(true))]);
+        let loses = |is_declared| Verdict::Loses { by: by(Fault::HostLost, 62, 2, 12), is_declared };
+        assert_eq!(verdict(&found), loses(false));
+        assert!(verdict(&found).is_a_lie());
+        found.declared.push("synchronous_commit=off".to_owned());
+        assert_eq!(verdict(&found), loses(true));
+        assert!(!verdict(&found).is_a_lie());
+
+        let mut once = honest();
+        once.cuts.push(cut(3_562, None, Some(false)));
+        assert_eq!(verdict(&once), Verdict::Undecided { doubt: Doubt::Unconfirmed(1) });
+    }
+
+    #[test]
+    fn data_that_are_not_whole_are_worse_than_a_loss() {
+        let mut found = honest();
+        found.cuts.extend([cut(3, None, Some(true)), cut(0, Some("it does not start"), Some(true))]);
+        let why = "it does not start".to_owned();
+        let by = OfFault { breaking: 1, why: Some(why), ..by(Fault::HostLost, 62, 1, 3) };
+        assert_eq!(verdict(&found), Verdict::Breaks { by, is_declared: false });
+    }
+
+    #[test]
+    fn what_was_acknowledged_early_is_told_though_no_cut_lost_it() {
+        let mut held = honest();
+        held.holds[0].acknowledged = 184;
+        assert_eq!(verdict(&held), Verdict::AcknowledgesEarly { transactions: 184, is_declared: false });
+        let scanned = Durability { scan: Some(Scan { flushed: 1, unflushed: 2, unwritten: 3 }), ..honest() };
+        assert_eq!(verdict(&scanned), Verdict::AcknowledgesEarly { transactions: 5, is_declared: false });
+    }
+
+    #[test]
+    fn an_audit_without_teeth_says_nothing() {
+        let doubts = [
+            (Durability { planted: vec![cut(0, None, None); 4], ..honest() }, Doubt::LiarPasses),
+            (Durability { planted: Vec::new(), ..honest() }, Doubt::LiarPasses),
+            (Durability { acknowledged: 99, ..honest() }, Doubt::FewAcknowledged(99)),
+            (Durability { cuts: vec![cut(0, None, None); 24], ..honest() }, Doubt::FewCuts(24)),
+        ];
+        for (found, doubt) in doubts {
+            assert_eq!(verdict(&found), Verdict::Undecided { doubt });
+        }
+        let not = Durability { not_audited: Some("there is no /dev/fuse".to_owned()), ..honest() };
+        assert_eq!(verdict(&not), Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() });
+    }
+}

@@ -1,0 +1,176 @@
+//! Audits of durability with a known outcome: settings that are honest, and settings that lose what they acknowledge.
+
+use crate::leftovers::Leftovers;
+use crate::running::Running;
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use record::durability::{Cut, Durability, Fault};
+use rustix::process::Signal;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Enough cuts to say that something is kept.
+const SHORT: &str =
+    "[audit.durability]\ndrive = \"4s\"\nholds = 6\ncuts = { acknowledged = 6, unflushed = 4, growing = 2 }\n";
+
+/// A study of contenders that differ as these tables say.
+fn study_of(engine: &str, contenders: &[(&str, &str)]) -> String {
+    let native = "[[contender]]\nname = \"native\"\nplatform = { kind = \"native\" }\n";
+    let contenders = contenders.iter().map(|(name, keys)| format!("[[contender]]\nname = \"{name}\"\n{keys}\n"));
+    let all =
+        study(engine, "512MiB", "").replace(native, &format!("{SHORT}{}", contenders.collect::<Vec<_>>().concat()));
+    all.replace("warehouses = 1", "warehouses = 1\ndelivery = \"inline\"")
+}
+
+/// Native, with these keys of the engine.
+fn native(settings: &str) -> String {
+    format!("platform = {{ kind = \"native\" }}\nengine = {{ {settings} }}")
+}
+
+/// The audits' folder, their exit code, and what was told.
+fn audited(study: &str, more: &[&str]) -> (Place, Option<i32>, String) {
+    let place = Place::new(study);
+    let output = place.bakeoff(&[&["audit", "durability", "study.toml"], more].concat());
+    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    (place, output.status.code(), told)
+}
+
+fn of<'a>(all: &'a [Durability], contender: &str) -> &'a Durability {
+    all.iter().find(|one| one.contender == contender).unwrap_or_else(|| panic!("{contender} in {all:?}"))
+}
+
+fn can_be_audited() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    !missing("fuse", is_root && Path::new("/dev/fuse").exists())
+}
+
+/// Nothing is lost by any fault or said too early, and the planted liar is found.
+fn is_kept(found: &Durability) {
+    assert!(found.not_audited.is_none() && found.acknowledged > 0, "{found:?}");
+    assert!(found.cuts.iter().all(Cut::is_clean), "{found:?}");
+    assert_eq!(found.scan.map(|scan| scan.unflushed + scan.unwritten), Some(0), "{found:?}");
+    assert!(found.holds.iter().all(|hold| hold.acknowledged == 0), "{found:?}");
+    assert!(found.planted.iter().any(Cut::is_proof), "{found:?}");
+    let cost = found.cost.as_ref().expect("what a commit costs");
+    assert!(cost.flushes > 0.1 && cost.slope > Some(0.1), "{cost:?}");
+}
+
+/// All three tests find it.
+fn is_lost(found: &Durability) {
+    assert!(found.cuts.iter().any(|cut| cut.fault() == Fault::HostLost && cut.is_proof()), "{found:?}");
+    assert!(found.scan.is_some_and(|scan| scan.unflushed + scan.unwritten > 0), "{found:?}");
+    assert!(found.holds.iter().any(|hold| hold.acknowledged > 0), "{found:?}");
+}
+
+/// An honest contender and one whose setting gives durability up.
+fn kept_and_declared(engine: &str, honest: &str, relaxed: &str, declared: &str) {
+    let study = study_of(engine, &[("honest", &native(honest)), ("relaxed", &native(relaxed))]);
+    // A database that recovers and is checked in no time, after each of many cuts.
+    let order_entry = "kind = \"order-entry\"\nwarehouses = 1\ndelivery = \"inline\"";
+    assert!(study.contains(order_entry), "{study}");
+    let small = study.replace(order_entry, "kind = \"sysbench-oltp\"\ntables = 1\ntable_size = 1000");
+    let (place, code, told) = audited(&small, &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let all = place.record().durability;
+    is_kept(of(&all, "honest"));
+    is_lost(of(&all, "relaxed"));
+    assert_eq!(of(&all, "relaxed").declared, [declared]);
+    assert!(told.contains("honest kept every acknowledged transaction in "), "{told}");
+    assert!(told.contains("as\n") || told.contains(&format!("as {declared} declares")), "{told}");
+    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    assert!(markdown.contains("| the host loses power |"), "{markdown}");
+}
+
+#[test]
+fn sqlite_keeps_what_it_acknowledges_unless_it_is_relaxed() {
+    if can_be_audited() {
+        kept_and_declared("sqlite", "profile = \"durable\"", "profile = \"relaxed\"", "synchronous=1");
+    }
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn postgres_keeps_what_it_acknowledges_unless_commits_do_not_wait() {
+    if missing("postgres", Path::new("/usr/lib/postgresql").is_dir()) || !can_be_audited() {
+        return;
+    }
+    let relaxed = "synchronous_commit = \"off\"";
+    kept_and_declared("postgres", "profile = \"sized\"", relaxed, "synchronous_commit=off");
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn mariadb_keeps_what_it_acknowledges_unless_its_log_waits() {
+    if missing("mariadb", Path::new("/usr/sbin/mariadbd").exists()) || !can_be_audited() {
+        return;
+    }
+    let relaxed = "innodb_flush_log_at_trx_commit = 2";
+    kept_and_declared("mariadb", "profile = \"sized\"", relaxed, "innodb_flush_log_at_trx_commit=2");
+}
+
+#[test]
+fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
+    if missing("qemu", has_qemu()) || !can_be_audited() {
+        return;
+    }
+    let guest = |cache: &str| {
+        format!("platform = {{ kind = \"qemu\", accelerator = \"tcg\", disk = {{ cache = \"{cache}\" }} }}\n")
+    };
+    let study = study_of("sqlite", &[("none", &guest("none")), ("unsafe", &guest("unsafe"))]);
+    // An emulated guest is slow, and slower still beside other tests.
+    let (place, code, told) = audited(&study.replace("drive = \"4s\"", "drive = \"12s\""), &[]);
+    assert_eq!(code, Some(11), "{told}");
+    let all = place.record().durability;
+    is_kept(of(&all, "none"));
+    is_lost(of(&all, "unsafe"));
+    // What QEMU has written outlives it.
+    let of_guest = |cut: &&Cut| cut.fault() == Fault::GuestLost;
+    assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).count() > 0);
+    assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).all(Cut::is_clean), "{told}");
+    assert!(of(&all, "unsafe").declared.is_empty());
+}
+
+/// Killed when the disk is there, when a cut is looked at, and when the liar is driven: the next call removes what is left, and
+/// goes on with the contenders that are missing.
+#[test]
+fn an_audit_that_is_killed_leaves_nothing_and_goes_on() {
+    if missing("qemu", has_qemu()) || !can_be_audited() {
+        return;
+    }
+    let keys = native("profile = \"durable\"");
+    let place = Place::apart(&study_of("sqlite", &[("first", &keys), ("second", &keys)]), "micro");
+    let mut leftovers = Leftovers::of(&place);
+    for step in ["disk", "cut-", "liar"] {
+        let mut running = Running::begin(&place, arguments(&place));
+        running.until("record:");
+        let deadline = Instant::now() + STEP_LIMIT;
+        while !has_begun(&place, step) {
+            assert!(Instant::now() < deadline, "it never came to {step}");
+            leftovers.watch(&running);
+        }
+        running.strike(Signal::KILL);
+        running.end();
+    }
+    let output = place.bakeoff(arguments(&place));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let all = place.record().durability;
+    assert_eq!(all.iter().map(|one| one.contender.as_str()).collect::<Vec<_>>(), ["first", "second"]);
+    all.iter().for_each(is_kept);
+    leftovers.none();
+}
+
+/// A killed audit gets this far within this time.
+const STEP_LIMIT: Duration = Duration::from_mins(3);
+
+fn arguments(place: &Place) -> &'static [&'static str] {
+    let begin = &["audit", "durability", "study.toml"];
+    if place.begun_run().is_some() { &["audit", "durability", "study.toml", "--resume"] } else { begin }
+}
+
+/// Whether an audit has a folder in its scratch whose name begins so.
+fn has_begun(place: &Place, step: &str) -> bool {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let runs = entries(&place.cache().join("scratch")).flat_map(|run| entries(&run.path()).collect::<Vec<_>>());
+    let steps = runs.flat_map(|audit| entries(&audit.path()).collect::<Vec<_>>());
+    steps.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with(step))
+}

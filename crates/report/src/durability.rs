@@ -1,0 +1,164 @@
+//! The verdict of a durability audit, in a sentence.
+
+use crate::answer::Answer;
+use crate::format;
+use analysis::durability::{Audited, Doubt, OfFault, Verdict};
+use analysis::summary::Analysis;
+use record::durability::Fault;
+
+/// What the audits found: liars first, and contenders of which the same is said together.
+pub fn answers(analysis: &Analysis) -> Vec<Answer> {
+    let (lies, others): (Vec<&Audited>, Vec<&Audited>) =
+        analysis.durability.iter().partition(|one| one.verdict.is_a_lie());
+    let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
+    for one in lies.into_iter().chain(others) {
+        let words = says(one);
+        match said.iter_mut().find(|(place, known, _)| *place == one.coordinates && *known == words) {
+            Some((_, _, contenders)) => contenders.push(one.contender.clone()),
+            None => said.push((one.coordinates.clone(), words, vec![one.contender.clone()])),
+        }
+    }
+    let answer = |(place, words, contenders): (String, String, Vec<String>)| {
+        let says = format!("{} {words}.", format::listed(&contenders));
+        Answer { place, says, ..Answer::default() }
+    };
+    said.into_iter().map(answer).collect()
+}
+
+/// In the past tense, which is the same for one contender and several. Without them, and without a full stop.
+fn says(one: &Audited) -> String {
+    let declared = |is_declared: &bool| {
+        if *is_declared { format!(", as {} declares", one.declared.join(" and ")) } else { String::new() }
+    };
+    match &one.verdict {
+        Verdict::Kept { cuts, bound } => format!(
+            "kept every acknowledged transaction in {cuts} cuts. With 95 % confidence, a cut like these loses something with a chance \
+             below {}",
+            format::percent(*bound)
+        ),
+        Verdict::Loses { by, is_declared } => format!(
+            "lost up to {} when {}{} ({})",
+            transactions(by.most),
+            fault(by.fault),
+            declared(is_declared),
+            seen(by.losing, by)
+        ),
+        Verdict::Breaks { by, is_declared } => format!(
+            "broke when {}{} ({}){}: {}",
+            fault(by.fault),
+            declared(is_declared),
+            seen(by.breaking, by),
+            if by.most > 0 { format!(", and otherwise lost up to {}", transactions(by.most)) } else { String::new() },
+            by.why.as_deref().map(format::first_line).unwrap_or_default().trim_end_matches('.')
+        ),
+        Verdict::AcknowledgesEarly { transactions, is_declared } => format!(
+            "acknowledged {} transactions before they were safe{}, though no cut happened to lose one",
+            format::count(*transactions),
+            declared(is_declared)
+        ),
+        Verdict::Undecided { doubt } => format!("got no verdict, because {}", why_undecided(*doubt)),
+        Verdict::NotAudited { why } => format!("could not be audited: {}", why.trim_end_matches('.')),
+    }
+}
+
+fn fault(fault: Fault) -> &'static str {
+    match fault {
+        Fault::ServerKilled => "the server was killed",
+        Fault::GuestLost => "the guest was lost",
+        Fault::HostLost => "the host lost power",
+    }
+}
+
+fn transactions(count: u64) -> String {
+    let many = if count == 1 { "" } else { "s" };
+    format!("{} acknowledged transaction{many}", format::count(count))
+}
+
+fn seen(times: usize, by: &OfFault) -> String {
+    format!("{times} of {} times", by.times)
+}
+
+fn why_undecided(doubt: Doubt) -> String {
+    match doubt {
+        Doubt::LiarPasses => "the same audit found nothing on a disk that lies".to_owned(),
+        Doubt::FewAcknowledged(count) => format!("only {count} transactions were acknowledged"),
+        Doubt::FewCuts(count) => format!("{count} cuts are too few"),
+        Doubt::Unconfirmed(count) => format!("{count} cuts lost something once, and not when they were made again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn audited(verdict: Verdict, declared: &[&str]) -> Audited {
+        Audited {
+            cell: 0,
+            contender: "vm".to_owned(),
+            baseline: false,
+            coordinates: String::new(),
+            verdict,
+            declared: declared.iter().map(|&setting| setting.to_owned()).collect(),
+            acknowledged: 700,
+            holds: 10,
+            acknowledged_in_holds: 0,
+            scan: None,
+            faults: Vec::new(),
+            cost: None,
+        }
+    }
+
+    #[test]
+    fn each_verdict_is_a_sentence() {
+        let by = OfFault { fault: Fault::HostLost, times: 60, losing: 3, most: 1, breaking: 0, why: None };
+        let loses = |is_declared| Verdict::Loses { by: by.clone(), is_declared };
+        let why = Some("it does not start: invalid page\nin block 0".to_owned());
+        let breaks = Verdict::Breaks { by: OfFault { breaking: 2, why, ..by.clone() }, is_declared: false };
+        for (verdict, declared, expected) in [
+            (
+                Verdict::Kept { cuts: 60, bound: 0.05 },
+                &[][..],
+                "kept every acknowledged transaction in 60 cuts. With 95 % confidence, a cut like these loses something with a \
+                 chance below 5 %",
+            ),
+            (loses(false), &[], "lost up to 1 acknowledged transaction when the host lost power (3 of 60 times)"),
+            (
+                loses(true),
+                &["fsync=off"],
+                "lost up to 1 acknowledged transaction when the host lost power, as fsync=off declares (3 of 60 times)",
+            ),
+            (
+                breaks,
+                &[],
+                "broke when the host lost power (2 of 60 times), and otherwise lost up to 1 acknowledged transaction: it does not \
+                 start: invalid page",
+            ),
+            (
+                Verdict::AcknowledgesEarly { transactions: 4_000, is_declared: false },
+                &[],
+                "acknowledged 4,000 transactions before they were safe, though no cut happened to lose one",
+            ),
+            (Verdict::Undecided { doubt: Doubt::FewCuts(3) }, &[], "got no verdict, because 3 cuts are too few"),
+            (
+                Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() },
+                &[],
+                "could not be audited: there is no /dev/fuse",
+            ),
+        ] {
+            assert_eq!(says(&audited(verdict, declared)), expected);
+        }
+    }
+
+    #[test]
+    fn liars_come_first_and_what_is_said_of_several_is_said_once() {
+        let mut analysis = analysis::summary::analyse(&record::synthetic::run(3));
+        let named = |contender: &str, verdict| Audited { contender: contender.to_owned(), ..audited(verdict, &[]) };
+        let kept = || Verdict::Kept { cuts: 60, bound: 0.05 };
+        let early = Verdict::AcknowledgesEarly { transactions: 7, is_declared: false };
+        analysis.durability = vec![named("one", kept()), named("liar", early), named("two", kept())];
+        let said: Vec<String> = answers(&analysis).iter().map(Answer::sentence).collect();
+        assert_eq!(said.len(), 2);
+        assert!(said[0].starts_with("liar acknowledged 7"), "{said:?}");
+        assert!(said[1].starts_with("one and two kept every"), "{said:?}");
+    }
+}

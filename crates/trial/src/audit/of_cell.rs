@@ -1,0 +1,110 @@
+//! The audit of one cell of a plan, as a part of its run.
+
+use super::{AuditError, Auditing};
+use crate::cell::CellOrder;
+use crate::conductor::now_text;
+use crate::conversation::AskError;
+use crate::interrupts::Interrupts;
+use crate::preparation::Prepared;
+use crate::site::Site;
+use disk::running::DiskError;
+use machines::machine::MachineError;
+use machines::scratch::Scratch;
+use platforms::catalog::DataHome;
+use platforms::platform::OpenOrder;
+use record::durability::{Durability, DurabilityPlan};
+use record::event::Event;
+use record::plan::Cell;
+use serde_json::Map;
+
+/// The order for the audit of a cell.
+pub struct OfCell<'a> {
+    pub cell: &'a Cell,
+    pub cell_order: &'a CellOrder,
+    /// What the cell's trials share, or why it could not be prepared.
+    pub prepared: &'a Result<Prepared, String>,
+    pub plan: &'a DurabilityPlan,
+    pub site: &'a Site,
+    pub scratch: &'a Scratch,
+    pub interrupts: &'a Interrupts,
+}
+
+/// Audits a cell. What fails is told in the audit; `None` if the user stopped it.
+pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durability> {
+    let begun = Durability {
+        format: record::FORMAT,
+        cell: order.cell.id,
+        contender: order.cell.contender.clone(),
+        started: now_text(),
+        not_audited: None,
+        declared: Vec::new(),
+        acknowledged: 0,
+        holds: Vec::new(),
+        scan: None,
+        killed: None,
+        cuts: Vec::new(),
+        planted: Vec::new(),
+        cost: None,
+    };
+    let not = |why: String| Some(Durability { not_audited: Some(why), ..begun.clone() });
+    if let Some(why) = cannot(order.cell_order, order.site) {
+        return not(why);
+    }
+    let prepared = match order.prepared {
+        Ok(prepared) => prepared,
+        Err(why) => return not(why.clone()),
+    };
+    match audited(order, prepared, begun.clone(), tell) {
+        Ok(audited) => Some(audited),
+        Err(AuditError::Ask(AskError::Interrupted)) => None,
+        Err(
+            AuditError::Disk(DiskError::Unavailable { why }) | AuditError::Machine(MachineError::Unavailable { why }),
+        ) => not(why),
+        Err(error) => not(format!("the audit failed: {error}")),
+    }
+}
+
+/// What keeps a contender from being audited, as far as it is known before anything starts.
+fn cannot(cell: &CellOrder, site: &Site) -> Option<String> {
+    if site.capabilities(&cell.platform).data != DataHome::Disk {
+        return Some(format!("the data of the platform {} are on no disk of this host", cell.platform.kind));
+    }
+    if cell.machine.disk.device.is_some() {
+        return Some("its data are on a device, and power is cut on a file".to_owned());
+    }
+    (cell.machine.count > 1 || cell.instances > 1).then(|| "only a machine with one database is audited".to_owned())
+}
+
+fn audited(
+    order: &OfCell<'_>,
+    prepared: &Prepared,
+    begun: Durability,
+    tell: &mut dyn FnMut(Event),
+) -> Result<Durability, AuditError> {
+    let OfCell { cell, site, .. } = *order;
+    let recovering = order.scratch.machine(&format!("recovering-{}", cell.id))?;
+    let open_order = OpenOrder {
+        agent: &site.agent,
+        image: None,
+        scratch: recovering.path(),
+        name: "",
+        credentials: &site.credentials,
+    };
+    let native = (site.platform("native")?.open)(&Map::new(), &open_order)?;
+    let own = order.scratch.machine(&format!("audit-{}", cell.id))?;
+    let tell = std::cell::RefCell::new(tell);
+    let auditing = Auditing {
+        cell: order.cell_order,
+        prepared,
+        native: native.as_ref(),
+        site,
+        scratch: own.path(),
+        plan: order.plan,
+        interrupts: order.interrupts,
+        tell: &|what, done, of| {
+            let what = format!("durability of {}: {what}", cell.contender);
+            (tell.borrow_mut())(Event::Progress { what, done, of });
+        },
+    };
+    auditing.audit(begun)
+}
