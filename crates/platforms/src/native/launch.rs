@@ -38,7 +38,9 @@ fn explain(
     command: &CommandOrder,
 ) -> Result<LaunchOutcome, MachineError> {
     if status.code() == Some(NOT_MOUNTED_STATUS) {
-        return Ok(LaunchOutcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
+        // After its reason, mount may say where to look for more.
+        let reason = console.lines().rfind(|line| line.starts_with("mount:")).or(console.lines().last());
+        return Ok(LaunchOutcome::NotMounted(reason.unwrap_or_default().to_owned()));
     }
     let mounts = matches!(command.data, Data::Disk { .. }) || matches!(command.confinement, Confinement::Chroot(_));
     match mounts.then(mounting_refused).flatten() {
@@ -81,7 +83,8 @@ mod tests {
             let Err(MachineError::Ended { console, .. }) = explained(code, said) else { panic!("{said}") };
             assert_eq!(console, said);
         }
-        let mounted = explained(NOT_MOUNTED_STATUS, "mount: no loop device").unwrap();
+        let said = "mount: no loop device\n       dmesg(1) may have more information.";
+        let mounted = explained(NOT_MOUNTED_STATUS, said).unwrap();
         assert!(matches!(mounted, LaunchOutcome::NotMounted(why) if why == "mount: no loop device"));
     }
 }
