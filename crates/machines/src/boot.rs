@@ -28,6 +28,7 @@ pub const DATA_MOUNT_WORDS: &str = "noatime,noinit_itable";
 
 const DATA_WORD: &str = "bakeoff.data=";
 const ROOT_WORD: &str = "bakeoff.root=";
+const MOUNT_WORD: &str = "bakeoff.mount=";
 const NETWORK_WORD: &str = "bakeoff.net=";
 
 /// What the kernel command line says to a guest.
@@ -37,6 +38,8 @@ pub struct BootWords {
     pub root: Option<String>,
     /// Label of the file system for [`DATA_FOLDER`]; with `None`, that is a plain folder.
     pub data: Option<String>,
+    /// More of ext4's options for that file system, separated by commas.
+    pub mount_options: String,
     /// Address and prefix length of the first network interface.
     pub network: Option<GuestAddress>,
 }
@@ -70,8 +73,10 @@ impl BootWords {
     pub fn to_words(&self) -> Vec<String> {
         let root = self.root.as_ref().map(|label| format!("{ROOT_WORD}{label}"));
         let data = self.data.as_ref().map(|label| format!("{DATA_WORD}{label}"));
+        let options = Some(&self.mount_options).filter(|options| !options.is_empty());
+        let options = options.map(|options| format!("{MOUNT_WORD}{options}"));
         let network = self.network.map(|address| format!("{NETWORK_WORD}{address}"));
-        [root, data, network].into_iter().flatten().collect()
+        [root, data, options, network].into_iter().flatten().collect()
     }
 
     /// Reads a kernel command line and ignores the words that are not ours.
@@ -82,6 +87,8 @@ impl BootWords {
                 words.root = Some(label.to_owned());
             } else if let Some(label) = word.strip_prefix(DATA_WORD) {
                 words.data = Some(label.to_owned());
+            } else if let Some(options) = word.strip_prefix(MOUNT_WORD) {
+                options.clone_into(&mut words.mount_options);
             } else if let Some(address) = word.strip_prefix(NETWORK_WORD) {
                 words.network = Some(address.parse()?);
             }
@@ -97,8 +104,10 @@ mod tests {
     #[test]
     fn a_guest_reads_what_the_host_wrote() {
         let network = Some(GuestAddress { address: [10, 0, 2, 15].into(), prefix: 24 });
-        let full = BootWords { root: Some("a-root".into()), data: Some("some-data".into()), network };
-        for words in [full, BootWords::default()] {
+        let full =
+            BootWords { root: Some("a-root".into()), data: Some("some-data".into()), network, ..BootWords::default() };
+        let mounted = BootWords { mount_options: "nobarrier,data=journal".into(), ..full.clone() };
+        for words in [full, mounted, BootWords::default()] {
             let line = format!("console=ttyS0 quiet {} panic=-1\n", words.to_words().join(" "));
             assert_eq!(BootWords::parse(&line), Ok(words));
         }

@@ -8,7 +8,7 @@
 use images::data::DataDisk;
 use machines::scratch::Scratch;
 use platforms::credentials::Credentials;
-use platforms::order::MachineOrder;
+use platforms::order::{MachineOrder, Mounting};
 use platforms::placement::{Policy, Topology, place};
 use platforms::platform::OpenOrder;
 use std::io::Read;
@@ -34,7 +34,7 @@ fn main() {
         },
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
-        must_mount: false,
+        mounting: Mounting::default(),
         ports: Vec::new(),
     };
     let table = serde_json::from_str(table).unwrap();

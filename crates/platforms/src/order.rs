@@ -26,15 +26,23 @@ pub struct MachineOrder {
     pub agent: PathBuf,
     /// The machine's own data, from a lease.
     pub data: images::data::DataDisk,
-    /// Whether an image that cannot be mounted is an error. Else its content may be copied out of it, as it is without the
-    /// journal of its file system.
-    pub must_mount: bool,
+    pub mounting: Mounting,
     /// Folder for this machine's sockets, console and temporary files; on the host, short-lived.
     pub scratch: PathBuf,
     /// Folder of answers remembered between runs, such as whether KVM works here.
     pub cache: PathBuf,
     /// Ports inside that must be reachable from the host, for load from outside.
     pub ports: Vec<u16>,
+}
+
+/// How the data are mounted, if they are on a disk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mounting {
+    /// Whether an image that cannot be mounted is an error. Else its content may be copied out of it, as it is without the
+    /// journal of its file system.
+    pub must: bool,
+    /// More of ext4's options, separated by commas.
+    pub options: String,
 }
 
 /// Called as soon as the machine's process runs, long before the machine has booted. It is called again if the

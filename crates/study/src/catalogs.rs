@@ -21,8 +21,8 @@ pub struct Kind {
     pub remote: bool,
     /// True if who works, and for how long, is not decided by `[load]`; only workloads have this.
     pub own_phases: bool,
-    /// True if its machines are on other hosts than this one; only platforms have this.
-    pub elsewhere: bool,
+    /// Where its machines have their data; only platforms have this.
+    pub data: Option<DataHome>,
 }
 
 /// Checks a platform's table together with the requirements on the machine it will start.
@@ -81,7 +81,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: entry.remote,
             own_phases: false,
-            elsewhere: false,
+            data: None,
         };
         let workload = |entry: &workloads::catalog::WorkloadEntry| Kind {
             kind: entry.kind,
@@ -89,7 +89,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: false,
             own_phases: entry.own_phases,
-            elsewhere: false,
+            data: None,
         };
         let platform = |entry: &platforms::catalog::PlatformEntry| Kind {
             kind: entry.kind,
@@ -97,7 +97,7 @@ impl Catalogs {
             keys: entry.keys,
             remote: false,
             own_phases: false,
-            elsewhere: (entry.can)(&Map::new()).data == DataHome::Elsewhere,
+            data: Some((entry.can)(&Map::new()).data),
         };
         Self {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),

@@ -2,7 +2,6 @@
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
-use crate::data_size;
 use crate::keys::{
     ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, OFFERED, PACINGS, PEAK_WORD, SESSIONS_DEFAULT, load_keys,
 };
@@ -10,6 +9,8 @@ use crate::overrides::Tables;
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
+use crate::{data_size, disk};
+use platforms::catalog::DataHome;
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
 use platforms::placement::Topology;
@@ -160,7 +161,7 @@ impl Deciding<'_> {
     /// Whether the machine is on another host than this one.
     fn is_elsewhere(&self) -> bool {
         let kind = self.tables.get(&below("platform", KIND)).and_then(Value::as_str);
-        self.catalogs.platforms.iter().any(|entry| Some(entry.kind) == kind && entry.elsewhere)
+        self.catalogs.platforms.iter().any(|entry| Some(entry.kind) == kind && entry.data == Some(DataHome::Elsewhere))
     }
 
     fn tell(&mut self, path: &str, found: impl Into<String>, expected: impl Into<String>) {
@@ -247,7 +248,7 @@ impl Deciding<'_> {
             let expected = format!("at most {}, the memory of this host", in_gib(host.memory_bytes));
             self.tell("machine.memory", format!("found {}", Bytes(memory)), expected);
         }
-        self.disk(&table);
+        self.take("", disk::problems(&table));
         match (table.get("image").and_then(Value::as_str), engine) {
             (Some(image), _) if !self.catalogs.images.contains(&image) => {
                 let names = || self.catalogs.images.iter().copied();
@@ -261,27 +262,6 @@ impl Deciding<'_> {
         let table = settings::check(&table, MACHINE).ok()?;
         self.take("", side_by_side::machine_problems(&table, host));
         Some(table)
-    }
-
-    fn disk(&mut self, machine: &Map<String, Value>) {
-        let Some(disk) = machine.get("disk") else { return };
-        let device = disk.get("device").and_then(Value::as_str);
-        match (disk.get("storage").and_then(Value::as_str), device) {
-            (Some("device"), None) => {
-                self.tell(
-                    "machine.disk.device",
-                    "missing",
-                    "the path of a block device, because of storage = \"device\"",
-                );
-            }
-            (Some("device"), Some(path)) if !path.starts_with("/dev/") => {
-                self.tell("machine.disk.device", format!("found \"{path}\""), "the path of a block device below /dev");
-            }
-            (Some("file"), Some(_)) => {
-                self.tell("machine.disk.storage", "found \"file\"", "\"device\", because machine.disk.device is given");
-            }
-            _ => {}
-        }
     }
 
     /// Checked here because loading data that do not fit may take hours before it fails.
@@ -314,7 +294,9 @@ impl Deciding<'_> {
         table: &Map<String, Value>,
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let places = if entry.elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
+        self.take("", disk::mount_problem(machine, entry).into_iter().collect());
+        let is_elsewhere = entry.data == Some(DataHome::Elsewhere);
+        let places = if is_elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
         let asked = MachineRequest {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),

@@ -96,6 +96,8 @@ const DISK: &[Key] = keys! {
     storage = "file", Holds::Choice(&["file", "device"]),
         "an ext4 image in a file of the host, or a block device of the host";
     device = "", Holds::Text, "path of the block device for storage = \"device\"; everything on it is overwritten";
+    mount_options = "", Holds::Text,
+        "more of ext4's own options for the database's file system, separated by commas, such as \"data=journal\"";
 };
 
 /// Keys of `[engine]` that every engine has, beside its kind and its own.

@@ -12,6 +12,7 @@ mod catalogs;
 mod cells;
 mod data_size;
 mod decide;
+mod disk;
 mod estimate;
 mod keys;
 mod only;

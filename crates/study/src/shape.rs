@@ -69,6 +69,9 @@ pub struct Disk {
     /// Given if and only if the storage is a device.
     #[serde(default)]
     pub device: Option<String>,
+    /// ext4's options, separated by commas.
+    #[serde(default)]
+    pub mount_options: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -22,7 +22,7 @@ use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::{Capabilities, DataHome};
 use platforms::lease::{Lease, LeaseOrder};
-use platforms::order::MachineOrder;
+use platforms::order::{MachineOrder, Mounting};
 use platforms::placement::Place;
 use record::event::Event;
 use record::facts::Fact;
@@ -216,7 +216,7 @@ impl<'a> Running<'a> {
             data: lease.data().clone(),
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
-            must_mount: false,
+            mounting: Mounting { must: false, options: cell.machine.disk.mount_options.clone() },
             ports: self.ports(),
         };
         let machine = self.attempt.prepared.platform.start(&order, &|| self.pass_turn())?;

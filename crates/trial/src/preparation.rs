@@ -24,7 +24,7 @@ use machines::machine::{Machine, MachineError};
 use machines::scratch::ScratchError;
 use origin::{folder_of, key, loading_shape, made_from};
 use platforms::catalog::{Capabilities, DataHome};
-use platforms::order::MachineOrder;
+use platforms::order::{MachineOrder, Mounting};
 use platforms::placement::Place;
 use platforms::platform::{OpenOrder, Platform};
 use record::check::{CheckResult, Moment};
@@ -370,7 +370,7 @@ impl Making<'_> {
             data: DataDisk::Folder(data.to_owned()),
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
-            must_mount: false,
+            mounting: Mounting::default(),
             ports: Vec::new(),
         };
         let mut machine = if self.home() == DataHome::Disk {

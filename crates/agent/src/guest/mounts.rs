@@ -48,9 +48,11 @@ pub(super) fn writable_folders(root: &Path) -> Result<(), GuestError> {
     fs::create_dir_all(&logs).map_err(failing(format!("making {}", logs.display())))
 }
 
-pub(super) fn data(disk: &Path, folder: &Path) -> Result<(), GuestError> {
+/// `more` are options of the study, separated by commas.
+pub(super) fn data(disk: &Path, folder: &Path, more: &str) -> Result<(), GuestError> {
+    let options = if more.is_empty() { DATA_OPTIONS.to_owned() } else { format!("{DATA_OPTIONS},{more}") };
     let options =
-        CString::new(DATA_OPTIONS).map_err(|error| failing("reading mount options")(std::io::Error::from(error)))?;
+        CString::new(options).map_err(|error| failing("reading mount options")(std::io::Error::from(error)))?;
     attach_path(disk, folder, "ext4", MountFlags::NOATIME, &options)
 }
 
@@ -78,7 +80,8 @@ fn attach_path(
     if !folder.is_dir() {
         fs::create_dir_all(folder).map_err(failing(format!("making {}", folder.display())))?;
     }
-    let mounting = failing(format!("mounting {} on {}", source.display(), folder.display()));
+    let with = if options.is_empty() { String::new() } else { format!(" with {}", options.to_string_lossy()) };
+    let mounting = failing(format!("mounting {} on {}{with}", source.display(), folder.display()));
     mount(source, folder, kind, flags, options).map_err(mounting)
 }
 

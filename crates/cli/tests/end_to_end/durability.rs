@@ -13,13 +13,15 @@ use std::time::{Duration, Instant};
 const SHORT: &str =
     "[audit.durability]\ndrive = \"4s\"\nholds = 6\ncuts = { acknowledged = 6, unflushed = 4, growing = 2 }\n";
 
-/// A study of contenders that differ as these tables say.
+/// A study of contenders that differ as these tables say, with a database that recovers and is checked in no time.
 fn study_of(engine: &str, contenders: &[(&str, &str)]) -> String {
     let native = "[[contender]]\nname = \"native\"\nplatform = { kind = \"native\" }\n";
     let contenders = contenders.iter().map(|(name, keys)| format!("[[contender]]\nname = \"{name}\"\n{keys}\n"));
     let all =
         study(engine, "512MiB", "").replace(native, &format!("{SHORT}{}", contenders.collect::<Vec<_>>().concat()));
-    all.replace("warehouses = 1", "warehouses = 1\ndelivery = \"inline\"")
+    let order_entry = "kind = \"order-entry\"\nwarehouses = 1";
+    assert!(all.contains(order_entry), "{all}");
+    all.replace(order_entry, "kind = \"sysbench-oltp\"\ntables = 1\ntable_size = 1000")
 }
 
 /// Native, with these keys of the engine.
@@ -65,11 +67,7 @@ fn is_lost(found: &Durability) {
 /// An honest contender and one whose setting gives durability up.
 fn kept_and_declared(engine: &str, honest: &str, relaxed: &str, declared: &str) {
     let study = study_of(engine, &[("honest", &native(honest)), ("relaxed", &native(relaxed))]);
-    // A database that recovers and is checked in no time, after each of many cuts.
-    let order_entry = "kind = \"order-entry\"\nwarehouses = 1\ndelivery = \"inline\"";
-    assert!(study.contains(order_entry), "{study}");
-    let small = study.replace(order_entry, "kind = \"sysbench-oltp\"\ntables = 1\ntable_size = 1000");
-    let (place, code, told) = audited(&small, &[]);
+    let (place, code, told) = audited(&study, &[]);
     assert_eq!(code, Some(0), "{told}");
     let all = place.record().durability;
     is_kept(of(&all, "honest"));
@@ -108,6 +106,20 @@ fn mariadb_keeps_what_it_acknowledges_unless_its_log_waits() {
     kept_and_declared("mariadb", "profile = \"sized\"", relaxed, "innodb_flush_log_at_trx_commit=2");
 }
 
+/// The file system drops the flushes, whatever the database asks for.
+#[test]
+fn a_file_system_without_barriers_loses_as_its_options_declare() {
+    if !can_be_audited() {
+        return;
+    }
+    let keys = native("profile = \"durable\"") + "\nmachine = { disk = { mount_options = \"nobarrier\" } }";
+    let (place, code, told) = audited(&study_of("sqlite", &[("unflushed", &keys)]), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let all = place.record().durability;
+    is_lost(of(&all, "unflushed"));
+    assert_eq!(of(&all, "unflushed").declared, ["mount_options=nobarrier"]);
+}
+
 #[test]
 fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
     if missing("qemu", has_qemu()) || !can_be_audited() {
@@ -117,8 +129,7 @@ fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
         format!("platform = {{ kind = \"qemu\", accelerator = \"tcg\", disk = {{ cache = \"{cache}\" }} }}\n")
     };
     let study = study_of("sqlite", &[("none", &guest("none")), ("unsafe", &guest("unsafe"))]);
-    // An emulated guest is slow, and slower still beside other tests.
-    let (place, code, told) = audited(&study.replace("drive = \"4s\"", "drive = \"12s\""), &[]);
+    let (place, code, told) = audited(&study, &[]);
     assert_eq!(code, Some(11), "{told}");
     let all = place.record().durability;
     is_kept(of(&all, "none"));

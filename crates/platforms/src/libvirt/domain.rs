@@ -64,6 +64,8 @@ pub struct DomainOrder {
     pub agent: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
+    /// More of ext4's options for the data, separated by commas.
+    pub mount_options: String,
     pub settings: LibvirtSettings,
 }
 
@@ -97,6 +99,7 @@ pub fn boot_words(order: &DomainOrder) -> BootWords {
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
+        mount_options: order.mount_options.clone(),
         network: guest_address(&order.settings.of_qemu()),
     }
 }

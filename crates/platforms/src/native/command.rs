@@ -140,12 +140,13 @@ mod tests {
         let disk = |is_device| Data::Disk {
             path: if is_device { "/dev/sdb" } else { "/scratch/data.img" }.into(),
             is_device,
+            options: if is_device { "data=journal" } else { "" }.into(),
             folder: "/scratch/data".into(),
             answer: "/scratch/data-source".into(),
         };
         insta::assert_snapshot!(lines(Confinement::Bubblewrap, disk(false), &["/sys/fs/cgroup/memory/bakeoff"]));
         let device = lines(Confinement::Bubblewrap, disk(true), &[]);
-        assert!(device.contains("enter /dev/sdb /scratch/data noatime"), "{device}");
+        assert!(device.contains("enter /dev/sdb /scratch/data noatime,noinit_itable,data=journal "), "{device}");
     }
 
     #[test]

@@ -102,6 +102,7 @@ mod tests {
             data: Data::Disk {
                 path: "/scratch/data.img".into(),
                 is_device: false,
+                options: String::new(),
                 folder: "/scratch/data".into(),
                 answer: "/scratch/data-source".into(),
             },

@@ -77,6 +77,8 @@ pub struct CommandOrder {
     pub console: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
+    /// More of ext4's options for the data, separated by commas.
+    pub mount_options: String,
     /// Guest ports that must be reachable from the host.
     pub ports: Vec<u16>,
     pub isolation: Isolation,
@@ -113,6 +115,7 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
+        mount_options: order.mount_options.clone(),
         network: guest_address(&order.settings),
     }
 }
@@ -310,6 +313,7 @@ mod tests {
             console: "/scratch/trial-0001.console".into(),
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
+            mount_options: String::new(),
             ports: vec![5432],
             isolation: Isolation { sandbox: Ok(()), user: None },
             settings,

@@ -11,7 +11,7 @@ use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::catalog::{DataHome, PlatformEntry};
 use platforms::lease::{Lease, LeaseOrder};
-use platforms::order::MachineOrder;
+use platforms::order::{MachineOrder, Mounting};
 use platforms::placement;
 use platforms::platform::{OpenOrder, Platform};
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
@@ -237,7 +237,7 @@ pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, f
         data,
         scratch: scratch.to_owned(),
         cache: folder.join("cache"),
-        must_mount: false,
+        mounting: Mounting::default(),
         ports: Vec::new(),
     }
 }

@@ -75,14 +75,8 @@ fn data_bytes(_: &str, _: &str, table: &Map<String, Value>) -> Option<u64> {
 }
 
 pub fn catalogs() -> Catalogs {
-    let kind = |kind, keys| Kind {
-        kind,
-        meaning: "an invented entry",
-        keys,
-        remote: false,
-        own_phases: false,
-        elsewhere: false,
-    };
+    let kind =
+        |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false, own_phases: false, data: None };
     Catalogs {
         engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
         workloads: vec![kind("orders", WORKLOAD)],

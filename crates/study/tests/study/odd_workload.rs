@@ -34,7 +34,7 @@ fn catalogs() -> Catalogs {
         keys: LOOKUPS,
         remote: false,
         own_phases: false,
-        elsewhere: false,
+        data: None,
     });
     Catalogs { check_workload, ..catalogs }
 }

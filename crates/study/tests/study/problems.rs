@@ -115,6 +115,7 @@ fn disks_that_contradict_themselves() {
     assert_snapshot!(disk("{ storage = \"device\" }"), @r#"x.toml:7: machine.disk.device: missing; expected the path of a block device, because of storage = "device""#);
     assert_snapshot!(disk("{ device = \"/dev/sdb\" }"), @r#"x.toml:7: machine.disk.storage: found "file"; expected "device", because machine.disk.device is given"#);
     assert_snapshot!(disk("{ storage = \"device\", device = \"sdb\" }"), @r#"x.toml:7: machine.disk.device: found "sdb"; expected the path of a block device below /dev"#);
+    assert_snapshot!(disk("{ mount_options = \"nobarrier commit=5\" }"), @r#"x.toml:7: machine.disk.mount_options: found "nobarrier commit=5"; expected options of ext4, separated by commas, such as "data=journal,commit=30""#);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use engines::server::{ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::machine::Machine;
 use machines::scratch::{self, Kept};
-use platforms::order::MachineOrder;
+use platforms::order::{MachineOrder, Mounting};
 use platforms::placement::Place;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -116,6 +116,7 @@ impl Auditing<'_> {
         let order = MachineOrder {
             name: format!("audit-{}", folder.file_name().unwrap_or_default().display()),
             data: DataDisk::Image(disk.settings().mount.clone()),
+            mounting: Mounting { must: true, options: self.cell.machine.disk.mount_options.clone() },
             scratch: folder.join("machine"),
             ..self.order()
         };
@@ -206,7 +207,7 @@ impl Auditing<'_> {
             data: DataDisk::Image(PathBuf::new()),
             scratch: PathBuf::new(),
             cache: self.site.cache.clone(),
-            must_mount: true,
+            mounting: Mounting { must: true, options: String::new() },
             ports: Vec::new(),
         }
     }

@@ -108,7 +108,7 @@ impl Auditing<'_> {
         (self.tell)("driving on a disk that lies", 0, 0);
         let (planted, price) = self.planted()?;
         Ok(Durability {
-            declared: declared(&self.cell.engine.kind, &server.effective),
+            declared: declared(&self.cell.engine.kind, &server.effective, &self.cell.machine.disk.mount_options),
             acknowledged: acknowledged.len() as u64,
             holds: timeline.holds(&acknowledged),
             scan: Some(counted(&safety)),
@@ -219,8 +219,8 @@ fn cost(log: &Path, timeline: &Timeline, acknowledged: &[Acknowledged]) -> Resul
     Ok(Some(Cost { flushes, bytes, slope: None, rates: Vec::new() }))
 }
 
-/// Settings in force by which an engine may lose what it has acknowledged, or break.
-fn declared(engine: &str, effective: &std::collections::BTreeMap<String, String>) -> Vec<String> {
+/// Settings in force by which an engine or its file system may lose what was acknowledged, or break.
+fn declared(engine: &str, effective: &std::collections::BTreeMap<String, String>, mount_options: &str) -> Vec<String> {
     let is = |name: &str, values: &[&str]| {
         let value = effective.get(name)?;
         values.contains(&value.to_lowercase().as_str()).then(|| format!("{name}={value}"))
@@ -235,7 +235,9 @@ fn declared(engine: &str, effective: &std::collections::BTreeMap<String, String>
         ],
         _ => Vec::new(),
     };
-    found.into_iter().flatten().collect()
+    let unflushed = mount_options.split(',').filter(|option| matches!(*option, "nobarrier" | "barrier=0"));
+    let unflushed = unflushed.map(|option| format!("mount_options={option}"));
+    found.into_iter().flatten().chain(unflushed).collect()
 }
 
 #[cfg(test)]
@@ -247,16 +249,23 @@ mod tests {
         let effective = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
-        let found = declared("postgres", &effective(&[("fsync", "on"), ("synchronous_commit", "off")]));
+        let found = declared("postgres", &effective(&[("fsync", "on"), ("synchronous_commit", "off")]), "");
         assert_eq!(found, ["synchronous_commit=off"]);
-        let found =
-            declared("mariadb", &effective(&[("innodb_flush_log_at_trx_commit", "2"), ("innodb_doublewrite", "ON")]));
+        let found = declared(
+            "mariadb",
+            &effective(&[("innodb_flush_log_at_trx_commit", "2"), ("innodb_doublewrite", "ON")]),
+            "",
+        );
         assert_eq!(found, ["innodb_flush_log_at_trx_commit=2"]);
-        assert_eq!(declared("sqlite", &effective(&[("synchronous", "1")])), ["synchronous=1"]);
-        assert!(declared("sqlite", &effective(&[("synchronous", "2"), ("journal_mode", "wal")])).is_empty());
-        let deleting =
-            |synchronous| declared("sqlite", &effective(&[("synchronous", synchronous), ("journal_mode", "delete")]));
+        assert_eq!(declared("sqlite", &effective(&[("synchronous", "1")]), ""), ["synchronous=1"]);
+        assert!(declared("sqlite", &effective(&[("synchronous", "2"), ("journal_mode", "wal")]), "").is_empty());
+        let deleting = |synchronous| {
+            declared("sqlite", &effective(&[("synchronous", synchronous), ("journal_mode", "delete")]), "")
+        };
         assert_eq!(deleting("2"), ["journal_mode=delete"]);
         assert!(deleting("3").is_empty());
+        let mounted = |options| declared("sqlite", &effective(&[("synchronous", "3")]), options);
+        assert_eq!(mounted("commit=5,nobarrier"), ["mount_options=nobarrier"]);
+        assert!(mounted("commit=5,barrier").is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use super::{Begun, MACHINES, RunOrder, TREE, below};
 use crate::native;
 use crate::on_host::machine::HostMachine;
-use crate::order::MachineOrder;
+use crate::order::{MachineOrder, Mounting};
 use crate::placement::Place;
 use images::data::DataDisk;
 use machines::frame::{Greeting, read_frame, write_frame};
@@ -69,7 +69,7 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
         data: DataDisk::Folder(data),
         cache: scratch.clone(),
         scratch,
-        must_mount: false,
+        mounting: Mounting::default(),
         ports: Vec::new(),
     };
     let mut machine = native::machine::begin(&order, &|| {})?;

@@ -1,0 +1,66 @@
+//! Checks of `machine.disk` that keys alone cannot make.
+
+use crate::catalogs::Kind;
+use platforms::catalog::DataHome;
+use serde_json::{Map, Value};
+use settings::Problem;
+
+fn of_disk<'a>(machine: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    machine.get("disk")?.get(name)?.as_str()
+}
+
+fn problem(name: &str, found: impl Into<String>, expected: impl Into<String>) -> Problem {
+    Problem { path: format!("machine.disk.{name}"), found: found.into(), expected: expected.into(), nearest: None }
+}
+
+/// Where the data are, and how they are mounted.
+pub fn problems(machine: &Map<String, Value>) -> Vec<Problem> {
+    let device = of_disk(machine, "device");
+    let storage = match (of_disk(machine, "storage"), device) {
+        (Some("device"), None) => {
+            Some(problem("device", "missing", "the path of a block device, because of storage = \"device\""))
+        }
+        (Some("device"), Some(path)) if !path.starts_with("/dev/") => {
+            Some(problem("device", format!("found \"{path}\""), "the path of a block device below /dev"))
+        }
+        (Some("file"), Some(_)) => {
+            Some(problem("storage", "found \"file\"", "\"device\", because machine.disk.device is given"))
+        }
+        _ => None,
+    };
+    let options = of_disk(machine, "mount_options").filter(|options| !are_options(options)).map(|options| {
+        let expected = "options of ext4, separated by commas, such as \"data=journal,commit=30\"";
+        problem("mount_options", format!("found \"{options}\""), expected)
+    });
+    storage.into_iter().chain(options).collect()
+}
+
+/// They become words of a kernel's command line, too.
+fn are_options(text: &str) -> bool {
+    let is_of_option = |one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | '-' | '=');
+    text.is_empty() || text.split(',').all(|option| !option.is_empty() && option.chars().all(is_of_option))
+}
+
+/// Only a disk that bakeoff mounts can have options.
+pub fn mount_problem(machine: &Map<String, Value>, platform: &Kind) -> Option<Problem> {
+    let options = of_disk(machine, "mount_options").filter(|options| !options.is_empty())?;
+    let expected = format!("no options, because the platform {} has its data in a folder", platform.kind);
+    let mounts = platform.data.is_none_or(|data| data == DataHome::Disk);
+    (!mounts).then(|| problem("mount_options", format!("found \"{options}\""), expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogs;
+
+    #[test]
+    fn only_a_platform_that_mounts_a_disk_has_options_for_it() {
+        let machine = serde_json::json!({ "disk": { "mount_options": "nobarrier" } });
+        let platforms = Catalogs::standard().platforms;
+        let refused = platforms.iter().filter(|kind| mount_problem(machine.as_object().unwrap(), kind).is_some());
+        assert_eq!(refused.map(|kind| kind.kind).collect::<Vec<_>>(), ["host", "vsphere"]);
+        let without = serde_json::json!({ "disk": { "mount_options": "" } });
+        assert!(platforms.iter().all(|kind| mount_problem(without.as_object().unwrap(), kind).is_none()));
+    }
+}
