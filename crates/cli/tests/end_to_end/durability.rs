@@ -7,6 +7,7 @@ use crate::setting::{Place, has_qemu, missing, text};
 use record::durability::{Cut, Durability, Fault};
 use rustix::process::Signal;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Enough cuts to say that something is kept.
@@ -139,6 +140,74 @@ fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
     assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).count() > 0);
     assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).all(Cut::is_clean), "{told}");
     assert!(of(&all, "unsafe").declared.is_empty());
+}
+
+/// Its kernel drops the flushes with one, and QEMU 7.2's nvme drops the flag of a write that must be safe with the other. A newer
+/// QEMU may have mended that.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn guests_lose_by_their_file_system_and_by_an_emulated_nvme() {
+    if missing("qemu", has_qemu()) || !can_be_audited() {
+        return;
+    }
+    let guest = |disk: &str| format!("platform = {{ kind = \"qemu\", accelerator = \"tcg\", disk = {{ {disk} }} }}\n");
+    let unflushed = guest("cache = \"none\"") + "machine = { disk = { mount_options = \"nobarrier\" } }";
+    let nvme = guest("cache = \"none\", adapter = \"nvme\"");
+    let study = study_of("sqlite", &[("unflushed", &unflushed), ("nvme", &nvme)]);
+    let (place, code, told) = audited(&study, &[]);
+    let all = place.record().durability;
+    is_lost(of(&all, "unflushed"));
+    let nvme = of(&all, "nvme");
+    let lost: Vec<u64> = nvme.cuts.iter().filter(|cut| cut.is_proof()).map(|cut| cut.lost).collect();
+    assert_eq!(code, Some(if lost.is_empty() { 0 } else { 11 }), "{told}");
+    assert!(lost.iter().all(|lost| *lost == 1), "{nvme:?}");
+    assert_eq!(nvme.scan.map(|scan| scan.unflushed + scan.unwritten), Some(0), "the scan is blind to it: {nvme:?}");
+    let version = Command::new("qemu-system-x86_64").arg("--version").output().unwrap();
+    assert!(!lost.is_empty() || !text(&version.stdout).contains("version 7.2"), "{told}");
+}
+
+/// PostgreSQL does not start or finds its data damaged if a page was torn that it cannot write anew.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn torn_pages_break_postgres_without_full_page_writes() {
+    if missing("postgres", Path::new("/usr/lib/postgresql").is_dir()) || !can_be_audited() {
+        return;
+    }
+    let keys = "checkpoint_timeout = \"30s\", max_wal_size = \"32MiB\", shared_buffers = \"16MiB\"";
+    let torn = native(&format!("full_page_writes = false, {keys}"));
+    let study = study_of("postgres", &[("whole", &native(keys)), ("torn", &torn)]);
+    let small = "kind = \"sysbench-oltp\"\ntables = 1\ntable_size = 1000";
+    assert!(study.contains(small), "{study}");
+    let slob = "kind = \"slob\"\nscale = \"64MiB\"\nwork_unit = 64\nupdate_pct = 100\nredo_stress = \"heavy\"";
+    let study = study.replace(small, slob).replace(SHORT, &SHORT.replace("unflushed = 4", "unflushed = 30"));
+    let (place, code, told) = audited(&study, &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let all = place.record().durability;
+    is_kept(of(&all, "whole"));
+    let torn = of(&all, "torn");
+    assert!(torn.cuts.iter().any(|cut| cut.broken.is_some() && cut.is_proof()), "{torn:?}");
+    assert_eq!(torn.declared, ["full_page_writes=off"]);
+}
+
+/// 300 cuts of each.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn honest_settings_are_never_accused() {
+    for (engine, is_there) in [("sqlite", true), ("postgres", Path::new("/usr/lib/postgresql").is_dir())] {
+        if missing(engine, is_there) || !can_be_audited() {
+            continue;
+        }
+        let study = study_of(engine, &[("honest", "platform = { kind = \"native\" }")]);
+        let cuts = "cuts = { acknowledged = 6, unflushed = 4, growing = 2 }";
+        assert!(study.contains(cuts), "{study}");
+        let many = study.replace(cuts, "cuts = { acknowledged = 80, unflushed = 50, growing = 20 }");
+        let (place, code, told) = audited(&many, &["--set", "audit.durability.drive=10s"]);
+        assert_eq!(code, Some(0), "{told}");
+        let all = place.record().durability;
+        let honest = of(&all, "honest");
+        is_kept(honest);
+        assert!(honest.declared.is_empty() && honest.cuts.len() >= 300, "{}", honest.cuts.len());
+    }
 }
 
 /// Killed when the disk is there, when a cut is looked at, and when the liar is driven: the next call removes what is left, and

@@ -19,6 +19,8 @@ const MANY_TRANSACTIONS: u32 = 3000;
 /// One acknowledgement of so many is made to come too early.
 const EARLY: usize = 1000;
 const SEEDS: u64 = 200;
+/// For so many of them the power is cut.
+const SEEDS_CUT: u64 = 20;
 const DATABASE: &str = "audit.db";
 
 /// A transaction that was acknowledged, and where the log was then.
@@ -153,7 +155,7 @@ fn a_synced_wal_keeps_all() {
 
 #[test]
 fn of_thousands_the_few_that_were_acknowledged_early_are_named_and_no_other() {
-    let Some(driven) = drive("WAL", "FULL", MANY_TRANSACTIONS) else { return };
+    let Some(mut driven) = drive("WAL", "FULL", MANY_TRANSACTIONS) else { return };
     assert!(driven.scanned().iter().all(|safety| *safety == Safety::Covered));
     let last_early = driven.last_early();
     assert_eq!(last_early.len(), driven.receipts.len());
@@ -169,6 +171,12 @@ fn of_thousands_the_few_that_were_acknowledged_early_are_named_and_no_other() {
         let scanned = driven.scanned_with(&planted);
         let named = (0..scanned.len()).filter(|place| scanned[*place] != Safety::Covered);
         assert!(named.eq(planted.keys().copied()), "seed {seed}: {planted:?}");
+        // A cut at such a moment loses the transaction.
+        let (place, position) = planted.into_iter().next().unwrap();
+        if seed < SEEDS_CUT {
+            let image = driven.place.cut(position, Keep::Durable);
+            assert!(kept(&image) as usize <= place, "seed {seed}: {place} at {position}");
+        }
     }
 }
 
