@@ -28,15 +28,15 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     for answer in answers.into_iter().chain(design::sentences(analysis)) {
         text.push_str(&wrapped(&answer, ""));
     }
-    let stamped = card::stamped(analysis);
-    let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
-    text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
     let audits = durability::overview(&analysis.durability);
     if run.has_only_audits() {
         text.push_str(&audits.map(|shown| format!("\n{}\n", table(&shown))).unwrap_or_default());
         text.push_str(&trust(analysis));
         return text;
     }
+    let stamped = card::stamped(analysis);
+    let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
+    text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
     let overview = comparison::overview(analysis);
     let alone = || comparison::groups(analysis).first().map(|cells| comparison::table(analysis, cells));
     let tables = overview.or_else(alone).map(|shown| format!("\n{}\n", table(&shown)));

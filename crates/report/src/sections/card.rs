@@ -11,7 +11,9 @@ use record::facts::Fact;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let card = Block::Card { answers: answer::first(analysis), stamp: Some(stamped(analysis)) };
+    // An audit's verdict says itself what may be believed.
+    let stamp = (!run.has_only_audits()).then(|| stamped(analysis));
+    let card = Block::Card { answers: answer::first(analysis), stamp };
     vec![Block::Where(place(run)), card]
 }
 
