@@ -84,7 +84,7 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     tell(options, &format!("record: {}", folder.path().display()));
     audience.keep_in(folder.path());
     let interrupts = Arc::new(Interrupts::default());
-    listen_for_signals(Arc::clone(&interrupts))?;
+    listen_for_signals(Arc::clone(&interrupts), doing)?;
     let order = RunOrder {
         folder: &folder,
         plan: &plan,
@@ -366,7 +366,7 @@ fn numbered(rest: &str) -> bool {
     rest.strip_prefix('-').is_some_and(|number| number.chars().all(|digit| digit.is_ascii_digit()))
 }
 
-fn listen_for_signals(interrupts: Arc<Interrupts>) -> Result<()> {
+fn listen_for_signals(interrupts: Arc<Interrupts>, doing: Doing) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
     std::thread::spawn(move || {
         for signal in &mut signals {
@@ -375,10 +375,11 @@ fn listen_for_signals(interrupts: Arc<Interrupts>) -> Result<()> {
                 interrupts.raise();
             }
             interrupts.raise();
-            let text = if interrupts.now() {
-                "stopping now; what was measured of this trial is kept, but not used"
-            } else {
-                "finishing this trial, then reporting; once more to stop now"
+            let text = match (interrupts.now(), doing) {
+                (true, Doing::Trials) => "stopping now; what was measured of this trial is kept, but not used",
+                (true, Doing::Audits) => "stopping now; this audit is not kept",
+                (false, Doing::Trials) => "finishing this trial, then reporting; once more to stop now",
+                (false, Doing::Audits) => "finishing this audit, then reporting; once more to stop now",
             };
             say(text);
         }
