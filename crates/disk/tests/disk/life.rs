@@ -121,7 +121,7 @@ fn a_killed_owner_of_a_frozen_disk_leaves_no_process_mount_or_loop_device() {
     images::data::make_from_folder(&empty, &settings.backing, 64 << 20, "disk").unwrap();
     File::create(&settings.mount).unwrap();
     let (serve, word) = (example("serve"), settings.to_word().unwrap());
-    let launch = Launch::new(&[example("owner"), serve, word, mounted.to_str().unwrap().to_owned()]);
+    let launch = Launch::new(&[example("frozen"), serve, word, mounted.to_str().unwrap().to_owned()]);
     let mut owner = Process::start(launch.stdin(Stdio::piped()).stdout(Stdio::piped())).unwrap();
     let mut line = String::new();
     BufReader::new(owner.take_stdout().unwrap()).read_line(&mut line).unwrap();
