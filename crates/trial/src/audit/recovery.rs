@@ -19,6 +19,9 @@ use std::time::Instant;
 /// How much of what need not survive does, where something does.
 const KEPT_PERCENT: u8 = 50;
 
+/// The folder of the machine on a rebuilt disk.
+const MACHINE: &str = "machine";
+
 /// A database after a power cut.
 pub(super) struct Recovered {
     pub receipts: BTreeSet<i64>,
@@ -97,7 +100,9 @@ impl Auditing<'_> {
             Err(AuditError::Machine(MachineError::Unavailable { .. })) => {
                 let again = folder.join("once-more");
                 match self.rebuilt(&again, log, cut) {
-                    Err(AuditError::Machine(MachineError::Unavailable { why })) => Ok(broken(why)),
+                    Err(AuditError::Machine(MachineError::Unavailable { why })) => {
+                        Ok(broken(why.replace(&mounting(&again), "")))
+                    }
                     other => other,
                 }
             }
@@ -119,7 +124,7 @@ impl Auditing<'_> {
 
     /// A native machine on this disk.
     fn native_on(&self, folder: &Path, image: PathBuf) -> Result<Box<dyn Machine>, AuditError> {
-        let scratch = folder.join("machine");
+        let scratch = folder.join(MACHINE);
         std::fs::create_dir_all(&scratch).map_err(AuditError::io("making a folder for a machine"))?;
         let order = MachineOrder {
             name: format!("audit-{}", folder.file_name().unwrap_or_default().display()),
@@ -158,6 +163,11 @@ impl Auditing<'_> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// What `mount` says first. Nobody can look there later.
+fn mounting(folder: &Path) -> String {
+    format!("mount: {}: ", folder.join(MACHINE).join("data").display())
 }
 
 fn violated(findings: &[CheckResult]) -> Option<String> {
