@@ -34,7 +34,7 @@ fn says(one: &Audited) -> String {
         Verdict::Kept { cuts, bound } => format!(
             "kept every acknowledged transaction in {cuts} cuts. With 95 % confidence, a cut like these loses something with a chance \
              below {}",
-            format::percent(*bound)
+            format::percent(rounded_up(*bound))
         ),
         Verdict::Loses { by, is_declared } => format!(
             "lost up to {} when {}{} ({})",
@@ -59,6 +59,12 @@ fn says(one: &Audited) -> String {
         Verdict::Undecided { doubt } => format!("got no verdict, because {}", why_undecided(*doubt)),
         Verdict::NotAudited { why } => format!("could not be audited: {}", why.trim_end_matches('.')),
     }
+}
+
+/// A bound stays one when it is rounded up, to a whole per cent if it is at least that.
+fn rounded_up(bound: f64) -> f64 {
+    let steps = if bound < 0.01 { 1e4 } else { 1e2 };
+    (bound * steps - 1e-9).ceil() / steps
 }
 
 fn fault(fault: Fault) -> &'static str {
@@ -106,6 +112,12 @@ mod tests {
             faults: Vec::new(),
             cost: None,
         }
+    }
+
+    #[test]
+    fn a_bound_is_never_told_too_small() {
+        let told = [3.0 / 34.0, 3.0 / 60.0, 3.0 / 300.0, 3.0 / 700.0].map(|bound| format::percent(rounded_up(bound)));
+        assert_eq!(told, ["9 %", "5 %", "1 %", "0.43 %"]);
     }
 
     #[test]
