@@ -7,11 +7,12 @@ use crate::entry::{ENTRY_BYTES, MOST_WRITE_BYTES, Raw, Told};
 use crate::log::{FullError, Log};
 use crate::order::Order;
 use crate::requests::{Answer, Asked, REQUEST_BYTES, Request, WRITTEN_AT, parse};
-use rustix::fs::FallocateFlags;
+use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::mem;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -123,7 +124,10 @@ impl Served {
             Asked::Notice => return Ok(()),
             Asked::Write { .. } | Asked::Zero { .. } | Asked::Flush => {
                 match self.change(id, asked, bytes) {
-                    Then::Answer(answer) => self.send(&answer),
+                    Then::Answer(answer) => {
+                        self.send(&answer);
+                        self.begin_to_write(asked);
+                    }
                     Then::Settle { begun, answer } => self.settle(begun, answer),
                     Then::Nothing => {}
                 }
@@ -183,6 +187,16 @@ impl Served {
         let index = state.log.append_with_data(raw, &mut bytes[WRITTEN_AT - ENTRY_BYTES..])?;
         let answer = Answer::written(id, length);
         Ok(if fua { Then::Settle { begun: is_kept.then_some(index), answer } } else { Then::Answer(answer) })
+    }
+
+    /// Lets the host's disk begin with what a flush would wait for.
+    fn begin_to_write(&self, asked: Asked) {
+        if let Asked::Write { offset, length, .. } = asked
+            && self.flushes_backing
+        {
+            // What is not written yet is not dropped, but written. The next flush tells of errors.
+            let _ = rustix::fs::fadvise(&self.backing, offset, NonZeroU64::new(length.into()), Advice::DontNeed);
+        }
     }
 
     fn zero(&self, state: &mut State, id: u64, offset: u64, length: u64) -> Result<Then, FullError> {
