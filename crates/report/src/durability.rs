@@ -37,8 +37,8 @@ fn says(one: &Audited) -> String {
             format::percent(rounded_up(*bound))
         ),
         Verdict::Loses { by, is_declared } => format!(
-            "lost up to {} when {}{} ({})",
-            transactions(by.most),
+            "lost {} when {}{} ({})",
+            at_most(by.most),
             fault(by.fault),
             declared(is_declared),
             seen(by.losing, by)
@@ -48,7 +48,7 @@ fn says(one: &Audited) -> String {
             fault(by.fault),
             declared(is_declared),
             seen(by.breaking, by),
-            if by.most > 0 { format!(", and otherwise lost up to {}", transactions(by.most)) } else { String::new() },
+            if by.most > 0 { format!(", and otherwise lost {}", at_most(by.most)) } else { String::new() },
             by.why.as_deref().map(format::first_line).unwrap_or_default().trim_end_matches('.')
         ),
         Verdict::AcknowledgesEarly { transactions, is_declared } => format!(
@@ -75,9 +75,11 @@ fn fault(fault: Fault) -> &'static str {
     }
 }
 
-fn transactions(count: u64) -> String {
-    let many = if count == 1 { "" } else { "s" };
-    format!("{} acknowledged transaction{many}", format::count(count))
+fn at_most(count: u64) -> String {
+    match count {
+        1 => "1 acknowledged transaction".to_owned(),
+        many => format!("up to {} acknowledged transactions", format::count(many)),
+    }
 }
 
 fn seen(times: usize, by: &OfFault) -> String {
@@ -125,7 +127,8 @@ mod tests {
         let by = OfFault { fault: Fault::HostLost, times: 60, losing: 3, most: 1, breaking: 0, why: None };
         let loses = |is_declared| Verdict::Loses { by: by.clone(), is_declared };
         let why = Some("it does not start: invalid page\nin block 0".to_owned());
-        let breaks = Verdict::Breaks { by: OfFault { breaking: 2, why, ..by.clone() }, is_declared: false };
+        let breaks =
+            Verdict::Breaks { by: OfFault { breaking: 2, most: 1_200, why, ..by.clone() }, is_declared: false };
         for (verdict, declared, expected) in [
             (
                 Verdict::Kept { cuts: 60, bound: 0.05 },
@@ -133,17 +136,17 @@ mod tests {
                 "kept every acknowledged transaction in 60 cuts. With 95 % confidence, a cut like these loses something with a \
                  chance below 5 %",
             ),
-            (loses(false), &[], "lost up to 1 acknowledged transaction when the host lost power (3 of 60 times)"),
+            (loses(false), &[], "lost 1 acknowledged transaction when the host lost power (3 of 60 times)"),
             (
                 loses(true),
                 &["fsync=off"],
-                "lost up to 1 acknowledged transaction when the host lost power, as fsync=off declares (3 of 60 times)",
+                "lost 1 acknowledged transaction when the host lost power, as fsync=off declares (3 of 60 times)",
             ),
             (
                 breaks,
                 &[],
-                "broke when the host lost power (2 of 60 times), and otherwise lost up to 1 acknowledged transaction: it does not \
-                 start: invalid page",
+                "broke when the host lost power (2 of 60 times), and otherwise lost up to 1,200 acknowledged transactions: it does \
+                 not start: invalid page",
             ),
             (
                 Verdict::AcknowledgesEarly { transactions: 4_000, is_declared: false },
