@@ -259,6 +259,7 @@ mod tests {
             contender: "native".to_owned(),
             started: String::new(),
             not_audited: None,
+            emulated: None,
             declared: Vec::new(),
             acknowledged: 5_000,
             holds: vec![Hold { position: 9, length_ms: 50, acknowledged: 0 }],
@@ -284,6 +285,21 @@ mod tests {
         assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::GuestLost, 1, 1, 2), is_declared: false });
         found.killed = Some(Killed { acknowledged: 5_000, lost: 9, broken: None });
         assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::ServerKilled, 1, 1, 9), is_declared: false });
+    }
+
+    #[test]
+    fn audits_alone_say_which_contenders_were_emulated() {
+        let mut run = record::synthetic::run(3);
+        let cells: Vec<u32> = run.plan.cells.iter().map(|cell| cell.id).collect();
+        (run.plan.trials, run.trials) = (Vec::new(), Vec::new());
+        let emulated = |cell, contender: &str| {
+            let how = Some("emulated, because /dev/kvm is not there".to_owned());
+            Durability { cell, contender: contender.to_owned(), emulated: how, ..honest() }
+        };
+        run.durability = vec![emulated(cells[0], "none"), emulated(cells[1], "unsafe")];
+        let findings = crate::summary::analyse(&run).findings;
+        let told = findings.iter().filter(|finding| finding.what.code() == "vm-emulated");
+        assert_eq!(told.map(|one| one.subject.contender.as_deref()).collect::<Vec<_>>(), [Some("none, unsafe")]);
     }
 
     #[test]

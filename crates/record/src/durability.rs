@@ -59,6 +59,9 @@ pub struct Durability {
     /// Why there is no audit; everything below is empty then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_audited: Option<String>,
+    /// Why software emulated the machine's CPU, if it did: its figures are no platform's then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<String>,
     /// Settings of the engine in force by which acknowledged transactions may be lost, as `name=value`.
     pub declared: Vec<String>,
     /// Transactions whose commit was acknowledged.

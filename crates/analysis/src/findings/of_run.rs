@@ -135,7 +135,19 @@ fn emulated(run: &Run) -> Vec<Finding> {
             gathered.add(Finding::new(What::VmEmulated { how }).of(&record.contender), record.id);
         }
     }
-    gathered.all()
+    let mut found = gathered.all();
+    if run.has_only_audits() {
+        let audits =
+            run.durability.iter().filter_map(|audit| Some((audit.emulated.as_ref()?, audit.contender.as_str())));
+        let mut causes: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+        audits.for_each(|(how, contender)| causes.entry(how).or_default().push(contender));
+        found.extend(
+            causes.into_iter().map(|(how, contenders)| {
+                Finding::new(What::VmEmulated { how: how.clone() }).of(&contenders.join(", "))
+            }),
+        );
+    }
+    found
 }
 
 pub(crate) fn disagreements(agreement: &[Agreement]) -> Vec<Finding> {

@@ -86,8 +86,9 @@ fn of_trials(finding: &Finding) -> Option<String> {
         }
         What::RecordDisagrees { how } => format!("the record disagrees with itself: {how} ({trials})"),
         What::VmEmulated { how } => format!(
-            "{who}'s CPU was emulated in software{} ({trials}). That is many times slower than a real VM",
-            first_cause(how)
+            "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
+            first_cause(how),
+            if trials.is_empty() { String::new() } else { format!(" ({trials})") }
         ),
         What::ClockWrong { share } => format!(
             "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",

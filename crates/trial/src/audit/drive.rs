@@ -18,6 +18,7 @@ use platforms::placement::Place;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use record::durability::{DurabilityPlan, Fault, Killed};
+use record::facts::{EMULATED, Fact, PROCESSOR};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -37,6 +38,8 @@ const CLIENTS_MAX: u32 = 64;
 pub struct OnDisk {
     pub log: PathBuf,
     pub server: ServerReport,
+    /// Why the machine's CPU was emulated, if it was.
+    pub emulated: Option<String>,
     pub acknowledged: Vec<Acknowledged>,
     pub killed: Option<Killed>,
     pub price: Price,
@@ -154,7 +157,9 @@ impl Auditing<'_> {
         } else {
             None
         };
-        Ok(OnDisk { log: disk.settings().log.clone(), server, acknowledged, killed, price })
+        let processor = machine.decided().get(PROCESSOR).and_then(|processor| processor.as_ref().ok());
+        let emulated = processor.filter(|processor| Fact::known(*processor).kind() == EMULATED).cloned();
+        Ok(OnDisk { log: disk.settings().log.clone(), server, emulated, acknowledged, killed, price })
     }
 
     /// What the server has of the acknowledged transactions when it is started again.

@@ -94,7 +94,7 @@ impl Auditing<'_> {
         self.require_recovery()?;
         (self.tell)("driving on a disk that can lose power", 0, 0);
         let behaviour = Behaviour { lies: false, drive_ms: self.plan.drive_ms, holds: self.plan.holds };
-        let OnDisk { log, server, acknowledged, killed, .. } =
+        let OnDisk { log, server, emulated, acknowledged, killed, .. } =
             self.drive_on_disk(&self.scratch.join("disk"), behaviour)?;
         let timeline = Timeline::read(&log)?;
         let safety = scanned(&log, &timeline, &acknowledged)?;
@@ -109,6 +109,7 @@ impl Auditing<'_> {
         let (planted, price) = self.planted()?;
         Ok(Durability {
             declared: declared(&self.cell.engine.kind, &server.effective, &self.cell.machine.disk.mount_options),
+            emulated,
             acknowledged: acknowledged.len() as u64,
             holds: timeline.holds(&acknowledged),
             scan: Some(counted(&safety)),

@@ -37,6 +37,7 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
         contender: order.cell.contender.clone(),
         started: now_text(),
         not_audited: None,
+        emulated: None,
         declared: Vec::new(),
         acknowledged: 0,
         holds: Vec::new(),
