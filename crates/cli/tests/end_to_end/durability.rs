@@ -133,6 +133,10 @@ fn a_file_system_without_barriers_loses_as_its_options_declare() {
     let all = place.record().durability;
     is_lost(of(&all, "unflushed"));
     assert_eq!(of(&all, "unflushed").declared, ["mount_options=nobarrier"]);
+    // A reason names no folder, which nobody could look at later.
+    let folder = place.cache().to_string_lossy();
+    let reasons = of(&all, "unflushed").cuts.iter().filter_map(|cut| cut.broken.as_deref());
+    assert_eq!(reasons.filter(|why| why.contains(&*folder)).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]
