@@ -1,5 +1,6 @@
 //! Verdicts of durability audits. Pure.
 
+use crate::consistency::host::OTHERS_MAX;
 use crate::findings::{Finding, Shared, What};
 use crate::groups;
 use record::durability::{Cost, Cut, Durability, Fault, Scan};
@@ -151,8 +152,9 @@ pub fn all(run: &Run) -> Vec<Audited> {
 
 /// Doubts about throughputs that were measured beside these audits.
 pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
+    let busy = busy(all);
     if run.trials.is_empty() {
-        return Vec::new();
+        return busy.into_iter().collect();
     }
     let lies = all.iter().filter(|audited| audited.verdict.is_a_lie()).map(|audited| {
         let verdict = audited.verdict.word().to_owned();
@@ -169,7 +171,16 @@ pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
         (said.len() > 1)
             .then(|| Finding::new(What::DurabilityDiffers { values: values().collect() }).at(&group.coordinates))
     });
-    lies.chain(apart).collect()
+    lies.chain(apart).chain(busy).collect()
+}
+
+/// Rates of audits that others disturbed.
+fn busy(all: &[Audited]) -> Option<Finding> {
+    let taken = |audited: &Audited| audited.cost.as_ref()?.other_cpu.filter(|share| *share > OTHERS_MAX);
+    let disturbed: Vec<&str> =
+        all.iter().filter(|audited| taken(audited).is_some()).map(|audited| audited.contender.as_str()).collect();
+    let share = all.iter().filter_map(taken).max_by(f64::total_cmp)?;
+    Some(Finding::new(What::HostBusy { share }).of(&disturbed.join(", ")))
 }
 
 /// The least fault first.
@@ -285,6 +296,23 @@ mod tests {
         assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::GuestLost, 1, 1, 2), is_declared: false });
         found.killed = Some(Killed { acknowledged: 5_000, lost: 9, broken: None });
         assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::ServerKilled, 1, 1, 9), is_declared: false });
+    }
+
+    #[test]
+    fn others_on_the_host_are_doubts_about_rates() {
+        let mut run = record::synthetic::run(3);
+        let cells: Vec<u32> = run.plan.cells.iter().map(|cell| cell.id).collect();
+        let beside = |cell, share| {
+            let cost = Cost { flushes: 1.0, bytes: 1.0, slope: None, rates: Vec::new(), other_cpu: share };
+            Durability { cell, cost: Some(cost), ..honest() }
+        };
+        let told = |run: &Run| findings(run, &all(run)).iter().map(|one| one.what.clone()).collect::<Vec<_>>();
+        run.durability = vec![beside(cells[0], Some(0.04)), beside(cells[1], None)];
+        assert_eq!(told(&run), []);
+        run.durability[0] = beside(cells[0], Some(0.4));
+        assert_eq!(told(&run), [What::HostBusy { share: 0.4 }]);
+        (run.plan.trials, run.trials) = (Vec::new(), Vec::new());
+        assert_eq!(told(&run), [What::HostBusy { share: 0.4 }]);
     }
 
     #[test]

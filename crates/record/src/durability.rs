@@ -202,6 +202,9 @@ pub struct Cost {
     pub slope: Option<f64>,
     /// Commits at several numbers of clients.
     pub rates: Vec<Rate>,
+    /// The share of the host's CPU time that others took while slope and rates were measured, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpu: Option<f64>,
 }
 
 /// Commits with so many clients, while each flush takes as long as the plan says.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A hypervisor below us that takes more than this share of the CPUs has an effect as large as the differences we look for.
 const STOLEN_MAX: f64 = 0.01;
 /// Other processes may use this share of the host's CPUs: the background of an idle system stays below it.
-const OTHERS_MAX: f64 = 0.05;
+pub const OTHERS_MAX: f64 = 0.05;
 /// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
 /// Pages swapped within a window: 4 MiB of the usual ones.

@@ -68,7 +68,8 @@ fn of_run(finding: &Finding) -> String {
 /// The subject in words: the contender, the point of the study, and the trials.
 fn subject(finding: &Finding) -> (&str, String, String) {
     let Subject { contender, coordinates, trials: numbers, .. } = &finding.subject;
-    (contender.as_deref().unwrap_or_default(), at(coordinates), trials(numbers))
+    let told = if numbers.is_empty() { String::new() } else { trials(numbers) };
+    (contender.as_deref().unwrap_or_default(), at(coordinates), told)
 }
 
 /// Findings about how trials ended and whether their records can be trusted.
@@ -229,7 +230,7 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
 
 /// Findings about what happened on the host.
 fn of_host(finding: &Finding) -> Option<String> {
-    let (_, _, told) = subject(finding);
+    let (who, _, told) = subject(finding);
     Some(match &finding.what {
         What::HostChanged { fact, values } => {
             let values: Vec<String> =
@@ -240,6 +241,10 @@ fn of_host(finding: &Finding) -> Option<String> {
             "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
             percent(*most, 1),
             percent(*least, 1)
+        ),
+        What::HostBusy { share } if told.is_empty() => format!(
+            "other processes took up to {} of the host's CPU time while it was measured what a commit costs ({who})",
+            percent(*share, 1)
         ),
         What::HostBusy { share } => {
             format!("other processes took up to {} of the host's CPU time ({told})", percent(*share, 1))

@@ -44,6 +44,18 @@ fn everything_that_went_wrong_is_said() {
 }
 
 #[test]
+fn findings_about_audits_name_contenders_and_no_trials() {
+    let how = "emulated, because /dev/kvm is not there".to_owned();
+    let told = [What::VmEmulated { how }, What::HostBusy { share: 0.4 }]
+        .map(|what| sentence(&analysis::findings::Finding::new(what).of("none, unsafe")));
+    let expected = [
+        "none, unsafe's CPU was emulated in software, because /dev/kvm is not there. That is many times slower than a real VM",
+        "other processes took up to 40.0 % of the host's CPU time while it was measured what a commit costs (none, unsafe)",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn data_on_other_storage_is_serious() {
     let mut run = synthetic::run(3);
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {

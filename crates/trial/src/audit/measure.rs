@@ -2,8 +2,10 @@
 
 use super::drive::{Conversing, DISK_LIMIT};
 use super::{AuditError, Auditing};
+use crate::site::read_host;
 use driver::plan::{Pacing, Receipts};
 use record::durability::Rate;
+use record::host_state::HostState;
 use std::time::Duration;
 
 /// One client is driven so often with flushes that take no time and with longer ones, in turn, and how long each time.
@@ -25,6 +27,8 @@ const MILLIS_PER_SECOND: f64 = 1e3;
 pub struct Price {
     pub slope: Option<f64>,
     pub rates: Vec<Rate>,
+    /// What others took of the host's CPU time meanwhile.
+    pub other_cpu: Option<f64>,
 }
 
 /// Transactions that were committed in so many milliseconds.
@@ -53,7 +57,7 @@ impl Auditing<'_> {
         if delay.is_zero() {
             return Ok(Price::default());
         }
-        let (of, mut rates) = (ROUNDS + CLIENTS.len() as u64, Vec::new());
+        let (of, mut rates, start) = (ROUNDS + CLIENTS.len() as u64, Vec::new(), read_host());
         let slope = self.slope(on, delay, of)?;
         for (done, clients) in (ROUNDS..).zip(CLIENTS) {
             (self.tell)("what a commit costs", done, of);
@@ -61,7 +65,8 @@ impl Auditing<'_> {
             rates.push(Rate { clients, per_second: count as f64 * MILLIS_PER_SECOND / in_ms as f64 });
         }
         on.disk.control(DISK_LIMIT)?.delay_flushes(Duration::ZERO)?;
-        Ok(Price { slope, rates })
+        let other_cpu = HostState { start, end: read_host() }.others().known().copied();
+        Ok(Price { slope, rates, other_cpu })
     }
 
     /// Milliseconds by which a commit of one client takes longer for each millisecond that a flush does: the median of rounds.

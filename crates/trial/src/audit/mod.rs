@@ -116,7 +116,7 @@ impl Auditing<'_> {
             killed,
             cuts,
             planted,
-            cost: cost.map(|cost| Cost { slope: price.slope, rates: price.rates, ..cost }),
+            cost: cost.map(|cost| Cost { slope: price.slope, rates: price.rates, other_cpu: price.other_cpu, ..cost }),
             ..into
         })
     }
@@ -217,7 +217,7 @@ fn cost(log: &Path, timeline: &Timeline, acknowledged: &[Acknowledged]) -> Resul
     let counts = scan::count(log, 0..timeline.position_at(last_ns))?;
     let each = |count: u64| count as f64 / acknowledged.len() as f64;
     let (flushes, bytes) = (each(counts.flushes + counts.fua_writes), each(counts.written_bytes));
-    Ok(Some(Cost { flushes, bytes, slope: None, rates: Vec::new() }))
+    Ok(Some(Cost { flushes, bytes, slope: None, rates: Vec::new(), other_cpu: None }))
 }
 
 /// Settings in force by which an engine or its file system may lose what was acknowledged, or break.
