@@ -1,6 +1,7 @@
 //! Reports of made-up runs: their content, and that every writer includes all of it.
 
 mod consolidated;
+mod examples;
 mod grown;
 mod levels;
 mod looked_at;
