@@ -105,7 +105,7 @@ fn postgres_keeps_what_it_acknowledges_unless_it_is_told_not_to_wait_or_flush() 
         return;
     }
     let unwaited = ("synchronous_commit = \"off\"", "synchronous_commit=off");
-    kept_and_declared("postgres", "profile = \"sized\"", &[unwaited, ("fsync = \"off\"", "fsync=off")]);
+    kept_and_declared("postgres", "profile = \"sized\"", &[unwaited, ("fsync = false", "fsync=off")]);
 }
 
 #[test]
