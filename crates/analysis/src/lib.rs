@@ -4,6 +4,7 @@
 //! disk, knows no database and no hypervisor, and gives the same answer for the same record every time. What each number
 //! means is written for readers of reports in `docs/statistics.md`.
 
+pub mod ablation;
 pub mod activity;
 pub mod agreement;
 pub mod alike;

@@ -1,5 +1,6 @@
 //! Everything that a run's record tells, in one value (`analysis.json`).
 
+use crate::ablation::{self, Ablation};
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
 use crate::cells::{self, CellResult};
@@ -46,6 +47,9 @@ pub struct Analysis {
     #[serde(default)]
     pub observations: Observations,
     pub comparisons: Vec<Comparison>,
+    /// What single changes do; only where the study asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Ablation>,
     /// Only where the study wishes for a precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Attained>,
@@ -132,6 +136,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         },
         findings,
         precision: stopping::attained(&run.plan, &comparisons),
+        ablation: ablation::of_run(run, &comparisons),
         comparisons,
         cells,
         check_counts: checks::counts(run, &checks),

@@ -4,6 +4,7 @@
 //! Here are the types, the writer and the reader, and the version of the format. Nothing here knows a database, a
 //! hypervisor or a clock. The format is described for other tools in `docs/formats.md`.
 
+pub mod ablation;
 pub mod agreement;
 mod bounds;
 pub mod check;

@@ -1,5 +1,6 @@
 //! The plan of a run, decided completely before anything starts (`plan.json`).
 
+use crate::ablation::Ablation;
 use crate::durability::DurabilityPlan;
 use crate::precision::Precision;
 use crate::settings::{Odd, Settings};
@@ -38,6 +39,9 @@ pub struct Plan {
     /// How the durability of each cell is audited. Absent if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<DurabilityPlan>,
+    /// The single changes whose effects the study asks for. Absent if it asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Ablation>,
     #[serde(deserialize_with = "cells")]
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,

@@ -127,6 +127,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         margin: None,
         accept: BTreeMap::new(),
         durability: None,
+        ablation: None,
         precision: None,
         cells: (0..=study.others).map(cell).collect(),
         trials,

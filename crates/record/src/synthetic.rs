@@ -116,6 +116,7 @@ fn plan(blocks: u32) -> Plan {
         margin: None,
         accept: BTreeMap::new(),
         durability: None,
+        ablation: None,
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

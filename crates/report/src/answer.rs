@@ -1,7 +1,7 @@
 //! The answer to the study's question: one for each comparison. Before these comes what the worst-off of several
 //! machines gets, or what one machine does to the others.
 
-use crate::{consolidation, durability, format, neighbour};
+use crate::{ablation, consolidation, durability, format, neighbour};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
@@ -62,6 +62,12 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         let alone: Vec<Answer> = analysis.cells.iter().map(alone).collect();
         return if alone.is_empty() { vec![Answer::words("Nothing was planned.")] } else { alone };
+    }
+    if let Some(found) = &analysis.ablation {
+        let is_a_change = |one: &&Comparison| found.effects.iter().any(|effect| effect.cell == one.contender_cell);
+        let others = analysis.comparisons.iter().filter(|one| !is_a_change(one));
+        let others = others.map(|one| of_comparison(analysis, one));
+        return ablation::answers(analysis, found).into_iter().chain(others).collect();
     }
     // For a machine that is set apart, the answer is its effect on the others.
     let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));

@@ -8,6 +8,7 @@
 //! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
 //! SVG. Ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
 
+mod ablation;
 pub mod answer;
 pub mod attribution;
 pub mod consolidation;

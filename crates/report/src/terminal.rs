@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::document::{Mark, Warning};
 use crate::format::first_line;
-use crate::sections::{card, comparison, design, durability, trust};
+use crate::sections::{ablation, card, comparison, design, durability, trust};
 use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings};
 use analysis::findings::Finding;
@@ -37,7 +37,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     let stamped = card::stamped(analysis);
     let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
     text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
-    let overview = comparison::overview(analysis);
+    let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis));
     let alone = || comparison::groups(analysis).first().map(|cells| comparison::table(analysis, cells));
     let tables = overview.or_else(alone).map(|shown| format!("\n{}\n", table(&shown)));
     text.push_str(&tables.unwrap_or_default());

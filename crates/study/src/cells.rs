@@ -1,10 +1,13 @@
 //! Contenders, scenarios and swept values, crossed into unchecked cells.
 
+use crate::ablation::{self, Ground, Wrong};
 use crate::audit::AUDIT;
+use crate::catalogs::Catalogs;
 use crate::keys::STUDY;
 use crate::overrides::{Tables, is_inside, overlap};
 use crate::problems::{Problem, below};
 use crate::source::{Leaf, Section, Source};
+use record::ablation::Ablation;
 use record::plan::MOST_TRIALS;
 use record::settings::TABLES;
 use serde_json::{Map, Value};
@@ -23,12 +26,14 @@ pub struct Draft {
     pub tables: Tables,
 }
 
-/// A `[[contender]]` or `[[scenario]]`: a name and overrides.
-struct Named {
-    name: String,
-    line: usize,
-    baseline: Option<bool>,
-    overrides: Vec<Leaf>,
+/// A `[[contender]]`, a `[[scenario]]` or a change of an ablation: a name and overrides.
+pub struct Named {
+    pub name: String,
+    pub line: usize,
+    pub baseline: Option<bool>,
+    /// Overrides of the contender that this one is made from, which its own are laid over.
+    pub inherited: Vec<Leaf>,
+    pub overrides: Vec<Leaf>,
 }
 
 /// A swept path and its values.
@@ -38,8 +43,14 @@ struct Swept {
     values: Vec<Value>,
 }
 
-/// Crosses what the study says; adds every problem to `problems`. `blocks` counts towards the limit of trials.
-pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<Draft> {
+/// Crosses what the study says, and adds a contender for each change of an ablation; adds every problem to `problems`. `blocks` counts towards the limit of trials.
+pub fn drafts(
+    source: &Source,
+    blocks: u64,
+    catalogs: &Catalogs,
+    check: &dyn Fn(&Tables) -> Wrong,
+    problems: &mut Vec<Problem>,
+) -> (Vec<Draft>, Option<Ablation>) {
     let base = source.base.iter().filter(|leaf| is_part(&leaf.path)).cloned().collect::<Vec<_>>();
     let mut contenders = named("contender", &["name", "baseline", "set"], &source.contenders, problems);
     let scenarios = named("scenario", &["name", "set"], &source.scenarios, problems);
@@ -47,22 +58,39 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
     if source.contenders.is_empty() {
         problems.push(Problem::new(None, "contender", "missing", "at least one [[contender]] table"));
         // The base is checked anyway, so that its problems are reported at once.
-        contenders.push(Named { name: String::new(), line: 0, baseline: None, overrides: Vec::new() });
+        contenders.push(Named::new(String::new(), 0));
     }
+    let base = Tables::new(&base);
+    let ablation = source.ablation.as_ref().and_then(|written| {
+        let ground = Ground { catalogs, base: &base, check };
+        ablation::expand(written, &ground, &mut contenders, problems)
+    });
     settle_baseline(&mut contenders, problems);
     refuse_overlaps(&contenders, &scenarios, &sweep, problems);
     if let Some(problem) = too_many(contenders.len(), scenarios.len(), &sweep, blocks) {
         problems.push(problem);
         // One cell of each contender is enough to report its problems, too.
-        return cross(&Tables::new(&base), &contenders, &[], &[]);
+        return (cross(&base, &contenders, &[], &[]), ablation);
     }
-    cross(&Tables::new(&base), &contenders, &scenarios, &sweep)
+    (cross(&base, &contenders, &scenarios, &sweep), ablation)
+}
+
+impl Named {
+    fn new(name: String, line: usize) -> Self {
+        Self { name, line, baseline: None, inherited: Vec::new(), overrides: Vec::new() }
+    }
 }
 
 /// Keys at the top of the study that do not exist.
 pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
-    let words =
-        STUDY.iter().map(|key| key.name).chain(TABLES).chain(["accept", AUDIT, "contender", "scenario", "sweep"]);
+    let words = STUDY.iter().map(|key| key.name).chain(TABLES).chain([
+        "accept",
+        AUDIT,
+        "contender",
+        "scenario",
+        "sweep",
+        ablation::TABLE,
+    ]);
     let words = words.collect::<Vec<_>>();
     let known = |leaf: &&Leaf| words.iter().any(|word| leaf.path == *word || is_inside(&leaf.path, word));
     let told = |leaf: &Leaf| {
@@ -77,7 +105,7 @@ fn is_part(path: &str) -> bool {
     TABLES.iter().any(|part| path == *part || is_inside(path, part))
 }
 
-fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Problem>) -> Vec<Named> {
+pub fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Problem>) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     for section in sections {
         let one = one_named(kind, own_keys, section, problems);
@@ -94,7 +122,7 @@ fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec
 fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Problem>) -> Named {
     // This name identifies problems until the section's own name is read.
     let name_so_far = format!("in line {}", section.line);
-    let mut one = Named { name: name_so_far, line: section.line, baseline: None, overrides: Vec::new() };
+    let mut one = Named::new(name_so_far, section.line);
     for leaf in &section.leaves {
         match leaf.path.as_str() {
             "name" => {
@@ -275,6 +303,7 @@ fn cross(base: &Tables, contenders: &[Named], scenarios: &[Named], sweep: &[Swep
         for scenario in &scenarios {
             for combination in combinations(sweep) {
                 let mut tables = base.clone();
+                tables.lay_over(&contender.inherited);
                 tables.lay_over(&contender.overrides);
                 tables.lay_over(scenario.map_or(&[], |scenario| &scenario.overrides));
                 tables.lay_over(&combination);

@@ -1,5 +1,6 @@
 //! Decides one cell at a time: checks every table against its keys, fills in every default, normalises every unit.
 
+use crate::ablation::Wrong;
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::keys::{
@@ -48,12 +49,13 @@ pub fn decide(
     let mut notes: Vec<WorkloadNote> = Vec::new();
     let mut told: Vec<Problem> = Vec::new();
     for (id, draft) in (0..).zip(drafts) {
-        let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), notes: Vec::new() };
+        let mut deciding = Deciding::new(&draft.tables, catalogs, host);
         // Tables with problems were reported key by key and are missing here, so only correct tables are read.
         let settings = Settings::try_from(deciding.cell()).unwrap_or_else(|error| {
             deciding.tell(&error.key, error.why, "what this build reads of a plan");
             Settings::default()
         });
+        deciding.problems.append(&mut deciding.refused);
         merge(&mut told, deciding.problems, &draft.contender);
         for note in deciding.notes {
             if notes.iter().all(|other| other.kind != note.kind) {
@@ -94,16 +96,29 @@ fn of_some(problem: Problem, drafts: &[Draft]) -> Problem {
     Problem { contenders: if all { Vec::new() } else { problem.contenders }, ..problem }
 }
 
+/// What is wrong with a contender's tables.
+pub fn wrong(tables: &Tables, catalogs: &Catalogs, host: &Host) -> Wrong {
+    let mut deciding = Deciding::new(tables, catalogs, host);
+    deciding.cell();
+    Wrong { mistakes: deciding.problems, refused: deciding.refused }
+}
+
 struct Deciding<'a> {
     tables: &'a Tables,
     catalogs: &'a Catalogs,
     host: &'a Host,
     problems: Vec<Problem>,
+    /// What the platform refuses.
+    refused: Vec<Problem>,
     /// A note for each workload; that of the odd machine is last.
     notes: Vec<WorkloadNote>,
 }
 
-impl Deciding<'_> {
+impl<'a> Deciding<'a> {
+    fn new(tables: &'a Tables, catalogs: &'a Catalogs, host: &'a Host) -> Self {
+        Self { tables, catalogs, host, problems: Vec::new(), refused: Vec::new(), notes: Vec::new() }
+    }
+
     /// The decided tables. A table with a problem is missing, and nothing that depends on it is checked.
     fn cell(&mut self) -> Map<String, Value> {
         let catalogs = self.catalogs;
@@ -306,8 +321,10 @@ impl Deciding<'_> {
             places: &places,
             huge_pages: &self.host.huge_pages,
         };
-        let problems = (self.catalogs.check_platform)(entry.kind, table, &asked);
-        self.take("platform", problems);
+        for problem in (self.catalogs.check_platform)(entry.kind, table, &asked) {
+            let line = self.tables.line(&below("platform", &problem.path));
+            self.refused.push(Problem::from_table("platform", line, problem));
+        }
     }
 
     /// The decided table of the workload at `path`.

@@ -29,6 +29,13 @@ pub const STUDY: &[Key] = keys! {
         "beside precision: no block is added that would not end before all trials together have taken this long";
 };
 
+/// Keys of `[ablation]`, beside its changes.
+pub const ABLATION: &[Key] = keys! {
+    of, Holds::Text, "the contender that is changed";
+    direction = "add-one", Holds::Choice(&["add-one", "leave-one-out"]),
+        "each change alone, compared with the contender as it is; or all changes but one, compared with all";
+};
+
 /// Keys of `[audit.durability]`.
 pub const DURABILITY: &[Key] = keys! {
     faults = "[\"server-killed\", \"guest-lost\", \"host-lost\"]", Holds::Words,

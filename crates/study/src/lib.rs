@@ -5,6 +5,7 @@
 //! line, `overrides` lays contenders, scenarios and swept values over the base, and `cells` crosses them. `decide`
 //! checks each cell and fills in every default, `again` doubles cells for an A/A study, `plan` shuffles the blocks.
 
+mod ablation;
 mod accept;
 mod again;
 mod audit;
@@ -33,7 +34,7 @@ pub use catalogs::{Catalogs, Files, Kind, note};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
-pub use keys::{ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY, load_keys};
+pub use keys::{ABLATION, ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY, load_keys};
 pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan, trials};
 pub use problems::{Problem, render};

@@ -5,8 +5,9 @@ use crate::again;
 use crate::audit::asked_for;
 use crate::catalogs::Catalogs;
 use crate::cells::{drafts, unknown_at_top};
-use crate::decide::{Host, decide};
+use crate::decide::{Host, decide, wrong};
 use crate::keys::STUDY;
+use crate::overrides::Tables;
 use crate::precision::{blocks_and_precision, nothing_to_compare};
 use crate::problems::{Problem, in_order};
 use crate::source::{self, Leaf};
@@ -35,8 +36,11 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     let (blocks, precision) = blocks_and_precision(&top, &source.base, &mut problems);
     let aa = against == Against::Itself;
     let most_blocks = u64::from(precision.map_or(blocks, |precision| precision.max_blocks));
-    let drafts = drafts(&source, if aa { 2 * most_blocks } else { most_blocks }, &mut problems);
-    problems.extend(nothing_to_compare(source.contenders.len(), &source.base).filter(|_| !aa));
+    let check = |tables: &Tables| wrong(tables, catalogs, host);
+    let most = if aa { 2 * most_blocks } else { most_blocks };
+    let (drafts, ablation) = drafts(&source, most, catalogs, &check, &mut problems);
+    let contenders = source.contenders.len() + ablation.as_ref().map_or(0, |ablation| ablation.changes.len());
+    problems.extend(nothing_to_compare(contenders, &source.base).filter(|_| !aa));
     let (cells, workloads) = decide(&drafts, catalogs, host, &mut problems);
     let seed = top.get("seed").and_then(Value::as_u64).unwrap_or_default();
     let durability = asked_for(&source.base, seed, &mut problems);
@@ -64,6 +68,7 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
         margin,
         accept,
         durability,
+        ablation: ablation.filter(|_| !aa),
         cells,
         trials,
         workloads,

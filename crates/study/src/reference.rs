@@ -2,8 +2,9 @@
 //!
 //! It is made from the same lists that studies are checked against, so the two always agree.
 
+use crate::ablation;
 use crate::catalogs::{Catalogs, Kind};
-use crate::keys::{DURABILITY, ENGINE, LOAD, MACHINE, STUDY};
+use crate::keys::{ABLATION, DURABILITY, ENGINE, LOAD, MACHINE, STUDY};
 use crate::problems::below;
 use record::settings::key::KIND;
 use settings::{Holds, Key};
@@ -38,6 +39,19 @@ set = { "machine.disk.size" = "10GiB" }
 "load.clients" = [1, 4]
 "#;
 
+const ABLATION_HEAD: &str = r#"
+# One change at a time (optional): each change of a contender becomes a contender of its own, and the report has its effect.
+# What the contender's platform cannot do is skipped and told.
+# [ablation]
+"#;
+
+const CHANGE: &str = r#"#
+# A change: a name, and keys of any table as a contender has them.
+# [[ablation.change]]
+# name = "writeback"
+# set = { "platform.disk.cache" = "writeback" }
+"#;
+
 const ACCEPT: &str = r#"
 # Findings that are known and do not matter here (optional): their codes, each with the reason. The report lists them with
 # it, below what it warns of. "bakeoff explain" lists all codes; those that make figures wrong cannot be accepted.
@@ -46,7 +60,8 @@ const ACCEPT: &str = r#"
 "#;
 
 /// Examples for required keys, or for one of several of which one is required: what a person would write first.
-const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 7] = [
+    ("ablation.of", "\"qemu\""),
     ("question", "\"What does each platform cost an order-entry database?\""),
     ("machine.vcpus", "1"),
     ("machine.memory", "\"1GiB\""),
@@ -84,6 +99,9 @@ pub fn reference(catalogs: &Catalogs) -> String {
         contender(&mut text, platform, at == 0);
     }
     text.push_str(OVERRIDES);
+    text.push_str(ABLATION_HEAD);
+    keys(&mut text, ablation::TABLE, ablation::TABLE, ABLATION, Written::CommentedOut);
+    text.push_str(CHANGE);
     text
 }
 

@@ -25,12 +25,21 @@ pub struct Section {
 /// The contents of a study file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Source {
-    /// Everything except the three fields below, in the order of the file.
+    /// Everything except the fields below, in the order of the file.
     pub base: Vec<Leaf>,
     pub contenders: Vec<Section>,
     pub scenarios: Vec<Section>,
     /// Swept paths with their lists of values as written.
     pub sweep: Vec<Leaf>,
+    pub ablation: Option<WrittenAblation>,
+}
+
+/// `[ablation]`, with its `[[ablation.change]]` tables apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WrittenAblation {
+    pub line: usize,
+    pub leaves: Vec<Leaf>,
+    pub changes: Vec<Section>,
 }
 
 /// Reads a study file as TOML. Mistakes in the TOML itself are reported alone, because any others follow from them.
@@ -77,6 +86,7 @@ impl Reading {
             match key.get_ref().as_ref() {
                 "contender" => source.contenders = self.sections("contender", line, value.get_ref()),
                 "scenario" => source.scenarios = self.sections("scenario", line, value.get_ref()),
+                "ablation" => source.ablation = self.ablation(line, value.get_ref()),
                 "sweep" => source.sweep = self.sweep(line, value.get_ref()),
                 name => self.leaves(name.to_owned(), line, value.get_ref(), &mut source.base),
             }
@@ -99,6 +109,23 @@ impl Reading {
             }
         }
         sections
+    }
+
+    fn ablation(&mut self, line: usize, value: &DeValue<'_>) -> Option<WrittenAblation> {
+        let DeValue::Table(table) = value else {
+            self.refuse(line, "ablation", value, "a table with [[ablation.change]] tables");
+            return None;
+        };
+        let mut written = WrittenAblation { line, ..WrittenAblation::default() };
+        for (key, value) in in_file_order(table) {
+            let line = self.lines.at(key.span().start);
+            match key.get_ref().as_ref() {
+                "change" => written.changes = self.sections("ablation.change", line, value.get_ref()),
+                name => self.leaves(name.to_owned(), line, value.get_ref(), &mut written.leaves),
+            }
+        }
+        self.once_each(&mut written.leaves);
+        Some(written)
     }
 
     fn table(&mut self, table: &DeTable<'_>) -> Vec<Leaf> {

@@ -164,6 +164,7 @@ impl Order {
             margin: None,
             accept: BTreeMap::new(),
             durability: None,
+            ablation: None,
             cells,
             trials,
             workloads: vec![study::note(kind, self.workload())],

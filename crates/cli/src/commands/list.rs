@@ -69,6 +69,11 @@ fn entries() -> Vec<Entry> {
         ),
         part("scenario", "table [[scenario]]: name and set = { \"KEY\" = value }; every contender runs in each", &[]),
         part("sweep", "table [sweep]: \"KEY\" = [values]; every contender runs with each value", &[]),
+        part(
+            "ablation",
+            "table [ablation]: of = CONTENDER, with [[ablation.change]]: name and set = { \"KEY\" = value }",
+            study::ABLATION,
+        ),
         part("accept", "table [accept]: CODE = \"reason\" accepts a warning (bakeoff explain CODE)", &[]),
     ];
     platforms

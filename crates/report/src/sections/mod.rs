@@ -1,5 +1,6 @@
 //! The parts of a report, one file each, in the order of [`all`].
 
+pub mod ablation;
 pub mod activity;
 pub mod all_measures;
 mod attribution;
@@ -88,6 +89,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
         return blocks;
     }
     blocks.extend(design::blocks(analysis));
+    blocks.extend(ablation::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));
     blocks.extend(durability::blocks(run, analysis));
     blocks.extend(phases::blocks(analysis));

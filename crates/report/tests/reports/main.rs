@@ -1,5 +1,6 @@
 //! Reports of made-up runs: their content, and that every writer includes all of it.
 
+mod ablation;
 mod consolidated;
 mod examples;
 mod grown;

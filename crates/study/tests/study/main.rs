@@ -1,5 +1,6 @@
 //! Tests of the study file as its users see it: text in, plan or problems out.
 
+mod ablation;
 mod fixture;
 mod odd_workload;
 mod only;

@@ -1,0 +1,103 @@
+//! One change at a time: what each did to throughput, what that cost in response times, and whether it was in force.
+
+use super::headed;
+use crate::ablation::compared;
+use crate::answer::is_difference;
+use crate::document::Block;
+use crate::format::Style;
+use crate::measures::compare;
+use crate::table::{Cell, Column, Table, Tone, columns};
+use analysis::ablation::{Ablation, Effect, ReadBack};
+use analysis::compare::{COMPARED_QUANTILES, Comparison, Verdict, headline};
+use analysis::measures::throughput::THROUGHPUT;
+use analysis::summary::Analysis;
+use record::ablation::Direction;
+use serde_json::Value;
+
+/// More reported facts than these are in the appendix of what ran.
+const READ_BACK_MOST: usize = 3;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let Some(ablation) = &analysis.ablation else { return Vec::new() };
+    let skipped: Vec<String> =
+        ablation.skipped.iter().map(|one| format!("{} was skipped: {}.", one.change, one.why)).collect();
+    let found = table(analysis, ablation).map(Block::Table).into_iter();
+    let found = found.chain((!skipped.is_empty()).then_some(Block::List(skipped))).collect();
+    let note = format!(
+        "{} The greatest effect comes first. A change is said to make a difference only if that is shown among as many changes: \
+         with no effect at all, one run in twenty names any (Holm's method). Each interval is for itself.",
+        match ablation.direction {
+            Direction::AddOne =>
+                format!("Each row is {} with this one change, against {}.", ablation.of, ablation.against),
+            Direction::LeaveOneOut => format!("Each row is {} without this one change, against {0}.", ablation.against),
+        }
+    );
+    headed("One change at a time", found, Some(note))
+}
+
+/// A row for each change.
+fn table(analysis: &Analysis, ablation: &Ablation) -> Option<Table> {
+    let time = compared(analysis, ablation).find_map(|(_, own)| response(own)).unwrap_or_default();
+    let p95 = time.split_once('/').map_or_else(|| "p95".to_owned(), |(_, kind)| format!("p95 of {kind}"));
+    let head = columns(&["change", "sets"], &["throughput", &p95]);
+    let head: Vec<Column> = head.into_iter().chain(columns(&["makes a difference", "read back"], &[])).collect();
+    let row = |(effect, own): (&Effect, &Comparison)| {
+        let measured = |measure: Option<&str>| compare(measure.and_then(|id| own.contrast(id)), Style::EFFECT);
+        let slower = response(own);
+        vec![
+            Cell::text(&effect.change).detail(&effect.coordinates),
+            Cell::text(set(effect)),
+            measured(Some(THROUGHPUT)),
+            measured(slower.as_deref()),
+            verdict(own.verdict),
+            read_back(&effect.read_back),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = compared(analysis, ablation).map(row).collect();
+    let caption = "What each change did, and what was read back from the platform, the system inside and the server";
+    Table::new("ablation".to_owned(), caption, head, rows).unless_empty()
+}
+
+/// The same for the terminal, without what a change sets and what was read back.
+pub fn short(analysis: &Analysis) -> Option<Table> {
+    const KEPT: [usize; 4] = [0, 2, 3, 4];
+    let whole = table(analysis, analysis.ablation.as_ref()?)?;
+    let columns = KEPT.map(|at| whole.columns[at].clone()).to_vec();
+    let rows = whole.rows.iter().map(|row| KEPT.map(|at| row[at].clone()).to_vec());
+    Some(Table::new(whole.id.clone(), "", columns, rows))
+}
+
+/// The 95th percentile of what throughput counts, or of the first kind of that.
+fn response(comparison: &Comparison) -> Option<String> {
+    let at = COMPARED_QUANTILES.iter().position(|quantile| *quantile > 0.9)?;
+    headline(&comparison.metric.counted).into_iter().nth(1 + at)
+}
+
+fn set(effect: &Effect) -> String {
+    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let pairs = effect.set.iter().map(|(key, own)| format!("{key} = {}", value(own)));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    match verdict {
+        other if is_difference(other) => Cell::verdict("yes", Tone::Marked),
+        Verdict::Equivalent => Cell::verdict("no: equivalent", Tone::Good),
+        Verdict::Undecided => Cell::verdict("not shown", Tone::Muted),
+        Verdict::TooFewTrials => Cell::verdict("too few blocks", Tone::Muted),
+        Verdict::WrongData => Cell::verdict("wrong data", Tone::Bad),
+        _ => Cell::verdict("not measured", Tone::Bad),
+    }
+}
+
+/// "aio: threads, now native". A change that nothing reports may not be in force.
+fn read_back(all: &[ReadBack]) -> Cell {
+    if all.is_empty() {
+        return Cell::text("nothing").tone(Tone::Marked);
+    }
+    let of = |side: &Option<String>| side.clone().unwrap_or_else(|| "absent".to_owned());
+    let one = |one: &ReadBack| format!("{}: {} instead of {}", one.name, of(&one.own), of(&one.against));
+    let shown = all.iter().take(READ_BACK_MOST).map(one).collect::<Vec<_>>().join("; ");
+    let more = all.len().saturating_sub(READ_BACK_MOST);
+    Cell::text(shown).detail(if more == 0 { String::new() } else { format!("and {more} more") })
+}
