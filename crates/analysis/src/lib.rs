@@ -9,6 +9,7 @@ pub mod activity;
 pub mod agreement;
 pub mod alike;
 pub mod batches;
+pub mod beside;
 pub mod cells;
 pub mod checks;
 pub mod compare;

@@ -129,6 +129,20 @@ impl Measured {
         Some(means_of_blocks(self.scale(), values?))
     }
 
+    /// The same with the sum of a trial's machines.
+    pub fn sum_by_block(&self, cell: u32) -> Option<BTreeMap<u32, f64>> {
+        let mut trials: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for one in self.observations.iter().filter(|one| one.cell == cell && one.machine.is_some()) {
+            *trials.entry((one.block, one.trial)).or_default() += one.value?;
+        }
+        Some(means_of_blocks(self.scale(), trials.into_iter().map(|((block, _), sum)| (block, sum)).collect()))
+    }
+
+    /// The mean of these values of blocks.
+    pub fn mean_of(&self, blocks: &BTreeMap<u32, f64>) -> Option<Estimate> {
+        mean(self.scale(), &blocks.values().copied().collect::<Vec<_>>())
+    }
+
     pub fn level(&self, cell: u32) -> Option<Level> {
         let blocks: Vec<f64> = self.by_block(cell)?.into_values().collect();
         let estimate = mean(self.scale(), &blocks)?;

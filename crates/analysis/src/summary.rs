@@ -3,6 +3,7 @@
 use crate::ablation::{self, Ablation};
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
+use crate::beside::Beside;
 use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
@@ -50,6 +51,9 @@ pub struct Analysis {
     /// What single changes do; only where the study asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
+    /// Published figures beside those of this run; only in a report that asks for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// Only where the study wishes for a precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Attained>,
@@ -135,6 +139,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
             usability::of_run(&findings, &cells, &comparisons, &consolidation)
         },
         findings,
+        beside: None,
         precision: stopping::attained(&run.plan, &comparisons),
         ablation: ablation::of_run(run, &comparisons),
         comparisons,

@@ -157,6 +157,9 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+    /// Show published figures beside those of the run: a TOML file such as studies/published/*/published.toml
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub beside: Option<PathBuf>,
     /// Print the first page of the report, to paste into a mail or a pull request, and write no report
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub summary: Option<SummaryForm>,

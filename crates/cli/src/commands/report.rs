@@ -5,12 +5,13 @@ use crate::commands::picture;
 use crate::display::{print, result, say};
 use crate::exit::{Ended, Exit};
 use crate::run_name;
+use analysis::beside::{Beside, Published as PublishedFigures};
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
 use record::check::CheckResult;
 use record::folder::RunFolder;
 use record::run::Run;
-use record::text::visible_json;
+use record::text::{visible, visible_json};
 use record::trial::Outcome;
 use report::figures::Figure;
 use std::fs;
@@ -20,8 +21,9 @@ const STANDARD_OUTPUT: &str = "-";
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let named = run_name::resolve(&options.run)?;
+    let published = options.beside.as_deref();
     if options.table.is_some() || options.figure.is_some() {
-        let (_, run, analysis) = read(&named)?;
+        let (_, run, analysis) = read(&named, published)?;
         let document = report::sections::all(&run, &analysis);
         if let Some(id) = &options.table {
             let table = asked("table", id, &document.tables(), |table| &table.id)?;
@@ -33,7 +35,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         return Ok(verdict(&run));
     }
     if let Some(form) = options.summary {
-        let (folder, run, analysis) = read(&named)?;
+        let (folder, run, analysis) = read(&named, published)?;
         match form {
             SummaryForm::Md => print(&report::markdown_summary(&run, &analysis)),
             SummaryForm::Html => print(&report::html_summary(&run, &analysis)),
@@ -44,10 +46,10 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         }
         return Ok(verdict(&run));
     }
-    let published = publish(&named)?;
-    published.tell(options.json)?;
-    say(&format!("report: {}", published.html.display()));
-    Ok(verdict(&published.run))
+    let written = publish_beside(&named, published)?;
+    written.tell(options.json)?;
+    say(&format!("report: {}", written.html.display()));
+    Ok(verdict(&written.run))
 }
 
 /// The table or figure with this id.
@@ -96,7 +98,12 @@ impl Published {
 
 /// Analyses a run folder and writes every form of its report into it.
 pub fn publish(path: &Path) -> Result<Published> {
-    let (folder, run, analysis) = read(path)?;
+    publish_beside(path, None)
+}
+
+/// The same, with published figures from a file.
+fn publish_beside(path: &Path, published: Option<&Path>) -> Result<Published> {
+    let (folder, run, analysis) = read(path, published)?;
     folder.write_json("analysis.json", &analysis).context("writing the analysis")?;
     folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
     folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
@@ -105,12 +112,30 @@ pub fn publish(path: &Path) -> Result<Published> {
     Ok(Published { table: report::terminal(&run, &analysis), run, analysis, html })
 }
 
-fn read(path: &Path) -> Result<(RunFolder, Run, Analysis)> {
+fn read(path: &Path, published: Option<&Path>) -> Result<(RunFolder, Run, Analysis)> {
     let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
     let run = Run::open(path).context("reading the run")?;
-    let analysis = analysis::summary::analyse(&run);
+    let mut analysis = analysis::summary::analyse(&run);
+    if let Some(file) = published {
+        analysis.beside = Some(beside(&run, &analysis, file)?);
+    }
     Ok((folder, run, analysis))
 }
+
+/// Published figures from this file, beside those of the run.
+fn beside(run: &Run, analysis: &Analysis, file: &Path) -> Result<Beside> {
+    let wrong = |why: String| Ended::bad_input(format!("{}: {}", file.display(), visible(why.trim_end())));
+    let length = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
+    if length > LONGEST_FILE {
+        return Err(wrong(format!("it has {length} bytes; expected at most {LONGEST_FILE}")).into());
+    }
+    let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+    let published: PublishedFigures = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok(analysis::beside::compare(run, &analysis.observations, &published).map_err(wrong)?)
+}
+
+/// A file of published figures is written by hand.
+const LONGEST_FILE: u64 = 1 << 20;
 
 /// The exit code for a record.
 pub fn verdict(run: &Run) -> Exit {

@@ -5,6 +5,7 @@ pub mod activity;
 pub mod all_measures;
 mod attribution;
 pub mod audits;
+pub mod beside;
 mod busy;
 pub mod card;
 pub mod comparison;
@@ -88,6 +89,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
         blocks.extend(trust::blocks(analysis));
         return blocks;
     }
+    blocks.extend(beside::blocks(analysis));
     blocks.extend(design::blocks(analysis));
     blocks.extend(ablation::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));

@@ -1,0 +1,61 @@
+//! Published figures beside those of this run.
+
+use super::heading;
+use crate::document::Block;
+use crate::format::{self, Style, distinct};
+use crate::measures::style;
+use crate::table::{Cell, Column, Table, id};
+use analysis::beside::{self, Form, Row};
+use analysis::summary::Analysis;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let Some(beside) = &analysis.beside else { return Vec::new() };
+    let mut blocks = vec![heading("Beside the published figures")];
+    blocks.push(Block::Paragraph(format!("Published: {}, {}", beside.title, beside.source)));
+    blocks.extend(emulated(analysis).map(Block::Paragraph));
+    blocks.extend(beside.tables.iter().map(|own| Block::Table(table(own))));
+    let rows = beside.tables.iter().flat_map(|own| &own.rows);
+    let missing = rows.filter_map(|row| Some(format!("{}: {}.", row.label, row.why.as_ref()?)));
+    let not_compared: Vec<String> = beside.not_compared.iter().cloned().chain(missing).collect();
+    if !not_compared.is_empty() {
+        blocks.push(Block::Heading { level: 3, text: "What cannot be compared".to_owned() });
+        blocks.push(Block::List(not_compared));
+    }
+    blocks
+}
+
+/// The note that must not be separated from figures of emulated machines.
+fn emulated(analysis: &Analysis) -> Option<String> {
+    let who = distinct(analysis.comparisons.iter().flat_map(|one| one.emulated.iter().map(String::as_str)));
+    let who: Vec<String> = who.into_iter().map(str::to_owned).collect();
+    (!who.is_empty()).then(|| {
+        format!(
+            "The CPU of {} was emulated in software here, so its figures are not those of a VM.",
+            format::listed(&who)
+        )
+    })
+}
+
+fn table(own: &beside::Table) -> Table {
+    let columns = vec![Column::text(""), Column::number("published"), Column::number("measured here")];
+    let row = |row: &Row| vec![Cell::text(&row.label), published(own, row), measured(own, row)];
+    Table::new(id("beside", &own.title), &own.title, columns, own.rows.iter().map(row))
+}
+
+fn published(own: &beside::Table, row: &Row) -> Cell {
+    match own.form {
+        Form::Value => Cell::number(row.published, Style::quantity(&own.unit)),
+        Form::Ratio => Cell::number(row.published, Style::RATIO),
+        Form::Change => Cell::number(1.0 + row.published / 100.0, Style::EFFECT),
+    }
+}
+
+fn measured(own: &beside::Table, row: &Row) -> Cell {
+    let shown = match (own.form, &row.unit) {
+        (Form::Value, Some(unit)) => style(unit),
+        (Form::Value, None) => Style::quantity(""),
+        (Form::Ratio, _) => Style::RATIO,
+        (Form::Change, _) => Style::EFFECT,
+    };
+    Cell::estimate(row.measured.as_ref(), shown, row.why.as_deref().unwrap_or("not measured"))
+}
