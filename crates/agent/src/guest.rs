@@ -87,7 +87,7 @@ pub fn prepare() -> Result<GuestPlace, GuestError> {
         PathBuf::from(INIT)
     };
     if let Some(label) = &words.data {
-        mounts::data(&disks::with_label(label)?, Path::new(DATA_FOLDER), &words.mount_options)?;
+        mounts::data(&disks::with_label(label)?, Path::new(DATA_FOLDER), &words.tuning)?;
     }
     let limit = Rlimit { current: Some(OPEN_FILES), maximum: Some(OPEN_FILES) };
     setrlimit(Resource::Nofile, limit).map_err(failing("raising the limit of open files"))?;

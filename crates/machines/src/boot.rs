@@ -29,7 +29,30 @@ pub const DATA_MOUNT_WORDS: &str = "noatime,noinit_itable";
 const DATA_WORD: &str = "bakeoff.data=";
 const ROOT_WORD: &str = "bakeoff.root=";
 const MOUNT_WORD: &str = "bakeoff.mount=";
+const SCHEDULER_WORD: &str = "bakeoff.scheduler=";
+const READ_AHEAD_WORD: &str = "bakeoff.read_ahead_kib=";
 const NETWORK_WORD: &str = "bakeoff.net=";
+
+/// What a study says of the data disk inside the machine; empty where it says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DataTuning {
+    /// More of ext4's options, separated by commas.
+    pub mount_options: String,
+    /// The kernel's I/O scheduler for it.
+    pub scheduler: String,
+    /// How much the kernel reads ahead.
+    pub read_ahead_kib: Option<u64>,
+}
+
+impl DataTuning {
+    /// Scheduler and read-ahead as words for a file of the kernel, empty where there is none.
+    pub fn of_queue(&self) -> [String; 2] {
+        [self.scheduler.clone(), self.read_ahead_kib.map(|kib| kib.to_string()).unwrap_or_default()]
+    }
+}
+
+/// Files of a block device's queue, in the order of [`DataTuning::of_queue`].
+pub const QUEUE_FILES: [&str; 2] = ["scheduler", "read_ahead_kb"];
 
 /// What the kernel command line says to a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,8 +61,7 @@ pub struct BootWords {
     pub root: Option<String>,
     /// Label of the file system for [`DATA_FOLDER`]; with `None`, that is a plain folder.
     pub data: Option<String>,
-    /// More of ext4's options for that file system, separated by commas.
-    pub mount_options: String,
+    pub tuning: DataTuning,
     /// Address and prefix length of the first network interface.
     pub network: Option<GuestAddress>,
 }
@@ -73,10 +95,12 @@ impl BootWords {
     pub fn to_words(&self) -> Vec<String> {
         let root = self.root.as_ref().map(|label| format!("{ROOT_WORD}{label}"));
         let data = self.data.as_ref().map(|label| format!("{DATA_WORD}{label}"));
-        let options = Some(&self.mount_options).filter(|options| !options.is_empty());
-        let options = options.map(|options| format!("{MOUNT_WORD}{options}"));
+        let [scheduler, read_ahead] = self.tuning.of_queue();
+        let tuning =
+            [(MOUNT_WORD, &self.tuning.mount_options), (SCHEDULER_WORD, &scheduler), (READ_AHEAD_WORD, &read_ahead)];
+        let tuning = tuning.into_iter().filter(|(_, own)| !own.is_empty()).map(|(word, own)| format!("{word}{own}"));
         let network = self.network.map(|address| format!("{NETWORK_WORD}{address}"));
-        [root, data, options, network].into_iter().flatten().collect()
+        [root, data].into_iter().flatten().chain(tuning).chain(network).collect()
     }
 
     /// Reads a kernel command line and ignores the words that are not ours.
@@ -88,7 +112,12 @@ impl BootWords {
             } else if let Some(label) = word.strip_prefix(DATA_WORD) {
                 words.data = Some(label.to_owned());
             } else if let Some(options) = word.strip_prefix(MOUNT_WORD) {
-                options.clone_into(&mut words.mount_options);
+                options.clone_into(&mut words.tuning.mount_options);
+            } else if let Some(scheduler) = word.strip_prefix(SCHEDULER_WORD) {
+                scheduler.clone_into(&mut words.tuning.scheduler);
+            } else if let Some(kib) = word.strip_prefix(READ_AHEAD_WORD) {
+                let wrong = |_| format!("\"{kib}\" is not a number of KiB");
+                words.tuning.read_ahead_kib = Some(kib.parse().map_err(wrong)?);
             } else if let Some(address) = word.strip_prefix(NETWORK_WORD) {
                 words.network = Some(address.parse()?);
             }
@@ -99,14 +128,19 @@ impl BootWords {
 
 #[cfg(test)]
 mod tests {
-    use super::{BootWords, GuestAddress};
+    use super::{BootWords, DataTuning, GuestAddress};
 
     #[test]
     fn a_guest_reads_what_the_host_wrote() {
         let network = Some(GuestAddress { address: [10, 0, 2, 15].into(), prefix: 24 });
         let full =
             BootWords { root: Some("a-root".into()), data: Some("some-data".into()), network, ..BootWords::default() };
-        let mounted = BootWords { mount_options: "nobarrier,data=journal".into(), ..full.clone() };
+        let tuning = DataTuning {
+            mount_options: "nobarrier,data=journal".into(),
+            scheduler: "mq-deadline".into(),
+            read_ahead_kib: Some(0),
+        };
+        let mounted = BootWords { tuning, ..full.clone() };
         for words in [full, mounted, BootWords::default()] {
             let line = format!("console=ttyS0 quiet {} panic=-1\n", words.to_words().join(" "));
             assert_eq!(BootWords::parse(&line), Ok(words));
@@ -119,5 +153,6 @@ mod tests {
             assert!(text.parse::<GuestAddress>().is_err(), "{text}");
         }
         assert!(BootWords::parse("bakeoff.net=nonsense").is_err());
+        assert!(BootWords::parse("bakeoff.read_ahead_kib=much").is_err());
     }
 }

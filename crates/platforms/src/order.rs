@@ -2,6 +2,7 @@
 
 use crate::huge_pages::HugePages;
 use crate::placement::Place;
+pub use machines::boot::DataTuning;
 use machines::cgroup::CpuTime;
 use machines::machine::MachineError;
 use std::path::PathBuf;
@@ -41,8 +42,7 @@ pub struct Mounting {
     /// Whether an image that cannot be mounted is an error. Else its content may be copied out of it, as it is without the
     /// journal of its file system.
     pub must: bool,
-    /// More of ext4's options, separated by commas.
-    pub options: String,
+    pub tuning: DataTuning,
 }
 
 /// Called as soon as the machine's process runs, long before the machine has booted. It is called again if the

@@ -309,7 +309,7 @@ impl<'a> Deciding<'a> {
         table: &Map<String, Value>,
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
-        self.take("", disk::mount_problem(machine, entry).into_iter().collect());
+        self.take("", disk::tuning_problems(machine, entry));
         let is_elsewhere = entry.data == Some(DataHome::Elsewhere);
         let places = if is_elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
         let asked = MachineRequest {

@@ -41,12 +41,22 @@ fn are_options(text: &str) -> bool {
     text.is_empty() || text.split(',').all(|option| !option.is_empty() && option.chars().all(is_of_option))
 }
 
-/// Only a disk that bakeoff mounts can have options.
-pub fn mount_problem(machine: &Map<String, Value>, platform: &Kind) -> Option<Problem> {
-    let options = of_disk(machine, "mount_options").filter(|options| !options.is_empty())?;
-    let expected = format!("no options, because the platform {} has its data in a folder", platform.kind);
+/// Only a disk that bakeoff mounts can have options, and only one that is bakeoff's own another queue.
+pub fn tuning_problems(machine: &Map<String, Value>, platform: &Kind) -> Vec<Problem> {
+    let disk = machine.get("disk").and_then(Value::as_object);
+    let given = |name: &str| disk.and_then(|disk| disk.get(name)).filter(|value| value.as_str() != Some(""));
     let mounts = platform.data.is_none_or(|data| data == DataHome::Disk);
-    (!mounts).then(|| problem("mount_options", format!("found \"{options}\""), expected))
+    let problem = |name: &str| {
+        let of_queue = name != "mount_options";
+        let expected = match of_disk(machine, "device") {
+            _ if !mounts => format!("nothing, because the platform {} has its data in a folder", platform.kind),
+            Some(device) if of_queue => format!("nothing, because it would stay set on the host's {device}"),
+            _ => return None,
+        };
+        let found = given(name).map(|value| format!("found {value}"))?;
+        Some(self::problem(name, found, expected))
+    };
+    ["mount_options", "scheduler", "read_ahead"].into_iter().filter_map(problem).collect()
 }
 
 #[cfg(test)]
@@ -58,9 +68,18 @@ mod tests {
     fn only_a_platform_that_mounts_a_disk_has_options_for_it() {
         let machine = serde_json::json!({ "disk": { "mount_options": "nobarrier" } });
         let platforms = Catalogs::standard().platforms;
-        let refused = platforms.iter().filter(|kind| mount_problem(machine.as_object().unwrap(), kind).is_some());
+        let problems = |machine: &Value, kind: &Kind| tuning_problems(machine.as_object().unwrap(), kind);
+        let refused = platforms.iter().filter(|kind| !problems(&machine, kind).is_empty());
         assert_eq!(refused.map(|kind| kind.kind).collect::<Vec<_>>(), ["host", "vsphere"]);
         let without = serde_json::json!({ "disk": { "mount_options": "" } });
-        assert!(platforms.iter().all(|kind| mount_problem(without.as_object().unwrap(), kind).is_none()));
+        assert!(platforms.iter().all(|kind| problems(&without, kind).is_empty()));
+        let device =
+            serde_json::json!({ "disk": { "device": "/dev/sdb", "mount_options": "nobarrier", "read_ahead": 0 } });
+        let native = platforms.iter().find(|kind| kind.kind == "native").unwrap();
+        let told: Vec<String> = problems(&device, native).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            ["machine.disk.read_ahead: found 0; expected nothing, because it would stay set on the host's /dev/sdb"]
+        );
     }
 }

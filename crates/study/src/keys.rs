@@ -105,6 +105,10 @@ const DISK: &[Key] = keys! {
     device = "", Holds::Text, "path of the block device for storage = \"device\"; everything on it is overwritten";
     mount_options = "", Holds::Text,
         "more of ext4's own options for the database's file system, separated by commas, such as \"data=journal\"";
+    scheduler = "", Holds::Choice(&["none", "mq-deadline", "kyber", "bfq"]),
+        "the kernel's I/O scheduler for the disk inside the machine; as the kernel has it unless given";
+    read_ahead = "", Holds::Size { min: 0, max: 1024 * MIB },
+        "how much the kernel reads ahead on the disk inside the machine, in steps of 4 KiB; as the kernel has it unless given";
 };
 
 /// Keys of `[engine]` that every engine has, beside its kind and its own.

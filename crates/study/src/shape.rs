@@ -1,6 +1,7 @@
 //! A decided cell in types, for the code that carries it out.
 
 use crate::keys::{MACHINE, PEAK_WORD, load_keys};
+use platforms::order::DataTuning;
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
 use record::settings::key::KIND;
@@ -72,6 +73,21 @@ pub struct Disk {
     /// ext4's options, separated by commas.
     #[serde(default)]
     pub mount_options: String,
+    #[serde(default)]
+    pub scheduler: String,
+    #[serde(default, rename = "read_ahead")]
+    pub read_ahead_bytes: Option<Bytes>,
+}
+
+impl Disk {
+    /// What the study says of the disk inside the machine.
+    pub fn tuning(&self) -> DataTuning {
+        DataTuning {
+            mount_options: self.mount_options.clone(),
+            scheduler: self.scheduler.clone(),
+            read_ahead_kib: self.read_ahead_bytes.map(|bytes| bytes.0 >> 10),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -216,7 +216,7 @@ impl<'a> Running<'a> {
             data: lease.data().clone(),
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
-            mounting: Mounting { must: false, options: cell.machine.disk.mount_options.clone() },
+            mounting: Mounting { must: false, tuning: cell.machine.disk.tuning() },
             ports: self.ports(),
         };
         let machine = self.attempt.prepared.platform.start(&order, &|| self.pass_turn())?;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-const BLOCK_DEVICES: &str = "/sys/class/block";
+pub(super) const BLOCK_DEVICES: &str = "/sys/class/block";
 /// Where ext4's superblock begins on a disk, and where in it the magic number and the label are.
 const SUPERBLOCK: u64 = 1024;
 const MAGIC_AT: u64 = SUPERBLOCK + 0x38;

@@ -1,7 +1,8 @@
 //! The mounts of a guest, which are the same as those of a native machine.
 
+use super::disks::BLOCK_DEVICES;
 use super::{GuestError, failing};
-use machines::boot::{AGENT_FILE, DATA_OPTIONS, LOG_FOLDER, WRITABLE_FOLDERS};
+use machines::boot::{AGENT_FILE, DATA_OPTIONS, DataTuning, LOG_FOLDER, QUEUE_FILES, WRITABLE_FOLDERS};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_move, unmount};
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -48,8 +49,13 @@ pub(super) fn writable_folders(root: &Path) -> Result<(), GuestError> {
     fs::create_dir_all(&logs).map_err(failing(format!("making {}", logs.display())))
 }
 
-/// `more` are options of the study, separated by commas.
-pub(super) fn data(disk: &Path, folder: &Path, more: &str) -> Result<(), GuestError> {
+pub(super) fn data(disk: &Path, folder: &Path, tuning: &DataTuning) -> Result<(), GuestError> {
+    let queue = Path::new(BLOCK_DEVICES).join(disk.file_name().unwrap_or_default()).join("queue");
+    for (name, text) in QUEUE_FILES.iter().zip(tuning.of_queue()).filter(|(_, text)| !text.is_empty()) {
+        let file = queue.join(name);
+        fs::write(&file, &text).map_err(failing(format!("writing {text} into {}", file.display())))?;
+    }
+    let more = &tuning.mount_options;
     let options = if more.is_empty() { DATA_OPTIONS.to_owned() } else { format!("{DATA_OPTIONS},{more}") };
     let options =
         CString::new(options).map_err(|error| failing("reading mount options")(std::io::Error::from(error)))?;

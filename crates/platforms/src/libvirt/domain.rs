@@ -12,7 +12,7 @@ use crate::placement::{NodeShare, divided};
 use crate::qemu::command::{Accelerator, Disk, guest_address, kernel_words};
 use crate::qemu::memory;
 use crate::qemu::settings::{Adapter, Network};
-use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, ROOT_LABEL};
+use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, ROOT_LABEL};
 use machines::cgroup::CpuTime;
 use std::path::{Path, PathBuf};
 
@@ -64,8 +64,7 @@ pub struct DomainOrder {
     pub agent: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
-    /// More of ext4's options for the data, separated by commas.
-    pub mount_options: String,
+    pub tuning: DataTuning,
     pub settings: LibvirtSettings,
 }
 
@@ -99,7 +98,7 @@ pub fn boot_words(order: &DomainOrder) -> BootWords {
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
-        mount_options: order.mount_options.clone(),
+        tuning: order.tuning.clone(),
         network: guest_address(&order.settings.of_qemu()),
     }
 }

@@ -183,7 +183,7 @@ fn domain_order(
         agent: agent_socket(order),
         root: image.root_disk.clone(),
         data: Some(data_disk(&order.data)?),
-        mount_options: order.mounting.options.clone(),
+        tuning: order.mounting.tuning.clone(),
         settings,
     })
 }

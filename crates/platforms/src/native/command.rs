@@ -110,6 +110,7 @@ fn enter_words(order: &CommandOrder) -> Vec<String> {
 mod tests {
     use super::{CommandOrder, Confinement, Data, command_line};
     use crate::on_host::data::ENTER;
+    use machines::boot::DataTuning;
 
     fn lines(confinement: Confinement, data: Data, cgroups: &[&str]) -> String {
         let order = CommandOrder {
@@ -140,7 +141,11 @@ mod tests {
         let disk = |is_device| Data::Disk {
             path: if is_device { "/dev/sdb" } else { "/scratch/data.img" }.into(),
             is_device,
-            options: if is_device { "data=journal" } else { "" }.into(),
+            tuning: DataTuning {
+                mount_options: if is_device { "data=journal" } else { "" }.into(),
+                read_ahead_kib: is_device.then_some(64),
+                ..DataTuning::default()
+            },
             folder: "/scratch/data".into(),
             answer: "/scratch/data-source".into(),
         };

@@ -73,7 +73,13 @@ mod tests {
             confinement: Confinement::Bubblewrap,
             tree: "/".into(),
             agent: "/bin/true".into(),
-            data: Data::Disk { path, is_device: false, options: String::new(), folder: folder.path().into(), answer },
+            data: Data::Disk {
+                path,
+                is_device: false,
+                tuning: machines::boot::DataTuning::default(),
+                folder: folder.path().into(),
+                answer,
+            },
             cgroups: Vec::new(),
             writable: Vec::new(),
         };

@@ -102,7 +102,7 @@ mod tests {
             data: Data::Disk {
                 path: "/scratch/data.img".into(),
                 is_device: false,
-                options: String::new(),
+                tuning: machines::boot::DataTuning::default(),
                 folder: "/scratch/data".into(),
                 answer: "/scratch/data-source".into(),
             },

@@ -3,7 +3,7 @@
 use super::machine::{io_error, unavailable};
 use crate::order::MachineOrder;
 use images::data::DataDisk;
-use machines::boot::DATA_MOUNT_WORDS;
+use machines::boot::{DATA_MOUNT_WORDS, DataTuning};
 use machines::machine::MachineError;
 use machines::process::{Launch, ProcessError};
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub enum Data {
     /// A folder of the host.
     Folder(PathBuf),
     /// An image file or a block device, mounted on `folder`; the source of the mount is then written to `answer`.
-    Disk { path: PathBuf, is_device: bool, options: String, folder: PathBuf, answer: PathBuf },
+    Disk { path: PathBuf, is_device: bool, tuning: DataTuning, folder: PathBuf, answer: PathBuf },
 }
 
 impl Data {
@@ -38,14 +38,16 @@ impl Data {
         };
         let folder = order.scratch.join("data");
         fs::create_dir_all(&folder).map_err(io_error("making the folder for the data disk"))?;
-        let options = order.mounting.options.clone();
-        Ok(Self::Disk { path, is_device, options, folder, answer: order.scratch.join("data-source") })
+        let tuning = order.mounting.tuning.clone();
+        Ok(Self::Disk { path, is_device, tuning, folder, answer: order.scratch.join("data-source") })
     }
 
     /// A copy of an image's content in a folder, for hosts where the image cannot be mounted, if the order allows that.
     pub(crate) fn extracted(&self, order: &MachineOrder, why: &str) -> Result<Self, MachineError> {
         match self {
-            Self::Disk { path, is_device: false, options, .. } if !order.mounting.must && options.is_empty() => {
+            Self::Disk { path, is_device: false, tuning, .. }
+                if !order.mounting.must && *tuning == DataTuning::default() =>
+            {
                 Ok(Self::Folder(extract(path, &order.scratch)?))
             }
             _ => Err(unavailable(format!("its data cannot be mounted: {why}"))),
@@ -63,13 +65,14 @@ impl Data {
     pub(crate) fn mount_words(&self) -> Vec<String> {
         match self {
             Self::Folder(_) => Vec::new(),
-            Self::Disk { path, is_device, options, folder, answer } => {
+            Self::Disk { path, is_device, tuning, folder, answer } => {
                 let from = if *is_device { "" } else { "loop" };
-                let given = [from, DATA_MOUNT_WORDS, options].into_iter().filter(|words| !words.is_empty());
+                let given =
+                    [from, DATA_MOUNT_WORDS, &tuning.mount_options].into_iter().filter(|words| !words.is_empty());
                 let options = given.collect::<Vec<_>>().join(",");
                 let script = ["sh", "-c", ENTER, "enter"].map(str::to_owned);
                 let disk = [text(path), text(folder), options, text(answer)];
-                script.into_iter().chain(disk).collect()
+                script.into_iter().chain(disk).chain(tuning.of_queue()).collect()
             }
         }
     }

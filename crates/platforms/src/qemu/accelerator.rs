@@ -203,7 +203,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         console: probe.scratch.join("kvm-probe.console"),
         root: None,
         data: None,
-        mount_options: String::new(),
+        tuning: machines::boot::DataTuning::default(),
         ports: Vec::new(),
         isolation: Isolation::here().clone(),
         settings,

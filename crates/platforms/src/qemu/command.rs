@@ -9,7 +9,7 @@ use super::memory;
 use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
 use crate::placement::NodeShare;
 use crate::{affinity, join};
-use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, GuestAddress, ROOT_LABEL};
+use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, GuestAddress, ROOT_LABEL};
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
 
@@ -77,8 +77,7 @@ pub struct CommandOrder {
     pub console: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
-    /// More of ext4's options for the data, separated by commas.
-    pub mount_options: String,
+    pub tuning: DataTuning,
     /// Guest ports that must be reachable from the host.
     pub ports: Vec<u16>,
     pub isolation: Isolation,
@@ -115,7 +114,7 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
-        mount_options: order.mount_options.clone(),
+        tuning: order.tuning.clone(),
         network: guest_address(&order.settings),
     }
 }
@@ -297,6 +296,7 @@ mod tests {
     use crate::placement::NodeShare;
     use crate::qemu::isolation::{Isolation, Switch};
     use crate::qemu::settings::{Adapter, Aio, Cache, DiskSettings, Network, QemuSettings};
+    use machines::boot::DataTuning;
 
     fn order(accelerator: Accelerator, settings: QemuSettings) -> CommandOrder {
         CommandOrder {
@@ -313,7 +313,7 @@ mod tests {
             console: "/scratch/trial-0001.console".into(),
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
-            mount_options: String::new(),
+            tuning: DataTuning::default(),
             ports: vec![5432],
             isolation: Isolation { sandbox: Ok(()), user: None },
             settings,

@@ -181,7 +181,7 @@ fn command_order(
         console: order.scratch.join(format!("{}.console", order.name)),
         root: image.root_disk.clone(),
         data: Some(data),
-        mount_options: order.mounting.options.clone(),
+        tuning: order.mounting.tuning.clone(),
         ports: order.ports.clone(),
         isolation: Isolation::here().clone(),
         settings,

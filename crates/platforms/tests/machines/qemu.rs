@@ -145,7 +145,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         console: place.order.scratch.join("hanging.console"),
         root: None,
         data: None,
-        mount_options: String::new(),
+        tuning: machines::boot::DataTuning::default(),
         ports: Vec::new(),
         isolation: Isolation::here().clone(),
         settings: QemuSettings::default(),

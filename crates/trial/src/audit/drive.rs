@@ -119,7 +119,7 @@ impl Auditing<'_> {
         let order = MachineOrder {
             name: format!("audit-{}", folder.file_name().unwrap_or_default().display()),
             data: DataDisk::Image(disk.settings().mount.clone()),
-            mounting: Mounting { must: true, options: self.cell.machine.disk.mount_options.clone() },
+            mounting: Mounting { must: true, tuning: self.cell.machine.disk.tuning() },
             scratch: folder.join("machine"),
             ..self.order()
         };
@@ -212,7 +212,7 @@ impl Auditing<'_> {
             data: DataDisk::Image(PathBuf::new()),
             scratch: PathBuf::new(),
             cache: self.site.cache.clone(),
-            mounting: Mounting { must: true, options: String::new() },
+            mounting: Mounting { must: true, ..Mounting::default() },
             ports: Vec::new(),
         }
     }

@@ -28,7 +28,7 @@ fn order(hypervisor: Hypervisor, settings: LibvirtSettings) -> DomainOrder {
         agent: "/scratch/agent".into(),
         root: Some("/cache/root.ext4".into()),
         data: Some(Disk { path: "/scratch/data's.img".into(), is_device: false }),
-        mount_options: String::new(),
+        tuning: machines::boot::DataTuning::default(),
         settings,
     }
 }
