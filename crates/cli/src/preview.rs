@@ -102,7 +102,10 @@ fn windows(plan: &Plan) -> String {
             return "as long as its phases".to_owned();
         }
         let (warmup, measure) = (Duration::from_millis(load.warmup_ms.0), Duration::from_millis(load.measure_ms.0));
-        format!("{} warm-up + {} measured", span(warmup), span(measure))
+        match load.transactions {
+            Some(count) => format!("{}, at most {}", counted(count.into(), "transaction"), span(measure)),
+            None => format!("{} warm-up + {} measured", span(warmup), span(measure)),
+        }
     }));
     format!("each {}", windows.join(" or "))
 }

@@ -14,6 +14,8 @@ pub struct ActorState<W: Workload> {
     pub reacts: bool,
     /// Its users finish their work by themselves.
     pub ends: bool,
+    /// Whether its users may begin only so many transactions together ([`crate::signals::Signals::take_from_budget`]).
+    pub is_counted: bool,
     pub clients: RefCell<Clients<W::Client>>,
     /// The work that others cause for it.
     pub deferral: RefCell<Deferral<W::Input>>,
@@ -49,6 +51,7 @@ impl<W: Workload> ActorState<W> {
                 style: stream.map_or(Style::Called, |stream| Style::of(stream.pacing)),
                 reacts: actor.reacts,
                 ends: stream.is_some_and(|stream| has_end(stream, actors)),
+                is_counted: stream.is_some_and(|stream| stream.transactions.is_some()),
                 clients: RefCell::new(clients),
                 deferral: RefCell::new(Deferral::new(capacity, later, waiting)),
                 vacancy: Cell::default(),

@@ -57,7 +57,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
 ) -> Result<Driven, DriveError> {
     script::check(plan, workload.actors())?;
     let shards = shard_count(plan)?;
-    let signals = Signals::new(control);
+    let signals = Signals::new(control, workload.actors().len());
     let (notes, inbox) = channel();
     let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
     let mailboxes = mailboxes(workload, shards)?;
@@ -152,7 +152,7 @@ impl Conductor<'_> {
             let Some(start) = self.start_of_phase(inbox, threads, last, see)? else { break };
             let window = Window::of(phase, self.plan, start, last.map_or(start, |(_, window)| window.origin));
             last = Some((number, window));
-            self.signals.begin_phase(u32::try_from(threads.len()).unwrap_or(u32::MAX));
+            self.signals.begin_phase(u32::try_from(threads.len()).unwrap_or(u32::MAX), phase, self.plan);
             begin(threads, (number, window));
             let (over, is_over) = channel();
             let stalls = scope.spawn(move || stall::watch(window, &is_over));

@@ -3,7 +3,9 @@
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Tick, Together, Until};
+use crate::plan::{
+    Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Stream, Tick, Together, Until,
+};
 use engines::server::Endpoint;
 use rustix::thread::sched_getaffinity;
 use std::collections::BTreeMap;
@@ -23,15 +25,21 @@ const LATE_MS: u64 = 2_000;
 const SEED_OF_INSTANCE: u64 = 0x93CD_3A2C_8198_E269;
 
 /// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others. Users
-/// that a workload paces itself work on each database, and so do the streams of phases that end with their work.
+/// that a workload paces itself work on each database, and so do the streams of phases that end with their work, unless the load
+/// counts their transactions.
 pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let share = Generator { number: instance.into(), of: of.into() };
     let mut own = plan.clone();
     own.seed = plan.seed.wrapping_add(u64::from(instance).wrapping_mul(SEED_OF_INSTANCE));
-    let of_the_load = own.phases.iter_mut().filter(|phase| matches!(phase.until, Until::Time { .. }));
-    for stream in of_the_load.flat_map(|phase| &mut phase.streams).filter(|stream| stream.actor == OF_THE_LOAD) {
-        stream.pacing = share.of_pacing(stream.pacing);
-        stream.ramp_per_s = stream.ramp_per_s.map(|rate| rate / f64::from(share.of));
+    for phase in &mut own.phases {
+        let is_timed = matches!(phase.until, Until::Time { .. });
+        let of_the_load =
+            |stream: &&mut Stream| stream.actor == OF_THE_LOAD && (is_timed || stream.transactions.is_some());
+        phase.streams.iter_mut().filter(of_the_load).for_each(|stream| {
+            stream.transactions = stream.transactions.map(|count| share.of_count(count));
+            stream.pacing = share.of_pacing(stream.pacing);
+            stream.ramp_per_s = stream.ramp_per_s.map(|rate| rate / f64::from(share.of));
+        });
     }
     if plan.shards > 0 {
         own.shards = (plan.shards / u32::from(of)).max(1);
@@ -253,5 +261,11 @@ mod tests {
             assert_eq!(shares[0].seed, plan.seed, "the first does what one that is alone would");
             assert!(shares[1].seed != shares[2].seed && shares.iter().all(|share| share.shards == 1));
         }
+        let mut counted = DrivePlan::timed(Pacing::Clients { clients: 7 }, 0, 1_000, 1);
+        counted.phases[0].until = Until::StreamsEnd { limit_ms: 1_000 };
+        counted.phases[0].streams[0].transactions = Some(20);
+        let shares = [0, 1, 2].map(|instance| share_of(&counted, instance, 3).phases[0].streams[0]);
+        assert_eq!(shares.map(|stream| stream.transactions), [Some(7), Some(7), Some(6)]);
+        assert_eq!(shares.map(|stream| stream.pacing.clients()), [3, 2, 2]);
     }
 }

@@ -48,9 +48,7 @@ impl QueueCounts {
 
 pub struct Clients<C> {
     states: Vec<C>,
-    /// How many transactions each client still has to do; `None` where that is unlimited.
-    left: Option<Vec<u32>>,
-    /// How many clients have finished all their transactions.
+    /// How many clients have nothing more to do.
     ended: usize,
     coming: Coming,
     waiting: VecDeque<(Nanos, ClientIndex)>,
@@ -82,20 +80,7 @@ impl<C> Clients<C> {
 
     fn new(states: Vec<C>, coming: Coming, capacity: usize) -> Self {
         let waiting = VecDeque::with_capacity(capacity);
-        Self { states, left: None, ended: 0, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
-    }
-
-    /// Limits each client to this many transactions.
-    #[must_use]
-    pub fn limited_to(self, transactions: Option<u32>) -> Self {
-        Self { left: transactions.map(|count| vec![count; self.states.len()]), ..self }
-    }
-
-    /// Records that a transaction of the client has ended; returns whether it was the last.
-    fn was_last(&mut self, index: ClientIndex) -> bool {
-        let Some(left) = self.left.as_mut().and_then(|left| left.get_mut(index as usize)) else { return false };
-        *left = left.saturating_sub(1);
-        *left == 0
+        Self { states, ended: 0, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
     }
 
     /// Records that one client has nothing more to do.
@@ -103,7 +88,7 @@ impl<C> Clients<C> {
         self.ended += 1;
     }
 
-    /// True once every client has finished its transactions.
+    /// True once every client has ended.
     pub fn have_ended(&self) -> bool {
         self.ended >= self.states.len()
     }
@@ -153,14 +138,9 @@ impl<C> Clients<C> {
         self.states.get_mut(index as usize)
     }
 
-    /// Makes the client due again at `due`, unless that was its last transaction. Arrivals are left alone, because
-    /// their plan decides.
+    /// Makes the client due again at `due`. Arrivals are left alone, because their plan decides.
     pub fn due_again(&mut self, index: ClientIndex, due: Nanos, now: Nanos) {
         if let Coming::Arriving { .. } = self.coming {
-            return;
-        }
-        if self.was_last(index) {
-            self.end_one();
             return;
         }
         let Coming::Pausing(heap) = &mut self.coming else { return };
@@ -271,21 +251,6 @@ mod tests {
         clients.due_again(index, Nanos(0), Nanos(0));
         assert_eq!(clients.counts().waiting, 3, "who arrives does not come back by himself");
         assert_eq!(clients.next_coming(), Some(Nanos::from_millis(11)));
-    }
-
-    #[test]
-    fn who_has_done_everything_does_not_come_again() {
-        let mut clients = Clients::pausing(vec!["a", "b"], std::iter::repeat(Nanos(0))).limited_to(Some(2));
-        for round in 1..=2 {
-            clients.admit(Nanos(0), nobody);
-            for _ in 0..2 {
-                let index = clients.take().unwrap().1;
-                clients.due_again(index, Nanos(0), Nanos(0));
-            }
-            assert_eq!(clients.have_ended(), round == 2);
-        }
-        assert_eq!(clients.next_coming(), None);
-        assert!(clients.take().is_none());
     }
 
     #[test]

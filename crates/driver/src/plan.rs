@@ -93,6 +93,11 @@ impl Generator {
         }
     }
 
+    /// This generator's part of a number of transactions.
+    pub fn of_count(self, count: u32) -> u32 {
+        count / self.of + u32::from(self.number < count % self.of)
+    }
+
     fn share(self) -> Slice {
         Slice { shard: self.number, of: self.of }
     }

@@ -26,7 +26,7 @@ pub enum ScriptError {
     #[error("phase {phase} ends with its streams and has a warm-up; make the warm-up a phase of its own")]
     WarmUp { phase: String },
     #[error(
-        "phase {phase} counts the transactions of each user, but work that arrives at a rate has no users; give it clients"
+        "phase {phase} counts the transactions of its users, but work that arrives at a rate has no users; give it clients"
     )]
     ArrivalsCounted { phase: String },
     #[error("load generator {number} of {of} does not exist; they are numbered from 0")]

@@ -1,7 +1,7 @@
 //! How threads communicate while driving. Shards look at two flags and a count of shards with work left, and publish
 //! three counters, all relaxed atomics. Once a second, off the hot path, each sends a message.
 
-use crate::plan::Control;
+use crate::plan::{Control, DrivePlan, Phase};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,15 +13,18 @@ pub struct Signals<'a> {
     /// The number of shards whose streams have not ended.
     streams_left: AtomicU32,
     filler_over: AtomicBool,
+    /// By actor, how many transactions its users may still begin in this phase, if that is limited.
+    budgets: Vec<AtomicU64>,
 }
 
 impl<'a> Signals<'a> {
-    pub fn new(control: &'a Control) -> Self {
+    pub fn new(control: &'a Control, actors: usize) -> Self {
         Self {
             control,
             abort: AtomicBool::new(false),
             streams_left: AtomicU32::new(0),
             filler_over: AtomicBool::new(false),
+            budgets: (0..actors).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -36,8 +39,25 @@ impl<'a> Signals<'a> {
     }
 
     /// Begins a phase that this many shards will drive.
-    pub fn begin_phase(&self, shards: u32) {
+    pub fn begin_phase(&self, shards: u32, phase: &Phase, plan: &DrivePlan) {
         self.streams_left.store(shards, Ordering::Relaxed);
+        for stream in &phase.streams {
+            if let (Some(count), Some(budget)) = (stream.transactions, self.budgets.get(usize::from(stream.actor))) {
+                budget.store(plan.generator.of_count(count).into(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Takes one transaction out of what the users of this actor may do together; false if nothing is left.
+    pub fn take_from_budget(&self, actor: u16) -> bool {
+        let one_less = |left: u64| left.checked_sub(1);
+        let budget = self.budgets.get(usize::from(actor));
+        budget.is_some_and(|budget| budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok())
+    }
+
+    /// True if nothing is left to be taken.
+    pub fn is_budget_spent(&self, actor: u16) -> bool {
+        self.budgets.get(usize::from(actor)).is_none_or(|budget| budget.load(Ordering::Relaxed) == 0)
     }
 
     /// Records that the streams of one shard have ended.

@@ -156,7 +156,8 @@ impl<T: ShardTypes> Shard<'_, T> {
         let actor_state = self.actor_state(actor)?;
         let mut clients = actor_state.clients.borrow_mut();
         let (due, client, state) = clients.take()?;
-        let Some(input) = self.workload.next(state) else {
+        let may_begin = !actor_state.is_counted || self.signals.take_from_budget(actor);
+        let Some(input) = may_begin.then(|| self.workload.next(state)).flatten() else {
             clients.end_one();
             return None;
         };
@@ -173,6 +174,9 @@ impl<T: ShardTypes> Shard<'_, T> {
     fn due_again(&self, actor: u16, client: ClientIndex, done: Nanos, thinking: Nanos) {
         let Some(actor_state) = self.actor_state(actor) else { return };
         let mut clients = actor_state.clients.borrow_mut();
+        if actor_state.is_counted && self.signals.is_budget_spent(actor) {
+            return clients.end_one();
+        }
         let keying = match (actor_state.style, clients.state(client)) {
             (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
             _ => Duration::ZERO,

@@ -37,13 +37,13 @@ impl Style {
 /// The users of a stream that belong to a shard, due as the pacing says.
 pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) -> Clients<W::Client> {
     let Assignment { workload, share, seed, window, .. } = *assignment;
-    let (start, Stream { actor, pacing, transactions, ramp_per_s }) = (window.start, *stream);
+    let (start, Stream { actor, pacing, ramp_per_s, .. }) = (window.start, *stream);
     let numbers = match pacing {
         Pacing::Arrivals { .. } => share.of_all(USERS),
         _ => share.of_all(pacing.clients()),
     };
     let states = assignment.users(actor, numbers.iter().copied());
-    let clients = match pacing {
+    match pacing {
         Pacing::Clients { .. } => match ramp_per_s {
             None => Clients::pausing(states, repeat(start)),
             Some(rate) => {
@@ -63,8 +63,7 @@ pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) 
             let plan = Arrivals::new(chance, per_second, process, start, share);
             Clients::arriving(states, plan, (ARRIVALS_WAITING_MAX / share.of as usize).max(1))
         }
-    };
-    clients.limited_to(transactions)
+    }
 }
 
 /// The users of a reacting actor that belong to this shard.

@@ -29,7 +29,7 @@ pub struct Stream {
     /// The index of the actor in the workload.
     pub actor: u16,
     pub pacing: Pacing,
-    /// Each user stops after this many.
+    /// Its users end once they have begun this many together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u32>,
     /// How many clients begin to work in each second; all at once if it is absent.

@@ -406,6 +406,10 @@ impl<'a> Deciding<'a> {
         self.refuse_stray(&load, "process", pacing == "arrivals", "arrivals");
         self.refuse_stray(&load, "sessions", pacing != "clients", "terminals or arrivals");
         self.refuse_stray(&load, "peak", peak, "clients = \"peak\"");
+        self.refuse_stray(&load, "transactions", pacing == "clients" && !peak, "a number of clients");
+        if load.contains_key("transactions") && load.get("warmup") != Some(&Value::from(0)) {
+            self.tell("load.warmup", "given", "\"0s\", because transactions are counted from the first one on");
+        }
         let mut load = self.with_repeats(load);
         let terminals = load.get("terminals").and_then(Value::as_u64);
         if let (Some(terminals), Some(sessions)) = (terminals, load.get("sessions").and_then(Value::as_u64))

@@ -142,6 +142,9 @@ pub const LOAD: &[Key] = keys! {
     sessions = "", Holds::Integer { min: 1, max: SESSIONS_MAX },
         "sessions shared by terminals or arrivals: 64 unless given, but not more than terminals; work that finds \
          none free waits, and that counts as response";
+    transactions = "", Holds::Integer { min: 1, max: 1_000_000_000 },
+        "a load by count: it ends once the clients of a machine have done this many together; warmup is then \"0s\", and \
+         measure is the longest that it may take";
     warmup, Holds::Span { min_ms: 0, max_ms: DAY_MS }, "how long the load runs before it is measured";
     measure, Holds::Span { min_ms: 1000, max_ms: DAY_MS }, "how long the load is measured";
     shards = "0", Holds::Integer { min: 0, max: 1024 },
@@ -162,8 +165,18 @@ pub const LOAD: &[Key] = keys! {
 };
 
 /// Keys of `[load]` that say who works and for how long.
-pub const OFFERED: [&str; 9] =
-    ["clients", "terminals", "arrivals", "ramp_rate", "process", "sessions", "warmup", "measure", "peak"];
+pub const OFFERED: [&str; 10] = [
+    "clients",
+    "terminals",
+    "arrivals",
+    "ramp_rate",
+    "process",
+    "sessions",
+    "transactions",
+    "warmup",
+    "measure",
+    "peak",
+];
 
 /// The keys of `[load]` beside a workload.
 pub fn load_keys(has_own_phases: bool) -> Vec<Key> {

@@ -104,6 +104,8 @@ pub struct Load {
     pub offered: Offered,
     /// Clients that begin in each second.
     pub ramp_rate: Option<f64>,
+    /// The load ends once the clients of a machine have done this many; the measured time is then the longest it may take.
+    pub transactions: Option<u32>,
     /// Zero, like the measured time, for a workload with phases of its own.
     pub warmup_ms: Span,
     pub measure_ms: Span,
@@ -165,6 +167,8 @@ struct LoadTable {
     arrivals: Option<f64>,
     #[serde(default)]
     ramp_rate: Option<f64>,
+    #[serde(default)]
+    transactions: Option<u32>,
     #[serde(default)]
     process: ArrivalProcess,
     #[serde(default)]
@@ -234,8 +238,19 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
     };
     let limit = table.max_other_cpu.zip(table.max_repeats);
     let other_load = limit.map(|(max_other_cpu, max_repeats)| OtherLoadLimit { max_other_cpu, max_repeats });
-    let LoadTable { placement, ramp_rate, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
-    Ok(Load { placement, offered, ramp_rate, warmup_ms, measure_ms, shards, retries, telemetry, other_load })
+    let LoadTable { placement, ramp_rate, transactions, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
+    Ok(Load {
+        placement,
+        offered,
+        ramp_rate,
+        transactions,
+        warmup_ms,
+        measure_ms,
+        shards,
+        retries,
+        telemetry,
+        other_load,
+    })
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {

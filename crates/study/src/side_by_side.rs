@@ -42,6 +42,10 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         problems.push(problem("load.clients", found, expected));
     }
     problems.extend(ramp_problem(load));
+    if machine.odd.is_some() && load.contains_key("transactions") {
+        let expected = "no such key, because machine.odd needs a window of a known length";
+        problems.push(problem("load.transactions", "given", expected));
+    }
     let has_burst = machine.odd.as_ref().is_some_and(|odd| odd.load == OddLoad::Burst);
     let measured = load.get("measure").and_then(Value::as_u64).map(Span);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {

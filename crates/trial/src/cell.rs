@@ -1,7 +1,7 @@
 //! A planned cell, in the types of what it configures.
 
 use agent::protocol::Chosen;
-use driver::plan::{DrivePlan, Pacing, Phase};
+use driver::plan::{DrivePlan, Pacing, Phase, Until};
 use record::plan::Cell;
 use record::settings::SettingsError;
 use record::settings::key::ODD_WORKLOAD;
@@ -71,6 +71,10 @@ impl CellOrder {
     pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
         let mut load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
         load.streams.iter_mut().for_each(|stream| stream.ramp_per_s = self.load.ramp_rate);
+        if self.load.transactions.is_some() {
+            load.until = Until::StreamsEnd { limit_ms: self.load.measure_ms.0 };
+            load.streams.iter_mut().for_each(|stream| stream.transactions = self.load.transactions);
+        }
         let plan = DrivePlan::of(workload.script(load), seed);
         DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: self.away_limit_ms, ..plan }
     }

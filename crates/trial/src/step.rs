@@ -174,6 +174,7 @@ mod tests {
             placement,
             offered,
             ramp_rate: None,
+            transactions: None,
             warmup_ms,
             measure_ms,
             shards: 0,

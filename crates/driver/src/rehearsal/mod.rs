@@ -29,6 +29,7 @@ use record::trial::Stalls;
 use std::cell::RefCell;
 use std::ops::Deref;
 use workload::{COUNTERS, KINDS, Rehearsed};
+use workloads::workload::Workload as _;
 
 /// All virtual runs start at this moment, which is deliberately not a whole second of the clock.
 pub const START: Nanos = Nanos::from_millis(10_300);
@@ -82,7 +83,7 @@ impl<'a> Run<'a> {
     pub fn shard(&self, share: Slice, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
-        let signals = Signals::new(self.stop);
+        let signals = Signals::new(self.stop, self.workload.actors().len());
         let session_list = SessionList::of(self.workload, share, &self.plan);
         let mut opened = sessions::open(&world, &world, &session_list, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
@@ -96,7 +97,7 @@ impl<'a> Run<'a> {
             hand_on: &|second| seconds.borrow_mut().push(second),
             mailbox: None,
         };
-        signals.begin_phase(1);
+        signals.begin_phase(1, &self.plan.phases[0], &self.plan);
         let assignment = Assignment::of(self.workload, &self.plan, 0, share, window(&self.plan)).unwrap();
         let report = shard::run(&around, &assignment, &mut opened)?;
         Ok(ShardRun { report, seconds: seconds.into_inner() })

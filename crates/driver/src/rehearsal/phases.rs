@@ -62,11 +62,11 @@ fn a_phase_ends_with_its_last_transaction_and_the_next_begins_on_the_grid() {
 }
 
 #[test]
-fn each_user_stops_after_so_many_transactions() {
+fn users_end_after_so_many_transactions_together() {
     let load = Phase::timed(Pacing::Clients { clients: 3 }, 1_000, 2_000);
-    let (driven, _) = driven(&Rehearsed::default(), vec![counted("fill", 4, 5), load, counted("end", 1, 1)], 10);
+    let (driven, _) = driven(&Rehearsed::default(), vec![counted("fill", 4, 18), load, counted("end", 1, 1)], 10);
     let expected = [
-        ("fill", 0, 50, PhaseEnd::Streams, 20),
+        ("fill", 0, 50, PhaseEnd::Streams, 18),
         ("load", 1_000, 2_000, PhaseEnd::Time, 600),
         ("end", 4_000, 10, PhaseEnd::Streams, 1),
     ];

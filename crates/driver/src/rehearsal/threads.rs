@@ -7,6 +7,7 @@ use crate::plan::{Control, DriveError, DrivePlan, Pacing, Phase, Seen, Stream, T
 use crate::script::ScriptError;
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
+use record::script::PhaseEnd;
 use std::os::fd::BorrowedFd;
 
 /// Opens in-process sessions whose statements end as the function decides.
@@ -133,6 +134,19 @@ fn who_is_done_before_others_keeps_the_database_busy_and_nothing_of_that_counts(
     let scored: Vec<u64> = driven.facts.phases.iter().map(|phase| phase.kinds[0].committed).collect();
     assert_eq!((scored, driven.facts.whole_run[0].committed), (vec![6, 6], 12));
     assert_eq!(driven.seconds.iter().map(|second| second.ended).sum::<u64>(), 12);
+}
+
+#[test]
+fn threads_do_a_counted_load_together() {
+    for (clients, count) in [(4, 1_001), (4, 3)] {
+        let stream = Stream { transactions: Some(count), ..Stream::of(0, Pacing::Clients { clients }) };
+        let until = Until::StreamsEnd { limit_ms: 60_000 };
+        let phase = Phase { name: "load".to_owned(), warmup_ms: 0, until, streams: vec![stream] };
+        let plan = DrivePlan { shards: 2, ..DrivePlan::of(vec![phase], 7) };
+        let driven = drive(&Rehearsed::default(), &Idle(|| Ok(())), &plan, &Control::default(), &mut |_| {}).unwrap();
+        let [phase] = &driven.facts.phases[..] else { panic!("{:?}", driven.facts.phases) };
+        assert_eq!((phase.ended, driven.facts.whole_run[0].committed), (PhaseEnd::Streams, count.into()));
+    }
 }
 
 #[test]

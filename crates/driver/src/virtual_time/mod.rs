@@ -41,13 +41,14 @@ pub fn rehearse<W: Workload>(
     let workload = &Timed(workload);
     script::check(plan, workload.actors())?;
     let world = World::new(false, service.script(plan.seed));
-    let (here, signals, published) = (Slice { shard: 0, of: 1 }, Signals::new(control), Published::default());
+    let signals = Signals::new(control, workload.actors().len());
+    let (here, published) = (Slice { shard: 0, of: 1 }, Published::default());
     let session_list = SessionList::of(workload, here.of_generator(plan.generator), plan);
     let mut opened = sessions::open(&world, &world, &session_list, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {
         see(Seen::Ready);
-        signals.begin_phase(here.of);
+        signals.begin_phase(here.of, phase, plan);
         let window = Window::of(phase, plan, on_grid(origin, world.now(), false), origin);
         let gathering = Gathering::new(Names::of(workload), window, 1);
         let watch = Watch::new(window, slice::from_ref(&published), &signals, gathering);

@@ -179,12 +179,12 @@ fn each_phase_of_a_script_waits_to_be_told_its_start() {
     assert!(matches!(loaded, Reply::Loaded { .. }), "{loaded:?}");
 
     let load = Phase::timed(Pacing::Clients { clients: 2 }, 0, 1_000);
-    let of_each = |name: &str, transactions| {
+    let counted = |name: &str, transactions| {
         let stream = Stream { transactions: Some(transactions), ..load.streams[0] };
         let until = Until::StreamsEnd { limit_ms: 60_000 };
         Phase { name: name.to_owned(), warmup_ms: 0, until, streams: vec![stream] }
     };
-    let plan = DrivePlan::of(vec![of_each("fill", 5), load.clone(), of_each("settle", 3)], 1);
+    let plan = DrivePlan::of(vec![counted("fill", 10), load.clone(), counted("settle", 6)], 1);
     let plan = DrivePlan { together: Some(Together { tail_s: 0 }), ..plan };
     let (mut told, mut seconds) = (Vec::new(), Vec::new());
     let driven = answered(&mut link, &Request::Drive { workload, plans: vec![plan] }, |aside, link| match aside {

@@ -112,7 +112,9 @@ impl Workload for MadeUp {
     fn script(&self, load: Phase) -> Vec<Phase> {
         let of_each = |name: &str, count: u32| {
             let customers = load.streams.iter().filter(|stream| stream.actor == CUSTOMERS);
-            let streams = customers.map(|stream| Stream { transactions: Some(count), ..*stream }).collect();
+            let streams = customers
+                .map(|stream| Stream { transactions: Some(count * stream.pacing.clients()), ..*stream })
+                .collect();
             let until = Until::StreamsEnd { limit_ms: PHASE_LIMIT_MS };
             Phase { name: name.to_owned(), warmup_ms: 0, until, streams }
         };
