@@ -17,10 +17,20 @@ pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     let beside = if has_own_phases(plan) { " besides the phases" } else { "" };
     extent.extend(expected.map(|expected| format!("about {}{beside}", span(expected))));
     format!(
-        "{}\n{}\n",
+        "{}\n{}\n{}",
         wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
-        wrapped(&extent.join(DOT), "  ")
+        wrapped(&extent.join(DOT), "  "),
+        skipped_changes(plan)
     )
+}
+
+/// A line for each change of an ablation that its platform cannot make.
+fn skipped_changes(plan: &Plan) -> String {
+    let skipped = plan.ablation.iter().flat_map(|ablation| &ablation.changes).filter_map(|change| {
+        let why = change.skipped.as_ref()?;
+        Some(format!("{}\n", wrapped(&format!("skipped: {}, because {why}", change.name), "  ")))
+    });
+    skipped.collect()
 }
 
 /// The same for audits without trials; the plan has a trial of each cell to be audited.

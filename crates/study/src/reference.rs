@@ -39,11 +39,11 @@ set = { "machine.disk.size" = "10GiB" }
 "load.clients" = [1, 4]
 "#;
 
-const ABLATION_HEAD: &str = r#"
+const ABLATION_HEAD: &str = r"
 # One change at a time (optional): each change of a contender becomes a contender of its own, and the report has its effect.
 # What the contender's platform cannot do is skipped and told.
 # [ablation]
-"#;
+";
 
 const CHANGE: &str = r#"#
 # A change: a name, and keys of any table as a contender has them.
