@@ -28,6 +28,7 @@ bakeoff() {
             NEW|after|new/*) word=runs/20260102T000000Z-recorded ;;
             CODE) word=host-busy ;;
             ID) word=work ;;
+            FILE) word=studies/published/monster-vm/published.toml ;;
             MEASURE) word=throughput ;;
             WORKLOAD) word=sysbench-oltp ;;
             kvm) word=other ;;
