@@ -3,6 +3,7 @@
 //! Absolute times tell only about the machine, so each race ends in a ratio. Nothing of ours is linked here: the
 //! release binary is raced as users run it, and spoken to through its agent's protocol.
 
+mod ablation;
 mod bar;
 mod boot;
 mod brokerage;
@@ -113,6 +114,11 @@ pub enum Race {
         #[arg(long, default_value_t = 200)]
         commits: u32,
     },
+    /// Whether an ablation names a planted effect of a fifth, and nothing else: a guest with six changes, so many times
+    Ablation {
+        #[arg(long, default_value_t = 10)]
+        rounds: u32,
+    },
     /// From start to the first transaction on each platform, and bytes over ssh within measured windows
     Platforms {
         #[arg(long, default_value_t = 5)]
@@ -167,6 +173,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         }
         Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
         Race::DecisionSupport { rounds } => decision_support::race(&ground()?, *rounds),
+        Race::Ablation { rounds } => ablation::race(&ground()?, *rounds),
         Race::Disk { rounds, commits } => disk::race(root, *rounds, *commits),
         Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
         Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
