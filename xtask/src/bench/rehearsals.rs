@@ -17,13 +17,26 @@ pub fn time(ground: &Ground, rounds: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A study that cannot be rehearsed on a smaller host than it is meant for.
-const FOR_A_LARGE_HOST: &str = "monster-vm.toml";
+/// Studies that cannot be rehearsed on a smaller host than they are meant for.
+const FOR_A_LARGE_HOST: &str = "-full";
+/// A file of published figures is no study.
+const FIGURES: &str = "published";
 
 fn studies(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))?;
-    let mut studies = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
-    studies.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with(FOR_A_LARGE_HOST));
+    let mut studies = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            studies.extend(self::studies(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "toml")
+            && name != FIGURES
+            && !name.ends_with(FOR_A_LARGE_HOST)
+        {
+            studies.push(path);
+        }
+    }
     studies.sort();
     Ok(studies)
 }

@@ -4,16 +4,28 @@ use crate::setting::{Place, text};
 use record::trial::Outcome;
 use std::path::{Path, PathBuf};
 
-/// A study that asks for more than any host of ours has. Its plan is tested beside the planner.
-const FOR_A_LARGE_HOST: &str = "monster-vm.toml";
+/// Studies that ask for more than any host of ours has. Their plans are tested beside the planner.
+const FOR_A_LARGE_HOST: &str = "-full";
 
 fn studies() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
-    let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
-    files.retain(|path| !path.ends_with(FOR_A_LARGE_HOST));
+    let mut files = files_in(&folder);
+    files.retain(|path| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        path.extension().is_some_and(|extension| extension == "toml")
+            && name != FIGURES
+            && !name.ends_with(FOR_A_LARGE_HOST)
+    });
     files.sort();
     files
+}
+
+/// A file of published figures is no study.
+const FIGURES: &str = "published";
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
 }
 
 #[test]

@@ -14,32 +14,40 @@ fn host() -> Host {
     Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
 }
 
-/// A study for a host of this shape.
-const FOUR_SOCKETS: &str = "monster-vm.toml";
+/// A study for a host of four sockets with 15 cores of two threads each.
+const FOUR_SOCKETS: &str = "published/monster-vm/monster-vm-full.toml";
+/// The ending of studies for hosts that are larger than the smallest one.
+const FULL: &str = "-full.toml";
+/// Files of published figures, which are no studies.
+const FIGURES: &str = "published.toml";
 
-/// What the kernel reports of four sockets with 15 cores of two threads each, second threads numbered last.
-fn four_sockets() -> Host {
-    const CORES: usize = 60;
-    const CORES_OF_A_SOCKET: usize = 15;
+/// What the kernel reports of these sockets, with as many cores of two threads each; second threads are numbered last.
+fn two_threads_each(sockets: usize, cores_each: usize, memory_bytes: u64) -> Host {
     let root = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         let file = root.path().join("sys/devices/system").join(path);
         std::fs::create_dir_all(file.parent().expect("a folder")).expect("its folder");
         std::fs::write(file, format!("{text}\n")).expect("a file");
     };
-    write("cpu/online", "0-119");
-    for cpu in 0..2 * CORES {
-        let core = cpu % CORES;
-        write(&format!("cpu/cpu{cpu}/topology/core_cpus_list"), &format!("{core},{}", core + CORES));
+    let cores = sockets * cores_each;
+    write("cpu/online", &format!("0-{}", 2 * cores - 1));
+    for cpu in 0..2 * cores {
+        let core = cpu % cores;
+        write(&format!("cpu/cpu{cpu}/topology/core_cpus_list"), &format!("{core},{}", core + cores));
     }
-    for socket in 0..4 {
-        let first = socket * CORES_OF_A_SOCKET;
-        let cpus = |first: usize| format!("{first}-{}", first + CORES_OF_A_SOCKET - 1);
-        write(&format!("node/node{socket}/cpulist"), &format!("{},{}", cpus(first), cpus(first + CORES)));
-        write(&format!("node/node{socket}/meminfo"), &format!("Node {socket} MemTotal:       264241152 kB"));
+    for socket in 0..sockets {
+        let first = socket * cores_each;
+        let cpus = |first: usize| format!("{first}-{}", first + cores_each - 1);
+        write(&format!("node/node{socket}/cpulist"), &format!("{},{}", cpus(first), cpus(first + cores)));
+        let kib = memory_bytes / 1024 / sockets as u64;
+        write(&format!("node/node{socket}/meminfo"), &format!("Node {socket} MemTotal:       {kib} kB"));
     }
     let topology = Topology::read(root.path()).expect("a topology");
-    Host { topology, memory_bytes: 1 << 40, huge_pages: HugePages::default() }
+    Host { topology, memory_bytes, huge_pages: HugePages::default() }
+}
+
+fn four_sockets() -> Host {
+    two_threads_each(4, 15, 1 << 40)
 }
 
 fn folder() -> PathBuf {
@@ -47,12 +55,30 @@ fn folder() -> PathBuf {
 }
 
 fn plan(name: &str, text: &str) -> Plan {
-    let problems = |problems: Vec<study::Problem>| panic!("{}", study::render(&problems, name));
     let host = if name == FOUR_SOCKETS { four_sockets() } else { host() };
+    plan_on(&host, name, text).unwrap_or_else(|problems| panic!("{}", study::render(&problems, name)))
+}
+
+fn plan_on(host: &Host, name: &str, text: &str) -> Result<Plan, Vec<study::Problem>> {
     // The analysis knows the codes.
     let codes = vec![FindingCode { name: "storage-differs", acceptable: true }];
     let catalogs = Catalogs { codes, ..Catalogs::standard() };
-    study::plan(name, text, Against::Baseline, &catalogs, &host).unwrap_or_else(problems)
+    study::plan(name, text, Against::Baseline, &catalogs, host)
+}
+
+/// The names of all study files, from the studies' folder.
+fn names() -> Vec<String> {
+    fn files_in(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let paths = entries.flatten().map(|entry| entry.path());
+        paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+    }
+    let root = folder();
+    let files = files_in(&root).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let relative = files.filter_map(|path| Some(path.strip_prefix(&root).ok()?.display().to_string()));
+    let mut names: Vec<String> = relative.filter(|name| !name.ends_with(FIGURES)).collect();
+    names.sort_unstable();
+    names
 }
 
 fn read(name: &str) -> String {
@@ -61,33 +87,61 @@ fn read(name: &str) -> String {
 
 #[test]
 fn every_study_can_be_planned() {
-    let mut planned = Vec::new();
-    for entry in std::fs::read_dir(folder()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            assert!(!plan(&name, &read(&name)).trials.is_empty());
-            planned.push(name);
-        }
+    let planned = names();
+    for name in planned.iter().filter(|name| !name.ends_with(FULL)) {
+        assert!(!plan(name, &read(name)).trials.is_empty(), "{name}");
     }
     for name in [
         "aa-native.toml",
-        "brokerage-consolidation.toml",
         "brokerage-native-vs-vm.toml",
-        "decision-support-consolidation.toml",
         "decision-support-ds-native-vs-vm.toml",
         "decision-support-h-native-vs-vm.toml",
         "mariadb-native-vs-vm.toml",
         "platforms-side-by-side.toml",
         "postgres-native-vs-containers.toml",
         "postgres-native-vs-vm.toml",
+        "published/consolidation-minimum/consolidation-minimum-small.toml",
+        "published/hypervisor-bake-off/hypervisor-bake-off-small.toml",
+        "published/monster-vm/monster-vm-small.toml",
+        "published/oltp-consolidation/oltp-consolidation-small.toml",
+        "published/order-entry-vs-native/order-entry-vs-native-ablation-small.toml",
+        "published/order-entry-vs-native/order-entry-vs-native-small.toml",
         "quickstart.toml",
         "reference.toml",
-        "slob-native-vs-vm.toml",
-        "sysbench-native-vs-vm.toml",
     ] {
         assert!(planned.iter().any(|other| other == name), "{name} is not there");
     }
+}
+
+/// On each host either the plan in a line, or what the host lacks.
+#[test]
+fn studies_for_large_hosts_are_planned_there_and_refused_elsewhere() {
+    let hosts = [
+        ("2 CPUs, 24 GiB", Host { memory_bytes: 24 << 30, ..host() }),
+        ("16 CPUs, 64 GiB", two_threads_each(2, 4, 64 << 30)),
+        ("64 CPUs, 256 GiB", two_threads_each(2, 16, 256 << 30)),
+        ("240 CPUs, 2 TiB", two_threads_each(4, 30, 2 << 40)),
+    ];
+    let mut told = Vec::new();
+    for name in names().iter().filter(|name| name.ends_with(FULL)) {
+        let file = name.rsplit('/').next().unwrap();
+        told.push(file.to_owned());
+        for (host, known) in &hosts {
+            told.push(match plan_on(known, name, &read(name)) {
+                Ok(plan) => {
+                    let hours = study::estimate(&plan).total_ms / 3_600_000;
+                    let skipped = plan.ablation.iter().flat_map(|ablation| &ablation.changes);
+                    let skipped: Vec<&str> =
+                        skipped.filter(|change| change.skipped.is_some()).map(|change| change.name.as_str()).collect();
+                    let skipped =
+                        if skipped.is_empty() { String::new() } else { format!(", without {}", skipped.join(" and ")) };
+                    format!("  {host}: {} cells, {} trials, {hours} h{skipped}", plan.cells.len(), plan.trials.len())
+                }
+                Err(problems) => format!("  {host}: {}", study::render(&problems[..1], file).trim_end()),
+            });
+        }
+    }
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 /// The sizes of the published study, on the cores that it had them on.
