@@ -15,7 +15,8 @@ const DOT: &str = " · ";
 pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     let mut extent = vec![trials(plan), windows(plan)];
     let beside = if has_own_phases(plan) { " besides the phases" } else { "" };
-    extent.extend(expected.map(|expected| format!("about {}{beside}", span(expected))));
+    let at_most = if is_counted(plan) { "at most " } else { "" };
+    extent.extend(expected.map(|expected| format!("{at_most}about {}{beside}", span(expected))));
     format!(
         "{}\n{}\n{}",
         wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
@@ -123,6 +124,11 @@ fn windows(plan: &Plan) -> String {
 /// Whether any trial lasts as long as its workload has work.
 fn has_own_phases(plan: &Plan) -> bool {
     planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.offered == Offered::OwnPhases)
+}
+
+/// Whether any trial may end earlier than its window.
+fn is_counted(plan: &Plan) -> bool {
+    planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.transactions.is_some())
 }
 
 /// "1 block", "5 blocks".
