@@ -1,8 +1,8 @@
 //! `[ablation]`: single changes to one contender, each of which becomes a contender of its own.
 
 use crate::catalogs::Catalogs;
-use crate::cells::{Named, named};
 use crate::keys::ABLATION;
+use crate::named::{Named, named};
 use crate::overrides::{Tables, overlap};
 use crate::problems::{Problem, below, quoted};
 use crate::source::{Leaf, WrittenAblation};

@@ -16,6 +16,7 @@ mod decide;
 mod disk;
 mod estimate;
 mod keys;
+mod named;
 mod only;
 mod overrides;
 mod plan;
