@@ -15,8 +15,7 @@ const DOT: &str = " · ";
 pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     let mut extent = vec![trials(plan), windows(plan)];
     let beside = if has_own_phases(plan) { " besides the phases" } else { "" };
-    let at_most = if is_counted(plan) { "at most " } else { "" };
-    extent.extend(expected.map(|expected| format!("{at_most}about {}{beside}", span(expected))));
+    extent.extend(expected.map(|expected| format!("{} {}{beside}", about(plan), span(expected))));
     format!(
         "{}\n{}\n{}",
         wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
@@ -126,9 +125,10 @@ fn has_own_phases(plan: &Plan) -> bool {
     planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.offered == Offered::OwnPhases)
 }
 
-/// Whether any trial may end earlier than its window.
-fn is_counted(plan: &Plan) -> bool {
-    planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.transactions.is_some())
+/// The word before an estimate of time: a load by count may end earlier than its window.
+pub fn about(plan: &Plan) -> &'static str {
+    let is_counted = planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.transactions.is_some());
+    if is_counted { "at most about" } else { "about" }
 }
 
 /// "1 block", "5 blocks".

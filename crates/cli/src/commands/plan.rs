@@ -74,7 +74,7 @@ fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
     }
     let estimate = study::estimate(plan);
     let driving = Duration::from_millis(estimate.driving_ms);
-    writeln!(text, "\nabout {} in all, {} of it under load", span(expected), span(driving))?;
+    writeln!(text, "\n{} {} in all, {} of it under load", preview::about(plan), span(expected), span(driving))?;
     write_repeats(&mut text, plan, &estimate)?;
     write_precision(&mut text, plan)?;
     Ok(text)
