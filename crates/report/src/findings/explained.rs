@@ -180,7 +180,7 @@ const ALL: &[Explained] = &[
     explained(
         "host-busy",
         "Consistency of the comparison",
-        "Other processes used the host's CPUs while a trial was measured.",
+        "Other processes used the host's CPUs while a trial was measured, or while an audit measured what a commit costs.",
         "Measure on a quiet host. `load.max_other_cpu` repeats disturbed trials by itself.",
     ),
     explained(
