@@ -184,6 +184,16 @@ fn machines_may_be_done_at_different_times_if_their_load_ends_with_its_work() {
     let told = skew::of_trial(trial).apart;
     assert!(matches!(told, Apart::Known { start_ms, end_ms: None, .. } if start_ms < 5.0), "{told:?}");
     assert_eq!(unlike::of_trial(trial), None);
+    let with_memory = |bytes: [u64; 3]| {
+        let mut trial = trial.clone();
+        for (machine, bytes) in trial.machines.iter_mut().zip(bytes) {
+            let facts = machine.record.machine.as_mut().unwrap();
+            facts.inside.insert("memory.total_bytes".to_owned(), Fact::known(bytes.to_string()));
+        }
+        unlike::of_trial(&trial).map(|unlike| unlike.properties.len())
+    };
+    assert_eq!(with_memory([491_786_240, 491_790_336, 491_786_240]), None, "a page more");
+    assert_eq!(with_memory([491_786_240, 495_790_336, 491_786_240]), Some(1));
 }
 
 #[test]

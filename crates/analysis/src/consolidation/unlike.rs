@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Facts that a machine reports about itself and that its shape decides.
-const SHAPE: [&str; 2] = ["cpu.threads", "memory.total_bytes"];
+const SHAPE: [&str; 2] = ["cpu.threads", MEMORY];
+const MEMORY: &str = "memory.total_bytes";
+/// Kernels of equal guests keep a few pages more or less for themselves when they boot.
+const MEMORY_TOLERANCE: f64 = 0.001;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unlike {
@@ -29,13 +32,22 @@ pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
             seen.entry(name).or_default().entry(value).or_default().push(number);
         }
     }
-    let differing = seen.into_iter().filter(|(_, values)| values.len() > 1);
+    let differing =
+        seen.into_iter().filter(|(name, values)| values.len() > 1 && !(name == MEMORY && are_close(values)));
     let property = |(name, values): (String, BTreeMap<String, Vec<u32>>)| {
         let values = values.into_iter().map(|(value, machines)| OfMachines { value, machines }).collect();
         Property { name, values }
     };
     let properties: Vec<Property> = differing.map(property).collect();
     (!properties.is_empty()).then_some(Unlike { trial: trial.record.id, properties })
+}
+
+fn are_close(values: &BTreeMap<String, Vec<u32>>) -> bool {
+    let numbers: Option<Vec<u64>> = values.keys().map(|value| value.parse().ok()).collect();
+    let Some((least, most)) = numbers.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?))) else {
+        return false;
+    };
+    (most - least) as f64 <= MEMORY_TOLERANCE * most as f64
 }
 
 /// Everything that must be alike, by name. What is unknown about a machine is left out.
