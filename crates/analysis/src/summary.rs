@@ -196,6 +196,15 @@ mod tests {
     }
 
     #[test]
+    fn the_file_of_a_run_with_several_machines_can_be_read_again() {
+        for run in [synthetic::consolidated::run(3, None), synthetic::neighbour::run(3, &["burst"])] {
+            let analysis = analyse(&run);
+            let again: Analysis = serde_json::from_str(&serde_json::to_string(&analysis).unwrap()).unwrap();
+            assert_eq!(again.findings.len(), analysis.findings.len());
+        }
+    }
+
+    #[test]
     fn a_run_without_any_trial_has_nothing_but_findings() {
         let mut run = synthetic::run(3);
         run.trials.clear();

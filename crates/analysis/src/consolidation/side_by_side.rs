@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// Plain readings of one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SideBySide {
-    pub machines: usize,
     pub minimum: f64,
     pub sum: f64,
     pub mean: f64,
@@ -28,7 +27,6 @@ pub fn of(machines: &[f64]) -> Option<SideBySide> {
     let minimum = machines.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = machines.iter().copied().fold(0.0, f64::max);
     usable.then(|| SideBySide {
-        machines: machines.len(),
         minimum,
         sum,
         mean: sum / count,
