@@ -27,6 +27,7 @@ pub mod key {
     pub const CLIENTS: &str = "load.clients";
     pub const WARMUP: &str = "load.warmup";
     pub const MEASURE: &str = "load.measure";
+    pub const TRANSACTIONS: &str = "load.transactions";
     pub const MAX_OTHER_CPU: &str = "load.max_other_cpu";
     pub const MAX_REPEATS: &str = "load.max_repeats";
     /// The kind in `platform`, `engine` and `workload`, and in the odd machine's workload.

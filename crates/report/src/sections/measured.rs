@@ -23,7 +23,7 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let facts = [
         ("Database", database(analysis, &all)),
         ("Workload", workload(plan, &all)),
-        ("Load", load(plan, analysis)),
+        ("Load", load(plan, &all, analysis)),
         ("Machine", machine(plan, &all)),
         ("Platforms", platforms(plan, analysis)),
         ("Design", design(plan, &all)),
@@ -90,10 +90,16 @@ fn workload(plan: &Plan, all: &Decided<'_>) -> String {
 /// The most keys of a workload that are shown; the rest is in the appendix.
 const MOST_KEYS: usize = 5;
 
-fn load(plan: &Plan, analysis: &Analysis) -> String {
+/// The value of `load.clients` that asks for the peak.
+const PEAK: &str = "peak";
+
+fn load(plan: &Plan, all: &Decided<'_>, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
     let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
-    let source = clients(&drivers).unwrap_or_else(|| distinct(sources.iter().map(String::as_str)).join(" or "));
+    let known = || clients(&drivers).unwrap_or_else(|| distinct(sources.iter().map(String::as_str)).join(" or "));
+    // Each trial has its own number.
+    let peak = all.value(key::CLIENTS, str::to_owned).filter(|value| value == PEAK);
+    let source = peak.map_or_else(known, |_| "as many clients as get most done, looked for in each trial".to_owned());
     let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
     let places = distinct(places).join(" or ");
     let is_machine_known = !plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
@@ -151,6 +157,9 @@ fn design(plan: &Plan, all: &Decided<'_>) -> String {
     let cells = plan.cells.len();
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let blocks = format!("{} of {} in random order", plural(plan.blocks as usize, "block"), plural(cells, "trial"));
+    if let Some(count) = all.number(key::TRANSACTIONS, format::count) {
+        return joined([Some(blocks), Some(format!("each until {count} transactions were done on a machine"))]);
+    }
     let warmup = all.number(key::WARMUP, |length_ms| format!("{} of warm-up", format::span(length_ms)));
     let measure = all.number(key::MEASURE, |length_ms| format!("{} measured", format::span(length_ms)));
     joined([Some(blocks), warmup, measure])
