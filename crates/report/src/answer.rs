@@ -8,6 +8,7 @@ use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
+use std::cmp::Reverse;
 
 /// The parts of an answer, in the order in which they are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -71,7 +72,10 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     }
     // For a machine that is set apart, the answer is its effect on the others.
     let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));
-    let minima = analysis.consolidation.iter().map(of_cell);
+    // The most machines first: where only a few answers are shown, each contender is among them.
+    let mut side_by_side: Vec<_> = analysis.consolidation.iter().collect();
+    side_by_side.sort_by_key(|one| Reverse(one.machines));
+    let minima = side_by_side.into_iter().map(of_cell);
     minima.chain(analysis.comparisons.iter().map(|one| of_comparison(analysis, one))).collect()
 }
 

@@ -16,7 +16,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.extend(beside.tables.iter().map(|own| Block::Table(table(own))));
     let rows = beside.tables.iter().flat_map(|own| &own.rows);
     let missing = rows.filter_map(|row| Some(format!("{}: {}.", row.label, row.why.as_ref()?)));
-    let not_compared: Vec<String> = beside.not_compared.iter().cloned().chain(missing).collect();
+    let mut not_compared: Vec<String> = beside.not_compared.iter().cloned().chain(missing).collect();
+    // A row of the same name may stand in two tables.
+    not_compared.dedup();
     if !not_compared.is_empty() {
         blocks.push(Block::Heading { level: 3, text: "What cannot be compared".to_owned() });
         blocks.push(Block::List(not_compared));
