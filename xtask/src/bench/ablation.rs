@@ -32,8 +32,8 @@ table_size = 1_000
 
 [load]
 clients = 2
-warmup  = "2s"
-measure = "8s"
+warmup  = "1s"
+measure = "5s"
 
 [[contender]]
 name     = "vm"
