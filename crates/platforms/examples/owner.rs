@@ -8,7 +8,7 @@
 use images::data::DataDisk;
 use machines::scratch::Scratch;
 use platforms::credentials::Credentials;
-use platforms::order::{MachineOrder, Mounting};
+use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::{Policy, Topology, place};
 use platforms::platform::OpenOrder;
 use std::io::Read;
@@ -35,7 +35,7 @@ fn main() {
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
         mounting: Mounting::default(),
-        ports: Vec::new(),
+        reached: Reached::default(),
     };
     let table = serde_json::from_str(table).unwrap();
     let open = OpenOrder {

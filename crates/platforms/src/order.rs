@@ -5,6 +5,7 @@ use crate::placement::Place;
 pub use machines::boot::DataTuning;
 use machines::cgroup::CpuTime;
 use machines::machine::MachineError;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 /// The recorded value for memory that is bound to no node.
@@ -32,8 +33,22 @@ pub struct MachineOrder {
     pub scratch: PathBuf,
     /// Folder of answers remembered between runs, such as whether KVM works here.
     pub cache: PathBuf,
-    /// Ports inside that must be reachable from the host, for load from outside.
+    pub reached: Reached,
+}
+
+/// How servers in a machine are reached by load from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// The address of this host, where the machine has none of its own: loopback, unless the load comes from other hosts.
+    pub address: IpAddr,
+    /// Ports inside that must be reachable.
     pub ports: Vec<u16>,
+}
+
+impl Default for Reached {
+    fn default() -> Self {
+        Self { address: Ipv4Addr::LOCALHOST.into(), ports: Vec::new() }
+    }
 }
 
 /// How the data are mounted, if they are on a disk.

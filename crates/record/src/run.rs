@@ -10,7 +10,7 @@ use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::telemetry::Series;
 use crate::telemetry_files;
 use crate::together;
-use crate::trial::TrialRecord;
+use crate::trial::{LoadHostFacts, TrialRecord};
 use crate::{agreement, bounds, coherence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -58,6 +58,11 @@ impl StoredTrial {
     /// The parts with facts about single machines: each of several machines, or the trial itself.
     pub fn each_machine(&self) -> &[Self] {
         if self.machines.is_empty() { std::slice::from_ref(self) } else { &self.machines }
+    }
+
+    /// The hosts that the load came from; each is listed for each machine that it drove.
+    pub fn load_hosts(&self) -> impl Iterator<Item = &LoadHostFacts> {
+        self.each_machine().iter().flat_map(|machine| &machine.record.load_hosts)
     }
 
     /// The parts with facts about single databases of this machine: each of several databases, or the machine itself.

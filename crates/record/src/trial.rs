@@ -36,6 +36,9 @@ pub struct TrialRecord {
     pub server: Option<ServerFacts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverFacts>,
+    /// The hosts that the load came from, if that was not this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_hosts: Vec<LoadHostFacts>,
     /// The host's state at both ends of the measured window. Absent from records of old versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_state: Option<HostState>,
@@ -65,6 +68,7 @@ impl TrialRecord {
             machine: None,
             server: None,
             driver: None,
+            load_hosts: Vec::new(),
             host_state: None,
             other_load: None,
             warnings: Vec::new(),
@@ -139,6 +143,22 @@ pub struct ClockReading {
     pub at: String,
     pub offset_ns: i64,
     pub round_trip_ns: u64,
+}
+
+/// A host that drove a part of the load, and its account of that.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LoadHostFacts {
+    /// As the study names it.
+    pub host: String,
+    /// The host's own view of itself.
+    pub inside: Facts,
+    pub clock: Vec<ClockReading>,
+    /// How long after the common start it started, by its own clock: the error of its offset comes on top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_us: Option<u64>,
+    pub sessions: u32,
+    pub statements: u64,
+    pub testimony: Testimony,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::overrides::Tables;
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
-use crate::{data_size, disk};
+use crate::{data_size, disk, load_hosts};
 use platforms::catalog::DataHome;
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
@@ -146,6 +146,7 @@ impl<'a> Deciding<'a> {
         };
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
+            self.take("", load_hosts::problems(load));
         }
         if let (Some(machine), Some(load)) = (&machine, &load) {
             self.take("", side_by_side::load_problems(machine, load));

@@ -126,6 +126,12 @@ const INSTANCES_MAX: i64 = MOST_INSTANCES as i64;
 pub const LOAD: &[Key] = keys! {
     placement = "inside", Holds::Choice(&["inside", "outside"]),
         "whether the load runs in the machine beside the database, or on the host over the network";
+    from = "", Holds::Words,
+        "the hosts that the load comes from, each as ssh takes it, for placement = \"outside\": each drives an equal share; \
+         this host unless given";
+    ssh_options = "", Holds::Words, "further options for ssh to the hosts of from, such as -J and a jump host";
+    address = "", Holds::Text,
+        "the address of this host at which the hosts of from reach a server on it; unless given, the one that ssh comes from";
     clients = "", Holds::IntegerOr { min: 1, max: SESSIONS_MAX, words: &[PEAK_WORD] },
         "clients that work back to back, each with a session of its own; \"peak\" looks for the number that gets \
          most done; exactly one of clients, terminals and arrivals is given";

@@ -16,6 +16,7 @@ mod decide;
 mod disk;
 mod estimate;
 mod keys;
+mod load_hosts;
 mod named;
 mod only;
 mod overrides;
@@ -42,6 +43,6 @@ pub use problems::{Problem, render};
 pub use reference::reference;
 pub use room::{Room, other_host, places, room};
 pub use shape::{
-    Disk, Load, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table, load,
-    machine,
+    Disk, Load, LoadHost, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table,
+    load, machine,
 };

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use settings::{Bytes, Key, Problem, Share, Span};
+use std::net::IpAddr;
 
 /// `[machine]` of a cell.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -101,6 +102,8 @@ pub enum Storage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     pub placement: Placement,
+    /// The hosts that the load comes from; empty if that is this host or the machine.
+    pub from: Vec<LoadHost>,
     pub offered: Offered,
     /// Clients that begin in each second.
     pub ramp_rate: Option<f64>,
@@ -114,6 +117,16 @@ pub struct Load {
     /// True if host and machine are sampled while the load runs.
     pub telemetry: bool,
     pub other_load: Option<OtherLoadLimit>,
+}
+
+/// A host that load comes from, and how it is reached: `load.from`, `load.ssh_options` and `load.address` of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LoadHost {
+    /// As ssh takes it.
+    pub name: String,
+    pub ssh_options: Vec<String>,
+    /// The address of this host as it is reached from there; `None` if that is the one that ssh comes from.
+    pub our_address: Option<IpAddr>,
 }
 
 /// How much of the host others may use while load is measured: `load.max_other_cpu` and `load.max_repeats` of a cell.
@@ -160,6 +173,12 @@ pub struct PeakLimits {
 struct LoadTable {
     placement: Placement,
     #[serde(default)]
+    from: Vec<String>,
+    #[serde(default)]
+    ssh_options: Vec<String>,
+    #[serde(default)]
+    address: Option<IpAddr>,
+    #[serde(default)]
     clients: Option<ClientsOr>,
     #[serde(default)]
     terminals: Option<u32>,
@@ -196,6 +215,15 @@ enum ClientsOr {
 }
 
 impl LoadTable {
+    fn hosts(&self) -> Vec<LoadHost> {
+        let host = |name: &String| LoadHost {
+            name: name.clone(),
+            ssh_options: self.ssh_options.clone(),
+            our_address: self.address,
+        };
+        self.from.iter().map(host).collect()
+    }
+
     /// `None` if the table does not say what is offered, or says it twice; the study's check refuses both.
     fn offered(&self) -> Option<Offered> {
         let sessions = self.sessions;
@@ -238,9 +266,11 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
     };
     let limit = table.max_other_cpu.zip(table.max_repeats);
     let other_load = limit.map(|(max_other_cpu, max_repeats)| OtherLoadLimit { max_other_cpu, max_repeats });
+    let from = table.hosts();
     let LoadTable { placement, ramp_rate, transactions, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
     Ok(Load {
         placement,
+        from,
         offered,
         ramp_rate,
         transactions,

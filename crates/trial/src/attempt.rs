@@ -5,6 +5,7 @@ use crate::cell::CellOrder;
 use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::existing::Existing;
+use crate::generators::Generator;
 use crate::host_watch::HostWatch;
 use crate::instances::Instance;
 use crate::interrupts::Halt;
@@ -22,7 +23,7 @@ use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::{Capabilities, DataHome};
 use platforms::lease::{Lease, LeaseOrder};
-use platforms::order::{MachineOrder, Mounting};
+use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use record::event::Event;
 use record::facts::Fact;
@@ -31,7 +32,7 @@ use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::cell::Cell;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -102,6 +103,8 @@ pub(crate) struct Running<'a> {
     pub(crate) sampled_from_ns: u64,
     /// What the host did around the measured window.
     pub(crate) host: HostWatch,
+    /// Agents on the hosts that the load comes from.
+    pub(crate) generators: Vec<Generator>,
 }
 
 impl<'a> Running<'a> {
@@ -128,6 +131,7 @@ impl<'a> Running<'a> {
             instance: 0,
             sampled_from_ns: 0,
             host: HostWatch::default(),
+            generators: Vec::new(),
         })
     }
 
@@ -217,7 +221,7 @@ impl<'a> Running<'a> {
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
             mounting: Mounting { must: false, tuning: cell.machine.disk.tuning() },
-            ports: self.ports(),
+            reached: Reached { address: self.our_address()?, ports: self.ports() },
         };
         let machine = self.attempt.prepared.platform.start(&order, &|| self.pass_turn())?;
         self.record.machine = Some(MachineFacts {
@@ -231,7 +235,12 @@ impl<'a> Running<'a> {
         Ok(machine)
     }
 
-    fn name(&self) -> String {
+    /// The address of this host at which load reaches servers on it. A machine on another host has its own.
+    fn our_address(&self) -> Result<IpAddr, MachineError> {
+        if self.is_elsewhere() { Ok(Reached::default().address) } else { self.attempt.prepared.our_address() }
+    }
+
+    pub(crate) fn name(&self) -> String {
         let (trial, number) = (self.attempt.planned.id, self.attempt.number);
         if self.attempt.halt.others.is_none() {
             format!("trial-{trial:04}")
@@ -383,6 +392,10 @@ impl<'a> Running<'a> {
                 if self.instances.len() > 1 =>
             {
                 Outcome::Failed { phase, why: format!("instance {}: {why}", u32::from(*instance) + 1) }
+            }
+            // Without one of them, less was asked of the database than the study says.
+            AttemptError::LoadHost { host, error } if matches!(**error, AttemptError::Ask(AskError::Link(_))) => {
+                Outcome::Invalid { why: format!("the load host {host} was lost: {error}") }
             }
             error => Outcome::Failed { phase, why: error.to_string() },
         }

@@ -92,6 +92,13 @@ impl CellOrder {
         let plan = self.drive_plan(&workload, pacing.unwrap_or(Pacing::Clients { clients: 1 }), 0);
         driver::script::check(&plan, workload.actors())
             .map_err(|error| refused(format!("workload {kind}: {error}")))?;
+        if self.load.from.len() > 1 {
+            let reacts = workload.actors().iter().any(|actor| actor.users > 0);
+            if plan.phases.len() > 1 || reacts {
+                let why = "its users need one load generator; name one host in load.from";
+                return Err(refused(format!("workload {kind} cannot be driven from several hosts: {why}")));
+            }
+        }
         if plan.phases.len() > 1 && (climbs || self.machine.odd.is_some()) {
             let what = if climbs { "its peak is sought; give load.clients a number" } else { "one machine differs" };
             return Err(refused(format!("workload {kind} has phases of its own, and cannot be driven where {what}")));

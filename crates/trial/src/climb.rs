@@ -41,8 +41,9 @@ impl AllDriven {
 impl Running<'_> {
     pub(crate) fn climb(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
         let Offered::Peak(limits) = self.attempt.cell.load.offered else { return Ok(()) };
-        // Each database gets the same number of clients, so steps are multiples of the number of databases.
-        let each = u32::from(self.instance_count());
+        // Each database gets the same number of clients, also from each load host, so steps are multiples of these numbers.
+        let hosts = u32::try_from(self.generators.len().max(1)).unwrap_or(u32::MAX);
+        let each = u32::from(self.instance_count()).saturating_mul(hosts);
         let limits = Limits {
             max_clients: (limits.max_clients.min(self.room_for(&work.each)) / each).max(1),
             failed_share: limits.error_limit,

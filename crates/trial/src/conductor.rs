@@ -6,6 +6,7 @@ use crate::audit::{self, OfCell};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
+use crate::load_hosts::LoadHosts;
 use crate::open::{self, Open};
 use crate::other_load;
 use crate::preparation::{self, PreparationError, Prepared, prepare};
@@ -154,7 +155,8 @@ pub fn run(
         resumed: order.resumed,
     });
     let (prepared, opened, of) = (BTreeMap::new(), BTreeMap::new(), order.plan.trials.len());
-    let mut run = Run { order, prepared, opened, scratch, tallied: Tallied::default(), of };
+    let (load_hosts, tallied) = (LoadHosts::default(), Tallied::default());
+    let mut run = Run { order, prepared, opened, load_hosts, scratch, tallied, of };
     let mut blocks = order.plan.blocks;
     while run.trials(&trials, &mut voice)? {
         let Some(next) = what_follows(order.folder)? else { break };
@@ -196,6 +198,7 @@ struct Run<'a> {
     prepared: BTreeMap<u32, Result<Prepared, String>>,
     /// By [`open::key`].
     opened: BTreeMap<String, Open>,
+    load_hosts: LoadHosts,
     scratch: Scratch,
     tallied: Tallied,
     /// The number of trials in the plan, including those added later.
@@ -362,6 +365,8 @@ impl Run<'_> {
         let (site, interrupts) = (self.order.site, self.order.interrupts);
         let prepared =
             self.open(cell, tell).and_then(|open| prepare(cell, open, site, scratch.path(), interrupts, tell));
+        let prepared = prepared
+            .and_then(|prepared| Ok(prepared.with_load_from(self.load_hosts.of(cell, site, &self.scratch, tell)?)));
         let prepared = match prepared {
             Ok(prepared) => Ok(prepared),
             Err(error) if error.ends_the_run() => return Err(error.into()),

@@ -120,6 +120,8 @@ impl Running<'_> {
         match step {
             Step::Describe => self.describe(machine),
             Step::RequireRightClock => self.require_right_clock(machine),
+            Step::StartGenerators => self.start_generators(machine, &work.each),
+            Step::StopGenerators => self.stop_generators(),
             Step::Climb => self.climb(machine, work),
             Step::Gather => {
                 self.for_each_instance(&mut work.each, |running, own| {
@@ -129,6 +131,7 @@ impl Running<'_> {
             }
             Step::Watch => {
                 self.read_clock(machine, BEFORE_DRIVING)?;
+                self.read_generator_clocks(BEFORE_DRIVING)?;
                 work.sampling = self.start_sampling(machine)?;
                 Ok(())
             }
@@ -207,6 +210,7 @@ impl Running<'_> {
         }
         self.record_sampling(machine, work.sampling.take())?;
         self.read_clock(machine, AFTER_DRIVING)?;
+        self.read_generator_clocks(AFTER_DRIVING)?;
         self.for_each_instance(&mut work.each, |running, own| {
             let driven = left(own.driven.as_mut());
             own.all_driven.absorb(&driven.facts);

@@ -8,7 +8,7 @@ use crate::existing::Heard;
 use crate::host_watch::HostWatch;
 use crate::instances::Instance;
 use crate::together::{gravity, throughput};
-use crate::validity;
+use crate::validity::{self, Invalid};
 use agent::looks::{Edge, LookWatch};
 use agent::protocol::{Reply, Request};
 use driver::instances;
@@ -65,15 +65,26 @@ impl Running<'_> {
         match if self.executes() { placement } else { Placement::Inside } {
             Placement::Inside => self.drive_inside(machine, plans),
             Placement::Outside => {
-                let servers = self.instances.iter().zip(databases);
-                let reached = servers.map(|(own, work)| self.reached(machine, own, left(work.server.as_ref())));
-                let endpoints = reached.collect::<Result<Vec<_>, _>>()?;
+                let driven = if self.generators.is_empty() {
+                    let databases: Vec<_> = self.endpoints(machine, databases)?.into_iter().zip(plans).collect();
+                    self.drive_outside(machine, &databases)
+                } else {
+                    self.drive_from_hosts(machine, &plans)
+                };
                 // A server that died explains a failed drive better than the drive's own error does.
-                let databases: Vec<_> = endpoints.into_iter().zip(plans).collect();
-                let driven = self.drive_outside(machine, &databases);
                 driven.map_err(|error| self.why_dead(machine).unwrap_or(error))
             }
         }
+    }
+
+    /// The addresses of all databases for sessions from outside.
+    pub(crate) fn endpoints(
+        &self,
+        machine: &dyn Machine,
+        databases: &[OwnWork],
+    ) -> Result<Vec<Endpoint>, AttemptError> {
+        let servers = self.instances.iter().zip(databases);
+        servers.map(|(own, work)| self.reached(machine, own, left(work.server.as_ref()))).collect()
     }
 
     /// The server's address for sessions from this process.
@@ -150,7 +161,7 @@ impl Running<'_> {
         self.instances.iter_mut().for_each(|own| own.begin_series(&kinds));
     }
 
-    fn keep(&mut self, instance: u16, second: &Interval) {
+    pub(crate) fn keep(&mut self, instance: u16, second: &Interval) {
         let Some(own) = self.instances.get_mut(usize::from(instance)) else { return };
         if let Some(Ok(series)) = &mut own.series
             && let Err(error) = series.second(second)
@@ -159,7 +170,7 @@ impl Running<'_> {
         }
     }
 
-    fn keep_looks(&mut self, instance: u16, looks: Option<Looks>) {
+    pub(crate) fn keep_looks(&mut self, instance: u16, looks: Option<Looks>) {
         if let Some(own) = self.instances.get_mut(usize::from(instance)) {
             own.looks = looks;
         }
@@ -170,18 +181,19 @@ impl Running<'_> {
         if self.attempt.halt.others.is_none() {
             return Ok(());
         }
-        let start_ns = self.meet_for_start()? + in_nanos(self.start_delay());
+        let start_ns = self.meet_for_start(0)? + in_nanos(self.start_delay());
         let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
         let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
         Ok(link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
     }
 
-    /// Waits until all machines can start; returns their common start by the host's clock. Further phases begin whole
-    /// seconds after the first, so that the seconds of all machines coincide.
-    pub(crate) fn meet_for_start(&self) -> Result<u64, AskError> {
+    /// Waits until all machines can start; returns their common start by the host's clock, at least so far away. Further
+    /// phases begin whole seconds after the first, so that the seconds of all machines coincide.
+    pub(crate) fn meet_for_start(&self, lead_ns: u64) -> Result<u64, AskError> {
         let began_ns = self.began_ns.get();
         let start_ns = self.meet_with(|| {
-            let lead_ns = if began_ns.is_some() { LATER_START_LEAD_NS } else { START_LEAD_NS };
+            let usual_ns = if began_ns.is_some() { LATER_START_LEAD_NS } else { START_LEAD_NS };
+            let lead_ns = usual_ns.max(lead_ns);
             let soonest_ns = monotonic_ns() + lead_ns;
             began_ns.map_or(soonest_ns, |began_ns| next_on_grid(began_ns, soonest_ns))
         })?;
@@ -199,16 +211,11 @@ impl Running<'_> {
         let mut watches: Vec<LookWatch> = databases.iter().map(|(_, plan)| LookWatch::over(plan)).collect();
         let is_together = databases.iter().any(|(_, plan)| plan.together.is_some());
         let mut see = |instance, seen| match seen {
-            Seen::Ready if is_together => match self.meet_for_start() {
+            Seen::Ready if is_together => match self.meet_for_start(0) {
                 Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),
                 Err(_) => control.stop(),
             },
-            Seen::Tick(tick) => {
-                for (instance, watch) in (0..).zip(&mut watches) {
-                    watch.tick(&tick, &mut |edge| self.look(machine, instance, edge));
-                }
-                self.tick(tick);
-            }
+            Seen::Tick(tick) => self.look_and_tick(machine, &mut watches, tick),
             Seen::Second(second) => {
                 self.keep(instance, &second.interval);
                 self.hear(Heard::Second(second));
@@ -238,6 +245,14 @@ impl Running<'_> {
             self.keep_looks(instance, watch.looks());
         }
         Ok(driven)
+    }
+
+    /// A second of driving from outside is over.
+    pub(crate) fn look_and_tick(&mut self, machine: &mut dyn Machine, watches: &mut [LookWatch], tick: Tick) {
+        for (instance, watch) in (0..).zip(watches) {
+            watch.tick(&tick, &mut |edge| self.look(machine, instance, edge));
+        }
+        self.tick(tick);
     }
 
     /// A look that fails costs its figures, not the trial. If the cause matters, it will show again.
@@ -283,7 +298,9 @@ impl Running<'_> {
         let of_instance: Vec<String> = warnings.iter().map(|warning| self.of_instance(warning)).collect();
         self.record.warnings.extend(of_instance);
         let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
-        let invalid = validity::why_not(clock, driven);
+        let of_load_host = self.why_a_load_host_is_wrong().filter(|_| driven.broke_off.is_none() && !driven.stopped);
+        let of_load_host = of_load_host.map(|why| Invalid { why, by_failures: false });
+        let invalid = of_load_host.or_else(|| validity::why_not(clock, driven));
         let outcome = |said: &dyn Fn(&str) -> String| match (&driven.broke_off, &invalid) {
             (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: said(why) },
             (None, Some(invalid)) => Outcome::Invalid { why: said(&invalid.why) },
@@ -315,7 +332,7 @@ fn next_on_grid(began_ns: u64, soonest_ns: u64) -> u64 {
     began_ns + soonest_ns.saturating_sub(began_ns).next_multiple_of(NANOS_PER_SECOND)
 }
 
-fn in_nanos(span: Duration) -> u64 {
+pub(crate) fn in_nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 

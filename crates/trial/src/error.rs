@@ -45,6 +45,8 @@ pub enum AttemptError {
     Unfit(#[from] Unfit),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error("load host {host}: {error}")]
+    LoadHost { host: String, error: Box<AttemptError> },
 }
 
 impl AttemptError {

@@ -122,7 +122,7 @@ impl Running<'_> {
                 let (machine, host_state, other_load) = (None, None, None);
                 let record = self.record.clone();
                 let record = TrialRecord { outcome, phases, machine, server, driver, ..record };
-                let record = TrialRecord { host_state, other_load, warnings, ..record };
+                let record = TrialRecord { host_state, other_load, warnings, load_hosts: Vec::new(), ..record };
                 own.file(|folder| folder.complete(&record))?;
             }
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;
 /// Far more than machines differ: their clocks agree to a few milliseconds, and a busy one is slightly late.
-const TAIL_S: u64 = 2;
+pub(crate) const TAIL_S: u64 = 2;
 /// How often a machine without load checks whether the trial is given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
@@ -58,7 +58,7 @@ impl Running<'_> {
 
     /// Waits without load while the others are driven.
     pub(crate) fn stand_by(&mut self) -> Result<(), AttemptError> {
-        let start_ns = self.meet_for_start()?;
+        let start_ns = self.meet_for_start(0)?;
         let window_ms = self.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
         let end_ns = start_ns + window_ms.end * NANOS_PER_MILLI;
         while monotonic_ns() < end_ns {

@@ -9,6 +9,7 @@ pub(crate) mod origin;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::{Halt, Interrupts};
+use crate::load_hosts::LoadHost;
 use crate::loaded_data::{checksum_finding, require_right};
 use crate::open::Open;
 use crate::rendezvous::Rendezvous;
@@ -24,7 +25,7 @@ use machines::machine::{Machine, MachineError};
 use machines::scratch::ScratchError;
 use origin::{folder_of, key, loading_shape, made_from};
 use platforms::catalog::{Capabilities, DataHome};
-use platforms::order::{MachineOrder, Mounting};
+use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use platforms::platform::{OpenOrder, Platform};
 use record::check::{CheckResult, Moment};
@@ -131,6 +132,8 @@ pub struct Prepared {
     odd: Option<(u32, Data)>,
     /// The server that runs already, if bakeoff starts none.
     pub server: Option<Endpoint>,
+    /// The hosts that the load comes from, if that is not this one.
+    pub load_hosts: Vec<Arc<LoadHost>>,
 }
 
 impl Prepared {
@@ -143,7 +146,12 @@ impl Prepared {
     ) -> Self {
         let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
         let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
-        Self { platform, image: None, data, odd: None, server: Some(server) }
+        Self { platform, image: None, data, odd: None, server: Some(server), load_hosts: Vec::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn with_load_from(self, load_hosts: Vec<Arc<LoadHost>>) -> Self {
+        Self { load_hosts, ..self }
     }
 
     /// The data of the machine with this number.
@@ -234,7 +242,8 @@ pub fn prepare(
         }
         _ => None,
     };
-    Ok(Prepared { platform: Arc::clone(&open.platform), image: open.image.clone(), data, odd, server: None })
+    let (platform, image) = (Arc::clone(&open.platform), open.image.clone());
+    Ok(Prepared { platform, image, data, odd, server: None, load_hosts: Vec::new() })
 }
 
 fn workload_of(Chosen { kind, settings }: &Chosen) -> Result<AnyWorkload, PreparationError> {
@@ -371,7 +380,7 @@ impl Making<'_> {
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
             mounting: Mounting::default(),
-            ports: Vec::new(),
+            reached: Reached::default(),
         };
         let mut machine = if self.home() == DataHome::Disk {
             let native = self.site.platform("native")?;

@@ -45,6 +45,8 @@ pub(crate) enum Step {
     RequireTables(Task),
     /// Reads the state that a check after driving compares with, if the data were not loaded for the trial.
     ReadState,
+    /// Starts an agent on each host that the load comes from.
+    StartGenerators,
     Climb,
     /// Reads the database's counters, and waits for the trial's other machines.
     Gather,
@@ -55,6 +57,7 @@ pub(crate) enum Step {
     StandBy,
     /// Records what was driven, counted and sampled.
     Record,
+    StopGenerators,
     Check,
     /// Replaces the check if nothing was executed.
     LeaveUnchecked,
@@ -86,6 +89,8 @@ pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Tas
                     steps.push(Step::RequireTables(*task));
                     steps.extend(asked.contains(&Task::Check).then_some(Step::ReadState));
                 }
+                let is_from_hosts = !load.from.is_empty() && !is_idle;
+                steps.extend(is_from_hosts.then_some(Step::StartGenerators));
                 steps.extend(matches!(load.offered, Offered::Peak(_)).then_some(Step::Climb));
                 steps.push(Step::Gather);
                 steps.extend_from_slice(if is_idle {
@@ -93,6 +98,7 @@ pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Tas
                 } else {
                     &[Step::Watch, Step::Drive, Step::Record]
                 });
+                steps.extend(is_from_hosts.then_some(Step::StopGenerators));
             }
             Task::Check if is_idle => {}
             Task::Check => {
@@ -129,6 +135,8 @@ impl Step {
             | Self::RequireRightClock
             | Self::RequireTables(_)
             | Self::ReadState
+            | Self::StartGenerators
+            | Self::StopGenerators
             | Self::Gather
             | Self::Watch
             | Self::Record
@@ -172,6 +180,7 @@ mod tests {
         let (placement, warmup_ms, measure_ms) = (Placement::Inside, span, span);
         Load {
             placement,
+            from: Vec::new(),
             offered,
             ramp_rate: None,
             transactions: None,

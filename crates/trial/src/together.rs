@@ -163,7 +163,15 @@ fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
     };
     let warnings = numbered()
         .flat_map(|(number, part)| part.warnings.iter().map(move |warning| format!("machine {number}: {warning}")));
-    TrialRecord { outcome, warnings: warnings.collect(), machine: None, server: None, driver: None, ..speaks.clone() }
+    TrialRecord {
+        outcome,
+        warnings: warnings.collect(),
+        machine: None,
+        server: None,
+        driver: None,
+        load_hosts: Vec::new(),
+        ..speaks.clone()
+    }
 }
 
 /// Ranks outcomes: the highest counts for all machines. A failure because of another machine ranks below its cause.

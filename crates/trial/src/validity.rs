@@ -18,6 +18,8 @@ const LATENESS_SHARE_MAX: f64 = 0.25;
 const WITHOUT_CPU_MAX: f64 = 0.5;
 /// A larger error of the clock inside than this share makes throughput false; a smaller one is only a finding (`clock-wrong`).
 const CLOCK_RATE_ERROR_MAX: f64 = 0.02;
+/// A clock that is not adjusted runs within 50 ppm of another one; what runs faster is broken or is being set right.
+const DRIFT_MAX_PPM: f64 = 200.0;
 /// A queue grows if it is this many times as long in the last third of the window as in the first.
 const GROWTH: f64 = 1.5;
 /// If the load engine stood still for more of the window than this, a part of the result is missing, too.
@@ -74,17 +76,28 @@ pub fn why_a_phase_is_too_long(facts: &DriverFacts) -> Option<String> {
     Some(format!("phase {} was not at its end within its limit of {}", phase.name, seconds(phase.measured_ms)))
 }
 
-/// The reason if the load engine or the database stood still or broke down in the window.
-fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
+/// The reason if one of several load generators was in the way. Its own part of the work tells nothing else.
+pub fn why_generator_is_wrong(facts: &DriverFacts) -> Option<String> {
+    why_it_stood_still(facts).or_else(|| why_driver_bound(facts))
+}
+
+fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
-    if stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64 {
-        return Some(format!(
+    (stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64).then(|| {
+        format!(
             "the load generator stood still for {} of the {} that were measured: it, or the machine that it runs in, was \
              stopped or got no CPU; at most {} is tolerated",
             seconds(stalls.total_ms),
             seconds(measured_ms),
             percent(STALLED_SHARE_MAX),
-        ));
+        )
+    })
+}
+
+/// The reason if the load engine or the database stood still or broke down in the window.
+fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
+    if let Some(why) = why_it_stood_still(facts) {
+        return Some(why);
     }
     if let Some(why) = why_a_phase_is_too_long(facts) {
         return Some(why);
@@ -225,6 +238,18 @@ pub fn why_clock_is_wrong(one: &ClockReading, other: &ClockReading, apart: Durat
     let share = surely_gained_ns(one, other) as f64 / 1e9 / apart.as_secs_f64();
     let rate = 1.0 + (other.offset_ns - one.offset_ns) as f64 / 1e9 / apart.as_secs_f64();
     (share > CLOCK_RATE_ERROR_MAX).then(|| format!("the machine's clock ran {rate:.2} times as fast as the host's"))
+}
+
+/// The reason if a load generator's clock ran at another rate than ours during driving, so its seconds were not those of the
+/// others.
+pub fn why_clock_drifts(clock: &[ClockReading], facts: &DriverFacts) -> Option<String> {
+    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label);
+    let gained_ns = surely_gained_ns(at(BEFORE_DRIVING)?, at(AFTER_DRIVING)?);
+    let driven_ns = (facts.warmup_ms + facts.measured_ms) as f64 * 1e6;
+    let ppm = gained_ns as f64 / driven_ns * 1e6;
+    (ppm > DRIFT_MAX_PPM).then(|| {
+        format!("its clock ran at another rate than ours, by at least {ppm:.0} ppm; at most {DRIFT_MAX_PPM:.0} are tolerated")
+    })
 }
 
 /// The reason if the machine's clock ran at another rate than the host's during driving, so times from inside are false.

@@ -10,10 +10,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// Processes that are stopped until this is dropped.
-struct Stopped(Vec<u32>);
+pub struct Stopped(Vec<u32>);
 
 impl Stopped {
-    fn all(processes: Vec<u32>) -> Self {
+    pub fn all(processes: Vec<u32>) -> Self {
         for process in &processes {
             send(*process, Signal::STOP);
         }
@@ -35,7 +35,7 @@ fn named(parent: u32, words: &str) -> Vec<u32> {
 }
 
 /// A lasting fault has to last; there is no event to wait for.
-fn for_a_while(span: Duration) {
+pub fn for_a_while(span: Duration) {
     let (_nobody_speaks, silence) = channel::<()>();
     let _ = silence.recv_timeout(span);
 }

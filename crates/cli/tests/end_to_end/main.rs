@@ -16,6 +16,7 @@ mod killed;
 mod lacking;
 mod leftovers;
 mod listening;
+mod load_hosts;
 mod many_runs;
 mod metrics;
 mod neighbour;

@@ -3,7 +3,7 @@
 use super::command::{self, CUT_SHORT_STATUS, MARKER, NO_FOLDER_STATUS, OTHER_SYSTEM_STATUS, SSH_STATUS};
 use super::machine;
 use super::settings::{self, HostSettings, ServerSource};
-use super::there::{Ask, LEASES, Ready, TREE, Told};
+use super::there::{Ask, LEASES, Ready, RunOrder, TREE, Told};
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::{OpenOrder, Platform};
@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -173,20 +174,56 @@ pub fn open(table: &Map<String, Value>, order: &OpenOrder<'_>) -> Result<Box<dyn
         let why = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         MachineError::Unavailable { why }
     })?;
-    let way = Way { settings, scratch: order.scratch.to_owned() };
-    let binary = File::open(order.agent).map_err(failing("opening this program's own file"))?;
-    let size = binary.metadata().map_err(failing("looking at this program's own file"))?.len();
-    let script = command::bring(&way.settings.folder, size, order.name);
-    let mut keeper = way.connect(&script, Some(&binary), &|| (), BRING_LIMIT)?;
-    let host = begin(&mut keeper).map_err(|error| match error {
-        BeginError::Io(error) => keeper.explained(&way.settings, &error, PROMPT_LIMIT),
-        BeginError::Other(error) => error,
-    })?;
-    let platform = HostPlatform { way, host, keeper: Mutex::new(keeper) };
+    let platform = HostPlatform::open(settings, order)?;
     if let Some(image) = order.image {
         platform.bring_tree(&image.tree)?;
     }
     Ok(Box::new(Shared(Arc::new(platform))))
+}
+
+/// A host that drives load. Nothing on it is measured.
+pub struct LoadHost(HostPlatform);
+
+impl LoadHost {
+    pub fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
+        Ok(Self(HostPlatform::open(settings, order)?))
+    }
+
+    /// What the user should know of its opening.
+    pub fn notes(&self) -> Vec<String> {
+        self.0.notes()
+    }
+
+    /// The address of this host at which ssh comes to it.
+    pub fn our_address(&self) -> Option<IpAddr> {
+        self.0.host.from
+    }
+
+    /// Starts an agent there. `scratch` is its folder on this host.
+    pub fn start(&self, name: &str, scratch: &Path) -> Result<Box<dyn Machine>, MachineError> {
+        machine::start(&self.0.way, &self.0.host, &RunOrder::of_load(name), scratch, &|| ())
+    }
+}
+
+impl HostPlatform {
+    /// Brings our binary there and starts the keeper.
+    fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
+        let way = Way { settings, scratch: order.scratch.to_owned() };
+        let binary = File::open(order.agent).map_err(failing("opening this program's own file"))?;
+        let size = binary.metadata().map_err(failing("looking at this program's own file"))?.len();
+        let script = command::bring(&way.settings.folder, size, order.name);
+        let mut keeper = way.connect(&script, Some(&binary), &|| (), BRING_LIMIT)?;
+        let host = begin(&mut keeper).map_err(|error| match error {
+            BeginError::Io(error) => keeper.explained(&way.settings, &error, PROMPT_LIMIT),
+            BeginError::Other(error) => error,
+        })?;
+        Ok(Self { way, host, keeper: Mutex::new(keeper) })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let host = &self.way.settings.host;
+        self.host.notes.iter().map(|note| format!("on the host {host}: {note}")).collect()
+    }
 }
 
 enum BeginError {
@@ -275,8 +312,7 @@ impl Drop for HostPlatform {
 
 impl Platform for Shared {
     fn notes(&self) -> Vec<String> {
-        let host = &self.0.way.settings.host;
-        self.0.host.notes.iter().map(|note| format!("on the host {host}: {note}")).collect()
+        self.0.notes()
     }
 
     fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {
@@ -299,7 +335,9 @@ impl Platform for Shared {
         let DataDisk::Folder(data) = &order.data else {
             return Err(MachineError::Unavailable { why: "its data are no folder on the other host".to_owned() });
         };
-        machine::start(&self.0.way, &self.0.host, order, data, launched)
+        let is_whole_host = self.0.way.settings.server == ServerSource::Running;
+        let run = RunOrder::of(order, data, is_whole_host);
+        machine::start(&self.0.way, &self.0.host, &run, &order.scratch, launched)
     }
 
     fn require_space(&self, data: &Path, bytes: u64) -> Result<(), DataError> {

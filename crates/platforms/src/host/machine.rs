@@ -2,9 +2,8 @@
 
 use super::command;
 use super::keeper::{Connection, Way, failing};
-use super::settings::ServerSource;
 use super::there::{Begun, Ready, RunOrder};
-use crate::order::{Launched, MachineOrder};
+use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
@@ -34,18 +33,17 @@ struct RemoteMachine {
     name: String,
 }
 
+/// `scratch` is this machine's folder on this host.
 pub fn start(
     way: &Way,
     host: &Ready,
-    order: &MachineOrder,
-    data: &Path,
+    order: &RunOrder,
+    scratch: &Path,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let way = Way { scratch: order.scratch.clone(), ..way.clone() };
+    let way = Way { scratch: scratch.to_owned(), ..way.clone() };
     let mut connection = way.connect(&command::run(&host.folder), None, launched, GREETING_LIMIT)?;
-    let begun = connection
-        .write(&RunOrder::of(order, data, way.settings.server == ServerSource::Running))
-        .and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
+    let begun = connection.write(order).and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
     let begun = begun.map_err(|error| connection.explained(&way.settings, &error, GREETING_LIMIT))?;
     let (decided, there) = match begun {
         Begun::Started { decided, command_line } => (decided, command_line),
@@ -57,7 +55,7 @@ pub fn start(
     let stdin = stdin.ok_or_else(|| failing("talking to ssh")(io::ErrorKind::NotConnected.into()))?;
     let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?.relayed();
     let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
-    let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(data) };
+    let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(&order.data) };
     Ok(Box::new(RemoteMachine {
         link: Some(link),
         process,

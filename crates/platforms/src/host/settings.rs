@@ -8,6 +8,8 @@ use settings::{Holds, Problem, keys, names};
 use std::net::IpAddr;
 
 pub const KIND: &str = "host";
+/// Where the binary of a host that only drives load is.
+const LOAD_FOLDER: &str = "/var/tmp";
 
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -35,6 +37,20 @@ names! {
         Image => "image",
         Installed => "installed",
         Running => "running",
+    }
+}
+
+impl HostSettings {
+    /// Of a host that only drives load.
+    pub fn of_load(host: &str, ssh_options: &[String]) -> Self {
+        Self {
+            host: host.to_owned(),
+            ssh_options: ssh_options.to_vec(),
+            folder: LOAD_FOLDER.to_owned(),
+            server: ServerSource::Installed,
+            database: None,
+            address: None,
+        }
     }
 }
 

@@ -9,13 +9,13 @@ use super::settings::{KEYS, LibvirtSettings, Numa};
 use super::uri::{Driver, Uri};
 use super::watch::{self, Observed};
 use super::{live, process};
-use crate::order::{Launched, MachineOrder, UNBOUND_MEMORY};
+use crate::order::{Launched, MachineOrder, Reached, UNBOUND_MEMORY};
 use crate::placement::cpu_list;
 use crate::qemu::accelerator::{self, Choice};
 use crate::qemu::command::{Accelerator, Disk, USER_NETWORK_GUEST, drivers, guest_address};
 use crate::qemu::decided::{self, Asked};
 use crate::qemu::machine::{
-    boot_limit, data_disk, failing, guest_kernel, initramfs, parts_of_host, probe, unavailable,
+    boot_limit, can_be_reached, data_disk, failing, guest_kernel, initramfs, parts_of_host, probe, unavailable,
 };
 use crate::qemu::monitor::Monitor as _;
 use crate::qemu::placed::{self, Binding, Pinning};
@@ -82,7 +82,7 @@ pub fn start(
     let greeted = greeted(running, &domain, boot_limit(choice.accelerator))?;
     let control = |error| failing("asking QEMU", error);
     let mut decided = decide(&greeted.running, &domain, &choice, order)?;
-    let addresses = addresses(&mut greeted.running.keeper(), &domain, &order.ports).map_err(control)?;
+    let addresses = addresses(&mut greeted.running.keeper(), &domain, &order.reached).map_err(control)?;
     let nodes = node_names(&mut greeted.running.keeper()).map_err(control)?;
     if let Some(limit) = disk_limit(&mut greeted.running.keeper(), &domain).map_err(control)? {
         decided.insert("disk limit".to_owned(), limit);
@@ -110,9 +110,7 @@ pub fn start(
 
 /// Checks everything that is known before anybody is asked.
 fn can_be_had(settings: &LibvirtSettings, uri: &Uri, order: &MachineOrder) -> Result<(), MachineError> {
-    if settings.network == Network::None && !order.ports.is_empty() {
-        return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
-    }
+    can_be_reached(settings.network, &order.reached)?;
     let socket = agent_socket(order);
     if socket.as_os_str().len() > LONGEST_SOCKET {
         return Err(unavailable(format!(
@@ -302,17 +300,21 @@ fn disk_limit(keeper: &mut Keeper, domain: &DomainOrder) -> Result<Option<Result
 
 /// The address at which each of the guest's ports is reached. QEMU's own network stack forwards a port of the host that
 /// the host chooses.
-fn addresses(keeper: &mut Keeper, domain: &DomainOrder, ports: &[u16]) -> Result<BTreeMap<u16, SocketAddr>, QmpError> {
+fn addresses(
+    keeper: &mut Keeper,
+    domain: &DomainOrder,
+    Reached { address: ours, ports }: &Reached,
+) -> Result<BTreeMap<u16, SocketAddr>, QmpError> {
     let mut addresses = BTreeMap::new();
     for port in ports.iter().copied() {
         let address = match domain.settings.network {
             Network::User => {
-                let forward = format!("hostfwd_add tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address);
+                let forward = format!("hostfwd_add tcp:{ours}:0-{}:{port}", USER_NETWORK_GUEST.address);
                 let said = keeper.execute("human-monitor-command", json!({ "command-line": forward }))?;
                 if let Some(why) = said.as_str().map(str::trim).filter(|said| !said.is_empty()) {
                     return Err(QmpError::Refused { asked: forward, why: why.to_owned() });
                 }
-                Some(SocketAddr::from((Ipv4Addr::LOCALHOST, keeper.forwarded_port(port)?)))
+                Some(SocketAddr::from((*ours, keeper.forwarded_port(port)?)))
             }
             Network::Tap => guest_address(&domain.settings.of_qemu()).map(|guest| (guest.address, port).into()),
             Network::None => None,

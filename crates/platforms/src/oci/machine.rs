@@ -217,7 +217,7 @@ fn users(namespaces: Namespaces) -> Result<String, String> {
 
 /// What is known before gVisor is started, and was not when the study was checked: only now it is known to be gVisor.
 fn may_work(gvisor: &Gvisor, runtime: &Runtime, order: &MachineOrder) -> Result<(), MachineError> {
-    if gvisor.network == Network::None && !order.ports.is_empty() {
+    if gvisor.network == Network::None && !order.reached.ports.is_empty() {
         let version = &runtime.version;
         return Err(unavailable(format!(
             "nobody outside reaches {version}; load from outside needs network = \"host\""

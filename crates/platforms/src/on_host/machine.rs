@@ -12,7 +12,7 @@ use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
 use machines::process::Process;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets};
@@ -32,6 +32,8 @@ pub(crate) struct HostMachine {
     decided: Decided,
     stderr: Printed,
     watch: Targets,
+    /// The host's address at which its servers are reached.
+    address: IpAddr,
     /// Must be released before anything else may write to them.
     data: DataDisk,
     /// Its name in errors.
@@ -59,6 +61,7 @@ impl HostMachine {
             decided,
             stderr: started.stderr,
             watch: watch(order, cpus, process),
+            address: order.reached.address,
             data: order.data.clone(),
             what,
         }
@@ -112,12 +115,12 @@ impl Machine for HostMachine {
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
-        Some((Ipv4Addr::LOCALHOST, port).into())
+        Some((self.address, port).into())
     }
 
-    /// The machine shares the host's network, and the load generator is on this host, too.
+    /// The machine shares the host's network.
     fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::LOCALHOST.into()
+        self.address
     }
 
     fn data(&self) -> &str {

@@ -7,6 +7,7 @@ use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
 use super::settings::{Network, QemuSettings, WantedAccelerator};
+use crate::order::Reached;
 use machines::identity::boot_id;
 use machines::machine::MachineError;
 use machines::process::{Launch, ProcessError};
@@ -204,7 +205,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         root: None,
         data: None,
         tuning: machines::boot::DataTuning::default(),
-        ports: Vec::new(),
+        reached: Reached::default(),
         isolation: Isolation::here().clone(),
         settings,
     };

@@ -7,6 +7,7 @@
 use super::isolation::Isolation;
 use super::memory;
 use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
+use crate::order::Reached;
 use crate::placement::NodeShare;
 use crate::{affinity, join};
 use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, GuestAddress, ROOT_LABEL};
@@ -78,8 +79,8 @@ pub struct CommandOrder {
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
     pub tuning: DataTuning,
-    /// Guest ports that must be reachable from the host.
-    pub ports: Vec<u16>,
+    /// Guest ports that must be reachable, and the host's address for those that QEMU forwards.
+    pub reached: Reached,
     pub isolation: Isolation,
     pub settings: QemuSettings,
 }
@@ -252,8 +253,9 @@ fn network(words: &mut Words, order: &CommandOrder) {
         // The guest can connect to nothing, but the host can connect to its ports. Port 0 lets the host choose a port,
         // and QMP reports which.
         Network::User => {
-            let forward = |port: &u16| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address);
-            format!("user,id=network,restrict=on{}", order.ports.iter().map(forward).collect::<String>())
+            let Reached { address, ports } = &order.reached;
+            let forward = |port: &u16| format!(",hostfwd=tcp:{address}:0-{}:{port}", USER_NETWORK_GUEST.address);
+            format!("user,id=network,restrict=on{}", ports.iter().map(forward).collect::<String>())
         }
         Network::Tap => {
             let device = escaped(settings.tap.as_deref().unwrap_or_default());
@@ -293,6 +295,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Accelerator, CommandOrder, Disk, command_line, drivers};
+    use crate::order::Reached;
     use crate::placement::NodeShare;
     use crate::qemu::isolation::{Isolation, Switch};
     use crate::qemu::settings::{Adapter, Aio, Cache, DiskSettings, Network, QemuSettings};
@@ -314,7 +317,7 @@ mod tests {
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
             tuning: DataTuning::default(),
-            ports: vec![5432],
+            reached: Reached { ports: vec![5432], ..Reached::default() },
             isolation: Isolation { sandbox: Ok(()), user: None },
             settings,
         }
@@ -390,7 +393,10 @@ mod tests {
                 },
             ),
             ("control groups", CommandOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
-            ("no root, no data, no port", CommandOrder { root: None, data: None, ports: Vec::new(), ..base.clone() }),
+            (
+                "no root, no data, no port",
+                CommandOrder { root: None, data: None, reached: Reached::default(), ..base.clone() },
+            ),
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));
         insta::assert_snapshot!(told.join("\n"));

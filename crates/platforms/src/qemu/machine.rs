@@ -11,7 +11,7 @@ use super::qmp::{Qmp, QmpError};
 use super::settings::{KEYS, Network, QemuSettings};
 use super::watch::{self, NodeNames, Shared};
 use crate::huge_pages::HugePages;
-use crate::order::{Launched, MachineOrder};
+use crate::order::{Launched, MachineOrder, Reached};
 use images::data::DataDisk;
 use images::initramfs::InitramfsError;
 use images::kernel::KernelError;
@@ -121,11 +121,21 @@ pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Pro
     })
 }
 
+/// Fails if load from outside could not reach a guest with this network.
+pub(crate) fn can_be_reached(network: Network, reached: &Reached) -> Result<(), MachineError> {
+    let why = match network {
+        Network::None if !reached.ports.is_empty() => "load from outside needs a network, and network = \"none\"",
+        Network::User if reached.address.is_ipv6() => {
+            "QEMU's own network forwards no ports of an IPv6 address; give load.address an IPv4 one"
+        }
+        _ => return Ok(()),
+    };
+    Err(unavailable(why.to_owned()))
+}
+
 /// Checks everything that is known before the start.
 fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
-    if settings.network == Network::None && !order.ports.is_empty() {
-        return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
-    }
+    can_be_reached(settings.network, &order.reached)?;
     for (key, file) in [("binary", Some(&settings.binary)), ("kernel", settings.kernel.as_ref())] {
         if let Some(file) = file.filter(|file| file.contains('/') && !Path::new(file).is_file()) {
             return Err(unavailable(format!("{key} = \"{file}\" is no file here")));
@@ -182,7 +192,7 @@ fn command_order(
         root: image.root_disk.clone(),
         data: Some(data),
         tuning: order.mounting.tuning.clone(),
-        ports: order.ports.clone(),
+        reached: order.reached.clone(),
         isolation: Isolation::here().clone(),
         settings,
     })
@@ -242,12 +252,12 @@ fn running(process: u32, order: &CommandOrder) -> Decided {
 /// The address at which each of the guest's ports is reached.
 fn addresses(qmp: &mut Qmp, order: &CommandOrder) -> Result<BTreeMap<u16, SocketAddr>, MachineError> {
     let mut addresses = BTreeMap::new();
-    for port in order.ports.iter().copied() {
+    for port in order.reached.ports.iter().copied() {
         let address = match order.settings.network {
             Network::User => {
                 let host_port =
                     qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
-                Some(SocketAddr::from((Ipv4Addr::LOCALHOST, host_port)))
+                Some(SocketAddr::from((order.reached.address, host_port)))
             }
             Network::Tap => {
                 let guest = super::command::boot_words(order).network;

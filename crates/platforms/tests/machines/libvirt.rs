@@ -159,7 +159,7 @@ fn no_cached_file_changes_its_owner() {
 fn a_server_in_a_domain_is_reached_from_outside() {
     let Some(ground) = ground("postgres", Flavour::Cloud) else { return };
     let mut place = ground.place();
-    place.order.ports = vec![PORT];
+    place.order.reached.ports = vec![PORT];
     let mut machine = place.start("libvirt", &ground.table(json!({})));
     start_server(machine.as_mut(), "postgres", Some(PORT));
     let mut stream = TcpStream::connect(machine.reached_at(PORT).unwrap()).unwrap();

@@ -11,7 +11,7 @@ use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::catalog::{DataHome, PlatformEntry};
 use platforms::lease::{Lease, LeaseOrder};
-use platforms::order::{MachineOrder, Mounting};
+use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement;
 use platforms::platform::{OpenOrder, Platform};
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
@@ -238,7 +238,7 @@ pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, f
         scratch: scratch.to_owned(),
         cache: folder.join("cache"),
         mounting: Mounting::default(),
-        ports: Vec::new(),
+        reached: Reached::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::place::{
 use agent::protocol::{Reply, Request};
 use images::Flavour;
 use machines::machine::MachineError;
+use platforms::order::Reached;
 use platforms::qemu::command::{Accelerator, CommandOrder};
 use platforms::qemu::guest::Guest;
 use platforms::qemu::isolation::Isolation;
@@ -101,7 +102,7 @@ fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
 fn a_server_on_a_root_disk_is_reached_from_outside() {
     let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
     let mut place = Place::new(postgres);
-    place.order.ports = vec![PORT];
+    place.order.reached.ports = vec![PORT];
     let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
     start_server(machine.as_mut(), "postgres", Some(PORT));
     let mut stream = TcpStream::connect(machine.reached_at(PORT).unwrap()).unwrap();
@@ -146,7 +147,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         root: None,
         data: None,
         tuning: machines::boot::DataTuning::default(),
-        ports: Vec::new(),
+        reached: Reached::default(),
         isolation: Isolation::here().clone(),
         settings: QemuSettings::default(),
     };
@@ -212,7 +213,7 @@ fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let Some(_tap) = Tap::make() else { return skip("root", "no tap device can be made here") };
     let mut place = Place::new(micro);
-    place.order.ports = vec![PORT];
+    place.order.reached.ports = vec![PORT];
     let table = json!({ "accelerator": "tcg", "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });
     let machine = place.start("qemu", &table);
     let address = machine.reached_at(PORT).unwrap();

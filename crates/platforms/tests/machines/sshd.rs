@@ -47,7 +47,7 @@ impl Sshd {
         let host_key = std::fs::read_to_string(path("host_key.pub")).unwrap();
         std::fs::write(path("known_hosts"), format!("[127.0.0.1]:{port} {host_key}")).unwrap();
         let of_client = format!(
-            "Host here\n HostName 127.0.0.1\n Port {port}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n \
+            "Host here here-too\n HostName 127.0.0.1\n Port {port}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n \
              GlobalKnownHostsFile none\n StrictHostKeyChecking yes\n",
             path("key"),
             path("known_hosts")

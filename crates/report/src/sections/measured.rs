@@ -6,7 +6,7 @@ use crate::format::{self, distinct};
 use analysis::cells::DriverReading;
 use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::settings::key;
 use record::trial::Pacing;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let facts = [
         ("Database", database(analysis, &all)),
         ("Workload", workload(plan, &all)),
-        ("Load", load(plan, &all, analysis)),
+        ("Load", load(run, &all, analysis)),
         ("Machine", machine(plan, &all)),
         ("Platforms", platforms(plan, analysis)),
         ("Design", design(plan, &all)),
@@ -93,7 +93,7 @@ const MOST_KEYS: usize = 5;
 /// The value of `load.clients` that asks for the peak.
 const PEAK: &str = "peak";
 
-fn load(plan: &Plan, all: &Decided<'_>, analysis: &Analysis) -> String {
+fn load(run: &Run, all: &Decided<'_>, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
     let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
     let known = || clients(&drivers).unwrap_or_else(|| distinct(sources.iter().map(String::as_str)).join(" or "));
@@ -102,9 +102,12 @@ fn load(plan: &Plan, all: &Decided<'_>, analysis: &Analysis) -> String {
     let source = peak.map_or_else(known, |_| "as many clients as get most done, looked for in each trial".to_owned());
     let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
     let places = distinct(places).join(" or ");
-    let is_machine_known = !plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
+    let hosts = run.trials.iter().flat_map(StoredTrial::load_hosts).map(|facts| facts.host.as_str());
+    let hosts: Vec<String> = distinct(hosts).into_iter().map(str::to_owned).collect();
+    let from = (!hosts.is_empty()).then(|| format!("by {}", format::listed(&hosts)));
+    let is_machine_known = !run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
     let driven = (!places.is_empty() && is_machine_known).then(|| format!("driven from {places} the machine"));
-    joined([Some(source), driven])
+    joined([Some(source), driven, from])
 }
 
 /// The range of the clients, if every load is of clients and they were more than two numbers.

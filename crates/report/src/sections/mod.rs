@@ -19,6 +19,7 @@ pub mod durability;
 pub mod evenness;
 mod instances;
 pub mod latencies;
+mod load_hosts;
 pub mod machines;
 pub mod machines_apart;
 pub mod measured;
@@ -69,6 +70,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
         consistency::blocks(analysis),
         what_ran::blocks(run, analysis),
         machines::blocks(run),
+        load_hosts::blocks(run),
         databases::blocks(analysis),
         all_measures::blocks(analysis),
         terms::blocks(run, analysis),

@@ -182,7 +182,7 @@ fn there_is_one_baseline() {
 #[test]
 fn a_contender_overrides_parts_of_a_cell_only() {
     assert_snapshot!(problems(&plus("blocks = 3\n")), @"x.toml:28: contender.blocks: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load");
-    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"? (contender vm)"#);
+    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, from, ssh_options, address, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"? (contender vm)"#);
     assert_snapshot!(problems(&plus("set = 5\n")), @"x.toml:28: contender.set: found 5; expected a table of dotted keys with values");
     assert_snapshot!(problems(&plus("set = { \"load.clients\" = 3 }\nload = { clients = 5 }\n")), @"x.toml:29: contender.load.clients: set twice; expected each key once; it is set in line 28 already");
 }
@@ -266,7 +266,7 @@ fn what_makes_work_due_is_said_once_and_within_reason() {
     x.toml:18: load.peak.max_client: unknown key; expected one of max_clients, error_limit, p99_limit; did you mean "max_clients"?
     x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
     "#);
-    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"?"#);
+    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, from, ssh_options, address, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"?"#);
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn what_others_may_use_is_a_share_and_repeats_belong_to_it() {
         assert_eq!(load(&format!("max_other_cpu = \"5%\"\nmax_repeats = {found}")), told);
     }
     assert_snapshot!(load("max_repeats = 2"), @"x.toml:18: load.max_repeats: given; expected this key only beside max_other_cpu");
-    assert_snapshot!(load("max_others_cpu = \"5%\""), @r#"x.toml:18: load.max_others_cpu: unknown key; expected one of placement, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "max_other_cpu"?"#);
+    assert_snapshot!(load("max_others_cpu = \"5%\""), @r#"x.toml:18: load.max_others_cpu: unknown key; expected one of placement, from, ssh_options, address, clients, terminals, arrivals, ramp_rate, process, sessions, transactions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "max_other_cpu"?"#);
 }
 
 #[test]

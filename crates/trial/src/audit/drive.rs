@@ -13,7 +13,7 @@ use engines::server::{ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::machine::Machine;
 use machines::scratch::{self, Kept};
-use platforms::order::{MachineOrder, Mounting};
+use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -213,7 +213,7 @@ impl Auditing<'_> {
             scratch: PathBuf::new(),
             cache: self.site.cache.clone(),
             mounting: Mounting { must: true, ..Mounting::default() },
-            ports: Vec::new(),
+            reached: Reached::default(),
         }
     }
 

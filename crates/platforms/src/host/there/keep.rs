@@ -8,7 +8,6 @@ use machines::frame::{Greeting, read_frame, write_frame};
 use machines::scratch::{self, Scratch};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::IpAddr;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -21,8 +20,7 @@ const BRINGING_LIMIT: Duration = Duration::from_hours(1);
 ///
 /// `connection` is what ssh says about the connection: addresses and ports of both ends.
 pub fn keep(parent: &Path, name: &str, connection: &str, read: impl Read, write: impl Write) -> io::Result<()> {
-    let address = connection.split(' ').nth(2).and_then(|word| word.parse().ok());
-    let kept = keep_folder(parent, name, address, read, write);
+    let kept = keep_folder(parent, name, connection, read, write);
     if kept.is_err() {
         // It is still where it was brought to, unless the folder took it along.
         let _ = std::env::current_exe().and_then(fs::remove_file);
@@ -35,7 +33,7 @@ pub fn keep(parent: &Path, name: &str, connection: &str, read: impl Read, write:
 fn keep_folder(
     parent: &Path,
     name: &str,
-    address: Option<IpAddr>,
+    connection: &str,
     mut read: impl Read,
     mut write: impl Write,
 ) -> io::Result<()> {
@@ -49,7 +47,9 @@ fn keep_folder(
         fs::create_dir(folder.join(name))?;
     }
     write_frame(&mut write, &Greeting::ours())?;
-    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, notes }))?;
+    let word = |number: usize| connection.split(' ').nth(number).and_then(|word| word.parse().ok());
+    let (from, address) = (word(0), word(2));
+    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, from, notes }))?;
     while let Ok(Some(ask)) = read_frame::<Ask>(&mut read) {
         let told = answer(&folder, ask);
         if write_frame(&mut write, &told).is_err() {

@@ -59,16 +59,25 @@ pub struct Ready {
     pub folder: PathBuf,
     /// The address there at which ssh came in.
     pub address: Option<IpAddr>,
+    /// The address that ssh came from.
+    pub from: Option<IpAddr>,
     /// What was done with leftovers of earlier runs.
     pub notes: Vec<String>,
+}
+
+/// What a machine there has.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Shape {
+    pub vcpus: u32,
+    pub memory_bytes: u64,
 }
 
 /// The order for one machine there.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RunOrder {
     pub name: String,
-    pub vcpus: u32,
-    pub memory_bytes: u64,
+    /// `None` for a load generator, which may use all that the host has.
+    pub shape: Option<Shape>,
     pub cpu_quota: Option<f64>,
     /// Below the folder of the run. It is made if it does not exist.
     pub data: PathBuf,
@@ -81,7 +90,14 @@ pub struct RunOrder {
 impl RunOrder {
     pub fn of(order: &MachineOrder, data: &Path, is_whole_host: bool) -> Self {
         let MachineOrder { name, vcpus, memory_bytes, cpu_quota, image, .. } = order.clone();
-        Self { name, vcpus, memory_bytes, cpu_quota, data: data.to_owned(), image, is_whole_host }
+        let shape = Some(Shape { vcpus, memory_bytes });
+        Self { name, shape, cpu_quota, data: data.to_owned(), image, is_whole_host }
+    }
+
+    /// An agent that only drives load. Its folder of data stays empty.
+    pub fn of_load(name: &str) -> Self {
+        let data = Path::new(MACHINES).join(name).join(DATA);
+        Self { name: name.to_owned(), shape: None, cpu_quota: None, data, image: None, is_whole_host: true }
     }
 }
 

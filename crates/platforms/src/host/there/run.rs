@@ -1,9 +1,9 @@
 //! One machine on the other host: starts it natively and passes on the frames of its agent.
 
-use super::{Begun, MACHINES, RunOrder, TREE, below};
+use super::{Begun, MACHINES, RunOrder, Shape, TREE, below};
 use crate::native;
 use crate::on_host::machine::HostMachine;
-use crate::order::{MachineOrder, Mounting};
+use crate::order::{MachineOrder, Mounting, Reached};
 use crate::placement::Place;
 use images::data::DataDisk;
 use machines::frame::{Greeting, read_frame, write_frame};
@@ -55,13 +55,17 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
         .map_err(|error| failing("writing down this process", io::Error::other(error)))?;
     let cpus = cpus().map_err(|error| failing("reading which CPUs may be used", error))?;
     let info = rustix::system::sysinfo();
-    let memory_bytes = u64::from(info.mem_unit) * info.totalram;
-    fits(order, cpus.len(), memory_bytes)?;
+    let has = Shape {
+        vcpus: u32::try_from(cpus.len()).unwrap_or(u32::MAX),
+        memory_bytes: u64::from(info.mem_unit) * info.totalram,
+    };
+    let Shape { vcpus, memory_bytes } = order.shape.unwrap_or(has);
+    fits(order, has)?;
     let image = order.image.clone().map(|image| images::Image { tree: folder.join(TREE), ..image });
     let order = MachineOrder {
         name: order.name.clone(),
-        vcpus: order.vcpus,
-        memory_bytes: order.memory_bytes,
+        vcpus,
+        memory_bytes,
         place: Place::anywhere_on(&cpus),
         cpu_quota: order.cpu_quota,
         image,
@@ -70,7 +74,7 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
         cache: scratch.clone(),
         scratch,
         mounting: Mounting::default(),
-        ports: Vec::new(),
+        reached: Reached::default(),
     };
     let mut machine = native::machine::begin(&order, &|| {})?;
     if let Some(hypervisor) = telemetry::hypervisor() {
@@ -83,18 +87,18 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
 }
 
 /// A machine there cannot be larger than its host.
-fn fits(order: &RunOrder, cpus: usize, memory_bytes: u64) -> Result<(), MachineError> {
+fn fits(order: &RunOrder, has: Shape) -> Result<(), MachineError> {
     let mebibytes = |bytes: u64| bytes >> 20;
-    let why = if (order.vcpus as usize) > cpus {
-        format!("the host has {cpus} CPUs for it, and the study asks for {}", order.vcpus)
-    } else if order.is_whole_host && (order.vcpus as usize) < cpus {
+    let (Some(Shape { vcpus, memory_bytes }), cpus) = (order.shape, has.vcpus) else { return Ok(()) };
+    let why = if vcpus > cpus {
+        format!("the host has {cpus} CPUs for it, and the study asks for {vcpus}")
+    } else if order.is_whole_host && vcpus < cpus {
         format!(
-            "the server there may use all {cpus} CPUs of the host, and the study says machine.vcpus = {}; give it the \
-             number that the host has",
-            order.vcpus
+            "the server there may use all {cpus} CPUs of the host, and the study says machine.vcpus = {vcpus}; give it \
+             the number that the host has"
         )
-    } else if order.memory_bytes > memory_bytes {
-        let (has, asked) = (mebibytes(memory_bytes), mebibytes(order.memory_bytes));
+    } else if memory_bytes > has.memory_bytes {
+        let (has, asked) = (mebibytes(has.memory_bytes), mebibytes(memory_bytes));
         format!("the host has {has} MiB of memory, and the study asks for {asked} MiB")
     } else {
         return Ok(());

@@ -1,0 +1,330 @@
+//! Load from other hosts: an agent on each drives its share of the users of every database, and all start at one moment.
+//!
+//! The start is a moment of this host's clock, and each agent is told that moment by its own. So the network has no part
+//! in how far apart they start; the error of the clocks' offsets has, and is recorded.
+
+use crate::attempt::Running;
+use crate::conversation::{AskError, Conversation, mismatch};
+use crate::driving::in_nanos;
+use crate::error::AttemptError;
+use crate::generators::{Generator, Terms, of_host};
+use crate::interrupts::Halt;
+use crate::odd::TAIL_S;
+use crate::rendezvous::Rendezvous;
+use agent::looks::LookWatch;
+use agent::protocol::{Chosen, Reply, Request};
+use driver::combine;
+use driver::instances::MergedTicks;
+use driver::plan::{DrivePlan, Driven, Generator as Share, Tick, Together};
+use machines::link::AgentLink;
+use machines::machine::Machine;
+use record::intervals::Interval;
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often to check whether the trial is given up.
+const LOOK_UP: Duration = Duration::from_millis(100);
+/// The start is this many of the slowest round trips away, so that all agents know it in time.
+const ROUND_TRIPS_AHEAD: u64 = 10;
+
+/// What an agent says while it drives.
+enum Said {
+    Ready,
+    Tick(Tick),
+    Second(u16, Interval),
+}
+
+/// The share of one load host, and the way to it.
+struct Driving<'a> {
+    terms: Terms<'a>,
+    workload: &'a Chosen,
+    plans: Vec<DrivePlan>,
+    offset_ns: i64,
+    /// Each start, by this host's clock.
+    starts: Receiver<u64>,
+    say: Sender<Said>,
+}
+
+impl Driving<'_> {
+    /// Drives to the end; the other hosts stop if that fails.
+    fn carry_out(self, machine: &mut dyn Machine, group: &Rendezvous) -> Result<Vec<Driven>, AskError> {
+        let driven = self.drive(machine.link());
+        if driven.is_err() {
+            group.give_up();
+        }
+        driven
+    }
+
+    fn drive(self, link: &mut AgentLink) -> Result<Vec<Driven>, AskError> {
+        let Self { terms: Terms { halt, limits }, workload, plans, offset_ns, starts, say } = self;
+        let databases = plans.len();
+        let request = Request::Drive { workload: workload.clone(), plans };
+        let mut hear = |instance, aside, link: &mut AgentLink| {
+            let said = match aside {
+                Reply::Ready => Said::Ready,
+                Reply::Tick(tick) => Said::Tick(tick),
+                Reply::Interval(interval) => Said::Second(instance, interval),
+                _ => return Ok(()),
+            };
+            let is_ready = matches!(said, Said::Ready);
+            // The receiver listens until all have ended.
+            let _ = say.send(said);
+            if is_ready {
+                let start_ns = told(&starts, halt)?;
+                link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?;
+            }
+            Ok(())
+        };
+        let mut conversation = Conversation { link, halt, limits, instance: 0 };
+        match conversation.ask_and_answer(&request, limits.opening, limits.driving, &mut hear)? {
+            Reply::Driven(driven) if driven.len() == databases => Ok(driven),
+            other => Err(mismatch("drive", &other)),
+        }
+    }
+}
+
+/// What is heard of all load hosts while they drive.
+struct Hearing {
+    watches: Vec<LookWatch>,
+    ticks: MergedTicks,
+    seconds: MergedSeconds,
+    /// Whether they wait for a common start.
+    is_together: bool,
+    /// How far away a start must be for all to know it in time.
+    lead_ns: u64,
+    /// The first start, by this host's clock.
+    began_ns: Option<u64>,
+}
+
+impl Hearing {
+    /// All hosts have plans of the same form.
+    fn of(generators: &[Generator], plans: &[DrivePlan]) -> Self {
+        let of = generators.len();
+        let round_trips = generators.iter().map(Generator::round_trip_ns);
+        Self {
+            watches: plans.iter().map(LookWatch::over).collect(),
+            ticks: MergedTicks::of(of),
+            seconds: MergedSeconds { of, open: BTreeMap::new() },
+            is_together: plans.iter().any(|plan| plan.together.is_some()),
+            lead_ns: round_trips.max().unwrap_or(0).saturating_mul(ROUND_TRIPS_AHEAD),
+            began_ns: None,
+        }
+    }
+
+    fn start(&mut self, start_ns: u64, starts: &[Sender<u64>]) {
+        self.began_ns.get_or_insert(start_ns);
+        // A host that has ended needs no start.
+        for start in starts {
+            let _ = start.send(start_ns);
+        }
+    }
+}
+
+/// Each host's plans: its share of the users of each database. Several start together.
+fn shares(plans: &[DrivePlan], hosts: usize) -> Vec<Vec<DrivePlan>> {
+    let of = u32::try_from(hosts).unwrap_or(u32::MAX);
+    let together = (of > 1).then_some(Together { tail_s: TAIL_S });
+    let share = |number| {
+        let own = |plan: &DrivePlan| DrivePlan {
+            generator: Share { number, of },
+            together: plan.together.or(together),
+            ..plan.clone()
+        };
+        plans.iter().map(own).collect()
+    };
+    (0..of).map(share).collect()
+}
+
+/// The results for each database, as if one load generator had driven it.
+fn together(generators: &[Generator]) -> Vec<Driven> {
+    let databases = generators.first().map_or(0, |generator| generator.parts.len());
+    let of = |database: usize| {
+        let parts = generators.iter().filter_map(|generator| generator.parts.get(database).cloned());
+        combine::together(parts.collect())
+    };
+    (0..databases).filter_map(of).collect()
+}
+
+/// Waits until the start is known, or driving is given up.
+fn told(starts: &Receiver<u64>, halt: Halt<'_>) -> Result<u64, AskError> {
+    loop {
+        match starts.recv_timeout(LOOK_UP) {
+            Ok(start_ns) => return Ok(start_ns),
+            Err(RecvTimeoutError::Timeout) if !halt.now() => {}
+            Err(_) => return Err(halt.reason()),
+        }
+    }
+}
+
+/// Puts together the seconds of several load hosts.
+struct MergedSeconds {
+    of: usize,
+    /// By database and begin: how many hosts have sent it, and the sum of what they sent.
+    open: BTreeMap<(u16, u64), (usize, Interval)>,
+}
+
+impl MergedSeconds {
+    /// Takes in a second of one host; returns it once all have sent theirs. Each sends its seconds in order.
+    fn hear(&mut self, instance: u16, second: Interval) -> Option<Interval> {
+        let key = (instance, second.start_ms);
+        let (heard, sum) = match self.open.remove(&key) {
+            Some((heard, mut sum)) => {
+                sum.add(&second);
+                (heard + 1, sum)
+            }
+            None => (1, second),
+        };
+        if heard == self.of {
+            return Some(sum);
+        }
+        self.open.insert(key, (heard, sum));
+        None
+    }
+
+    /// Seconds in which not all hosts were driven.
+    fn rest(&mut self) -> impl Iterator<Item = (u16, Interval)> + use<> {
+        std::mem::take(&mut self.open).into_iter().map(|((instance, _), (_, sum))| (instance, sum))
+    }
+}
+
+impl Running<'_> {
+    /// Drives every database from all load hosts; one plan for each database.
+    pub(crate) fn drive_from_hosts(
+        &mut self,
+        machine: &mut dyn Machine,
+        plans: &[DrivePlan],
+    ) -> Result<Vec<Driven>, AttemptError> {
+        let mut generators = std::mem::take(&mut self.generators);
+        let driven = self.drive_by(&mut generators, machine, plans);
+        self.generators = generators;
+        driven
+    }
+
+    fn drive_by(
+        &mut self,
+        generators: &mut [Generator],
+        machine: &mut dyn Machine,
+        plans: &[DrivePlan],
+    ) -> Result<Vec<Driven>, AttemptError> {
+        let plans = shares(plans, generators.len());
+        let group = Rendezvous::of(1);
+        let (workload, limits, halt) = (self.data().chosen.clone(), *self.limits(), self.attempt.halt);
+        let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits: &limits };
+        let (say, heard) = channel();
+        let mut hearing = Hearing::of(generators, &plans[0]);
+        let driven = thread::scope(|scope| {
+            let (mut threads, mut starts) = (Vec::new(), Vec::new());
+            for (generator, plans) in generators.iter_mut().zip(plans) {
+                let (start, told) = channel();
+                let (offset_ns, say) = (generator.offset_ns(), say.clone());
+                let driving = Driving { terms, workload: &workload, plans, offset_ns, starts: told, say };
+                let group = &group;
+                threads.push(scope.spawn(move || driving.carry_out(generator.machine.as_mut(), group)));
+                starts.push(start);
+            }
+            drop(say);
+            self.hear_generators(&heard, &starts, &group, machine, &mut hearing);
+            let join =
+                |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            threads.into_iter().map(join).collect::<Vec<_>>()
+        });
+        if halt.now() {
+            return Err(halt.reason().into());
+        }
+        for (instance, watch) in (0..).zip(hearing.watches) {
+            self.keep_looks(instance, watch.looks());
+        }
+        let began_ns = hearing.began_ns;
+        let mut failed = None;
+        for (generator, driven) in generators.iter_mut().zip(driven) {
+            match driven {
+                Ok(parts) => generator.keep(parts, began_ns),
+                // The cause is with another host.
+                Err(AskError::OthersFailed) => {}
+                Err(error) => failed = failed.or(Some(of_host(&generator.host, error.into()))),
+            }
+        }
+        failed.map_or_else(|| Ok(together(generators)), Err)
+    }
+
+    /// Keeps what the load hosts say until all of them have ended, and tells them when to start.
+    fn hear_generators(
+        &mut self,
+        heard: &Receiver<Said>,
+        starts: &[Sender<u64>],
+        group: &Rendezvous,
+        machine: &mut dyn Machine,
+        hearing: &mut Hearing,
+    ) {
+        let mut ready = 0;
+        loop {
+            match heard.recv_timeout(LOOK_UP) {
+                Ok(Said::Ready) if hearing.is_together => {
+                    ready += 1;
+                    if ready == starts.len() {
+                        ready = 0;
+                        match self.meet_for_start(hearing.lead_ns) {
+                            Ok(start_ns) => hearing.start(start_ns + in_nanos(self.start_delay()), starts),
+                            Err(_) => group.give_up(),
+                        }
+                    }
+                }
+                Ok(Said::Ready) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Said::Tick(tick)) => {
+                    for tick in hearing.ticks.hear(tick) {
+                        self.look_and_tick(machine, &mut hearing.watches, tick);
+                    }
+                }
+                Ok(Said::Second(instance, second)) => {
+                    if let Some(second) = hearing.seconds.hear(instance, second) {
+                        self.keep(instance, &second);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.attempt.halt.now() {
+                group.give_up();
+            }
+        }
+        for (instance, second) in hearing.seconds.rest() {
+            self.keep(instance, &second);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use driver::plan::Pacing;
+    use record::intervals::{KindInterval, Span};
+
+    fn second(start_ms: u64, counts: &[(u64, u32)]) -> Interval {
+        let kinds = vec![KindInterval { kind: 0, span: Span::Response, counts: counts.to_vec() }];
+        Interval { start_ms, length_ms: 1_000, measured: true, kinds }
+    }
+
+    #[test]
+    fn a_second_is_whole_once_all_hosts_have_sent_it() {
+        let mut merged = MergedSeconds { of: 2, open: BTreeMap::new() };
+        assert_eq!(merged.hear(0, second(0, &[(5, 1)])), None);
+        assert_eq!(merged.hear(1, second(0, &[(7, 1)])), None, "another database");
+        assert_eq!(merged.hear(0, second(1_000, &[(9, 1)])), None);
+        let whole = second(0, &[(5, 1), (6, 2)]);
+        assert_eq!(merged.hear(0, second(0, &[(6, 2)])), Some(whole));
+        let rest: Vec<_> = merged.rest().collect();
+        assert_eq!(rest, [(0, second(1_000, &[(9, 1)])), (1, second(0, &[(7, 1)]))]);
+    }
+
+    #[test]
+    fn hosts_share_all_users_and_start_together_only_if_there_are_several() {
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 5 }, 0, 1_000, 1);
+        let of_three = shares(std::slice::from_ref(&plan), 3);
+        let clients = |own: &Vec<DrivePlan>| own[0].generator.of_pacing(own[0].phases[0].streams[0].pacing).clients();
+        assert_eq!(of_three.iter().map(clients).collect::<Vec<_>>(), [2, 2, 1]);
+        assert!(of_three.iter().all(|own| own[0].together == Some(Together { tail_s: TAIL_S })));
+        assert_eq!(shares(std::slice::from_ref(&plan), 1), [[plan]]);
+    }
+}

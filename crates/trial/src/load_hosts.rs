@@ -1,0 +1,113 @@
+//! The hosts that load comes from: each is opened once in a run, and drives its share of every trial that names it.
+
+use crate::cell::CellOrder;
+use crate::preparation::{PreparationError, Prepared};
+use crate::site::Site;
+use machines::machine::{Machine, MachineError};
+use machines::scratch::{MachineScratch, Scratch};
+use platforms::host::keeper;
+use platforms::host::settings::HostSettings;
+use platforms::platform::OpenOrder;
+use record::event::Event;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A host as a run has opened it. Dropped in this order: the host is left before its folder here is removed.
+pub struct LoadHost {
+    pub name: String,
+    /// The address of this host as it is reached from there, if that is known.
+    our_address: Option<IpAddr>,
+    host: keeper::LoadHost,
+    _scratch: MachineScratch,
+}
+
+impl fmt::Debug for LoadHost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("LoadHost").field(&self.name).finish()
+    }
+}
+
+impl LoadHost {
+    /// Starts an agent there. `scratch` is its folder on this host.
+    pub fn start(&self, name: &str, scratch: &Path) -> Result<Box<dyn Machine>, MachineError> {
+        self.host.start(name, scratch)
+    }
+}
+
+/// All that a run has opened, by their entries in the study.
+#[derive(Debug, Default)]
+pub struct LoadHosts(BTreeMap<study::LoadHost, Arc<LoadHost>>);
+
+impl LoadHosts {
+    /// The hosts of a cell, in its order; opens those that no earlier cell has opened.
+    pub fn of(
+        &mut self,
+        cell: &CellOrder,
+        site: &Site,
+        scratch: &Scratch,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Vec<Arc<LoadHost>>, PreparationError> {
+        let mut hosts = Vec::with_capacity(cell.load.from.len());
+        for asked in &cell.load.from {
+            if let Some(open) = self.0.get(asked) {
+                hosts.push(Arc::clone(open));
+                continue;
+            }
+            let open = Arc::new(opened(asked, self.0.len() + 1, site, scratch)?);
+            for text in open.host.notes() {
+                tell(Event::Warning { text });
+            }
+            self.0.insert(asked.clone(), Arc::clone(&open));
+            hosts.push(open);
+        }
+        Ok(hosts)
+    }
+}
+
+fn opened(
+    asked: &study::LoadHost,
+    number: usize,
+    site: &Site,
+    scratch: &Scratch,
+) -> Result<LoadHost, PreparationError> {
+    let own = scratch.machine(&format!("load-host-{number}"))?;
+    let run = scratch.path().file_name().unwrap_or_default().display();
+    let order = OpenOrder {
+        agent: &site.agent,
+        image: None,
+        scratch: own.path(),
+        // Two names may be of one host.
+        name: &format!("{run}-load-{number}"),
+        credentials: &site.credentials,
+    };
+    let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)?;
+    let our_address = asked.our_address.or(host.our_address());
+    Ok(LoadHost { name: asked.name.clone(), our_address, host, _scratch: own })
+}
+
+impl Prepared {
+    /// The address of this host at which load reaches servers on it.
+    pub fn our_address(&self) -> Result<IpAddr, MachineError> {
+        let unavailable = |why| MachineError::Unavailable { why };
+        let Some(first) = self.load_hosts.first() else { return Ok(Ipv4Addr::LOCALHOST.into()) };
+        let known = |host: &LoadHost| {
+            let why = || format!("the address at which the load host {} reaches this host is not known", host.name);
+            host.our_address.ok_or_else(|| unavailable(format!("{}; give load.address", why())))
+        };
+        let address = known(first)?;
+        for other in &self.load_hosts[1..] {
+            let own = known(other)?;
+            if own != address {
+                return Err(unavailable(format!(
+                    "the load host {} reaches this host at {address}, and {} at {own}; give load.address one that all of \
+                     them reach",
+                    first.name, other.name
+                )));
+            }
+        }
+        Ok(address)
+    }
+}
