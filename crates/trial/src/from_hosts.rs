@@ -43,6 +43,8 @@ struct Driving<'a> {
     workload: &'a Chosen,
     plans: Vec<DrivePlan>,
     offset_ns: i64,
+    /// The longest time between two messages.
+    silence: Duration,
     /// Each start, by this host's clock.
     starts: Receiver<u64>,
     say: Sender<Said>,
@@ -59,8 +61,8 @@ impl Driving<'_> {
     }
 
     fn drive(self, link: &mut AgentLink) -> Result<Vec<Driven>, AskError> {
-        let Self { terms: Terms { halt, limits }, workload, plans, offset_ns, starts, say } = self;
-        let databases = plans.len();
+        let Self { terms: Terms { halt, limits }, workload, plans, offset_ns, silence, starts, say } = self;
+        let (databases, is_together) = (plans.len(), is_together(&plans));
         let request = Request::Drive { workload: workload.clone(), plans };
         let mut hear = |instance, aside, link: &mut AgentLink| {
             let said = match aside {
@@ -69,17 +71,17 @@ impl Driving<'_> {
                 Reply::Interval(interval) => Said::Second(instance, interval),
                 _ => return Ok(()),
             };
-            let is_ready = matches!(said, Said::Ready);
+            let awaits_start = is_together && matches!(said, Said::Ready);
             // The receiver listens until all have ended.
             let _ = say.send(said);
-            if is_ready {
+            if awaits_start {
                 let start_ns = told(&starts, halt)?;
                 link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?;
             }
             Ok(())
         };
         let mut conversation = Conversation { link, halt, limits, instance: 0 };
-        match conversation.ask_and_answer(&request, limits.opening, limits.driving, &mut hear)? {
+        match conversation.ask_and_answer(&request, limits.opening, silence, &mut hear)? {
             Reply::Driven(driven) if driven.len() == databases => Ok(driven),
             other => Err(mismatch("drive", &other)),
         }
@@ -108,7 +110,7 @@ impl Hearing {
             watches: plans.iter().map(LookWatch::over).collect(),
             ticks: MergedTicks::of(of),
             seconds: MergedSeconds { of, open: BTreeMap::new() },
-            is_together: plans.iter().any(|plan| plan.together.is_some()),
+            is_together: is_together(plans),
             lead_ns: round_trips.max().unwrap_or(0).saturating_mul(ROUND_TRIPS_AHEAD),
             began_ns: None,
         }
@@ -136,6 +138,11 @@ fn shares(plans: &[DrivePlan], hosts: usize) -> Vec<Vec<DrivePlan>> {
         plans.iter().map(own).collect()
     };
     (0..of).map(share).collect()
+}
+
+/// Whether these wait for a start.
+fn is_together(plans: &[DrivePlan]) -> bool {
+    plans.iter().any(|plan| plan.together.is_some())
 }
 
 /// The results for each database, as if one load generator had driven it.
@@ -213,6 +220,7 @@ impl Running<'_> {
         let group = Rendezvous::of(1);
         let (workload, limits, halt) = (self.data().chosen.clone(), *self.limits(), self.attempt.halt);
         let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits: &limits };
+        let silence = limits.driving + self.start_delay();
         let (say, heard) = channel();
         let mut hearing = Hearing::of(generators, &plans[0]);
         let driven = thread::scope(|scope| {
@@ -220,7 +228,7 @@ impl Running<'_> {
             for (generator, plans) in generators.iter_mut().zip(plans) {
                 let (start, told) = channel();
                 let (offset_ns, say) = (generator.offset_ns(), say.clone());
-                let driving = Driving { terms, workload: &workload, plans, offset_ns, starts: told, say };
+                let driving = Driving { terms, workload: &workload, plans, offset_ns, silence, starts: told, say };
                 let group = &group;
                 threads.push(scope.spawn(move || driving.carry_out(generator.machine.as_mut(), group)));
                 starts.push(start);
