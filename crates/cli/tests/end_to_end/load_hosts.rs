@@ -113,7 +113,8 @@ fn a_load_host_that_is_lost_makes_the_trial_invalid_by_name() {
     let why = why_invalid(&place, running);
     assert!(why.starts_with("the load host here-too was lost: "), "{why}");
     // What ran there has ended by itself.
-    assert_eq!(on_host(&["there\0run", "bakeoff-"]), Vec::<u32>::new());
+    let run = place.run_folder().file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(on_host(&["there\0run", &run]), Vec::<u32>::new());
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn load_hosts_that_cannot_be_are_refused_by_name() {
         "load.from: given; expected this key only beside",
     );
     refused(&study.replace("\"here-too\"", "\"nowhere.invalid\""), "ssh does not reach the host nowhere.invalid");
-    let brokerage = "kind = \"brokerage\"\ncustomers = 1000\ninitial_trade_days = 1";
+    let brokerage = "kind = \"brokerage\"\ncustomers = 1000\ninitial_trade_days = 5";
     let brokerage = study.replace("kind = \"order-entry\"\nwarehouses = 1", brokerage);
     refused(&brokerage, "workload brokerage cannot be driven from several hosts");
 }
