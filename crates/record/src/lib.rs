@@ -21,6 +21,7 @@ pub mod host_state;
 pub mod interval_file;
 pub mod intervals;
 pub mod ladder;
+pub mod load_hosts;
 mod lock;
 pub mod looks;
 pub mod other_load;

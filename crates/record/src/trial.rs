@@ -3,6 +3,7 @@
 use crate::facts::{Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
+use crate::load_hosts::LoadHostFacts;
 use crate::other_load::OtherLoad;
 use crate::plan::PlannedTrial;
 use crate::script::{PhaseDone, PhaseEnd};
@@ -143,22 +144,6 @@ pub struct ClockReading {
     pub at: String,
     pub offset_ns: i64,
     pub round_trip_ns: u64,
-}
-
-/// A host that drove a part of the load, and its account of that.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct LoadHostFacts {
-    /// As the study names it.
-    pub host: String,
-    /// The host's own view of itself.
-    pub inside: Facts,
-    pub clock: Vec<ClockReading>,
-    /// How long after the common start it started, by its own clock: the error of its offset comes on top.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub late_us: Option<u64>,
-    pub sessions: u32,
-    pub statements: u64,
-    pub testimony: Testimony,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use super::headed;
 use crate::document::Block;
 use crate::format::{Digits, Style};
 use crate::table::{Cell, Table, columns};
+use record::load_hosts::LoadHostFacts;
 use record::run::{Run, StoredTrial};
-use record::trial::LoadHostFacts;
 
 const MILLIS: Style<'static> = Style::new("ms", Digits::Decimals(3));
 
