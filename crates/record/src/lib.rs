@@ -8,6 +8,7 @@ pub mod ablation;
 pub mod agreement;
 mod bounds;
 pub mod check;
+pub mod clock;
 mod coherence;
 mod compressed;
 pub mod durability;

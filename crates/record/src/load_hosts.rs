@@ -1,7 +1,8 @@
 //! Hosts that drove a part of a trial's load.
 
+use crate::clock::ClockReading;
 use crate::facts::Facts;
-use crate::trial::{ClockReading, Testimony};
+use crate::trial::Testimony;
 use serde::{Deserialize, Serialize};
 
 /// A host that drove a part of the load, and its account of that.

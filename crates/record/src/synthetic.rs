@@ -8,6 +8,7 @@ pub mod waits;
 
 use crate::FORMAT;
 use crate::check::{CheckResult, Moment, Verdict};
+use crate::clock::ClockReading;
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
 use crate::hlog;
 use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
@@ -20,8 +21,8 @@ use crate::run::{Run, StoredTrial};
 use crate::settings::Settings;
 use crate::telemetry::Side;
 use crate::trial::{
-    ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread,
-    Testimony, TrialRecord, Work,
+    DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread, Testimony,
+    TrialRecord, Work,
 };
 use hdrhistogram::Histogram;
 use serde_json::{Map, json};

@@ -1,5 +1,6 @@
 //! What one trial did and found (`trial.json`). It is written last: a trial folder is complete when this file is there.
 
+use crate::clock::ClockReading;
 use crate::facts::{Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
@@ -132,18 +133,6 @@ impl MachineFacts {
     pub fn has_a_kernel_between(&self) -> bool {
         self.decided.get(SYSTEM_CALLS).is_some_and(|answered| answered.kind() != HOSTS_KERNEL)
     }
-}
-
-/// Labels of the readings of a machine's clock around the driving.
-pub const BEFORE_DRIVING: &str = "before driving";
-pub const AFTER_DRIVING: &str = "after driving";
-
-/// The offset of a machine's monotonic clock from the host's. The round trip of the measurement bounds its error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClockReading {
-    pub at: String,
-    pub offset_ns: i64,
-    pub round_trip_ns: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use crate::attempt::Running;
 use crate::error::AttemptError;
 use crate::validity;
 use machines::machine::Machine;
-use record::trial::ClockReading;
+use record::clock::ClockReading;
 use std::time::{Duration, Instant};
 
 /// Two readings this far apart show whether both clocks run at the same rate.

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use agent::protocol::{Failure, Reply, Request};
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
-use record::trial::ClockReading;
+use record::clock::ClockReading;
 use std::time::{Duration, Instant};
 
 /// How often to check for interrupts while waiting.

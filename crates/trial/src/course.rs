@@ -12,8 +12,8 @@ use engines::server::{Counters, ServerReport};
 use machines::machine::{Machine, MachineError};
 use platforms::lease::Lease;
 use record::check::{CheckResult, Moment, Verdict};
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
 use record::ladder::Ladder;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING};
 use std::collections::BTreeMap;
 use telemetry::Sampling;
 

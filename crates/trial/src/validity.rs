@@ -3,8 +3,9 @@
 
 use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseEnd;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Pacing, Queue};
+use record::trial::{Deferred, DriverFacts, KindTotals, Pacing, Queue};
 use std::ops::Range;
 use std::time::Duration;
 

@@ -4,9 +4,10 @@ use super::Consolidation;
 use crate::counted::window;
 use crate::findings::{Finding, What};
 use crate::missing::Missing;
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
 use record::run::StoredTrial;
 use record::telemetry::Side;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, DriverFacts, TrialRecord};
+use record::trial::{DriverFacts, TrialRecord};
 use serde::{Deserialize, Serialize};
 
 /// Windows further apart than this did not measure the same time.

@@ -5,9 +5,10 @@
 //! between its readings before and after driving.
 
 use crate::missing::Missing;
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseDone;
 use record::telemetry::Side;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, TrialRecord};
+use record::trial::{DriverFacts, TrialRecord};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SECOND: f64 = 1e9;

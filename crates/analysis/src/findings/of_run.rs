@@ -12,10 +12,11 @@ use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
 use crate::validity;
 use crate::{alike, machines, steadiness, throughput};
+use record::clock::ClockReading;
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{ClockReading, DriverFacts, Outcome, TrialRecord};
+use record::trial::{DriverFacts, Outcome, TrialRecord};
 use std::collections::BTreeMap;
 
 /// A machine's clock that is faster or slower than the host's by more than this share falsifies what it times.
