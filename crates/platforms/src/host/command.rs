@@ -12,9 +12,10 @@ pub const CUT_SHORT_STATUS: i32 = 73;
 /// `ssh` itself failed.
 pub const SSH_STATUS: i32 = 255;
 
-/// Stores the binary that follows on standard input, and becomes it. One line, for shells that take only one.
+/// Stores the binary that follows on standard input, and becomes it. One line, for shells that take only one. Others may enter its
+/// folders, since a server has an account of its own; what is private has a mode of its own.
 const BRING: &str = "\
-echo MARKER; umask 077; \
+echo MARKER; umask 022; \
 if [ \"$(uname -s -m)\" != \"Linux x86_64\" ]; then uname -s -m >&2; exit 71; fi; \
 cd -- FOLDER || exit 72; \
 parent=\"$PWD/bakeoff-$(id -u)\"; mkdir -p \"$parent\" || exit 72; \
