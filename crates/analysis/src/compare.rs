@@ -5,6 +5,7 @@
 
 use crate::contrast::{self, Contrast, Position};
 use crate::groups::{self, Group};
+use crate::hosts;
 use crate::measures::latency;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
@@ -148,8 +149,11 @@ pub(crate) struct Pair<'a> {
 
 fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let counts = |block: u32| pairs.iter().any(|pair| pair.block == block);
-    let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, counts));
+    let unit = |block: u32| {
+        let counts = pairs.iter().any(|pair| pair.block == block);
+        counts.then(|| hosts::unit(&run.plan, [baseline.id, contender.id], block))
+    };
+    let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, unit));
     Comparison {
         coordinates: group.coordinates.clone(),
         baseline: baseline.contender.clone(),

@@ -4,7 +4,7 @@
 //! [`integral`].
 
 use crate::estimate::CONFIDENCE;
-use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 /// Steps of Simpson's rule; twice as many change no digit that is shown.
 const STEPS: u32 = 1_800;
@@ -29,6 +29,11 @@ pub fn t_below(value: f64, degrees: f64) -> f64 {
 /// The value that a χ² variable with this many degrees of freedom stays below with this probability.
 pub fn chi_squared_at(probability: f64, degrees: f64) -> f64 {
     ChiSquared::new(degrees).map_or(f64::NAN, |distribution| distribution.inverse_cdf(probability))
+}
+
+/// The share of values of F above this one.
+pub fn f_above(value: f64, between: f64, within: f64) -> f64 {
+    FisherSnedecor::new(between, within).map_or(f64::NAN, |f| f.sf(value))
 }
 
 /// The density of the standard normal distribution.

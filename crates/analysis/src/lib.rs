@@ -25,6 +25,7 @@ pub mod estimate;
 pub mod explanation;
 pub mod findings;
 pub mod groups;
+pub mod hosts;
 pub mod latency;
 pub mod least_squares;
 pub mod machines;

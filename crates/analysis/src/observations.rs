@@ -149,11 +149,17 @@ impl Measured {
         Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 
-    /// A contender compared with the baseline, over the blocks that both have and that count.
-    pub fn paired(&self, baseline: u32, contender: u32, counts: impl Fn(u32) -> bool) -> Option<Contrast> {
+    /// A contender compared with the baseline, over the blocks that both have. `unit` is the block for which a block counts: itself, or
+    /// another one together with which it counts once; `None` if it does not count.
+    pub fn paired(&self, baseline: u32, contender: u32, unit: impl Fn(u32) -> Option<u32>) -> Option<Contrast> {
         let (base, own) = (self.by_block(baseline)?, self.by_block(contender)?);
-        let pairs = own.iter().filter(|(block, _)| counts(**block));
-        let pairs = pairs.filter_map(|(block, own)| Some((*block, *base.get(block)?, *own)));
+        let both = own.iter().filter_map(|(block, own)| Some((unit(*block)?, *base.get(block)?, *own)));
+        let both: Vec<(u32, f64, f64)> = both.collect();
+        let mean = |of: fn(&(u32, f64, f64)) -> f64| {
+            means_of_blocks(self.scale(), both.iter().map(|one| (one.0, of(one))).collect())
+        };
+        let (base, own) = (mean(|one| one.1), mean(|one| one.2));
+        let pairs = own.iter().filter_map(|(unit, own)| Some((*unit, *base.get(unit)?, *own)));
         contrast::paired(&self.measure.id, self.scale(), pairs)
     }
 

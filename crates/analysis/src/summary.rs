@@ -14,6 +14,7 @@ use crate::durability::{self, Audited};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, of_run};
+use crate::hosts::{self, Hosts};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
 use crate::scaling::busy::{self, Busy};
@@ -51,6 +52,9 @@ pub struct Analysis {
     /// What single changes do; only where the study asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
+    /// Only where contenders have several hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// Published figures beside those of this run; only in a report that asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
@@ -114,6 +118,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
     let consolidation = consolidation::all(run, &observations);
     let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
     let durability = durability::all(run);
+    let hosts = hosts::of_run(run, &observations, &comparisons);
     let found = of_run::Found {
         durability: &durability,
         agreement: &agreement,
@@ -122,8 +127,9 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         consistency: &consistency,
         consolidation: &consolidation,
         cells: &cells,
+        hosts: hosts.iter().flat_map(|hosts| hosts::findings(run, hosts, &comparisons)).collect(),
     };
-    let findings = of_run::all(run, &found);
+    let findings = of_run::all(run, found);
     let (scaling, explanations) = (scaling::all(run, &observations), explanation::all(run));
     let busy = busy::all(&scaling, &cells, &explanations);
     Analysis {
@@ -140,6 +146,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         },
         findings,
         beside: None,
+        hosts,
         precision: stopping::attained(&run.plan, &comparisons),
         ablation: ablation::of_run(run, &comparisons),
         comparisons,

@@ -169,6 +169,16 @@ pub fn running_server(kind: &str, table: &Map<String, Value>) -> Option<String> 
     if kind == host::settings::KIND { host::settings::running_server(table) } else { None }
 }
 
+/// The machines of a contender that has several, of which each trial has one; empty on any other platform.
+pub fn hosts(kind: &str, table: &Map<String, Value>) -> Vec<String> {
+    if kind == host::settings::KIND { host::settings::hosts(table) } else { Vec::new() }
+}
+
+/// A contender's settings for a trial on one of its several machines.
+pub fn on_host(table: &Map<String, Value>, host: &str) -> Map<String, Value> {
+    host::settings::on(table, host)
+}
+
 pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {
     PLATFORMS.iter().find(|entry| entry.kind == kind)
 }

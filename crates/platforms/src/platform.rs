@@ -20,6 +20,11 @@ pub trait Platform: Send + Sync {
         Vec::new()
     }
 
+    /// What tells the machine that its machines are on from all others, as long as that runs; `None` if it is this one.
+    fn machine(&self) -> Option<String> {
+        None
+    }
+
     /// Copies loaded data for one machine.
     fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError>;
 

@@ -31,6 +31,9 @@ pub enum Event {
         block: u32,
         contender: String,
         coordinates: String,
+        /// The one of its contender's several hosts that it runs on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
     },
     /// The requested precision is not reached yet, so the plan has grown. `why` is a phrase.
     BlockAdded {

@@ -128,4 +128,7 @@ pub struct PlannedTrial {
     pub cell: u32,
     /// Seed of everything random in this trial. All cells of a block share it, so that they face the same inputs.
     pub seed: u64,
+    /// The one of its contender's several hosts that it runs on. Absent if there are not several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }

@@ -113,7 +113,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         let first = (chance.uniform() * f64::from(study.others + 1)) as u32;
         for cell in (0..=study.others).map(|place| (first + place) % (study.others + 1)) {
             let id = u32::try_from(trials.len()).unwrap_or(u32::MAX).saturating_add(1);
-            trials.push(PlannedTrial { id, block, cell, seed: u64::from(block) });
+            trials.push(PlannedTrial { id, block, cell, seed: u64::from(block), host: None });
         }
     }
     Plan {

@@ -104,7 +104,7 @@ fn plan(blocks: u32) -> Plan {
     // Every other block runs the guest first.
     let trial = |index: u32| {
         let (block, place) = (index / 2 + 1, index % 2);
-        PlannedTrial { id: index + 1, block, cell: (place + block) % 2, seed: 1000 + u64::from(block) }
+        PlannedTrial { id: index + 1, block, cell: (place + block) % 2, seed: 1000 + u64::from(block), host: None }
     };
     Plan {
         format: FORMAT,

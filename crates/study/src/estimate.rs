@@ -2,10 +2,11 @@
 //!
 //! The same plan gives the same estimate everywhere. The live display corrects it by the actual lengths of phases.
 
+use crate::several_hosts::lanes;
 use crate::shape::{Load, Offered, load};
 use driver::ladder::{Limits, steps_max};
 use record::phase::Phase;
-use record::plan::{Cell, Plan};
+use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::at;
 use record::settings::key::ODD_WORKLOAD;
 
@@ -49,12 +50,17 @@ fn climb_ms(load: &Load) -> u64 {
     u64::from(steps_max(&limits)) * (load.warmup_ms.0 + load.measure_ms.0)
 }
 
-/// Estimates the whole plan.
+/// Estimates the whole plan. Where hosts are measured at the same time, the one with most to do counts.
 pub fn estimate(plan: &Plan) -> TimeEstimate {
-    let mut estimate =
-        TimeEstimate { preparing_ms: data_disks(plan).saturating_mul(LOAD_MS), ..TimeEstimate::default() };
-    estimate.total_ms = estimate.preparing_ms;
-    for trial in &plan.trials {
+    let preparing_ms = data_disks(plan).saturating_mul(LOAD_MS);
+    let lanes = lanes(plan, &plan.trials).into_iter().map(|trials| of_trials(plan, &trials));
+    let longest = lanes.max_by_key(|estimate| estimate.total_ms).unwrap_or_default();
+    TimeEstimate { preparing_ms, total_ms: longest.total_ms.saturating_add(preparing_ms), ..longest }
+}
+
+fn of_trials(plan: &Plan, trials: &[&PlannedTrial]) -> TimeEstimate {
+    let mut estimate = TimeEstimate::default();
+    for trial in trials {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
         let Ok(load) = load(cell) else { continue };
         let before_ms = estimate.total_ms;

@@ -25,6 +25,7 @@ mod precision;
 mod problems;
 mod reference;
 mod room;
+mod several_hosts;
 mod shape;
 mod side_by_side;
 mod source;
@@ -42,6 +43,7 @@ pub use plan::{Against, grown, plan, trials};
 pub use problems::{Problem, render};
 pub use reference::reference;
 pub use room::{Room, other_host, places, room};
+pub use several_hosts::{are_apart, hosts, lanes};
 pub use shape::{
     Disk, Load, LoadHost, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table,
     load, machine,

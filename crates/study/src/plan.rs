@@ -10,11 +10,13 @@ use crate::keys::STUDY;
 use crate::overrides::Tables;
 use crate::precision::{blocks_and_precision, nothing_to_compare};
 use crate::problems::{Problem, in_order};
+use crate::several_hosts::{self, hosts};
 use crate::source::{self, Leaf};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use record::plan::{Cell, Plan, PlannedTrial};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What each contender is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,10 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
         Against::Baseline => (question.to_owned(), cells, study.to_owned()),
         Against::Itself => (again::question(question), again::doubled(&cells), format!("{study}{RUNS_OF_AA}")),
     };
+    let line = source.base.iter().find(|leaf| leaf.path == "blocks").map(|leaf| leaf.line);
+    if let Some(problem) = several_hosts::problem(blocks, &cells, line) {
+        return Err(vec![problem]);
+    }
     let trials = trials(seed, blocks, &cells);
     let format = record::FORMAT;
     let rehearsed = false;
@@ -101,12 +107,17 @@ fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
 /// number, so another contender or another block changes no inputs.
 pub fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
     let mut seeds = Pcg64::seed_from_u64(seed);
+    let hosts: BTreeMap<u32, Vec<String>> = cells.iter().map(|cell| (cell.id, hosts(cell))).collect();
+    let host = |cell: u32, block: u32| {
+        let hosts = hosts.get(&cell).filter(|hosts| !hosts.is_empty())?;
+        Some(hosts[(block as usize - 1) % hosts.len()].clone())
+    };
     let mut trials = Vec::new();
     for block in 1..=blocks {
         let seed = seeds.next_u64() >> BITS_BEYOND_EVERY_READER;
         let mut order = cells.iter().map(|cell| cell.id).collect::<Vec<_>>();
         shuffle(&mut order, &mut Pcg64::seed_from_u64(seed));
-        trials.extend(order.into_iter().map(|cell| PlannedTrial { id: 0, block, cell, seed }));
+        trials.extend(order.into_iter().map(|cell| PlannedTrial { id: 0, block, cell, seed, host: host(cell, block) }));
     }
     for (id, trial) in (1..).zip(&mut trials) {
         trial.id = id;

@@ -60,7 +60,7 @@ const ACCEPT: &str = r#"
 "#;
 
 /// Examples for required keys, or for one of several of which one is required: what a person would write first.
-const EXAMPLES: [(&str, &str); 7] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("ablation.of", "\"qemu\""),
     ("question", "\"What does each platform cost an order-entry database?\""),
     ("machine.vcpus", "1"),
@@ -68,6 +68,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     ("load.clients", "4"),
     ("load.warmup", "\"30s\""),
     ("load.measure", "\"2m\""),
+    ("platform.host", "\"…\""),
 ];
 
 /// Comments are as wide as code.

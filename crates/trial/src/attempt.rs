@@ -7,6 +7,7 @@ use crate::error::AttemptError;
 use crate::existing::Existing;
 use crate::generators::Generator;
 use crate::host_watch::HostWatch;
+use crate::hosts_in_use::{HostsInUse, Use};
 use crate::instances::Instance;
 use crate::interrupts::Halt;
 use crate::odd;
@@ -65,6 +66,8 @@ pub struct Attempt<'a> {
     pub latest: Option<&'a Arc<Latest>>,
     /// The server to use, if one is already running.
     pub existing: Option<Existing<'a>>,
+    /// Load hosts that other trials may need at the same time; `None` if there are no other trials.
+    pub in_use: Option<&'a HostsInUse>,
     pub tell: &'a mut dyn FnMut(Event),
 }
 
@@ -105,6 +108,8 @@ pub(crate) struct Running<'a> {
     pub(crate) host: HostWatch,
     /// Agents on the hosts that the load comes from.
     pub(crate) generators: Vec<Generator>,
+    /// The hosts of these agents, which drive for this trial alone.
+    pub(crate) generators_use: Option<Use<'a>>,
 }
 
 impl<'a> Running<'a> {
@@ -132,6 +137,7 @@ impl<'a> Running<'a> {
             sampled_from_ns: 0,
             host: HostWatch::default(),
             generators: Vec::new(),
+            generators_use: None,
         })
     }
 

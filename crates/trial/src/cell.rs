@@ -67,6 +67,15 @@ impl CellOrder {
         })
     }
 
+    /// For a trial on one of its contender's several hosts.
+    #[must_use]
+    pub fn on(mut self, host: Option<&str>) -> Self {
+        if let Some(host) = host {
+            self.platform.settings = platforms::catalog::on_host(&self.platform.settings, host);
+        }
+        self
+    }
+
     /// The plan that the workload makes of the cell's load, with this pacing.
     pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
         let mut load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);

@@ -1,15 +1,12 @@
 //! A whole run: preparation, the planned trials in their order, and the events about them.
 
-use crate::again::{self, Earlier};
-use crate::attempt::{Attempt, attempt};
+use crate::again;
 use crate::audit::{self, OfCell};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
-use crate::interrupts::{Halt, Interrupts};
-use crate::load_hosts::LoadHosts;
-use crate::open::{self, Open};
-use crate::other_load;
-use crate::preparation::{self, PreparationError, Prepared, prepare};
+use crate::interrupts::Interrupts;
+use crate::lane::{Lane, Shared};
+use crate::preparation::{self, PreparationError};
 use crate::site::Site;
 use images::Image;
 use machines::scratch::{Scratch, ScratchError};
@@ -17,12 +14,13 @@ use platforms::catalog::ImageUse;
 use record::event::Event;
 use record::event_log::EventLog;
 use record::folder::{RecordError, RunFolder};
-use record::phase::Phase;
-use record::plan::{Cell, Plan, PlannedTrial};
-use record::trial::{Outcome, TrialRecord};
+use record::plan::{Plan, PlannedTrial};
+use record::trial::Outcome;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
+use std::panic::resume_unwind;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use telemetry::Latest;
 
@@ -88,7 +86,7 @@ pub struct Tallied {
 }
 
 impl Tallied {
-    fn count(&mut self, outcome: &Outcome) {
+    pub(crate) fn count(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Completed => self.completed += 1,
             Outcome::Invalid { .. } => self.invalid += 1,
@@ -96,6 +94,15 @@ impl Tallied {
             Outcome::Skipped { .. } => self.skipped += 1,
             Outcome::Interrupted { .. } => self.interrupted = true,
         }
+    }
+
+    fn add(&mut self, other: Self) {
+        let Self { completed, invalid, failed, skipped, interrupted } = other;
+        self.completed += completed;
+        self.invalid += invalid;
+        self.failed += failed;
+        self.skipped += skipped;
+        self.interrupted |= interrupted;
     }
 }
 
@@ -154,9 +161,8 @@ pub fn run(
         expected_ms: 0,
         resumed: order.resumed,
     });
-    let (prepared, opened, of) = (BTreeMap::new(), BTreeMap::new(), order.plan.trials.len());
-    let (load_hosts, tallied) = (LoadHosts::default(), Tallied::default());
-    let mut run = Run { order, prepared, opened, load_hosts, scratch, tallied, of };
+    let (lanes, of, tallied) = (BTreeMap::new(), order.plan.trials.len(), Tallied::default());
+    let mut run = Run { lanes, shared: Shared::of(order, scratch), tallied, of };
     let mut blocks = order.plan.blocks;
     while run.trials(&trials, &mut voice)? {
         let Some(next) = what_follows(order.folder)? else { break };
@@ -179,50 +185,60 @@ pub fn run(
     Ok(run.tallied)
 }
 
-/// An error of recording names its own file; all others name their trial.
-fn ended_by(id: u32, error: AttemptError) -> ConductorError {
-    match error {
-        AttemptError::Record(error) => error.into(),
-        error => ConductorError::Attempt { id, error },
-    }
-}
-
 fn run_name(folder: &RunFolder) -> String {
     folder.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Dropped in this order: platforms before the folder that their ledgers are in.
 struct Run<'a> {
-    order: &'a RunOrder<'a>,
-    /// What the trials of each cell share, or why preparing it failed.
-    prepared: BTreeMap<u32, Result<Prepared, String>>,
-    /// By [`open::key`].
-    opened: BTreeMap<String, Open>,
-    load_hosts: LoadHosts,
-    scratch: Scratch,
+    lanes: BTreeMap<Option<String>, Lane>,
+    shared: Shared<'a>,
     tallied: Tallied,
     /// The number of trials in the plan, including those added later.
     of: usize,
 }
 
 impl Run<'_> {
-    /// Runs trials one after another; returns whether all of them were run.
+    /// Runs trials, those of each lane one after another; returns whether all of them were run.
     fn trials(&mut self, trials: &[PlannedTrial], voice: &mut EventWriter<'_>) -> Result<bool, ConductorError> {
-        for planned in trials {
-            if self.order.interrupts.after_this_trial() {
-                self.tallied.interrupted = true;
-                return Ok(false);
-            }
-            let record = self.trial(planned, voice)?;
-            self.tallied.count(&record.outcome);
-            voice.heard()?;
+        let mut parts: BTreeMap<Option<String>, Vec<&PlannedTrial>> = BTreeMap::new();
+        for trial in trials {
+            parts.entry(self.shared.lane_of(trial)).or_default().push(trial);
         }
+        for host in parts.keys().filter(|host| !self.lanes.contains_key(*host)).cloned().collect::<Vec<_>>() {
+            let number = self.lanes.len() + 1;
+            self.lanes.insert(host, Lane::new(number));
+        }
+        let (shared, of) = (&self.shared, u32::try_from(self.of).unwrap_or(u32::MAX));
+        let lanes = self.lanes.iter_mut().filter_map(|(host, lane)| Some((lane, parts.remove(host)?)));
+        let tallied = thread::scope(|scope| {
+            let (telling, told) = mpsc::channel();
+            let mut threads = Vec::new();
+            for (lane, trials) in lanes {
+                let telling = telling.clone();
+                threads.push(scope.spawn(move || lane.run(shared, &trials, of, &telling)));
+            }
+            drop(telling);
+            for event in told {
+                voice.tell(&event);
+                if voice.broken.is_some() {
+                    // The lanes notice that nobody listens, and end after their trials.
+                    break;
+                }
+            }
+            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            threads.into_iter().map(join).collect::<Vec<Result<Tallied, ConductorError>>>()
+        });
+        for of_lane in tallied {
+            self.tallied.add(of_lane?);
+        }
+        voice.heard()?;
         Ok(!self.tallied.interrupted)
     }
 
     /// Audits the durability of each cell that has no audit yet.
     fn audits(&mut self, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
-        let RunOrder { plan, folder, site, interrupts, audits, .. } = *self.order;
+        let RunOrder { plan, folder, site, interrupts, audits, .. } = *self.shared.order;
         let Some(durability) = &plan.durability else { return Ok(()) };
         for cell in plan.cells.iter().filter(|cell| audits.contains(&cell.id)) {
             if folder.durability(cell.id)?.is_some() {
@@ -233,8 +249,10 @@ impl Run<'_> {
                 break;
             }
             let (begun, cell_order) = (Instant::now(), CellOrder::read(cell)?);
-            self.make_ready(cell.id, &cell_order, voice)?;
-            let (prepared, scratch) = (&self.prepared[&cell.id], &self.scratch);
+            let lane = self.lanes.entry(None).or_insert_with(|| Lane::new(1));
+            let prepared =
+                lane.make_ready(&self.shared, (cell.id, None), &cell_order, &mut |event| voice.tell(&event))?;
+            let scratch = &self.shared.scratch;
             let order = OfCell { cell, cell_order: &cell_order, prepared, plan: durability, site, scratch, interrupts };
             let Some(found) = audit::of_cell(&order, &mut |event| voice.tell(&event)) else {
                 self.tallied.interrupted = true;
@@ -260,7 +278,7 @@ impl Run<'_> {
         voice: &mut EventWriter<'_>,
     ) -> Result<Vec<PlannedTrial>, ConductorError> {
         let NextPlan { plan, expected_ms, why } = next;
-        self.order.folder.replace_plan(&plan)?;
+        self.shared.order.folder.replace_plan(&plan)?;
         let added: Vec<_> = plan.trials.into_iter().filter(|trial| trial.block > *blocks).collect();
         *blocks = plan.blocks;
         self.of += added.len();
@@ -272,152 +290,6 @@ impl Run<'_> {
         });
         voice.heard()?;
         Ok(added)
-    }
-
-    fn trial(&mut self, planned: &PlannedTrial, voice: &mut EventWriter<'_>) -> Result<TrialRecord, ConductorError> {
-        let Some(cell) = self.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
-            unreachable!("a plan lists the cell of each of its trials");
-        };
-        let cell_order = CellOrder::read(cell)?;
-        self.make_ready(planned.cell, &cell_order, voice)?;
-        let begun = Instant::now();
-        voice.tell(&Event::TrialStarted {
-            trial: planned.id,
-            of: u32::try_from(self.of).unwrap_or(u32::MAX),
-            block: planned.block,
-            contender: cell.contender.clone(),
-            coordinates: cell.coordinates(),
-        });
-        let record = self.attempts(planned, cell, &cell_order, voice)?;
-        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        voice.tell(&Event::TrialEnded { trial: planned.id, outcome: record.outcome.clone(), elapsed_ms });
-        Ok(record)
-    }
-
-    /// Carries out the trial, and repeats it as long as other load disturbs it and its study allows.
-    fn attempts(
-        &mut self,
-        planned: &PlannedTrial,
-        cell: &Cell,
-        cell_order: &CellOrder,
-        voice: &mut EventWriter<'_>,
-    ) -> Result<TrialRecord, ConductorError> {
-        loop {
-            let record = self.attempt(planned, cell, cell_order, voice)?;
-            let Some(by) = again::why_void(self.order.folder, cell, &record)? else { return Ok(record) };
-            if self.order.interrupts.after_this_trial() {
-                // When the run is resumed, it begins with the next attempt at this trial.
-                self.tallied.interrupted = true;
-                return Ok(record);
-            }
-            let (id, times) = (planned.id, record.disturbed().len() + 1);
-            let most = cell_order.load.other_load.map_or(0, |limit| limit.max_repeats);
-            voice.tell(&Event::Warning {
-                text: format!("trial {id} is run again, {times} of at most {most} times: {by}"),
-            });
-            voice.heard()?;
-        }
-    }
-
-    fn attempt(
-        &self,
-        planned: &PlannedTrial,
-        cell: &Cell,
-        cell_order: &CellOrder,
-        voice: &mut EventWriter<'_>,
-    ) -> Result<TrialRecord, ConductorError> {
-        let scratch = self.scratch.machine(&format!("trial-{:04}", planned.id))?;
-        let earlier = again::make_way(self.order, planned.id)?;
-        let prepared = match &self.prepared[&planned.cell] {
-            Ok(prepared) => prepared,
-            Err(why) => return Ok(self.not_prepared(planned, (cell, cell_order), why, earlier)?),
-        };
-        let attempted = attempt(
-            Attempt {
-                planned,
-                contender: &cell.contender,
-                cell: cell_order,
-                prepared,
-                site: self.order.site,
-                scratch: scratch.path(),
-                folder: Some(self.order.folder.trial(planned.id)),
-                number: 1,
-                earlier,
-                halt: Halt::by_user(self.order.interrupts),
-                turn: None,
-                latest: self.order.latest,
-                existing: None,
-                tell: &mut |event| voice.tell(&event),
-            },
-            now_text(),
-        );
-        attempted.map_err(|error| ended_by(planned.id, error))
-    }
-
-    /// Prepares a cell at its first trial. A host without room ends the run. Data that cannot be loaded for any other
-    /// reason fail only the trials of that cell.
-    fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
-        if self.prepared.contains_key(&id) {
-            return Ok(());
-        }
-        let tell = &mut |event| voice.tell(&event);
-        let scratch = self.scratch.machine(&format!("loading-{id}"))?;
-        let (site, interrupts) = (self.order.site, self.order.interrupts);
-        let prepared =
-            self.open(cell, tell).and_then(|open| prepare(cell, open, site, scratch.path(), interrupts, tell));
-        let prepared = prepared
-            .and_then(|prepared| Ok(prepared.with_load_from(self.load_hosts.of(cell, site, &self.scratch, tell)?)));
-        let prepared = match prepared {
-            Ok(prepared) => Ok(prepared),
-            Err(error) if error.ends_the_run() => return Err(error.into()),
-            Err(error) => Err(error.to_string()),
-        };
-        self.prepared.insert(id, prepared);
-        Ok(())
-    }
-
-    /// Opens the cell's platform, if no earlier cell did.
-    fn open(&mut self, cell: &CellOrder, tell: &mut dyn FnMut(Event)) -> Result<&Open, PreparationError> {
-        let number = self.opened.len() + 1;
-        match self.opened.entry(open::key(cell)) {
-            Entry::Occupied(opened) => Ok(opened.into_mut()),
-            Entry::Vacant(place) => {
-                let scratch = self.scratch.machine(&format!("platform-{number}"))?;
-                let image = self.order.images.get(&image_name(cell)).cloned();
-                let run = self.scratch.path().file_name().unwrap_or_default().to_string_lossy();
-                let open = Open::of(cell, image, self.order.site, scratch, &run)?;
-                for text in open.platform.notes() {
-                    tell(Event::Warning { text });
-                }
-                Ok(place.insert(open))
-            }
-        }
-    }
-
-    /// The record of a trial whose data could not be loaded.
-    fn not_prepared(
-        &self,
-        planned: &PlannedTrial,
-        (cell, cell_order): (&Cell, &CellOrder),
-        why: &str,
-        earlier: Earlier,
-    ) -> Result<TrialRecord, RecordError> {
-        let folder = self.order.folder.trial(planned.id);
-        folder.begin()?;
-        let interrupted = self.order.interrupts.now();
-        let phase = Phase::Load.to_string();
-        let outcome =
-            if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
-        let made_by = self.order.site.made_by.clone();
-        let begun = TrialRecord::begun(planned, &cell.contender, now_text(), made_by);
-        let mut record = TrialRecord { outcome, warnings: earlier.warnings, ..begun };
-        other_load::judge(&mut record, other_load::limit(cell_order, self.order.site), earlier.disturbed);
-        if interrupted {
-            folder.keep_partial(&record)?;
-        } else {
-            folder.complete(&record)?;
-        }
-        Ok(record)
     }
 }
 

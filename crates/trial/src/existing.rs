@@ -220,6 +220,7 @@ impl Order {
             turn: None,
             latest: None,
             existing: Some(Existing { writers: self.writers, hear: hear_more }),
+            in_use: None,
             tell: &mut |event| (hear.borrow_mut())(Heard::Event(event)),
         };
         let mut running = Running::begin(attempt, now_text(), tasks)?;

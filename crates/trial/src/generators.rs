@@ -154,6 +154,13 @@ impl Running<'_> {
             return Ok(());
         }
         let endpoints = self.endpoints(machine, databases)?;
+        // A boot of the machine may have been wrong, and what drove then is over.
+        self.generators.clear();
+        self.generators_use = None;
+        if let Some(in_use) = self.attempt.in_use {
+            let names = self.attempt.prepared.load_hosts.iter().map(|host| host.name.clone()).collect();
+            self.generators_use = Some(in_use.take(names, self.attempt.halt)?);
+        }
         let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
         let hosts = &self.attempt.prepared.load_hosts;
         let scratch = self.attempt.scratch;
@@ -196,6 +203,7 @@ impl Running<'_> {
             generator.machine.stop(limits.end).map_err(|error| of_host(&host, error.into()))?;
         }
         self.record.load_hosts = facts;
+        self.generators_use = None;
         Ok(())
     }
 

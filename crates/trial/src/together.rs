@@ -118,6 +118,7 @@ impl<'a> Shared<'a> {
             // The host is sampled once, and its last sample shown once.
             latest: self.latest.filter(|_| number == odd::leader(self.cell)),
             existing: None,
+            in_use: None,
             tell: &mut |event| {
                 // Sending fails only if the trial is over.
                 let _ = send.send((number, event));

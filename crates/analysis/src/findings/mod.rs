@@ -171,6 +171,11 @@ catalog! {
         trial: u32, machine: Option<u32>, accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64,
     };
     "host-is-guest" Caution acceptable WithCare HostIsGuest { of: Option<String> };
+    /// The contender ran on other hosts than its baseline.
+    "hosts-apart" Caution acceptable WithCare HostsApart {
+        baseline: String, baseline_hosts: Vec<String>, hosts: Vec<String>,
+    };
+    "hosts-disagree" Caution acceptable WithCare HostsDisagree { ratios: Vec<HostRatio> };
     "systems-differ" Caution acceptable Usable SystemsDiffer { facts: Vec<FactDiffers> };
     "not-honoured" Caution acceptable WithCare NotHonoured { wish: String, fact: Fact };
     "trials-apart" Caution acceptable WithCare TrialsApart {
@@ -198,6 +203,13 @@ catalog! {
 pub struct Told {
     pub contender: String,
     pub value: String,
+}
+
+/// Contender over baseline on one of several hosts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostRatio {
+    pub host: String,
+    pub ratio: f64,
 }
 
 /// A value and the contenders that have it.

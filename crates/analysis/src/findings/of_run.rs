@@ -8,6 +8,7 @@ use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::durability::{self, Audited};
 use crate::groups;
+use crate::hosts;
 use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
 use crate::validity;
@@ -34,10 +35,12 @@ pub struct Found<'a> {
     pub consolidation: &'a [Consolidation],
     pub cells: &'a [CellResult],
     pub durability: &'a [Audited],
+    /// On several hosts.
+    pub hosts: Vec<Finding>,
 }
 
 /// All findings, the worst first and those that the study accepts last.
-pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
+pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
     findings.extend(outcomes(run));
@@ -52,6 +55,7 @@ pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
     findings.extend(clocks(run));
     findings.extend(not_honoured(run));
     findings.extend(alike::nested(run));
+    findings.extend(found.hosts);
     findings.extend(alike::differences(run));
     findings.extend(noted_by_trials(run));
     findings.extend(unsteady(run));
@@ -214,14 +218,20 @@ fn noted_by_trials(run: &Run) -> Vec<Finding> {
 }
 
 /// Pairing by block compensates for drift, but not for what comes and goes within seconds.
+/// Trials on different hosts are not expected to be alike.
 fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
-        let values: Vec<f64> = validity::valid_trials(run, cell.id).filter_map(throughput::figure).collect();
-        let highest = values.iter().copied().fold(0.0, f64::max);
-        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let times = highest / lowest;
-        (lowest > 0.0 && times > STEADY)
-            .then(|| Finding::new(What::TrialsApart { times }).of(&cell.contender).at(&cell.coordinates()))
+        let mut of_hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+        for trial in validity::valid_trials(run, cell.id) {
+            let host = hosts::of_trial(&run.plan, trial.record.id);
+            of_hosts.entry(host).or_default().extend(throughput::figure(trial));
+        }
+        let times = |values: &Vec<f64>| {
+            let highest = values.iter().copied().fold(0.0, f64::max);
+            highest / values.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        let times = of_hosts.values().map(times).filter(|times| times.is_finite()).fold(0.0, f64::max);
+        (times > STEADY).then(|| Finding::new(What::TrialsApart { times }).of(&cell.contender).at(&cell.coordinates()))
     })
 }
 

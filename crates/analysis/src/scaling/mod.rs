@@ -224,7 +224,7 @@ fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, a
 }
 
 fn growth(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>) -> Option<Contrast> {
-    throughput.paired(from.cell.id, to.cell.id, |_| true)
+    throughput.paired(from.cell.id, to.cell.id, Some)
 }
 
 /// The number of doublings between two sizes; it may be a fraction.

@@ -40,7 +40,7 @@ pub fn gains(run: &Run, observations: &Observations) -> Vec<ThreadGain> {
                 cores: *cores,
                 one_each: one.id,
                 two_each: two.id,
-                gain: throughput.paired(one.id, two.id, |_| true),
+                gain: throughput.paired(one.id, two.id, Some),
             });
         }
     }

@@ -334,8 +334,8 @@ fn relative(
     (measured, after): OfCell<'_>,
     (base_before, base_after): Matched<'_>,
 ) -> Option<(Figure, usize)> {
-    let old = older.paired(base_before.id, before.id, |_| true)?;
-    let new = measured.paired(base_after.id, after.id, |_| true)?;
+    let old = older.paired(base_before.id, before.id, Some)?;
+    let new = measured.paired(base_after.id, after.id, Some)?;
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
         return None;
     }

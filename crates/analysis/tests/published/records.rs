@@ -43,8 +43,13 @@ pub fn run(figures: &[Figure]) -> Run {
     run.host.clear();
     run.plan.cells = (0..).zip(figures).map(|(id, figure)| of_cell(&cell, id, figure)).collect();
     run.trials = (0..).zip(figures).map(|(id, figure)| of_trial(&trial, id, figure)).collect();
-    let planned =
-        |trial: &StoredTrial| PlannedTrial { id: trial.record.id, block: 1, cell: trial.record.cell, seed: 1 };
+    let planned = |trial: &StoredTrial| PlannedTrial {
+        id: trial.record.id,
+        block: 1,
+        cell: trial.record.cell,
+        seed: 1,
+        host: None,
+    };
     run.plan.trials = run.trials.iter().map(planned).collect();
     run
 }

@@ -9,8 +9,10 @@ pub struct Clock {
     begun: Instant,
     preparing: Duration,
     left: Vec<Left>,
-    /// When the running trial began.
-    trial_begun: Option<Instant>,
+    /// When each running trial began.
+    running: BTreeMap<u32, Instant>,
+    /// How many trials run at the same time.
+    at_once: u32,
     /// Lengths of ended trials, by cell and by contender.
     by_cell: BTreeMap<u32, Vec<Duration>>,
     by_contender: BTreeMap<String, Vec<Duration>>,
@@ -31,8 +33,9 @@ impl Clock {
     /// For the trials of a plan, which begin after `preparing` what they share.
     pub fn new(plan: &Plan, preparing: Duration, now: Instant) -> Self {
         let (by_cell, by_contender) = Default::default();
-        let mut clock =
-            Self { begun: now, preparing, left: Vec::new(), trial_begun: None, by_cell, by_contender, shown: None };
+        let at_once = u32::try_from(study::lanes(plan, &plan.trials).len()).unwrap_or(u32::MAX).max(1);
+        let (left, running) = (Vec::new(), BTreeMap::new());
+        let mut clock = Self { begun: now, preparing, left, running, at_once, by_cell, by_contender, shown: None };
         clock.add(plan, &plan.trials);
         clock
     }
@@ -54,12 +57,12 @@ impl Clock {
         self.shown = None;
     }
 
-    pub fn trial_begins(&mut self, now: Instant) {
-        self.trial_begun = Some(now);
+    pub fn trial_begins(&mut self, id: u32, now: Instant) {
+        self.running.insert(id, now);
     }
 
     pub fn trial_ends(&mut self, id: u32, now: Instant) {
-        let begun = self.trial_begun.take().unwrap_or(now);
+        let begun = self.running.remove(&id).unwrap_or(now);
         let Some(place) = self.left.iter().position(|left| left.id == id) else { return };
         let left = self.left.remove(place);
         self.by_cell.entry(left.cell).or_default().push(now - begun);
@@ -67,12 +70,10 @@ impl Clock {
     }
 
     pub fn left(&mut self, now: Instant) -> Duration {
-        let trials: Duration = self.left.iter().map(|left| self.length(left)).sum();
-        let estimate = match (self.trial_begun, self.left.first()) {
-            (Some(begun), Some(current)) => trials.saturating_sub(self.length(current).min(now - begun)),
-            _ if self.by_cell.is_empty() => trials + self.preparing.saturating_sub(now - self.begun),
-            _ => trials,
-        };
+        let trials: Duration = self.left.iter().map(|left| self.rest(left, now)).sum();
+        let trials = trials / self.at_once;
+        let nothing_began = self.by_cell.is_empty() && self.running.is_empty();
+        let estimate = if nothing_began { trials + self.preparing.saturating_sub(now - self.begun) } else { trials };
         let shown = self.shown.map_or(estimate, |shown| shown.min(estimate));
         self.shown = Some(shown);
         shown
@@ -82,6 +83,11 @@ impl Clock {
     pub fn permille(&mut self, now: Instant) -> u64 {
         let (passed, left) = ((now - self.begun).as_millis(), self.left(now).as_millis());
         u64::try_from(passed * 1000 / (passed + left).max(1)).unwrap_or(1000)
+    }
+
+    fn rest(&self, left: &Left, now: Instant) -> Duration {
+        let passed = self.running.get(&left.id).map_or(Duration::ZERO, |begun| now - *begun);
+        self.length(left).saturating_sub(passed)
     }
 
     fn length(&self, left: &Left) -> Duration {
@@ -108,7 +114,7 @@ mod tests {
         let length = |cell: u32| if cell == plan.cells[0].id { 5 } else { 11 };
         let (mut now, mut last) = (30, planned);
         for trial in &plan.trials {
-            clock.trial_begins(second(now));
+            clock.trial_begins(trial.id, second(now));
             for passed in 0..length(trial.cell) {
                 let left = clock.left(second(now + passed));
                 assert!(left <= last, "{left:?} after {last:?}");
@@ -122,7 +128,7 @@ mod tests {
         let mut clock = Clock::new(&plan, Duration::ZERO, begun);
         let mut now = 0;
         for trial in &plan.trials[..2] {
-            clock.trial_begins(second(now));
+            clock.trial_begins(trial.id, second(now));
             now += length(trial.cell);
             clock.trial_ends(trial.id, second(now));
         }

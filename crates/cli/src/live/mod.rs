@@ -15,6 +15,7 @@ use record::plan::Plan;
 use record::text::visible;
 use record::trial::Outcome;
 use report::format;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -116,7 +117,10 @@ struct State {
     metric: Option<&'static Metric>,
     blocks: Blocks,
     clock: Clock,
+    /// Of the trial that was heard of last.
     heading: String,
+    /// The headings of all trials that go on.
+    running: BTreeMap<u32, String>,
     phase: String,
     phase_begun: Instant,
     phase_expected: Duration,
@@ -132,6 +136,7 @@ impl State {
             blocks: Blocks::new(plan.clone(), metric),
             clock: Clock::new(plan, preparing, now),
             heading: String::new(),
+            running: BTreeMap::new(),
             phase: "starting".to_owned(),
             phase_begun: now,
             phase_expected: Duration::ZERO,
@@ -148,10 +153,12 @@ impl State {
                 self.enter(format!("preparing {what}"), *expected_ms, now);
                 Some(Told::Step(format!("preparing {what}")))
             }
-            Event::TrialStarted { trial, of, block, contender, coordinates } => {
-                self.clock.trial_begins(now);
+            Event::TrialStarted { trial, of, block, contender, coordinates, host } => {
+                self.clock.trial_begins(*trial, now);
                 let place = if coordinates.is_empty() { String::new() } else { format!(" ({coordinates})") };
-                self.heading = format!("trial {trial}/{of}, block {block}, {contender}{place}");
+                let host = host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+                self.heading = format!("trial {trial}/{of}, block {block}, {contender}{place}{host}");
+                self.running.insert(*trial, self.heading.clone());
                 None
             }
             Event::BlockAdded { block, why, .. } => {
@@ -160,15 +167,20 @@ impl State {
                 Some(Told::Line(format!("block {block} is added: {why}")))
             }
             Event::PrecisionEnded { why, .. } => Some(Told::Line(why.clone())),
-            Event::PhaseStarted { phase, expected_ms, .. } => {
+            Event::PhaseStarted { trial, phase, expected_ms } => {
+                self.heading = self.heading_of(*trial);
                 self.enter(phase.clone(), *expected_ms, now);
                 Some(Told::Step(format!("{}: {phase}", self.heading)))
             }
-            Event::Throughput { counted, elapsed_ms, measured, .. } => {
-                self.throughput = self.metric.map(|metric| rate(metric, *counted));
+            Event::Throughput { trial, counted, elapsed_ms, measured, .. } => {
+                let throughput = self.metric.map(|metric| rate(metric, *counted));
+                let heading = self.heading_of(*trial);
+                if heading == self.heading {
+                    self.throughput.clone_from(&throughput);
+                }
                 let due = *measured && elapsed_ms / 1000 % 10 == 0;
-                let shown = self.throughput.as_ref().filter(|_| due && !is_live);
-                shown.map(|throughput| Told::Step(format!("{}: {throughput}", self.heading)))
+                let shown = throughput.filter(|_| due && !is_live);
+                shown.map(|throughput| Told::Step(format!("{heading}: {throughput}")))
             }
             Event::Progress { what, done, of } => {
                 self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
@@ -185,6 +197,8 @@ impl State {
             }
             Event::TrialEnded { trial, outcome, elapsed_ms } => {
                 self.clock.trial_ends(*trial, now);
+                self.heading = self.heading_of(*trial);
+                self.running.remove(trial);
                 self.enter("between trials".to_owned(), 0, now);
                 self.trial_ended(*trial, outcome, Duration::from_millis(*elapsed_ms), is_live)
             }
@@ -210,6 +224,11 @@ impl State {
         (!told.is_empty()).then(|| Told::Line(told.join(if is_live { "\n" } else { "; " })))
     }
 
+    /// Of a trial that goes on; several may.
+    fn heading_of(&self, trial: u32) -> String {
+        self.running.get(&trial).cloned().unwrap_or_default()
+    }
+
     fn enter(&mut self, phase: String, expected_ms: u64, now: Instant) {
         self.phase = phase;
         self.phase_begun = now;
@@ -221,6 +240,9 @@ impl State {
     /// The most important part comes first, since a narrow terminal cuts off the end.
     fn message(&mut self, now: Instant) -> String {
         let mut text = format!("{} left · ", span(self.clock.left(now)));
+        if self.running.len() > 1 {
+            let _ = write!(text, "{} trials at once; ", self.running.len());
+        }
         if !self.heading.is_empty() {
             let _ = write!(text, "{}: ", self.heading);
         }
@@ -267,7 +289,8 @@ mod tests {
         let mut state = State::new(&plan, Duration::ZERO, metric("order-entry"));
         let start = state.phase_begun;
         let (contender, coordinates) = ("native".to_owned(), String::new());
-        let begun = Event::TrialStarted { trial: plan.trials[0].id, of: 4, block: 1, contender, coordinates };
+        let begun =
+            Event::TrialStarted { trial: plan.trials[0].id, of: 4, block: 1, contender, coordinates, host: None };
         state.take(&begun, start, true);
         let entered = |phase: &str| Event::PhaseStarted { trial: 1, phase: phase.to_owned(), expected_ms: 10_000 };
         state.take(&entered("measure"), start, true);
@@ -290,5 +313,24 @@ mod tests {
         );
         state.take(&entered("check"), start, true);
         assert_eq!(told(&mut state).as_deref(), Some("trial 1/4, block 1, native: check 4/10 s"));
+    }
+
+    #[test]
+    fn trials_on_several_hosts_keep_their_names_apart() {
+        let plan = synthetic::run(2).plan;
+        let mut state = State::new(&plan, Duration::ZERO, metric("order-entry"));
+        let start = state.phase_begun;
+        for (trial, host) in [(1, "a"), (2, "b")] {
+            let (contender, coordinates, host) = ("native".to_owned(), String::new(), Some(host.to_owned()));
+            let begun = Event::TrialStarted { trial, of: 4, block: 1, contender, coordinates, host };
+            state.take(&begun, start, false);
+        }
+        let entered = |trial: u32| Event::PhaseStarted { trial, phase: "boot".to_owned(), expected_ms: 0 };
+        state.take(&entered(1), start, false);
+        let message = state.message(start);
+        assert!(message.ends_with(" left · 2 trials at once; trial 1/4, block 1, native on a: boot"), "{message}");
+        let outcome = Outcome::Invalid { why: "so".to_owned() };
+        let told = state.take(&Event::TrialEnded { trial: 2, outcome, elapsed_ms: 1000 }, start, false);
+        assert_eq!(told, Some(Told::Line("trial 2/4, block 1, native on b: invalid: so, after 1 s".to_owned())));
     }
 }

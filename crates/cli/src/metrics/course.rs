@@ -259,7 +259,7 @@ mod tests {
 
     fn started(trial: u32) -> Event {
         let (contender, coordinates) = ("a \"b\"".to_owned(), "1x2".to_owned());
-        Event::TrialStarted { trial, of: 2, block: 2, contender, coordinates }
+        Event::TrialStarted { trial, of: 2, block: 2, contender, coordinates, host: None }
     }
 
     fn phase(phase: &str) -> Event {

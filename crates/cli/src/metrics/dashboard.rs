@@ -107,7 +107,7 @@ fn served() -> Vec<Family> {
     course.keep_in("runs/s".to_owned());
     let (contender, coordinates) = ("native".to_owned(), String::new());
     for event in [
-        Event::TrialStarted { trial: 1, of: 1, block: 1, contender, coordinates },
+        Event::TrialStarted { trial: 1, of: 1, block: 1, contender, coordinates, host: None },
         Event::PhaseStarted { trial: 1, phase: "measure".to_owned(), expected_ms: 1_000 },
         Event::Progress { what: "step".to_owned(), done: 1, of: 2 },
         Event::Throughput { trial: 1, measured: true, elapsed_ms: 1_000, counted: 1, committed: 1, errors: 0 },

@@ -32,6 +32,7 @@ mod report;
 mod running;
 mod runs;
 mod setting;
+mod several_hosts;
 // The tests of platforms use all of it.
 #[allow(dead_code)]
 #[path = "../../../platforms/tests/machines/sshd.rs"]

@@ -36,7 +36,7 @@ pub fn ssh(settings: &HostSettings, script: &str) -> Vec<String> {
     let ours = ["-a", "-x", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=120", "-o", "ServerAliveCountMax=3"];
     words.extend(ours.map(str::to_owned));
     // The login shell may be of any kind, and `sh` is everywhere.
-    words.extend(["--".to_owned(), settings.host.clone(), format!("exec sh -c {}", quoted(script))]);
+    words.extend(["--".to_owned(), settings.name().to_owned(), format!("exec sh -c {}", quoted(script))]);
     words
 }
 

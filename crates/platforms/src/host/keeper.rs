@@ -122,7 +122,7 @@ impl Connection {
 
     /// Why the connection is of no use, in the words of ssh or of the commands there.
     pub fn explained(&mut self, settings: &HostSettings, error: &io::Error, limit: Duration) -> MachineError {
-        let host = &settings.host;
+        let host = settings.name();
         if error.kind() == ErrorKind::TimedOut {
             let (what, console) = (format!("the host {host}"), self.stderr.text());
             return MachineError::Silent { what, limit_s: limit.as_secs(), console };
@@ -221,7 +221,7 @@ impl HostPlatform {
     }
 
     fn notes(&self) -> Vec<String> {
-        let host = &self.way.settings.host;
+        let host = self.way.settings.name();
         self.host.notes.iter().map(|note| format!("on the host {host}: {note}")).collect()
     }
 }
@@ -291,7 +291,7 @@ impl HostPlatform {
             Told::Failed { why } => Err(failed(io::Error::other(why))),
             Told::NoSpace { needed_bytes, free_bytes } => {
                 let (needed, free) = (needed_bytes >> 20, free_bytes >> 20);
-                let host = &self.way.settings.host;
+                let host = self.way.settings.name();
                 let why = format!(
                     "the host {host} has {free} MiB free in {}, and {needed} MiB are needed",
                     self.way.settings.folder
@@ -313,6 +313,10 @@ impl Drop for HostPlatform {
 impl Platform for Shared {
     fn notes(&self) -> Vec<String> {
         self.0.notes()
+    }
+
+    fn machine(&self) -> Option<String> {
+        Some(self.0.host.machine.clone())
     }
 
     fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {

@@ -14,8 +14,11 @@ const LOAD_FOLDER: &str = "/var/tmp";
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     pub struct HostSettings {
-        host: String, Holds::Text,
+        host: Option<String> = "", Holds::Text,
             "the machine, as ssh takes it: a name from your ssh configuration, user@name, or ssh://user@name:port";
+        hosts: Vec<String> = "[]", Holds::Words,
+            "several machines of one kind, in place of host: each block runs on the next one, and machines that nobody else \
+             needs run their blocks at the same time";
         ssh_options: Vec<String> = "[]", Holds::Words, "further options for ssh, such as -J and a jump host";
         folder: String = "/var/tmp", Holds::Text,
             "a folder there, on the disk to be measured; bakeoff makes a folder of its own in it, and removes that at the end";
@@ -41,10 +44,16 @@ names! {
 }
 
 impl HostSettings {
+    /// The machine, as ssh takes it. Of several, a trial has one.
+    pub fn name(&self) -> &str {
+        self.host.as_deref().unwrap_or_default()
+    }
+
     /// Of a host that only drives load.
     pub fn of_load(host: &str, ssh_options: &[String]) -> Self {
         Self {
-            host: host.to_owned(),
+            host: Some(host.to_owned()),
+            hosts: Vec::new(),
             ssh_options: ssh_options.to_vec(),
             folder: LOAD_FOLDER.to_owned(),
             server: ServerSource::Installed,
@@ -79,12 +88,56 @@ pub fn running_server(table: &Map<String, Value>) -> Option<String> {
     (source(table) == ServerSource::Running).then(database)
 }
 
+/// The machines of a contender that has several; empty if it has one.
+pub fn hosts(table: &Map<String, Value>) -> Vec<String> {
+    let hosts = table.get("hosts").and_then(Value::as_array);
+    hosts.into_iter().flatten().filter_map(|host| host.as_str().map(str::to_owned)).collect()
+}
+
+/// The settings for one of several machines.
+pub fn on(table: &Map<String, Value>, host: &str) -> Map<String, Value> {
+    let mut table = table.clone();
+    table.insert("host".to_owned(), host.into());
+    table.insert("hosts".to_owned(), Value::Array(Vec::new()));
+    table
+}
+
 /// Whether a URL has a password before its host or among its parameters.
 fn has_password(url: &str) -> bool {
     let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
     let account = address.rsplit_once('@').map_or("", |(account, _)| account);
     let account = account.split_once("://").map_or(account, |(_, account)| account);
     account.contains(':') || parameters.split('&').any(|parameter| parameter.starts_with("password="))
+}
+
+/// A contender has one host or several.
+fn which_hosts(host: &str, hosts: &[String]) -> Vec<Problem> {
+    let problem = |path: &str, found: String, expected: &str| Problem {
+        path: path.to_owned(),
+        found,
+        expected: expected.to_owned(),
+        nearest: None,
+    };
+    let (path, named) =
+        if hosts.is_empty() { ("host", vec![host]) } else { ("hosts", hosts.iter().map(String::as_str).collect()) };
+    match (host.is_empty(), hosts.is_empty()) {
+        (true, true) => {
+            return vec![problem("host", "missing".to_owned(), "a name that ssh knows; or hosts, several of them")];
+        }
+        (false, false) => return vec![problem("hosts", "given".to_owned(), "either host or hosts")],
+        _ => {}
+    }
+    let mut problems = Vec::new();
+    for (place, name) in named.iter().enumerate() {
+        if name.is_empty() || name.starts_with('-') || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            let expected = "a name that ssh knows, without spaces and not beginning with \"-\"";
+            problems.push(problem(path, format!("found \"{name}\""), expected));
+        }
+        if named[..place].contains(name) {
+            problems.push(problem(path, format!("found \"{name}\" twice"), "each host once"));
+        }
+    }
+    problems
 }
 
 /// Finds unsupported combinations.
@@ -100,10 +153,8 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         nearest: None,
     };
     let mut problems = Vec::new();
-    let HostSettings { host, folder, address, .. } = &settings;
-    if host.starts_with('-') || host.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        problems.push(wrong("host", host, "a name that ssh knows, without spaces and not beginning with \"-\""));
-    }
+    let HostSettings { host, hosts, folder, address, .. } = &settings;
+    problems.extend(which_hosts(host.as_deref().unwrap_or_default(), hosts));
     if !folder.starts_with('/') || folder.contains(['\n', '\0']) {
         problems.push(wrong("folder", folder, "an absolute path"));
     }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const SSHD: &str = "/usr/sbin/sshd";
+pub const SSHD: &str = "/usr/sbin/sshd";
 const START_LIMIT: Duration = Duration::from_secs(30);
 
 pub struct Sshd {
@@ -23,6 +23,12 @@ impl Sshd {
     }
 
     pub fn start() -> Self {
+        let sshd = |config: &str| Launch::new(&[SSHD, "-D", "-f", config]);
+        Self::started("here here-too", &sshd)
+    }
+
+    /// A server that a client knows under these names. `launch` is given the file of its configuration.
+    pub fn started(names: &str, launch: &dyn Fn(&str) -> Launch) -> Self {
         // sshd wants this folder if root starts it.
         let _ = std::fs::DirBuilder::new().recursive(true).mode(0o755).create("/run/sshd");
         let folder = tempfile::tempdir().unwrap();
@@ -47,13 +53,13 @@ impl Sshd {
         let host_key = std::fs::read_to_string(path("host_key.pub")).unwrap();
         std::fs::write(path("known_hosts"), format!("[127.0.0.1]:{port} {host_key}")).unwrap();
         let of_client = format!(
-            "Host here here-too\n HostName 127.0.0.1\n Port {port}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n \
+            "Host {names}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n \
              GlobalKnownHostsFile none\n StrictHostKeyChecking yes\n",
             path("key"),
             path("known_hosts")
         );
         std::fs::write(path("ssh_config"), of_client).unwrap();
-        let launch = Launch::new(&[SSHD, "-D", "-f", &path("sshd_config")]);
+        let launch = launch(&path("sshd_config"));
         let mut process = Process::start(launch.log(&folder.path().join("sshd.log")).unwrap()).unwrap();
         let deadline = Instant::now() + START_LIMIT;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {

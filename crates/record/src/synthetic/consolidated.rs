@@ -79,7 +79,7 @@ pub(super) fn consolidated_plan(blocks: u32, cells: Vec<Cell>) -> Plan {
     let many = u32::try_from(cells.len()).unwrap_or(u32::MAX);
     let trial = |index: u32| {
         let (block, place) = (index / many + 1, index % many);
-        PlannedTrial { id: index + 1, block, cell: (place + block) % many, seed: 2000 + u64::from(block) }
+        PlannedTrial { id: index + 1, block, cell: (place + block) % many, seed: 2000 + u64::from(block), host: None }
     };
     Plan {
         question: "What does the worst-off of several database servers on one host get?".to_owned(),

@@ -220,6 +220,18 @@ const ALL: &[Explained] = &[
         "Measure on bare metal to learn the price of virtualization.",
     ),
     explained(
+        "hosts-apart",
+        "Hosts",
+        "The contenders ran on different hosts, so no block is within one host. All blocks on one pair of hosts count once.",
+        "If the hosts are what you compare, accept it. Else give both contenders the same `platform.hosts`.",
+    ),
+    explained(
+        "hosts-disagree",
+        "Hosts",
+        "A contender's change against the baseline is not the same on all hosts: an analysis of variance shows it.",
+        "Look at what differs between the hosts. The interval over hosts is the one for more hosts like these.",
+    ),
+    explained(
         "systems-differ",
         "Machines",
         "Operating systems of the contenders differ in things that no platform has to change, such as the kernel's version.",

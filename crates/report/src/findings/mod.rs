@@ -4,7 +4,7 @@ pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, decimal, outcome, trials};
+use crate::format::{at, count, decimal, effect, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
@@ -166,6 +166,16 @@ fn of_contenders(finding: &Finding) -> Option<String> {
         What::HostIsGuest { of } => {
             let of = of.as_ref().map(|vendor| format!(" of {vendor}")).unwrap_or_default();
             format!("the host is itself a guest{of}, so “native” is not bare metal and VMs are nested")
+        }
+        What::HostsApart { baseline, baseline_hosts, hosts } => format!(
+            "{who}{place} ran on {}, and {baseline} on {}: what differs between these hosts is part of the difference",
+            listed(hosts),
+            listed(baseline_hosts)
+        ),
+        What::HostsDisagree { ratios } => {
+            let ratios: Vec<String> =
+                ratios.iter().map(|one| format!("{} on {}", effect(one.ratio), one.host)).collect();
+            format!("the change of {who}{place} depends on the host: {}", ratios.join(", "))
         }
         What::SystemsDiffer { facts } => {
             let told: Vec<&str> = facts.iter().map(|one| one.fact.as_str()).collect();

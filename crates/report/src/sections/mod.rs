@@ -17,6 +17,7 @@ pub mod databases;
 pub mod design;
 pub mod durability;
 pub mod evenness;
+mod hosts;
 mod instances;
 pub mod latencies;
 mod load_hosts;
@@ -52,6 +53,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
         return Document::new(&run.plan.question, blocks).explaining(terms::words(analysis));
     }
     blocks.extend(why::reasons(analysis));
+    blocks.extend(hosts::blocks(run, analysis));
     blocks.extend(consolidation::blocks(analysis));
     blocks.extend(neighbour::blocks(analysis));
     blocks.extend(scaling::blocks(analysis));

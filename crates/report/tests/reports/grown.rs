@@ -44,7 +44,7 @@ pub fn grown(blocks: u32) -> Run {
     }
     let planned = |trial: &record::run::StoredTrial| {
         let record = &trial.record;
-        PlannedTrial { id: record.id, block: record.block, cell: record.cell, seed: record.seed }
+        PlannedTrial { id: record.id, block: record.block, cell: record.cell, seed: record.seed, host: None }
     };
     run.plan.trials = run.trials.iter().map(planned).collect();
     let cores: Vec<String> = (0..8).map(|core| format!("{core},{}", core + 8)).collect();

@@ -11,6 +11,7 @@ mod measures;
 mod neighbour;
 mod numbers;
 mod real;
+mod several_hosts;
 mod tables;
 
 use analysis::findings::Stamp;

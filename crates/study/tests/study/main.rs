@@ -10,5 +10,6 @@ mod plans;
 mod problems;
 mod properties;
 mod reference;
+mod several_hosts;
 mod side_by_side;
 mod studies;

@@ -72,7 +72,7 @@ fn a_contender_that_stops_every_thirty_seconds_is_seen_to() {
     let found = observed(&stopping(5));
     close(point(&found, ZERO_SECONDS, 1), 16.0);
     close(point(&found, LONGEST_LOW, 1), 2.0);
-    let against = |measure: &str| found.measure(measure).unwrap().paired(0, 1, |_| true).unwrap();
+    let against = |measure: &str| found.measure(measure).unwrap().paired(0, 1, Some).unwrap();
     close(against(ZERO_SECONDS).estimate.point, 16.0);
     let times = against(CV);
     assert_eq!(times.scale, Scale::Ratio);
@@ -88,7 +88,7 @@ fn what_was_never_seen_has_no_interval_that_says_it_cannot_be() {
     let found = observed(&stopping(5));
     let zero = found.level(ZERO_SECONDS, 0).unwrap().estimate;
     assert_eq!((zero.point, &zero.bounds), (0.0, &Bounds::Unknown { why: Missing::NeverSeen }));
-    let slow = found.measure(SLOW).unwrap().paired(0, 1, |_| true).unwrap();
+    let slow = found.measure(SLOW).unwrap().paired(0, 1, Some).unwrap();
     assert_eq!(slow.estimate.bounds.known(), None);
     let two = observed(&stopping(2));
     assert!(two.measures().filter_map(|one| one.level(1)).all(|level| level.estimate.bounds.known().is_none()));
@@ -115,7 +115,7 @@ fn against_itself_nothing_differs() {
     }
     let found = observed(&run);
     for measured in found.measures() {
-        let Some(contrast) = measured.paired(0, 1, |_| true) else { continue };
+        let Some(contrast) = measured.paired(0, 1, Some) else { continue };
         close(contrast.estimate.point, contrast.neutral());
         assert_ne!(contrast.estimate.bounds.contain(contrast.neutral()), Some(false));
     }

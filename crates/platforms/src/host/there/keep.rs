@@ -49,7 +49,7 @@ fn keep_folder(
     write_frame(&mut write, &Greeting::ours())?;
     let word = |number: usize| connection.split(' ').nth(number).and_then(|word| word.parse().ok());
     let (from, address) = (word(0), word(2));
-    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, from, notes }))?;
+    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, from, machine: machine(), notes }))?;
     while let Ok(Some(ask)) = read_frame::<Ask>(&mut read) {
         let told = answer(&folder, ask);
         if write_frame(&mut write, &told).is_err() {
@@ -57,6 +57,12 @@ fn keep_folder(
         }
     }
     Ok(())
+}
+
+/// Containers on one kernel differ in the second part, and clones of one disk in the first.
+fn machine() -> String {
+    let parts = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
+    parts.map(|path| fs::read_to_string(path).unwrap_or_default().trim().to_owned()).join(" ")
 }
 
 /// Removes binaries that were brought long ago for runs that never began.

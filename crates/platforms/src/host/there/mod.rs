@@ -61,6 +61,8 @@ pub struct Ready {
     pub address: Option<IpAddr>,
     /// The address that ssh came from.
     pub from: Option<IpAddr>,
+    /// What tells this machine from all others, as long as it runs.
+    pub machine: String,
     /// What was done with leftovers of earlier runs.
     pub notes: Vec<String>,
 }

@@ -1,0 +1,101 @@
+//! Several hosts of one contender: what each is, what each did, and whether they agree.
+
+use super::{contender, headed};
+use crate::document::Block;
+use crate::format::{self, Style};
+use crate::table::{Cell, Column, Table, Tone, columns};
+use analysis::contrast::is_significant;
+use analysis::hosts::{Hosts, OfComparison, OnHost};
+use analysis::summary::Analysis;
+use record::facts::{Fact, Facts};
+use record::run::Run;
+
+/// What a reader wants to know of a host first, with the name in the table.
+const TELLING: [(&str, &str); 4] = [
+    ("cpu.model", "processor"),
+    ("cpu.online", "CPUs"),
+    ("memory.total_bytes", "memory"),
+    ("kernel.release", "kernel"),
+];
+
+pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
+    let Some(hosts) = &analysis.hosts else { return Vec::new() };
+    let tables = [described(run), throughput(analysis, hosts), ratios(analysis, hosts)];
+    let found = tables.into_iter().flatten().map(Block::Table).collect();
+    let note = "Each block of a contender ran on its next host, and blocks of different hosts at the same time. A comparison of \
+        contenders on the same hosts is within a host in each block. Over hosts, each host counts once: that interval is for more \
+        hosts like these. Hosts are said to differ if an analysis of variance shows it.";
+    headed("Hosts", found, Some(note.to_owned()))
+}
+
+/// A row for each host, from its first trial that looked inside.
+fn described(run: &Run) -> Option<Table> {
+    let names = format::distinct(run.plan.trials.iter().filter_map(|trial| trial.host.as_deref()));
+    let facts = |name: &str| {
+        let own = run.trials.iter().filter(|trial| analysis::hosts::of_trial(&run.plan, trial.record.id) == Some(name));
+        own.filter_map(|trial| trial.record.machine.as_ref())
+            .map(|machine| &machine.inside)
+            .find(|facts| !facts.is_empty())
+    };
+    let row = |name: &&str| {
+        let facts = facts(name);
+        let of = TELLING.map(|(fact, _)| Cell::text(known(facts, fact)));
+        std::iter::once(Cell::text(*name)).chain(of).collect()
+    };
+    let head: Vec<Column> = std::iter::once("host").chain(TELLING.map(|(_, title)| title)).map(Column::text).collect();
+    Table::new("hosts".to_owned(), "", head, names.iter().map(row)).unless_empty()
+}
+
+fn known(facts: Option<&Facts>, name: &str) -> String {
+    match facts.and_then(|facts| facts.get(name)) {
+        Some(Fact::Known(text)) => {
+            text.parse().ok().filter(|_| name.ends_with("_bytes")).map_or(text.clone(), format::bytes)
+        }
+        _ => "–".to_owned(),
+    }
+}
+
+fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
+    let rows = hosts.cells.iter().flat_map(|of| {
+        let cell = analysis.cells.iter().find(|cell| cell.cell == of.cell);
+        of.hosts.iter().filter_map(move |on| {
+            let cell = cell?;
+            let figure = Cell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "");
+            Some(vec![
+                contender(&cell.contender, &cell.coordinates),
+                Cell::text(&on.host),
+                Cell::count(on.blocks),
+                figure,
+            ])
+        })
+    });
+    let unit = analysis.cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty());
+    let head = columns(&["contender", "host"], &["blocks", unit.unwrap_or("throughput")]);
+    Table::new("throughput-of-hosts".to_owned(), "What each host did", head, rows).unless_empty()
+}
+
+fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for of in &hosts.ratios {
+        let Some(own) = analysis.comparisons.iter().find(|one| one.contender_cell == of.contender_cell) else {
+            continue;
+        };
+        let who = || contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
+        let change = |on: &OnHost| Cell::estimate(Some(&on.estimate), Style::EFFECT, "");
+        let each = |on: &OnHost| vec![who(), Cell::text(&on.host), Cell::count(on.blocks), change(on), Cell::text("")];
+        rows.extend(of.hosts.iter().map(each));
+        let over = Cell::estimate(of.over_hosts.as_ref(), Style::EFFECT, "it needs two hosts");
+        rows.push(vec![who(), Cell::text("over hosts"), Cell::count(of.hosts.len()), over, alike(of)]);
+    }
+    let head = columns(&["change of", "host"], &["blocks", "throughput"]);
+    let head: Vec<Column> = head.into_iter().chain(columns(&["hosts differ"], &[])).collect();
+    Table::new("ratios-of-hosts".to_owned(), "The change on each host", head, rows).unless_empty()
+}
+
+fn alike(of: &OfComparison) -> Cell {
+    match of.p_alike {
+        None => Cell::text("needs several blocks of a host"),
+        Some(_) if is_significant(of.p_alike) => Cell::verdict("yes", Tone::Marked),
+        Some(_) => Cell::verdict("not shown", Tone::Muted),
+    }
+}

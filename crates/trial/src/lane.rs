@@ -1,0 +1,327 @@
+//! The trials of one host after another. Hosts that nobody else needs have a lane each; everything else is in one lane.
+
+use crate::again::{self, Earlier};
+use crate::attempt::{Attempt, attempt};
+use crate::cell::CellOrder;
+use crate::conductor::{ConductorError, RunOrder, Tallied, image_name, now_text};
+use crate::error::AttemptError;
+use crate::hosts_in_use::HostsInUse;
+use crate::interrupts::Halt;
+use crate::load_hosts::LoadHosts;
+use crate::open::{self, Open};
+use crate::other_load;
+use crate::preparation::{PreparationError, Prepared, prepare};
+use machines::machine::MachineError;
+use machines::scratch::Scratch;
+use record::event::Event;
+use record::folder::RecordError;
+use record::phase::Phase;
+use record::plan::{Cell, PlannedTrial};
+use record::trial::{Outcome, TrialRecord};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// What all lanes of a run have in common.
+pub(crate) struct Shared<'a> {
+    pub order: &'a RunOrder<'a>,
+    pub scratch: Scratch,
+    load_hosts: Mutex<LoadHosts>,
+    /// Hosts that one trial at a time may have load from.
+    in_use: HostsInUse,
+    /// The name of each measured host by the machine that it is.
+    measured: Mutex<BTreeMap<String, String>>,
+    /// Whether hosts are measured at the same time.
+    are_apart: bool,
+    /// An error ended the run in another lane.
+    ended: AtomicBool,
+}
+
+impl<'a> Shared<'a> {
+    pub fn of(order: &'a RunOrder<'a>, scratch: Scratch) -> Self {
+        Self {
+            order,
+            scratch,
+            load_hosts: Mutex::default(),
+            in_use: HostsInUse::default(),
+            measured: Mutex::default(),
+            are_apart: study::are_apart(&order.plan.cells),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// The lane of a trial, by its host.
+    pub fn lane_of(&self, planned: &PlannedTrial) -> Option<String> {
+        planned.host.clone().filter(|_| self.are_apart)
+    }
+
+    fn must_end(&self) -> bool {
+        self.order.interrupts.after_this_trial() || self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Fails if two names are of one machine, whose trials would disturb each other.
+    fn require_own_machine(&self, host: Option<&str>, machine: Option<String>) -> Result<(), PreparationError> {
+        let (Some(host), Some(machine)) = (host.filter(|_| self.are_apart), machine) else { return Ok(()) };
+        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = measured.entry(machine).or_insert_with(|| host.to_owned());
+        if first == host {
+            return Ok(());
+        }
+        let why = format!("{first} and {host} are one machine; name it once in platform.hosts");
+        Err(MachineError::Unavailable { why }.into())
+    }
+}
+
+/// What the trials of one cell share, on one host.
+type Key = (u32, Option<String>);
+
+pub(crate) struct Lane {
+    /// Part of the names of its folders.
+    number: usize,
+    /// What the trials of each cell share, or why preparing it failed.
+    prepared: BTreeMap<Key, Result<Prepared, String>>,
+    /// By [`open::key`].
+    opened: BTreeMap<String, Open>,
+}
+
+impl Lane {
+    pub fn new(number: usize) -> Self {
+        Self { number, prepared: BTreeMap::new(), opened: BTreeMap::new() }
+    }
+
+    /// Runs trials one after another, until one ends the run. `of` is the number of trials in the plan.
+    pub fn run(
+        &mut self,
+        shared: &Shared<'_>,
+        trials: &[&PlannedTrial],
+        of: u32,
+        telling: &Sender<Event>,
+    ) -> Result<Tallied, ConductorError> {
+        let mut running = Running { lane: self, shared, telling, nobody_listens: false };
+        let tallied = running.trials(trials, of);
+        if tallied.is_err() {
+            shared.ended.store(true, Ordering::Relaxed);
+        }
+        tallied
+    }
+
+    /// Prepares a cell at its first trial. A host without room ends the run. Data that cannot be loaded for any other
+    /// reason fail only the trials of that cell.
+    pub fn make_ready(
+        &mut self,
+        shared: &Shared<'_>,
+        (id, host): (u32, Option<&str>),
+        cell: &CellOrder,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<&Result<Prepared, String>, ConductorError> {
+        let key = (id, host.map(str::to_owned));
+        if !self.prepared.contains_key(&key) {
+            let name = format!("loading-{}-{}", self.number, self.prepared.len() + 1);
+            let scratch = shared.scratch.machine(&name)?;
+            let prepared = match self.prepare(shared, host, cell, scratch.path(), tell) {
+                Ok(prepared) => Ok(prepared),
+                Err(error) if error.ends_the_run() => return Err(error.into()),
+                Err(error) => Err(error.to_string()),
+            };
+            self.prepared.insert(key.clone(), prepared);
+        }
+        Ok(&self.prepared[&key])
+    }
+
+    fn prepare(
+        &mut self,
+        shared: &Shared<'_>,
+        host: Option<&str>,
+        cell: &CellOrder,
+        scratch: &Path,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Prepared, PreparationError> {
+        let RunOrder { site, interrupts, .. } = *shared.order;
+        let open = self.open(shared, cell, tell)?;
+        shared.require_own_machine(host, open.platform.machine())?;
+        let prepared = prepare(cell, open, site, scratch, interrupts, tell)?;
+        let mut load_hosts = shared.load_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(prepared.with_load_from(load_hosts.of(cell, site, &shared.scratch, tell)?))
+    }
+
+    /// Opens the cell's platform, if no earlier cell did.
+    fn open(
+        &mut self,
+        shared: &Shared<'_>,
+        cell: &CellOrder,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<&Open, PreparationError> {
+        let name = format!("platform-{}-{}", self.number, self.opened.len() + 1);
+        match self.opened.entry(open::key(cell)) {
+            Entry::Occupied(opened) => Ok(opened.into_mut()),
+            Entry::Vacant(place) => {
+                let scratch = shared.scratch.machine(&name)?;
+                let image = shared.order.images.get(&image_name(cell)).cloned();
+                let run = shared.scratch.path().file_name().unwrap_or_default().to_string_lossy();
+                let open = Open::of(cell, image, shared.order.site, scratch, &run)?;
+                for text in open.platform.notes() {
+                    tell(Event::Warning { text });
+                }
+                Ok(place.insert(open))
+            }
+        }
+    }
+}
+
+/// A lane at work.
+struct Running<'a> {
+    lane: &'a mut Lane,
+    shared: &'a Shared<'a>,
+    telling: &'a Sender<Event>,
+    /// The log of events cannot be written.
+    nobody_listens: bool,
+}
+
+impl Running<'_> {
+    fn tell(&mut self, event: Event) {
+        self.nobody_listens |= self.telling.send(event).is_err();
+    }
+
+    fn trials(&mut self, trials: &[&PlannedTrial], of: u32) -> Result<Tallied, ConductorError> {
+        let mut tallied = Tallied::default();
+        for planned in trials {
+            if self.nobody_listens || tallied.interrupted {
+                break;
+            }
+            if self.shared.must_end() {
+                tallied.interrupted = true;
+                break;
+            }
+            let (record, is_to_be_repeated) = self.trial(planned, of)?;
+            tallied.count(&record.outcome);
+            tallied.interrupted |= is_to_be_repeated;
+        }
+        Ok(tallied)
+    }
+
+    /// Also returns whether it is void, and the user stops the run before it is run again.
+    fn trial(&mut self, planned: &PlannedTrial, of: u32) -> Result<(TrialRecord, bool), ConductorError> {
+        let Some(cell) = self.shared.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
+            unreachable!("a plan lists the cell of each of its trials");
+        };
+        let cell_order = CellOrder::read(cell)?.on(planned.host.as_deref());
+        let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
+        let mut tell = |event| *nobody_listens |= telling.send(event).is_err();
+        self.lane.make_ready(self.shared, (planned.cell, planned.host.as_deref()), &cell_order, &mut tell)?;
+        let begun = Instant::now();
+        self.tell(Event::TrialStarted {
+            trial: planned.id,
+            of,
+            block: planned.block,
+            contender: cell.contender.clone(),
+            coordinates: cell.coordinates(),
+            host: planned.host.clone(),
+        });
+        let ended = self.attempts(planned, cell, &cell_order)?;
+        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.tell(Event::TrialEnded { trial: planned.id, outcome: ended.0.outcome.clone(), elapsed_ms });
+        Ok(ended)
+    }
+
+    /// Carries out the trial, and repeats it as long as other load disturbs it and its study allows.
+    fn attempts(
+        &mut self,
+        planned: &PlannedTrial,
+        cell: &Cell,
+        cell_order: &CellOrder,
+    ) -> Result<(TrialRecord, bool), ConductorError> {
+        loop {
+            let record = self.attempt(planned, cell, cell_order)?;
+            let Some(by) = again::why_void(self.shared.order.folder, cell, &record)? else {
+                return Ok((record, false));
+            };
+            if self.shared.must_end() {
+                // When the run is resumed, it begins with the next attempt at this trial.
+                return Ok((record, true));
+            }
+            let (id, times) = (planned.id, record.disturbed().len() + 1);
+            let most = cell_order.load.other_load.map_or(0, |limit| limit.max_repeats);
+            self.tell(Event::Warning {
+                text: format!("trial {id} is run again, {times} of at most {most} times: {by}"),
+            });
+            if self.nobody_listens {
+                return Ok((record, true));
+            }
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        planned: &PlannedTrial,
+        cell: &Cell,
+        cell_order: &CellOrder,
+    ) -> Result<TrialRecord, ConductorError> {
+        let order = self.shared.order;
+        let scratch = self.shared.scratch.machine(&format!("trial-{:04}", planned.id))?;
+        let earlier = again::make_way(order, planned.id)?;
+        let prepared = match &self.lane.prepared[&(planned.cell, planned.host.clone())] {
+            Ok(prepared) => prepared,
+            Err(why) => return Ok(not_prepared(order, planned, (cell, cell_order), why, earlier)?),
+        };
+        let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
+        let attempted = attempt(
+            Attempt {
+                planned,
+                contender: &cell.contender,
+                cell: cell_order,
+                prepared,
+                site: order.site,
+                scratch: scratch.path(),
+                folder: Some(order.folder.trial(planned.id)),
+                number: 1,
+                earlier,
+                halt: Halt::by_user(order.interrupts),
+                turn: None,
+                latest: order.latest,
+                existing: None,
+                in_use: Some(&self.shared.in_use).filter(|_| self.shared.are_apart),
+                tell: &mut |event| *nobody_listens |= telling.send(event).is_err(),
+            },
+            now_text(),
+        );
+        attempted.map_err(|error| ended_by(planned.id, error))
+    }
+}
+
+/// An error of recording names its own file; all others name their trial.
+fn ended_by(id: u32, error: AttemptError) -> ConductorError {
+    match error {
+        AttemptError::Record(error) => error.into(),
+        error => ConductorError::Attempt { id, error },
+    }
+}
+
+/// The record of a trial whose data could not be loaded.
+fn not_prepared(
+    order: &RunOrder<'_>,
+    planned: &PlannedTrial,
+    (cell, cell_order): (&Cell, &CellOrder),
+    why: &str,
+    earlier: Earlier,
+) -> Result<TrialRecord, RecordError> {
+    let folder = order.folder.trial(planned.id);
+    folder.begin()?;
+    let interrupted = order.interrupts.now();
+    let phase = Phase::Load.to_string();
+    let outcome =
+        if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
+    let made_by = order.site.made_by.clone();
+    let begun = TrialRecord::begun(planned, &cell.contender, now_text(), made_by);
+    let mut record = TrialRecord { outcome, warnings: earlier.warnings, ..begun };
+    other_load::judge(&mut record, other_load::limit(cell_order, order.site), earlier.disturbed);
+    if interrupted {
+        folder.keep_partial(&record)?;
+    } else {
+        folder.complete(&record)?;
+    }
+    Ok(record)
+}
