@@ -97,9 +97,9 @@ fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<Fa
     (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 
-/// Reports a host that is a guest, so that nothing on it runs on bare metal. Where an existing server runs is not known.
+/// Reports a host that is a guest, so that nothing on it runs on bare metal. It does not matter where no machine is on it.
 pub fn nested(run: &Run) -> Option<Finding> {
-    if run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server()) {
+    if run.plan.cells.iter().all(|cell| cell.settings.is_elsewhere()) {
         return None;
     }
     let known = |name: &str| match run.host.get(name) {

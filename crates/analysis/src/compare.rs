@@ -46,6 +46,9 @@ pub struct Comparison {
     pub wrong_data: Vec<WrongData>,
     /// Blocks that could not be paired, each with its reason.
     pub left_out: Vec<LeftOut>,
+    /// Whether the two ran on different hosts, so that each block of the contrasts is a pair of hosts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over_hosts: bool,
     /// Contender against baseline in every measure that both have, in the order of the measures.
     pub contrasts: Vec<Contrast>,
     /// How often chance alone would make throughputs differ this much, given how many comparisons the run makes. Below
@@ -164,6 +167,7 @@ fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: 
         wrong_data: wrong_data(run, [baseline, contender]),
         metric: pairs.first().and_then(metric).unwrap_or_default(),
         left_out,
+        over_hosts: hosts::are_different(&run.plan, [baseline.id, contender.id]),
         contrasts: contrasts.collect(),
         p_equal: None,
         p_beyond_margin: None,

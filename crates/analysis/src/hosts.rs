@@ -75,6 +75,11 @@ pub fn unit(plan: &Plan, cells: [u32; 2], block: u32) -> u32 {
     }
 }
 
+/// Whether two cells ran on different hosts.
+pub fn are_different(plan: &Plan, [one, other]: [u32; 2]) -> bool {
+    of_blocks(plan, one) != of_blocks(plan, other)
+}
+
 pub fn of_run(run: &Run, observations: &Observations, comparisons: &[Comparison]) -> Option<Hosts> {
     let measured = observations.measure(THROUGHPUT)?;
     let cells: Vec<OfCell> = run.plan.cells.iter().filter_map(|cell| of_cell(run, measured, cell.id)).collect();
@@ -97,8 +102,8 @@ fn of_cell(run: &Run, measured: &Measured, cell: u32) -> Option<OfCell> {
 }
 
 fn of_comparison(run: &Run, comparison: &Comparison) -> Option<OfComparison> {
-    let [base, own] = [comparison.baseline_cell, comparison.contender_cell].map(|cell| of_blocks(&run.plan, cell));
-    if own.is_empty() || base != own {
+    let own = of_blocks(&run.plan, comparison.contender_cell);
+    if own.is_empty() || comparison.over_hosts {
         return None;
     }
     let ratios: Vec<(&str, f64)> =
@@ -156,7 +161,7 @@ pub fn findings(run: &Run, hosts: &Hosts, comparisons: &[Comparison]) -> Vec<Fin
             let names: BTreeSet<String> = of_blocks(&run.plan, cell).into_values().map(str::to_owned).collect();
             names.into_iter().collect::<Vec<String>>()
         });
-        if baseline_hosts != hosts_of_it {
+        if comparison.over_hosts {
             let baseline = comparison.baseline.clone();
             findings.push(about(What::HostsApart { baseline, baseline_hosts, hosts: hosts_of_it }));
         }

@@ -37,6 +37,9 @@ pub mod key {
 /// The platform of a server that ran already. Its machine is unknown, so `machine` in the settings does not describe it.
 pub const EXISTING_SERVER: &str = "external";
 
+/// Platforms whose machines are not on the host that conducts.
+const ELSEWHERE: [&str; 3] = [EXISTING_SERVER, "host", "vsphere"];
+
 /// The tables of a cell, in the order of a study.
 pub const TABLES: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
 
@@ -162,6 +165,12 @@ impl Settings {
     pub fn is_of_existing_server(&self) -> bool {
         let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
         platform.and_then(Value::as_str) == Some(EXISTING_SERVER)
+    }
+
+    /// Whether the machine is another host, or one of another host.
+    pub fn is_elsewhere(&self) -> bool {
+        let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
+        platform.and_then(Value::as_str).is_some_and(|kind| ELSEWHERE.contains(&kind))
     }
 }
 

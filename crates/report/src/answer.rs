@@ -118,7 +118,7 @@ fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
         }
         (Some(refusal), None) => Answer { place, says: refusal, ..Answer::default() },
         (Some(refusal), Some(ratio)) => {
-            let blocks = blocks(ratio);
+            let blocks = blocks(comparison, ratio);
             let rest = format!("In {blocks} with correct data, {}", did(analysis, comparison, ratio));
             Answer {
                 place,
@@ -205,17 +205,21 @@ fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> St
             analysis.margin.map(format::percent).unwrap_or_default()
         ),
         Verdict::Undecided => format!("No difference between {contender} and {baseline} is shown. In this run {did}"),
-        Verdict::TooFewTrials => format!("Too few blocks for a verdict. In {}, {did}", blocks(ratio)),
+        Verdict::TooFewTrials if comparison.over_hosts => {
+            format!("Too few hosts for a verdict. In {}, {did}", blocks(comparison, ratio))
+        }
+        Verdict::TooFewTrials => format!("Too few blocks for a verdict. In {}, {did}", blocks(comparison, ratio)),
     }
 }
 
 /// "The loss is likely between 14 and 16 % (95 % confidence interval, 5 blocks)."
 fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
-    let (estimate, blocks) = (&ratio.estimate, blocks(ratio));
+    let (estimate, blocks) = (&ratio.estimate, blocks(comparison, ratio));
     let (low, high) = match &estimate.bounds {
         Bounds::Known { low, high } => (*low, *high),
         Bounds::Unknown { .. } if comparison.verdict == Verdict::TooFewTrials => {
-            return "There is no confidence interval: it needs 3 blocks.".to_owned();
+            let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
+            return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
         }
         unknown @ Bounds::Unknown { .. } => return format!("{}.", format::bounds(unknown, format::ratio)),
     };
@@ -232,10 +236,12 @@ fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
     if apart { said } else { "" }
 }
 
-fn blocks(ratio: &Contrast) -> String {
-    match ratio.blocks.len() {
-        1 => "1 block".to_owned(),
-        many => format!("{many} blocks"),
+fn blocks(comparison: &Comparison, ratio: &Contrast) -> String {
+    match (ratio.blocks.len(), comparison.over_hosts) {
+        (1, false) => "1 block".to_owned(),
+        (many, false) => format!("{many} blocks"),
+        (1, true) => "1 pair of hosts".to_owned(),
+        (many, true) => format!("{many} pairs of hosts"),
     }
 }
 

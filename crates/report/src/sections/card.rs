@@ -40,7 +40,12 @@ fn place(run: &Run) -> String {
     let machine = [host("cpu.model").map(str::to_owned), threads, memory, kernel];
     let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let is_elsewhere = run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
-    let machine = if is_elsewhere && !machine.is_empty() { format!("load from {machine}") } else { machine };
+    let hosts = format::distinct(run.plan.trials.iter().filter_map(|trial| trial.host.as_deref())).len();
+    let machine = match hosts {
+        0 if is_elsewhere && !machine.is_empty() => format!("load from {machine}"),
+        0 => machine,
+        hosts => format!("{hosts} hosts"),
+    };
     let parts = [Some("bakeoff".to_owned()), Some(run.plan.study.clone()), started, Some(machine)];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }

@@ -20,7 +20,7 @@ const TELLING: [(&str, &str); 4] = [
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let Some(hosts) = &analysis.hosts else { return Vec::new() };
-    let tables = [described(run), throughput(analysis, hosts), ratios(analysis, hosts)];
+    let tables = [described(run, hosts), throughput(analysis, hosts), ratios(analysis, hosts)];
     let found = tables.into_iter().flatten().map(Block::Table).collect();
     let note = "Each block of a contender ran on its next host, and blocks of different hosts at the same time. A comparison of \
         contenders on the same hosts is within a host in each block. Over hosts, each host counts once: that interval is for more \
@@ -29,8 +29,8 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 }
 
 /// A row for each host, from its first trial that looked inside.
-fn described(run: &Run) -> Option<Table> {
-    let names = format::distinct(run.plan.trials.iter().filter_map(|trial| trial.host.as_deref()));
+fn described(run: &Run, hosts: &Hosts) -> Option<Table> {
+    let names = format::distinct(hosts.cells.iter().flat_map(|of| &of.hosts).map(|on| on.host.as_str()));
     let facts = |name: &str| {
         let own = run.trials.iter().filter(|trial| analysis::hosts::of_trial(&run.plan, trial.record.id) == Some(name));
         own.filter_map(|trial| trial.record.machine.as_ref())
