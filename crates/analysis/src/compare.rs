@@ -152,10 +152,8 @@ pub(crate) struct Pair<'a> {
 
 fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let unit = |block: u32| {
-        let counts = pairs.iter().any(|pair| pair.block == block);
-        counts.then(|| hosts::unit(&run.plan, [baseline.id, contender.id], block))
-    };
+    let units = hosts::units(&run.plan, [baseline.id, contender.id], pairs.iter().map(|pair| pair.block));
+    let unit = |block: u32| units.get(&block).copied();
     let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, unit));
     Comparison {
         coordinates: group.coordinates.clone(),

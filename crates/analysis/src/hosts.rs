@@ -55,7 +55,7 @@ pub struct OfComparison {
 }
 
 /// The host of each block of a cell, where it has several.
-fn of_blocks(plan: &Plan, cell: u32) -> BTreeMap<u32, &str> {
+pub fn of_blocks(plan: &Plan, cell: u32) -> BTreeMap<u32, &str> {
     let own = plan.trials.iter().filter(|trial| trial.cell == cell);
     own.filter_map(|trial| Some((trial.block, trial.host.as_deref()?))).collect()
 }
@@ -65,14 +65,16 @@ pub fn of_trial(plan: &Plan, id: u32) -> Option<&str> {
     plan.trials.iter().find(|trial| trial.id == id)?.host.as_deref()
 }
 
-/// The block for which a block of two cells counts: the first one on the same pair of hosts, or itself if it is within one host.
-pub fn unit(plan: &Plan, cells: [u32; 2], block: u32) -> u32 {
+/// For each of these blocks of two cells the block for which it counts: the first one on the same pair of hosts, or itself if it is
+/// within one host.
+pub fn units(plan: &Plan, cells: [u32; 2], blocks: impl Iterator<Item = u32>) -> BTreeMap<u32, u32> {
     let [one, other] = cells.map(|cell| of_blocks(plan, cell));
-    let pair = |block: u32| one.get(&block).zip(other.get(&block));
-    match pair(block) {
-        Some((one, other)) if one != other => (1..block).find(|earlier| pair(*earlier) == pair(block)).unwrap_or(block),
-        _ => block,
-    }
+    let mut first = BTreeMap::new();
+    let unit = |block: u32| match (one.get(&block), other.get(&block)) {
+        (Some(one), Some(other)) if one != other => (block, *first.entry((*one, *other)).or_insert(block)),
+        _ => (block, block),
+    };
+    blocks.map(unit).collect()
 }
 
 /// Whether two cells ran on different hosts.
@@ -167,7 +169,7 @@ pub fn findings(run: &Run, hosts: &Hosts, comparisons: &[Comparison]) -> Vec<Fin
         }
         let own = hosts.ratios.iter().find(|one| one.contender_cell == comparison.contender_cell);
         if let Some(own) = own.filter(|own| is_significant(own.p_alike)) {
-            let ratios = own.hosts.iter().map(|on| HostRatio { host: on.host.clone(), ratio: on.estimate.point });
+            let ratios = own.hosts.iter().map(|on| HostRatio { host: on.host.clone(), ratio: on.estimate.clone() });
             findings.push(about(What::HostsDisagree { ratios: ratios.collect() }));
         }
     }
@@ -199,7 +201,8 @@ mod tests {
     fn a_run_on_one_host_has_no_hosts() {
         let run = synthetic::run(3);
         assert_eq!(analyse(&run).hosts, None);
-        assert_eq!((unit(&run.plan, [0, 1], 3), codes(&run)), (3, vec![]));
+        assert_eq!(units(&run.plan, [0, 1], 1..=3), BTreeMap::from([(1, 1), (2, 2), (3, 3)]));
+        assert_eq!(codes(&run), Vec::<&str>::new());
     }
 
     #[test]

@@ -209,7 +209,7 @@ pub struct Told {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostRatio {
     pub host: String,
-    pub ratio: f64,
+    pub ratio: Estimate,
 }
 
 /// A value and the contenders that have it.

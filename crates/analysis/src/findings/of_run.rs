@@ -221,10 +221,10 @@ fn noted_by_trials(run: &Run) -> Vec<Finding> {
 /// Trials on different hosts are not expected to be alike.
 fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
-        let mut of_hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+        let hosts = hosts::of_blocks(&run.plan, cell.id);
+        let mut of_hosts: BTreeMap<Option<&&str>, Vec<f64>> = BTreeMap::new();
         for trial in validity::valid_trials(run, cell.id) {
-            let host = hosts::of_trial(&run.plan, trial.record.id);
-            of_hosts.entry(host).or_default().extend(throughput::figure(trial));
+            of_hosts.entry(hosts.get(&trial.record.block)).or_default().extend(throughput::figure(trial));
         }
         let times = |values: &Vec<f64>| {
             let highest = values.iter().copied().fold(0.0, f64::max);

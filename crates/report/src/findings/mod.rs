@@ -4,7 +4,7 @@ pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, decimal, effect, listed, outcome, trials};
+use crate::format::{at, count, decimal, effect_of, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
@@ -174,7 +174,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
         ),
         What::HostsDisagree { ratios } => {
             let ratios: Vec<String> =
-                ratios.iter().map(|one| format!("{} on {}", effect(one.ratio), one.host)).collect();
+                ratios.iter().map(|one| format!("{} on {}", effect_of(&one.ratio), one.host)).collect();
             format!("the change of {who}{place} depends on the host: {}", ratios.join(", "))
         }
         What::SystemsDiffer { facts } => {
