@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 const RANDOM_BYTES: &str = "/dev/urandom";
 /// 128 bits.
 const FEWEST_DIGITS: usize = 32;
-/// No token file is longer.
-const LONGEST_FILE: u64 = 4096;
+/// No file of a token or a login is longer.
+const LONGEST_FILE: u64 = 64 << 10;
 /// Mode bits: the group and all others have some access.
 const OPEN_TO_OTHERS: u32 = 0o077;
 const MODE: u32 = 0o7777;
@@ -70,16 +70,7 @@ impl std::fmt::Debug for Token {
 impl Token {
     /// Reads it from a file that only we can access.
     pub fn of_file(path: &Path) -> Result<Self, TokenError> {
-        let failing = |source| TokenError::Io { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failing)?;
-        let metadata = file.metadata().map_err(failing)?;
-        let mode = metadata.permissions().mode() & MODE;
-        if mode & OPEN_TO_OTHERS != 0 {
-            return Err(TokenError::Exposed { path: path.to_owned(), mode });
-        }
-        owned::judge(path, &metadata)?;
-        let mut text = String::new();
-        file.take(LONGEST_FILE).read_to_string(&mut text).map_err(failing)?;
+        let text = private_text(path)?;
         Self::parse(text.trim_end()).ok_or_else(|| TokenError::Weak { path: path.to_owned() })
     }
 
@@ -108,6 +99,21 @@ impl Token {
     pub(crate) fn is_proved(&self, side: Side, agents: &Nonce, conductors: &Nonce, proof: &Proof) -> bool {
         self.of_both(side, agents, conductors).verify_slice(proof).is_ok()
     }
+}
+
+/// The text of a file that only we can access.
+pub fn private_text(path: &Path) -> Result<String, TokenError> {
+    let failing = |source| TokenError::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failing)?;
+    let metadata = file.metadata().map_err(failing)?;
+    let mode = metadata.permissions().mode() & MODE;
+    if mode & OPEN_TO_OTHERS != 0 {
+        return Err(TokenError::Exposed { path: path.to_owned(), mode });
+    }
+    owned::judge(path, &metadata)?;
+    let mut text = String::new();
+    file.take(LONGEST_FILE).read_to_string(&mut text).map_err(failing)?;
+    Ok(text)
 }
 
 /// Random bytes that nobody can guess.
