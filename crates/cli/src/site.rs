@@ -34,5 +34,6 @@ pub fn site() -> Result<Site> {
         limits: Limits::default(),
         credentials: host::credentials(),
         find_server: |url| address::found(url).map_err(|error| error.to_string()),
+        lines: None,
     })
 }

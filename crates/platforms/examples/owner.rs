@@ -44,6 +44,7 @@ fn main() {
         scratch: &order.scratch,
         name: "owned",
         credentials: &Credentials::of(|name| std::env::var(name).ok()),
+        lines: None,
     };
     let platform = (platforms::catalog::entry(kind).unwrap().open)(&table, &open).unwrap();
     match platform.start(&order, &|| {}) {

@@ -1,6 +1,7 @@
 //! A platform as one run uses it, with the settings of one contender.
 
 use crate::credentials::Credentials;
+use crate::host::lines::Lines;
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use images::Image;
@@ -11,6 +12,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Makes machines, and copies data for them. What its machines share exists as long as it does. Dropping it removes that, on
 /// this host and on others.
@@ -67,6 +69,8 @@ pub struct OpenOrder<'a> {
     pub name: &'a str,
     /// For servers that want a login.
     pub credentials: &'a Credentials,
+    /// What reaches other hosts; `None` for ssh.
+    pub lines: Option<&'a Arc<dyn Lines>>,
 }
 
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;

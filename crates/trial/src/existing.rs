@@ -202,6 +202,7 @@ impl Order {
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
             credentials: platforms::credentials::Credentials::default(),
             find_server: crate::site::no_server,
+            lines: None,
         };
         // Events and all other reports go to the same closure.
         let hear = RefCell::new(hear);

@@ -82,6 +82,7 @@ fn opened(
         // Two names may be of one host.
         name: &format!("{run}-load-{number}"),
         credentials: &site.credentials,
+        lines: site.lines.as_ref(),
     };
     let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)?;
     let our_address = asked.our_address.or(host.our_address());

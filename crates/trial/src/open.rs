@@ -42,6 +42,7 @@ impl Open {
             scratch: scratch.path(),
             name: &name,
             credentials: &site.credentials,
+            lines: site.lines.as_ref(),
         };
         let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
         Ok(Self { platform, entry, image, server, scratch })

@@ -385,7 +385,7 @@ impl Making<'_> {
         let mut machine = if self.home() == DataHome::Disk {
             let native = self.site.platform("native")?;
             let (agent, credentials) = (&self.site.agent, &self.site.credentials);
-            let open = OpenOrder { agent, image: None, scratch: self.scratch, name: "", credentials };
+            let open = OpenOrder { agent, image: None, scratch: self.scratch, name: "", credentials, lines: None };
             (native.open)(&Map::new(), &open)?.start(&order, &|| {})?
         } else {
             self.open.platform.start(&order, &|| {})?

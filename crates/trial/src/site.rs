@@ -8,8 +8,10 @@ use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
 use platforms::credentials::Credentials;
+use platforms::host::lines::Lines;
 use record::host_state::HostReading;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Site {
@@ -33,6 +35,8 @@ pub struct Site {
     pub credentials: Credentials,
     /// The server at a URL, with the login that the user has for it, or why it is not found.
     pub find_server: fn(&str) -> Result<Endpoint, String>,
+    /// What reaches other hosts; `None` for ssh.
+    pub lines: Option<Arc<dyn Lines>>,
 }
 
 /// For a site whose machines all have servers of their own.

@@ -12,17 +12,26 @@ pub const CUT_SHORT_STATUS: i32 = 73;
 /// `ssh` itself failed.
 pub const SSH_STATUS: i32 = 255;
 
-/// Stores the binary that follows on standard input, and becomes it. One line, for shells that take only one. Others may enter its
-/// folders, since a server has an account of its own; what is private has a mode of its own.
-const BRING: &str = "\
+/// Makes the file that our binary goes to. One line, for shells that take only one. Others may enter its folders, since a server has
+/// an account of its own; what is private has a mode of its own.
+const BEGIN: &str = "\
 echo MARKER; umask 022; \
 if [ \"$(uname -s -m)\" != \"Linux x86_64\" ]; then uname -s -m >&2; exit 71; fi; \
 cd -- FOLDER || exit 72; \
 parent=\"$PWD/bakeoff-$(id -u)\"; mkdir -p \"$parent\" || exit 72; \
-file=$(mktemp \"$parent/bakeoff.XXXXXXXX\") || exit 72; \
+file=$(mktemp \"$parent/bakeoff.XXXXXXXX\") || exit 72; ";
+
+/// Stores the binary that follows on standard input.
+const STORE: &str = "\
 head -c SIZE > \"$file\"; \
-if [ \"$(wc -c < \"$file\")\" -ne SIZE ]; then rm -f \"$file\"; rmdir \"$parent\" 2>/dev/null; exit 73; fi; \
-chmod 700 \"$file\"; exec \"$file\" there keep \"$parent\" NAME \"${SSH_CONNECTION:-}\"";
+if [ \"$(wc -c < \"$file\")\" -ne SIZE ]; then rm -f \"$file\"; rmdir \"$parent\" 2>/dev/null; exit 73; fi; ";
+
+/// Copies the binary of the agent that runs the script.
+const COPY: &str = "\
+if ! cat \"$BAKEOFF_PROGRAM\" > \"$file\"; then rm -f \"$file\"; rmdir \"$parent\" 2>/dev/null; exit 73; fi; ";
+
+/// Becomes the keeper.
+const BECOME: &str = "chmod 700 \"$file\"; exec \"$file\" there keep \"$parent\" NAME \"CONNECTION\"";
 
 const TAKE_TREE: &str = "echo MARKER; tar --extract --file=- --directory=FOLDER --numeric-owner --same-permissions";
 
@@ -40,12 +49,22 @@ pub fn ssh(settings: &HostSettings, script: &str) -> Vec<String> {
     words
 }
 
+/// Starts the keeper from the binary that follows on standard input.
 pub fn bring(folder: &str, size: u64, name: &str) -> String {
-    let size = size.to_string();
-    BRING
+    let script = [BEGIN, STORE, BECOME].concat().replace("SIZE", &size.to_string());
+    keeper(&script, folder, name, "${SSH_CONNECTION:-}")
+}
+
+/// Starts the keeper from the binary that is there.
+pub fn copy(folder: &str, name: &str) -> String {
+    keeper(&[BEGIN, COPY, BECOME].concat(), folder, name, "${BAKEOFF_CONNECTION:-}")
+}
+
+fn keeper(script: &str, folder: &str, name: &str, connection: &str) -> String {
+    script
         .replace("MARKER", MARKER)
+        .replace("CONNECTION", connection)
         .replace("FOLDER", &quoted(folder))
-        .replace("SIZE", &size)
         .replace("NAME", &quoted(name))
 }
 

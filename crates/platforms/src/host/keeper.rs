@@ -1,6 +1,7 @@
 //! The keeper on the other host, from this side: its connection, and the platform that it is.
 
 use super::command::{self, CUT_SHORT_STATUS, MARKER, NO_FOLDER_STATUS, OTHER_SYSTEM_STATUS, SSH_STATUS};
+use super::lines::{self, Far, Line, Lines};
 use super::machine;
 use super::settings::{self, HostSettings, ServerSource};
 use super::there::{Ask, LEASES, Ready, RunOrder, TREE, Told};
@@ -12,17 +13,16 @@ use machines::frame::{Greeting, PROTOCOL, read_frame, write_frame};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
 use machines::printed::Printed;
-use machines::process::{Launch, Process, ProcessError};
+use machines::process::{Launch, Process};
 use machines::ready::Until;
-use machines::scratch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,12 +37,12 @@ const CLOSE_LIMIT: Duration = Duration::from_mins(5);
 /// More than any profile prints.
 const LONGEST_PROFILE: usize = 64 << 10;
 
-/// A connection over ssh whose other end has said that it begins.
+/// A connection whose other end has said that it begins.
 pub(super) struct Connection {
-    pub process: Process,
+    pub far: Box<dyn Far>,
     /// `None` once we have hung up.
-    pub stdin: Option<ChildStdin>,
-    pub stdout: ChildStdout,
+    pub stdin: Option<PipeWriter>,
+    pub stdout: PipeReader,
     pub stderr: Printed,
     pub command_line: Vec<String>,
 }
@@ -53,6 +53,8 @@ pub(super) struct Way {
     pub settings: HostSettings,
     /// Where processes of this host are written down.
     pub scratch: PathBuf,
+    /// `None` for ssh.
+    pub lines: Option<Arc<dyn Lines>>,
 }
 
 impl Way {
@@ -65,19 +67,21 @@ impl Way {
         limit: Duration,
     ) -> Result<Connection, MachineError> {
         let deadline = Instant::now() + limit;
-        let command_line = command::ssh(&self.settings, script);
         let (stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
-        let launch = Launch::new(&command_line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
-        let mut process = Process::start(launch).map_err(|error| failing("starting ssh")(io::Error::other(error)))?;
-        scratch::record_process(&self.scratch, process.identity())
-            .map_err(|error| failing("writing down a process")(io::Error::other(error)))?;
-        launched();
-        let (Some(mut stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
-            return Err(failing("talking to ssh")(ErrorKind::NotConnected.into()));
+        let line = match &self.lines {
+            Some(lines) => lines.run(self.settings.name(), script, printing).map_err(|error| {
+                let why = format!("the host {} is not reached: {error}", self.settings.name());
+                MachineError::Unavailable { why }
+            })?,
+            None => {
+                lines::over_ssh(&self.settings, script, printing, &self.scratch).map_err(failing("starting ssh"))?
+            }
         };
+        launched();
+        let Line { input: mut stdin, output: stdout, far, command_line } = line;
         // If the other end does not take it all, the reason follows.
         let _ = input.map_or(Ok(0), |mut file| io::copy(&mut file, &mut stdin));
-        let mut connection = Connection { process, stdin: Some(stdin), stdout, stderr, command_line };
+        let mut connection = Connection { far, stdin: Some(stdin), stdout, stderr, command_line };
         match connection.until_marker(deadline) {
             Ok(()) => Ok(connection),
             Err(error) => Err(connection.explained(&self.settings, &error, limit)),
@@ -110,9 +114,14 @@ impl Connection {
     }
 
     /// Closes its input, and waits until the other end has ended.
-    pub fn hang_up(&mut self, limit: Duration) -> Result<Option<ExitStatus>, ProcessError> {
+    pub fn hang_up(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         self.stdin = None;
-        self.process.wait(limit)
+        self.far.wait(limit)
+    }
+
+    /// What it goes over: the first word of its command line.
+    fn program(&self) -> &str {
+        self.command_line.first().map_or("ssh", String::as_str)
     }
 
     pub fn read<T: DeserializeOwned>(&mut self, limit: Duration) -> io::Result<T> {
@@ -120,18 +129,18 @@ impl Connection {
         read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof.into())
     }
 
-    /// Why the connection is of no use, in the words of ssh or of the commands there.
+    /// Why the connection is of no use, in the words of what reaches the host or of the commands there.
     pub fn explained(&mut self, settings: &HostSettings, error: &io::Error, limit: Duration) -> MachineError {
         let host = settings.name();
         if error.kind() == ErrorKind::TimedOut {
             let (what, console) = (format!("the host {host}"), self.stderr.text());
             return MachineError::Silent { what, limit_s: limit.as_secs(), console };
         }
-        let status = self.process.wait(PROMPT_LIMIT).ok().flatten();
+        let status = self.far.wait(PROMPT_LIMIT).ok().flatten();
         let printed = self.stderr.to_the_end();
         let last = printed.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing").trim();
         let why = match status.and_then(|status| status.code()) {
-            Some(SSH_STATUS) => format!("ssh does not reach the host {host}: {}", told_by_ssh(&printed)),
+            Some(SSH_STATUS) => format!("{} does not reach the host {host}: {}", self.program(), told_by_ssh(&printed)),
             Some(OTHER_SYSTEM_STATUS) => {
                 format!("the host {host} runs {last}, and this bakeoff is for Linux x86_64")
             }
@@ -206,13 +215,16 @@ impl LoadHost {
 }
 
 impl HostPlatform {
-    /// Brings our binary there and starts the keeper.
+    /// Brings our binary there, unless it is there, and starts the keeper.
     fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
-        let way = Way { settings, scratch: order.scratch.to_owned() };
+        let way = Way { settings, scratch: order.scratch.to_owned(), lines: order.lines.cloned() };
         let binary = File::open(order.agent).map_err(failing("opening this program's own file"))?;
         let size = binary.metadata().map_err(failing("looking at this program's own file"))?.len();
-        let script = command::bring(&way.settings.folder, size, order.name);
-        let mut keeper = way.connect(&script, Some(&binary), &|| (), BRING_LIMIT)?;
+        let folder = &way.settings.folder;
+        let mut keeper = match way.lines {
+            Some(_) => way.connect(&command::copy(folder, order.name), None, &|| (), PROMPT_LIMIT)?,
+            None => way.connect(&command::bring(folder, size, order.name), Some(&binary), &|| (), BRING_LIMIT)?,
+        };
         let host = begin(&mut keeper).map_err(|error| match error {
             BeginError::Io(error) => keeper.explained(&way.settings, &error, PROMPT_LIMIT),
             BeginError::Other(error) => error,
@@ -261,7 +273,7 @@ impl HostPlatform {
             (Some(mut packed), Some(stdin)) => io::copy(&mut packed, stdin),
             _ => Err(ErrorKind::NotConnected.into()),
         };
-        let status = taking.hang_up(BRING_LIMIT).map_err(|error| failing(doing)(io::Error::other(error)))?;
+        let status = taking.hang_up(BRING_LIMIT).map_err(failing(doing))?;
         let packed = packing.wait(PROMPT_LIMIT).map_err(|error| failing(doing)(io::Error::other(error)))?;
         if status.is_some_and(|status| status.success()) && packed.is_some_and(|status| status.success()) {
             return Ok(());

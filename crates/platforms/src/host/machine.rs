@@ -2,13 +2,13 @@
 
 use super::command;
 use super::keeper::{Connection, Way, failing};
+use super::lines::Far;
 use super::there::{Begun, Ready, RunOrder};
 use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
-use machines::process::Process;
 use machines::transport::Transport;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ const CUT_LIMIT: Duration = Duration::from_mins(2);
 
 struct RemoteMachine {
     link: Option<AgentLink>,
-    process: Process,
+    far: Box<dyn Far>,
     command_line: Vec<String>,
     decided: Decided,
     stderr: Printed,
@@ -50,15 +50,15 @@ pub fn start(
         Begun::Unavailable { why } => return Err(MachineError::Unavailable { why }),
         Begun::Failed { why } => return Err(failing("starting the machine on the other host")(io::Error::other(why))),
     };
-    let Connection { process, stdin, stdout, stderr, mut command_line } = connection;
+    let Connection { far, stdin, stdout, stderr, mut command_line } = connection;
     command_line.extend(there);
-    let stdin = stdin.ok_or_else(|| failing("talking to ssh")(io::ErrorKind::NotConnected.into()))?;
+    let stdin = stdin.ok_or_else(|| failing("talking to the other host")(io::ErrorKind::NotConnected.into()))?;
     let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?.relayed();
     let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
     let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(&order.data) };
     Ok(Box::new(RemoteMachine {
         link: Some(link),
-        process,
+        far,
         command_line,
         decided,
         stderr,
@@ -76,9 +76,9 @@ impl RemoteMachine {
     /// Closes the connection. The other end then ends the machine, if it has not ended, and after that itself.
     fn hang_up(&mut self, limit: Duration) -> Result<(), MachineError> {
         self.link = None;
-        let status = self.process.wait(limit);
+        let status = self.far.wait(limit);
         let console = self.stderr.to_the_end();
-        match status.map_err(|error| failing("waiting for the end of a machine")(io::Error::other(error)))? {
+        match status.map_err(failing("waiting for the end of a machine"))? {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(MachineError::Ended { what: self.what(), status: status.to_string(), console }),
             None => {

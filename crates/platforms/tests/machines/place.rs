@@ -252,7 +252,7 @@ pub fn open(
 ) -> Result<Box<dyn Platform>, MachineError> {
     let name = scratch.file_name().unwrap().to_string_lossy();
     let credentials = &vcsim::credentials();
-    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name, credentials })
+    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name, credentials, lines: None })
 }
 
 fn loaded_folder(parent: &Path) -> PathBuf {

@@ -90,6 +90,7 @@ fn audited(
         scratch: recovering.path(),
         name: "",
         credentials: &site.credentials,
+        lines: None,
     };
     let native = (site.platform("native")?.open)(&Map::new(), &open_order)?;
     let own = order.scratch.machine(&format!("audit-{}", cell.id))?;

@@ -33,6 +33,7 @@ fn cells_share_data_that_depend_on_nothing_else() {
         limits: Limits::default(),
         credentials: platforms::credentials::Credentials::default(),
         find_server: crate::site::no_server,
+        lines: None,
     };
     let key_of = |memory: u64, site: &Site| {
         let cell = cell(memory);

@@ -97,6 +97,7 @@ impl Ground {
             limits,
             credentials: platforms::credentials::Credentials::default(),
             find_server: trial::site::no_server,
+            lines: None,
         };
         let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
         Self { run, plan, site, folder }

@@ -59,8 +59,8 @@ fn keep_folder(
     Ok(())
 }
 
-/// Containers on one kernel differ in the second part, and clones of one disk in the first.
-fn machine() -> String {
+/// What tells this machine from all others. Containers on one kernel differ in the second part, and clones of one disk in the first.
+pub fn machine() -> String {
     let parts = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     parts.map(|path| fs::read_to_string(path).unwrap_or_default().trim().to_owned()).join(" ")
 }

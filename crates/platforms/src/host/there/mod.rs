@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 
-pub use keep::keep;
+pub use keep::{keep, machine};
 pub use run::run;
 
 /// Names in the folder of a run.
