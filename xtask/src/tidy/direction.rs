@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trust", &[]),
     ("telemetry", &["record"]),
     ("machines", &["settings", "telemetry"]),
+    ("fleet", &["machines"]),
     ("images", &["machines", "settings"]),
     ("disk", &["images", "machines"]),
     ("platforms", &["images", "machines", "settings", "telemetry", "trust"]),

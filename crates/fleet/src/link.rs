@@ -1,0 +1,130 @@
+//! The connection to the server of NATS.
+
+use crate::arrangement::{Arrangement, ArrangementError, Login};
+use crate::messages::Addresses;
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use machines::lookup;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A server that is gone without a word is noticed after two of these.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+const LONGEST_RECONNECT_DELAY: Duration = Duration::from_secs(1);
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    #[error(transparent)]
+    Arrangement(#[from] ArrangementError),
+    #[error("the server {server} refuses this login: {why}")]
+    Login { server: String, why: String },
+    #[error("the server {server} is not reached: {why}; is nats-server running there?")]
+    NotReached { server: String, why: String },
+    #[error("{doing}: {why}")]
+    Nats { doing: &'static str, why: String },
+    #[error("{0}")]
+    Host(String),
+    #[error("{doing}: {source}")]
+    Io { doing: &'static str, source: std::io::Error },
+}
+
+impl FleetError {
+    pub(crate) fn nats(doing: &'static str) -> impl FnOnce(async_nats::Error) -> Self {
+        move |error| Self::Nats { doing, why: error.to_string() }
+    }
+
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+}
+
+/// A connection, which comes back by itself.
+#[derive(Debug, Clone)]
+pub struct Link {
+    pub client: Client,
+    pub addresses: Addresses,
+    is_up: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// Whether the server is there.
+    pub fn is_up(&self) -> bool {
+        self.is_up.load(Ordering::Relaxed)
+    }
+
+    pub async fn connect(to: &Arrangement, as_what: &str) -> Result<Self, FleetError> {
+        let is_up = Arc::new(AtomicBool::new(true));
+        let noticed = Arc::clone(&is_up);
+        let options = with_login(ConnectOptions::new(), to)?
+            .name(as_what)
+            .connection_timeout(CONNECT_LIMIT)
+            .ping_interval(PING_INTERVAL)
+            .reconnect_delay_callback(|attempt| {
+                let doubled = Duration::from_millis(50) * 2_u32.pow(u32::try_from(attempt.min(5)).unwrap_or(5));
+                doubled.min(LONGEST_RECONNECT_DELAY)
+            })
+            .event_callback(move |event| {
+                match event {
+                    Event::Connected => noticed.store(true, Ordering::Relaxed),
+                    Event::Disconnected => noticed.store(false, Ordering::Relaxed),
+                    _ => {}
+                }
+                std::future::ready(())
+            });
+        let servers = to.servers();
+        let mut found = Vec::with_capacity(servers.len());
+        for server in &servers {
+            found.push(resolved(server).map_err(|why| FleetError::NotReached { server: server.clone(), why })?);
+        }
+        let (server, address) = (servers.join(", "), found[0].1);
+        let addresses: Vec<ServerAddr> = found.into_iter().map(|(server, _)| server).collect();
+        let client = options.connect(addresses).await.map_err(|error| match error.kind() {
+            ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
+                FleetError::Login { server, why: error.to_string() }
+            }
+            _ => FleetError::NotReached { server, why: error.to_string() },
+        })?;
+        // The server says at which address it sees us.
+        let own = client.server_info().client_ip.parse().unwrap_or(address);
+        Ok(Self { client, addresses: Addresses { own, server: address }, is_up })
+    }
+}
+
+fn with_login(options: ConnectOptions, to: &Arrangement) -> Result<ConnectOptions, FleetError> {
+    let mut options = match to.login()? {
+        Login::Nobody => options,
+        Login::Token(token) => options.token(token),
+        Login::Nkey(seed) => options.nkey(seed),
+        Login::Credentials(text) => {
+            let server = to.servers().join(", ");
+            options.credentials(&text).map_err(|error| FleetError::Login { server, why: error.to_string() })?
+        }
+    };
+    if let Some(file) = to.ca() {
+        options = options.add_root_certificates(file);
+    }
+    if let Some((certificate, key)) = to.certificate() {
+        options = options.add_client_certificate(certificate, key);
+    }
+    let wants_tls = to.servers().iter().any(|server| server.starts_with("tls://"));
+    Ok(options.require_tls(wants_tls))
+}
+
+/// The server, by its address: this program cannot look up names by itself. A certificate needs the name.
+fn resolved(server: &str) -> Result<(ServerAddr, IpAddr), String> {
+    let named: ServerAddr = server.parse().map_err(|error: std::io::Error| error.to_string())?;
+    let address = if let Ok(address) = named.host().parse() {
+        address
+    } else {
+        let found = lookup::addresses(named.host(), LOOKUP_LIMIT).map_err(|error| error.to_string())?;
+        *found.first().ok_or("no host has this name")?
+    };
+    if named.tls_required() {
+        return Ok((named, address));
+    }
+    let numeric = format!("nats://{}", SocketAddr::new(address, named.port()));
+    Ok((numeric.parse().map_err(|error: std::io::Error| error.to_string())?, address))
+}
