@@ -2,11 +2,13 @@
 
 mod audit;
 mod first_steps;
+pub mod fleet;
 mod inside;
 pub mod known;
 
 pub use audit::AuditCommand;
 pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
+pub use fleet::FleetCommand;
 pub use inside::{AgentOptions, ThereOptions};
 
 use crate::exit::Exit;
@@ -57,6 +59,9 @@ pub enum Command {
     Drive(DriveOptions),
     /// Print generated rows of a workload's table, without any database
     Rows(RowsOptions),
+    /// Start, list or end the agents of hosts that are reached over NATS
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Build or list machine images
     Image(ImageOptions),
     /// Show what is kept between runs and its size, or remove it (`BAKEOFF_CACHE` names the folder)
@@ -97,6 +102,9 @@ pub struct RunOptions {
     /// Serve metrics of the run as OpenMetrics text while it goes on; host:port, :port or port [default: 127.0.0.1:9464]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = address::DEFAULT, value_parser = address::parse)]
     pub metrics: Option<SocketAddr>,
+    /// Reach other hosts over NATS in place of ssh: the file that describes the fleet
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub fleet: Option<PathBuf>,
     /// Refuse to start if a contender that should use KVM would be emulated
     #[arg(long, conflicts_with = "rehearse")]
     pub require_kvm: bool,

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod drive;
 pub mod explain;
 pub mod export;
+pub mod fleet;
 pub mod image;
 pub mod init;
 pub mod list;

@@ -9,6 +9,7 @@ mod audience;
 mod commands;
 mod display;
 mod exit;
+mod fleet;
 mod growth;
 mod host;
 mod live;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Command::List(options) => commands::list::list(&options),
         Command::Drive(options) => commands::drive::drive(&options),
         Command::Rows(options) => commands::rows::rows(&options),
+        Command::Fleet(command) => commands::fleet::fleet(&command),
         Command::Image(options) => commands::image::image(&options),
         Command::Cache(options) => commands::cache::cache(&options),
         Command::Man(options) => commands::man::man(&options),

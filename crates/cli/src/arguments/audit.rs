@@ -48,6 +48,7 @@ impl DurabilityOptions {
             only: Vec::new(),
             aa: false,
             set: self.set.clone(),
+            fleet: None,
             rehearse: false,
             runs: self.runs.clone(),
             metrics: None,

@@ -8,7 +8,7 @@ use crate::display::{say, shell_word, span};
 use crate::exit::{Ended, Exit};
 use crate::live::{Amount, Live};
 use crate::metrics::Intent;
-use crate::{growth, host, preview, readiness, run_name, site};
+use crate::{fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
 use machines::scratch::Scratch;
 use record::folder::{RecordError, RunFolder};
@@ -112,7 +112,8 @@ fn ready_site(options: &RunOptions, work: &Plan) -> Result<(Site, Option<Scratch
     if options.rehearse {
         return site::rehearsal_site().map(|(site, kept)| (site, Some(kept)));
     }
-    let site = site::site()?;
+    let lines = options.fleet.as_deref().map(fleet::lines).transpose()?;
+    let site = Site { lines, ..site::site()? };
     require_ready(work, &site, options.require_kvm)?;
     Ok((site, None))
 }
@@ -247,10 +248,12 @@ fn turn() -> Result<(Turn, Vec<String>)> {
 
 fn resume_command(options: &RunOptions, folder: &RunFolder, doing: Doing) -> String {
     let aa = if options.aa { " --aa" } else { "" };
+    let fleet = options.fleet.iter().map(|file| format!(" --fleet {}", shell_word(&file.to_string_lossy())));
+    let fleet: String = fleet.collect();
     let set: Vec<String> = options.set.iter().map(|setting| format!(" --set {}", shell_word(setting))).collect();
     let [study, run] = [&options.study, folder.path()].map(|path| shell_word(&path.to_string_lossy()));
     let command = if doing == Doing::Trials { "run" } else { "audit durability" };
-    format!("bakeoff {command} {study}{aa}{} --resume={run}", set.concat())
+    format!("bakeoff {command} {study}{aa}{}{fleet} --resume={run}", set.concat())
 }
 
 /// The metric of the study's workload.

@@ -24,6 +24,7 @@ mod odd_workload;
 mod offered;
 mod openmetrics;
 mod other_host;
+mod over_nats;
 mod own_transactions;
 mod phases;
 mod precision;
@@ -32,7 +33,11 @@ mod report;
 mod running;
 mod runs;
 mod setting;
+// The tests of lines use all of it.
+#[path = "../../../fleet/tests/lines/nats_server.rs"]
+mod nats_server;
 mod several_hosts;
+mod slurm;
 // The tests of platforms use all of it.
 #[allow(dead_code)]
 #[path = "../../../platforms/tests/machines/sshd.rs"]

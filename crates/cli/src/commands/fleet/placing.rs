@@ -1,0 +1,210 @@
+//! Starts and ends agents: over ssh, or as a job of Slurm.
+
+use crate::arguments::fleet::FleetUpOptions;
+use crate::display::{say, shell_word};
+use crate::exit::{Ended, Exit};
+use crate::fleet::{connect, read};
+use anyhow::{Context, Result};
+use fleet::bridge::Bridge;
+use fleet::{Arrangement, Placement};
+use machines::process::{Launch, Process};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Hosts that are started at the same time.
+const AT_ONCE: usize = 8;
+const SSH_LIMIT: Duration = Duration::from_mins(5);
+const SLURM_LIMIT: Duration = Duration::from_secs(30);
+/// All agents have said goodbye within this.
+const DOWN_LIMIT: Duration = Duration::from_mins(6);
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// The names in the folder of an agent.
+const PROGRAM: &str = "bakeoff";
+const FILE: &str = "fleet.toml";
+
+/// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended.
+const START: &str = "\
+umask 077; folder=/var/tmp/bakeoff-fleet-FLEET-$(id -u); mkdir -p \"$folder\" && cd \"$folder\" && \
+rm -f agent.log && tar --extract --file=- --no-same-owner || exit 1; \
+setsid ./bakeoff fleet agent fleet.toml --name NAME --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
+for second in $(seq 30); do \
+if grep -q 'is in the fleet' agent.log 2>/dev/null; then exit 0; fi; \
+if ! kill -0 $! 2>/dev/null; then cat agent.log >&2; exit 1; fi; sleep 1; done; \
+echo 'the agent did not reach the server within 30 s' >&2; exit 1";
+
+pub fn up(options: &FleetUpOptions) -> Result<Exit> {
+    let file = &options.fleet.file;
+    let arrangement = read(file)?;
+    let Some(placement) = &arrangement.placement else {
+        return Err(Ended::bad_input(format!(
+            "{} has no [placement]; give one, or start `bakeoff fleet agent {}` on each host",
+            file.display(),
+            shell_word(&file.to_string_lossy())
+        ))
+        .into());
+    };
+    // A server that is not there is told before anything is started.
+    let bridge = connect(&arrangement)?;
+    match placement {
+        Placement::Ssh { hosts, ssh_options } => {
+            over_ssh(&arrangement, hosts, ssh_options, &bridge)?;
+            until(&bridge, hosts.len(), options.wait, &mut || Ok(None))?;
+        }
+        Placement::Slurm { nodes, options: further } => {
+            let job = submit(&arrangement, *nodes, further)?;
+            say(&format!("Slurm has job {job}"));
+            let waited = until(&bridge, *nodes as usize, options.wait, &mut || state(&job));
+            if waited.is_err() {
+                slurm(&["scancel", &job])?;
+            }
+            waited?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub fn down(file: &Path) -> Result<Exit> {
+    let arrangement = read(file)?;
+    let bridge = connect(&arrangement)?;
+    let asked = bridge.down()?;
+    let deadline = Instant::now() + DOWN_LIMIT;
+    let mut left = asked.clone();
+    while !left.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(LOOK_INTERVAL);
+        let there = bridge.roll_call()?;
+        left.retain(|agent| there.iter().any(|seen| seen.present.instance == agent.instance));
+    }
+    if let Some(Placement::Slurm { .. }) = arrangement.placement {
+        // The job ends by itself once its agents have; this ends one that still waits for nodes.
+        slurm(&["scancel", "--name", &job_name(&arrangement)])?;
+    }
+    if left.is_empty() {
+        say(&format!("{} agents have ended", asked.len()));
+        return Ok(Exit::Done);
+    }
+    let names: Vec<&str> = left.iter().map(|agent| agent.name.as_str()).collect();
+    Err(Ended::host(format!("these agents have not ended: {}", names.join(", "))).into())
+}
+
+/// Waits for that many agents. `why_not` says why they cannot come, or why they have not yet.
+fn until(
+    bridge: &Bridge,
+    agents: usize,
+    limit: Duration,
+    why_not: &mut dyn FnMut() -> Result<Option<String>>,
+) -> Result<()> {
+    let deadline = Instant::now() + limit;
+    loop {
+        let there = bridge.roll_call()?.len();
+        if there >= agents {
+            say(&format!("{there} agents are there"));
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            let why = why_not()?.map(|why| format!(": {why}")).unwrap_or_default();
+            let limit = humantime::format_duration(limit);
+            return Err(Ended::host(format!("after {limit}, {there} of {agents} agents are there{why}")).into());
+        }
+        std::thread::sleep(LOOK_INTERVAL);
+    }
+}
+
+fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], bridge: &Bridge) -> Result<()> {
+    let there = bridge.roll_call()?;
+    let is_there = |host: &&String| there.iter().any(|seen| seen.present.name == **host);
+    let (known, new): (Vec<&String>, Vec<&String>) = hosts.iter().partition(is_there);
+    for host in known {
+        say(&format!("the agent on {host} is there already"));
+    }
+    let folder = tempfile::tempdir().context("making a folder")?;
+    gather(arrangement, folder.path())?;
+    let mut problems = Vec::new();
+    for some in new.chunks(AT_ONCE) {
+        let started: Vec<Result<(), String>> = std::thread::scope(|scope| {
+            let folder = folder.path();
+            let start = |host: &'_ String| start(arrangement, host, ssh_options, folder);
+            let threads: Vec<_> = some.iter().map(|host| scope.spawn(move || start(host))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("it panicked".to_owned()))).collect()
+        });
+        problems.extend(some.iter().zip(started).filter_map(|(host, done)| Some(format!("{host}: {}", done.err()?))));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Ended::host(problems.join("\n")).into()) }
+}
+
+/// This program, the fleet's file, and the files that it names, with which an agent can start.
+fn gather(arrangement: &Arrangement, folder: &Path) -> Result<()> {
+    let doing = "gathering an agent's files";
+    fs::copy(std::env::current_exe()?, folder.join(PROGRAM)).context(doing)?;
+    let text = fs::read_to_string(arrangement.path()).context(doing)?;
+    let mut file: toml_edit::DocumentMut = text.parse().context(doing)?;
+    file.remove("placement");
+    for (key, path) in arrangement.files() {
+        // Files of one name in several folders must not meet.
+        fs::copy(&path, folder.join(key)).with_context(|| format!("copying {}", path.display()))?;
+        file[key] = toml_edit::value(key);
+    }
+    fs::write(folder.join(FILE), file.to_string()).context(doing)?;
+    for entry in fs::read_dir(folder).context(doing)? {
+        let path = entry.context(doing)?.path();
+        let mode = if path.ends_with(PROGRAM) { 0o700 } else { 0o600 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).context(doing)?;
+    }
+    Ok(())
+}
+
+fn start(arrangement: &Arrangement, host: &str, ssh_options: &[String], folder: &Path) -> Result<(), String> {
+    let script = START.replace("FLEET", &arrangement.name).replace("NAME", &shell_word(host));
+    let mut words: Vec<&str> = vec!["ssh", "-T", "-o", "BatchMode=yes"];
+    words.extend(ssh_options.iter().map(String::as_str));
+    let command = format!("exec sh -c {}", shell_word(&script));
+    words.extend(["-a", "-x", "-o", "ConnectTimeout=15", "--", host, &command]);
+    let packing = ["tar", "--create", "--file=-", "--numeric-owner", "--directory"];
+    let packing = Launch::new(&packing).args([folder]).args(["."]).stdout(Stdio::piped());
+    let mut packing = Process::start(packing).map_err(|error| error.to_string())?;
+    let packed = packing.take_stdout().ok_or("tar has no output")?;
+    let ssh = Launch::new(&words).stdin(packed);
+    let ended = ssh.run_to_any_end(SSH_LIMIT, &mut |_| ()).map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let last = ended.stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
+    Err(last.trim().to_owned())
+}
+
+fn job_name(arrangement: &Arrangement) -> String {
+    format!("bakeoff-{}", arrangement.name)
+}
+
+/// A job with one agent on each node; its number. Nodes see this program and the fleet's file where this host sees them.
+fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<String> {
+    let program = std::env::current_exe().context("finding this program's own file")?;
+    let word = |path: &Path| shell_word(&path.to_string_lossy());
+    // One agent that is lost does not end the others.
+    let agent = format!("exec {} fleet agent {} --name \"$SLURMD_NODENAME\"", word(&program), word(arrangement.path()));
+    let wrapped = format!("srun --kill-on-bad-exit=0 --wait=0 --ntasks-per-node=1 sh -c {}", shell_word(&agent));
+    let (name, nodes) = (format!("--job-name={}", job_name(arrangement)), format!("--nodes={nodes}"));
+    let wrap = format!("--wrap={wrapped}");
+    let mut words =
+        vec!["sbatch", "--parsable", &name, &nodes, "--ntasks-per-node=1", "--exclusive", "--output=/dev/null"];
+    words.extend(further.iter().map(String::as_str));
+    words.push(&wrap);
+    let printed = slurm(&words)?;
+    // A job of another cluster has that cluster's name after a semicolon.
+    Ok(printed.trim().split(';').next().unwrap_or_default().to_owned())
+}
+
+/// What Slurm says of a job that is not there yet.
+fn state(job: &str) -> Result<Option<String>> {
+    let told = slurm(&["squeue", "--noheader", "--jobs", job, "--format", "%T, %r"])?;
+    let told = told.trim();
+    let told = if told.is_empty() { "is not in the queue any more".to_owned() } else { format!("is {told}") };
+    Ok(Some(format!("Slurm says that job {job} {told}")))
+}
+
+fn slurm(words: &[&str]) -> Result<String> {
+    let ended = Launch::new(words).run(SLURM_LIMIT, &mut |_| ());
+    Ok(ended.map_err(|error| Ended::host(error.to_string()))?.stdout)
+}

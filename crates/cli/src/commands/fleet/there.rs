@@ -1,0 +1,109 @@
+//! Who is there: an agent, and the list of all.
+
+use crate::arguments::fleet::{FleetAgentOptions, FleetStatusOptions};
+use crate::display::{print, say};
+use crate::exit::{Ended, Exit};
+use crate::fleet::{build, connect, read};
+use anyhow::{Context, Result};
+use fleet::agent::{self, Me};
+use fleet::bridge::Seen;
+use fleet::{Build, FleetError};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// A clock that is further off than this is told.
+const OFF_NS: u64 = 1_000_000_000;
+
+pub fn agent(options: &FleetAgentOptions) -> Result<Exit> {
+    let arrangement = read(&options.fleet.file)?;
+    let name = options.name.clone().map_or_else(own_name, Ok)?;
+    let me = Me { name, build: build()?, machine: platforms::host::there::machine() };
+    let served = agent::serve(&arrangement, &me, &mut |text| say(text));
+    if let Some(folder) = &options.remove {
+        std::fs::remove_dir_all(folder).with_context(|| format!("removing {}", folder.display()))?;
+    }
+    match served {
+        Ok(agent::Ended::Asked | agent::Ended::Signal) => Ok(Exit::Done),
+        Ok(agent::Ended::Alone) => Err(Ended::host("the agent has ended, because its server stayed away").into()),
+        Err(error @ (FleetError::Arrangement(_) | FleetError::Login { .. })) => {
+            Err(Ended::bad_input(error.to_string()).into())
+        }
+        Err(error) => Err(Ended::host(error.to_string()).into()),
+    }
+}
+
+fn own_name() -> Result<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").context("reading this host's name")?;
+    Ok(name.trim().to_owned())
+}
+
+pub fn status(options: &FleetStatusOptions) -> Result<Exit> {
+    let arrangement = read(&options.fleet.file)?;
+    let seen = connect(&arrangement)?.roll_call()?;
+    let ours = build()?;
+    if options.json {
+        print(&format!("{:#}\n", json!(seen.iter().map(|seen| as_json(seen, &ours)).collect::<Vec<_>>())));
+        return Ok(Exit::Done);
+    }
+    if seen.is_empty() {
+        say(&format!("no agent is in the fleet {}", arrangement.name));
+        return Ok(Exit::Done);
+    }
+    print(&table(&seen, &ours)?);
+    Ok(Exit::Done)
+}
+
+fn as_json(seen: &Seen, ours: &Build) -> serde_json::Value {
+    json!({
+        "name": seen.present.name,
+        "machine": seen.present.machine,
+        "cpus": seen.present.cpus,
+        "memory_bytes": seen.present.memory_bytes,
+        "load": seen.present.load,
+        "clock_offset_ns": seen.clock_offset_ns,
+        "clock_error_ns": seen.clock_error_ns,
+        "version": seen.present.build.version,
+        "same_build": seen.present.build == *ours,
+        "lines": seen.present.lines,
+    })
+}
+
+fn table(seen: &[Seen], ours: &Build) -> Result<String> {
+    let widest = seen.iter().map(|seen| seen.present.name.len()).max().unwrap_or(0).max(4);
+    let mut text = format!(
+        "{:<widest$}  {:>4}  {:>9}  {:>5}  {:>22}  {:>5}  version\n",
+        "host", "CPUs", "memory", "load", "clock", "lines"
+    );
+    for Seen { present, clock_offset_ns, clock_error_ns } in seen {
+        let milliseconds = |ns: f64| ns / 1e6;
+        let clock =
+            format!("{:+.3} ± {:.3} ms", milliseconds(*clock_offset_ns as f64), milliseconds(*clock_error_ns as f64));
+        let memory = study::roughly(present.memory_bytes);
+        let version = if present.build == *ours {
+            present.build.version.clone()
+        } else {
+            format!("{}: another build, which runs refuse", present.build)
+        };
+        writeln!(
+            text,
+            "{:<widest$}  {:>4}  {memory:>9}  {:>5.2}  {clock:>22}  {:>5}  {version}",
+            present.name, present.cpus, present.load, present.lines
+        )?;
+    }
+    for Seen { present, clock_offset_ns, .. } in seen {
+        if clock_offset_ns.unsigned_abs() > OFF_NS {
+            let seconds = *clock_offset_ns as f64 / 1e9;
+            writeln!(
+                text,
+                "! the time of day on {} is off by {seconds:+.1} s; runs do not depend on it",
+                present.name
+            )?;
+        }
+    }
+    for (place, Seen { present, .. }) in seen.iter().enumerate() {
+        if let Some(other) = seen[..place].iter().find(|other| other.present.machine == present.machine) {
+            writeln!(text, "! {} and {} are one machine", other.present.name, present.name)?;
+        }
+    }
+    Ok(text)
+}
