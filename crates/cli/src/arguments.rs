@@ -462,6 +462,14 @@ pub enum ImageCommand {
         #[arg(long)]
         force: bool,
     },
+    /// Write an image with bakeoff in it as an OCI archive, for container engines and clusters
+    Export {
+        /// Recipe, for example postgres
+        recipe: String,
+        /// The archive
+        #[arg(value_hint = clap::ValueHint::FilePath)]
+        file: PathBuf,
+    },
     /// List recipes and what was built of them
     List {
         /// Print as JSON

@@ -41,7 +41,7 @@ enum Servers {
     Several(Vec<String>),
 }
 
-/// How `bakeoff fleet up` starts agents.
+/// What starts agents.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Placement {
@@ -57,6 +57,22 @@ pub enum Placement {
         /// Further options of `sbatch`, such as a partition.
         #[serde(default)]
         options: Vec<String>,
+    },
+    /// As a job of Kubernetes, with a pod on each of so many nodes.
+    Kubernetes {
+        nodes: u32,
+        /// Of the pods, as the cluster finds it.
+        image: String,
+        /// For each pod, whole, so that its CPUs can be its own.
+        cpus: u32,
+        /// In the cluster's words, such as 8Gi.
+        memory: String,
+        /// May they do what root on the node may?
+        #[serde(default)]
+        privileged: bool,
+        /// The cluster ends them after this.
+        #[serde(default, with = "humane")]
+        deadline: Option<Duration>,
     },
 }
 
@@ -134,7 +150,10 @@ impl Arrangement {
         }
         match &self.placement {
             Some(Placement::Ssh { hosts, .. }) if hosts.is_empty() => Some("placement.hosts is empty".to_owned()),
-            Some(Placement::Slurm { nodes: 0, .. }) => Some("placement.nodes is 0".to_owned()),
+            Some(Placement::Slurm { nodes: 0, .. } | Placement::Kubernetes { nodes: 0, .. }) => {
+                Some("placement.nodes is 0".to_owned())
+            }
+            Some(Placement::Kubernetes { cpus: 0, .. }) => Some("placement.cpus is 0".to_owned()),
             _ => None,
         }
     }
@@ -186,7 +205,8 @@ impl Arrangement {
         self.certificate.as_ref().zip(self.key.as_ref()).map(|(file, key)| (self.beside(file), self.beside(key)))
     }
 
-    pub(crate) fn away(&self) -> Duration {
+    /// An agent that has no server for this long ends.
+    pub fn away(&self) -> Duration {
         self.away.unwrap_or(AWAY)
     }
 }

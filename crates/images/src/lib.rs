@@ -11,6 +11,7 @@ mod device;
 pub mod initramfs;
 pub mod kernel;
 mod modinfo;
+pub mod oci;
 mod recipe;
 mod rootdisk;
 mod sources;

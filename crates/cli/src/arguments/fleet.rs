@@ -8,6 +8,8 @@ use std::time::Duration;
 pub enum FleetCommand {
     /// Start agents as the fleet's file says, over ssh or as a job of Slurm, and wait until all are there
     Up(FleetUpOptions),
+    /// Print the job of Kubernetes that starts the agents, as JSON for `kubectl apply -f -`
+    Manifest(FleetFile),
     /// Show which agents are there, and their load, clock and version
     Status(FleetStatusOptions),
     /// End all agents, with all that they run

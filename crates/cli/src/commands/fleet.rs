@@ -10,6 +10,8 @@ pub fn fleet(_: &FleetCommand) -> Result<Exit> {
 }
 
 #[cfg(feature = "nats")]
+mod manifest;
+#[cfg(feature = "nats")]
 mod placing;
 #[cfg(feature = "nats")]
 mod there;
@@ -18,6 +20,7 @@ mod there;
 pub fn fleet(command: &FleetCommand) -> Result<Exit> {
     match command {
         FleetCommand::Up(options) => placing::up(options),
+        FleetCommand::Manifest(options) => manifest::manifest(&options.file),
         FleetCommand::Status(options) => there::status(options),
         FleetCommand::Down(options) => placing::down(&options.file),
         FleetCommand::Agent(options) => there::agent(options),

@@ -1,16 +1,18 @@
-//! `bakeoff image build|list`.
+//! `bakeoff image build|export|list`.
 
 use crate::arguments::{ImageCommand, ImageOptions};
 use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use crate::host;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use images::Cache;
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub fn image(options: &ImageOptions) -> Result<Exit> {
     match &options.command {
         ImageCommand::Build { recipe, kernel, force } => build(recipe, kernel, *force),
+        ImageCommand::Export { recipe, file } => export(recipe, file),
         ImageCommand::List { json } => list(*json),
     }
 }
@@ -23,6 +25,22 @@ fn build(name: &str, kernel: &str, force: bool) -> Result<Exit> {
     let image = images::build(&recipe, kernel, &cache, force, &mut |step| say(step))
         .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;
     print(&format!("{} {}\n", image.name, image.id));
+    Ok(Exit::Done)
+}
+
+fn export(name: &str, file: &Path) -> Result<Exit> {
+    let recipe = images::find(name, None).map_err(|error| Ended::bad_input(error.to_string()))?;
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+    let image = images::build_without_kernel(&recipe, &cache, &mut |step| say(step))
+        .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;
+    if !image.tree.join("bin/sh").exists() {
+        let told = format!("the image {name} has no shell, which an agent of a fleet needs; take that of a server");
+        return Err(Ended::bad_input(told).into());
+    }
+    let program = std::env::current_exe().context("finding this program's own file")?;
+    let called = format!("bakeoff-{name}:{}", env!("CARGO_PKG_VERSION"));
+    images::oci::export(&image, &program, &called, file).map_err(|error| Ended::host(error.to_string()))?;
+    print(&format!("{called} {}\n", file.display()));
     Ok(Exit::Done)
 }
 
