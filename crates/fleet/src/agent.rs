@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 /// A server that is there passes something on, and an answer back, within this.
 const PROMPT_LIMIT: Duration = Duration::from_secs(2);
-/// What a program leaves open after it has ended is not waited for longer.
+/// A program that has ended may have left its output open to others; if nothing came for this long, nothing more is awaited.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 /// A program whose input has ended removes what it made within this, and is killed after it.
 const END_LIMIT: Duration = Duration::from_mins(5);
@@ -208,26 +208,28 @@ struct Program {
     input: Option<Sender<Bytes>>,
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
-    ended: Option<(i32, Instant)>,
+    ended: Option<i32>,
+    /// When it was last read, or could not be read since the other end is slow.
+    last_read: Instant,
 }
 
 impl Program {
     fn of(mut child: Child) -> Self {
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let (input, output, errors) = (child.stdin.take().map(writing), child.stdout.take(), child.stderr.take());
-        Self { child, group, input, output, errors, ended: None }
+        Self { child, group, input, output, errors, ended: None, last_read: Instant::now() }
     }
 
     fn has_ended(&mut self, status: std::io::Result<ExitStatus>) {
         let status =
             status.map_or(-1, |status| status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(-1));
-        self.ended = Some((status, Instant::now()));
+        (self.ended, self.last_read) = (Some(status), Instant::now());
     }
 
     /// Its status, once there is nothing more to read of it.
     fn status(&mut self) -> Option<i32> {
-        let (status, at) = self.ended?;
-        if at.elapsed() > LAST_OUTPUT {
+        let status = self.ended?;
+        if self.last_read.elapsed() > LAST_OUTPUT {
             (self.output, self.errors) = (None, None);
         }
         (self.output.is_none() && self.errors.is_none()).then_some(status)
@@ -286,6 +288,9 @@ async fn carry(mut wire: Wire, program: &mut Program, mut ending: watch::Receive
             None => None,
         };
         let may_send = wire.may_send();
+        if !may_send {
+            program.last_read = Instant::now();
+        }
         if let Some(status) = program.status().filter(|_| may_send && !has_said_exit) {
             has_said_exit = true;
             wire.send(Item::Exit(status)).await;
@@ -303,11 +308,13 @@ async fn carry(mut wire: Wire, program: &mut Program, mut ending: watch::Receive
                 }
             }
             piece = piece_of(&mut program.output), if may_send => {
+                program.last_read = Instant::now();
                 if let Some(piece) = piece {
                     wire.send(Item::Data(piece)).await;
                 }
             }
             piece = piece_of(&mut program.errors), if may_send => {
+                program.last_read = Instant::now();
                 if let Some(piece) = piece {
                     wire.send(Item::Errors(piece)).await;
                 }
