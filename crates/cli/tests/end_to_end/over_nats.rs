@@ -46,7 +46,7 @@ impl Fleet {
         let boot = path("boot");
         std::fs::write(&boot, format!("{name}\n")).unwrap();
         let script = format!(
-            "mount --bind {} /proc/sys/kernel/random/boot_id && exec {BAKEOFF} fleet agent {} --name {name}",
+            "umask 077; mount --bind {} /proc/sys/kernel/random/boot_id && exec {BAKEOFF} fleet agent {} --name {name}",
             boot.display(),
             self.file()
         );

@@ -19,6 +19,7 @@ echo MARKER; umask 022; \
 if [ \"$(uname -s -m)\" != \"Linux x86_64\" ]; then uname -s -m >&2; exit 71; fi; \
 cd -- FOLDER || exit 72; \
 parent=\"$PWD/bakeoff-$(id -u)\"; mkdir -p \"$parent\" || exit 72; \
+if [ ! -O \"$parent\" ] || [ -L \"$parent\" ]; then echo \"$parent belongs to somebody else\" >&2; exit 72; fi; \
 file=$(mktemp \"$parent/bakeoff.XXXXXXXX\") || exit 72; ";
 
 /// Stores the binary that follows on standard input.
@@ -35,7 +36,7 @@ const BECOME: &str = "chmod 700 \"$file\"; exec \"$file\" there keep \"$parent\"
 
 const TAKE_TREE: &str = "echo MARKER; tar --extract --file=- --directory=FOLDER --numeric-owner --same-permissions";
 
-const RUN: &str = "echo MARKER; exec BINARY there run FOLDER";
+const RUN: &str = "echo MARKER; umask 022; exec BINARY there run FOLDER";
 
 /// The whole command line that runs a script there. The user's options come first, since ssh keeps the first value of an option;
 /// but it must not ask anybody for a password.

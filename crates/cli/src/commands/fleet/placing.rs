@@ -27,9 +27,10 @@ const FILE: &str = "fleet.toml";
 
 /// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended.
 const START: &str = "\
-umask 077; folder=/var/tmp/bakeoff-fleet-FLEET-$(id -u); mkdir -p \"$folder\" && cd \"$folder\" && \
+umask 077; folder=/var/tmp/bakeoff-fleet-FLEET-$(id -u); mkdir -p \"$folder\" || exit 1; \
+if [ ! -O \"$folder\" ] || [ -L \"$folder\" ]; then echo \"$folder belongs to somebody else\" >&2; exit 1; fi; cd \"$folder\" && \
 rm -f agent.log && tar --extract --file=- --no-same-owner || exit 1; \
-setsid ./bakeoff fleet agent fleet.toml --name NAME --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
+umask 022; setsid ./bakeoff fleet agent fleet.toml --name NAME --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
 for second in $(seq 30); do \
 if grep -q 'is in the fleet' agent.log 2>/dev/null; then exit 0; fi; \
 if ! kill -0 $! 2>/dev/null; then cat agent.log >&2; exit 1; fi; sleep 1; done; \
@@ -46,6 +47,13 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
         ))
         .into());
     };
+    if matches!(placement, Placement::Kubernetes { .. }) {
+        let word = shell_word(&file.to_string_lossy());
+        let told = format!(
+            "a cluster of Kubernetes starts its agents by `bakeoff fleet manifest {word} | kubectl apply -f -`"
+        );
+        return Err(Ended::bad_input(told).into());
+    }
     // A server that is not there is told before anything is started.
     let bridge = connect(&arrangement)?;
     match placement {
@@ -62,6 +70,7 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
             }
             waited?;
         }
+        Placement::Kubernetes { .. } => {}
     }
     Ok(Exit::Done)
 }
