@@ -13,6 +13,7 @@ mod decision_support;
 mod disk;
 mod driver;
 mod dvd_store;
+mod fleet;
 mod load;
 mod order_entry;
 mod platforms;
@@ -137,6 +138,13 @@ pub enum Race {
         #[arg(long, default_value_t = 5)]
         rounds: u32,
     },
+    /// Load from four agents of a fleet against one, and a fleet of many agents over a real server of NATS
+    Fleet {
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+        #[arg(long, default_value_t = 1_000)]
+        agents: u32,
+    },
     /// Analysing and reporting many trials: CPU time and memory by the number of trials
     Report,
     /// How long each study of `studies/` takes to be rehearsed; the median of so many rounds
@@ -179,6 +187,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
+        Race::Fleet { rounds, agents } => fleet::race(&ground()?, *rounds, *agents),
         Race::Report => report::race(&ground()?),
         Race::Rehearsals { rounds } => rehearsals::time(&ground()?, *rounds),
         Race::Statistics { studies } => statistics::simulate(root, *studies),

@@ -3,6 +3,7 @@
 use super::Ground;
 use anyhow::Context;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -27,7 +28,12 @@ impl Ended {
 }
 
 pub fn run(ground: &Ground, name: &str, text: &str) -> anyhow::Result<Ended> {
-    watched(ground, name, text, &mut |_, _| Ok(()))
+    with(ground, name, text, &[])
+}
+
+/// The same with further arguments.
+pub fn with(ground: &Ground, name: &str, text: &str, further: &[&OsStr]) -> anyhow::Result<Ended> {
+    carried_out(ground, name, text, further, &mut |_, _| Ok(()))
 }
 
 /// The same; `watch` gets the process and each line it prints.
@@ -37,11 +43,24 @@ pub fn watched(
     text: &str,
     watch: &mut dyn FnMut(u32, &str) -> anyhow::Result<()>,
 ) -> anyhow::Result<Ended> {
+    carried_out(ground, name, text, &[], watch)
+}
+
+fn carried_out(
+    ground: &Ground,
+    name: &str,
+    text: &str,
+    further: &[&OsStr],
+    watch: &mut dyn FnMut(u32, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<Ended> {
     let study = ground.folder.join(name).with_extension("toml");
     std::fs::write(&study, text).with_context(|| format!("writing {}", study.display()))?;
     let runs = ground.folder.join("runs");
     let mut command = Command::new(&ground.bakeoff);
-    command.args([Path::new("run"), &study, Path::new("--runs"), &runs]).env("BAKEOFF_CACHE", &ground.cache);
+    command
+        .args([Path::new("run"), &study, Path::new("--runs"), &runs])
+        .args(further)
+        .env("BAKEOFF_CACHE", &ground.cache);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut bakeoff = Reaped(command.spawn().context("starting bakeoff run")?);
     let told = bakeoff.0.stderr.take().context("its progress is piped")?;
