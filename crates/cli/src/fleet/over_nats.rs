@@ -2,12 +2,12 @@
 
 use crate::exit::Ended;
 use crate::origin;
+use analysis::many_runs::hexadecimal;
 use anyhow::{Context, Result};
 use fleet::bridge::{Bridge, FarEnd};
 use fleet::{Arrangement, Build, FleetError};
 use platforms::host::lines::{Far, Line, Lines};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::{self, PipeWriter};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -62,9 +62,6 @@ pub fn lines(file: &Path) -> Result<Arc<dyn Lines>> {
 /// This program. Agents of another one are refused, also if it has the same version.
 pub fn build() -> Result<Build> {
     let program = std::env::current_exe().and_then(std::fs::read).context("reading this program's own file")?;
-    let mut sha256 = String::new();
-    for byte in Sha256::digest(&program) {
-        write!(sha256, "{byte:02x}")?;
-    }
+    let sha256 = hexadecimal(&Sha256::digest(&program));
     Ok(Build { version: origin::version().to_owned(), sha256 })
 }
