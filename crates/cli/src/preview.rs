@@ -14,8 +14,7 @@ const DOT: &str = " · ";
 /// "quickstart: native against vm · sqlite, order-entry, 77.0 MiB of data, 2 clients", and how many trials of which length.
 pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
     let mut extent = vec![trials(plan), windows(plan)];
-    let beside = if has_own_phases(plan) { " besides the phases" } else { "" };
-    extent.extend(expected.map(|expected| format!("{} {}{beside}", about(plan), span(expected))));
+    extent.extend(expected.map(|expected| length(plan, expected, "")));
     format!(
         "{}\n{}\n{}",
         wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
@@ -109,7 +108,7 @@ fn windows(plan: &Plan) -> String {
     let loads = planned(plan).filter_map(|cell| study::load(cell).ok());
     let windows = distinct(loads.map(|load| {
         if load.offered == Offered::OwnPhases {
-            return "as long as its phases".to_owned();
+            return "as long as its queries take".to_owned();
         }
         let (warmup, measure) = (Duration::from_millis(load.warmup_ms.0), Duration::from_millis(load.measure_ms.0));
         match load.transactions {
@@ -120,15 +119,16 @@ fn windows(plan: &Plan) -> String {
     format!("each {}", windows.join(" or "))
 }
 
-/// Whether any trial lasts as long as its workload has work.
-fn has_own_phases(plan: &Plan) -> bool {
-    planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.offered == Offered::OwnPhases)
-}
-
-/// The word before an estimate of time: a load by count may end earlier than its window.
-pub fn about(plan: &Plan) -> &'static str {
-    let is_counted = planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| load.transactions.is_some());
-    if is_counted { "at most about" } else { "about" }
+/// "about 5 min in all". A load by count may end earlier than its window; how long queries take is not known in advance.
+pub fn length(plan: &Plan, expected: Duration, in_all: &str) -> String {
+    let has =
+        |is: fn(&study::Load) -> bool| planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| is(&load));
+    let expected = span(expected);
+    if has(|load| load.offered == Offered::OwnPhases) {
+        return format!("about {expected}{in_all}, plus the time of the queries, which is not known in advance");
+    }
+    let at_most = if has(|load| load.transactions.is_some()) { "at most " } else { "" };
+    format!("{at_most}about {expected}{in_all}")
 }
 
 /// "1 block", "5 blocks".

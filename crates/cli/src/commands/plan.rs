@@ -73,8 +73,11 @@ fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
         writeln!(text, "{}", wrapped(&line, "    "))?;
     }
     let estimate = study::estimate(plan);
-    let driving = Duration::from_millis(estimate.driving_ms);
-    writeln!(text, "\n{} {} in all, {} of it under load", preview::about(plan), span(expected), span(driving))?;
+    let mut length = preview::length(plan, expected, " in all");
+    if estimate.driving_ms > 0 {
+        write!(length, ", {} of it under load", span(Duration::from_millis(estimate.driving_ms)))?;
+    }
+    writeln!(text, "\n{}", wrapped(&length, ""))?;
     write_repeats(&mut text, plan, &estimate)?;
     write_precision(&mut text, plan)?;
     Ok(text)

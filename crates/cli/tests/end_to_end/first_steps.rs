@@ -48,6 +48,17 @@ fn the_study_that_compares_one_option_of_qemu_differs_in_that_option_alone() {
 }
 
 #[test]
+fn a_plan_promises_no_time_for_queries() {
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/published/consolidation-minimum");
+    for file in ["decision-support-ds-small", "decision-support-h-small"] {
+        let study = std::fs::read_to_string(studies.join(format!("consolidation-minimum-{file}.toml"))).unwrap();
+        let told = text(&Place::new(&study).bakeoff(&["plan", "study.toml"]).stdout).replace("\n", " ");
+        assert!(told.contains(" in all, plus the time of the queries, which is not known in advance "), "{told}");
+        assert!(!told.contains("under load"), "{told}");
+    }
+}
+
+#[test]
 fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
     let place = Place::new(&std::fs::read_to_string(studies.join("quickstart.toml")).unwrap());
