@@ -52,7 +52,7 @@ fn a_plan_promises_no_time_for_queries() {
     let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/published/consolidation-minimum");
     for file in ["decision-support-ds-small", "decision-support-h-small"] {
         let study = std::fs::read_to_string(studies.join(format!("consolidation-minimum-{file}.toml"))).unwrap();
-        let told = text(&Place::new(&study).bakeoff(&["plan", "study.toml"]).stdout).replace("\n", " ");
+        let told = text(&Place::new(&study).bakeoff(&["plan", "study.toml"]).stdout).replace('\n', " ");
         assert!(told.contains(" in all, plus the time of the queries, which is not known in advance "), "{told}");
         assert!(!told.contains("under load"), "{told}");
     }
