@@ -2,6 +2,7 @@
 
 use machines::token::{TokenError, private_text};
 use serde::Deserialize;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -188,21 +189,32 @@ impl Arrangement {
     }
 
     pub(crate) fn login(&self) -> Result<Login, ArrangementError> {
-        let secret = |file: &PathBuf| private_text(&self.beside(file)).map(|text| text.trim().to_owned());
+        let text = |file: &PathBuf| private_text(&self.beside(file));
+        let secret = |file: &PathBuf| text(file).map(|text| text.trim().to_owned());
         Ok(match (&self.token_file, &self.credentials, &self.nkey) {
             (Some(file), _, _) => Login::Token(secret(file)?),
-            (_, Some(file), _) => Login::Credentials(secret(file)?),
+            (_, Some(file), _) => Login::Credentials(text(file)?),
             (_, _, Some(file)) => Login::Nkey(secret(file)?),
             _ => Login::Nobody,
         })
     }
 
-    pub(crate) fn ca(&self) -> Option<PathBuf> {
-        self.ca.as_ref().map(|file| self.beside(file))
+    pub(crate) fn ca(&self) -> Result<Option<PathBuf>, ArrangementError> {
+        self.ca.as_ref().map(|file| self.readable(file)).transpose()
     }
 
-    pub(crate) fn certificate(&self) -> Option<(PathBuf, PathBuf)> {
-        self.certificate.as_ref().zip(self.key.as_ref()).map(|(file, key)| (self.beside(file), self.beside(key)))
+    pub(crate) fn certificate(&self) -> Result<Option<(PathBuf, PathBuf)>, ArrangementError> {
+        let both = self.certificate.as_ref().zip(self.key.as_ref());
+        both.map(|(file, key)| Ok((self.readable(file)?, self.readable(key)?))).transpose()
+    }
+
+    /// A file that another program will read, which would not say which one it could not.
+    fn readable(&self, name: &Path) -> Result<PathBuf, ArrangementError> {
+        let path = self.beside(name);
+        match File::open(&path) {
+            Ok(_) => Ok(path),
+            Err(source) => Err(ArrangementError::Io { path, source }),
+        }
     }
 
     /// An agent that has no server for this long ends.

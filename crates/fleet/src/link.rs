@@ -23,6 +23,8 @@ pub enum FleetError {
     Login { server: String, why: String },
     #[error("the server {server} is not reached: {why}; is nats-server running there?")]
     NotReached { server: String, why: String },
+    #[error("there is no TLS with the server {server}: {why}; see ca, certificate and key of the fleet's file")]
+    Tls { server: String, why: String },
     #[error("{doing}: {why}")]
     Nats { doing: &'static str, why: String },
     #[error("{0}")]
@@ -85,6 +87,8 @@ impl Link {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
                 FleetError::Login { server, why: error.to_string() }
             }
+            ConnectErrorKind::Tls => FleetError::Tls { server, why: error.to_string() },
+            _ if error.to_string().contains("alert") => FleetError::Tls { server, why: error.to_string() },
             _ => FleetError::NotReached { server, why: error.to_string() },
         })?;
         // The server says at which address it sees us.
@@ -103,10 +107,10 @@ fn with_login(options: ConnectOptions, to: &Arrangement) -> Result<ConnectOption
             options.credentials(&text).map_err(|error| FleetError::Login { server, why: error.to_string() })?
         }
     };
-    if let Some(file) = to.ca() {
+    if let Some(file) = to.ca()? {
         options = options.add_root_certificates(file);
     }
-    if let Some((certificate, key)) = to.certificate() {
+    if let Some((certificate, key)) = to.certificate()? {
         options = options.add_client_certificate(certificate, key);
     }
     let wants_tls = to.servers().iter().any(|server| server.starts_with("tls://"));

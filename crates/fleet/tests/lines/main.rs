@@ -1,6 +1,7 @@
 //! Lines over a real server of NATS, which is killed in the middle.
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
+mod logins;
 mod nats_server;
 
 use fleet::agent::{self, Me};
@@ -52,7 +53,7 @@ fn agent(server: &NatsServer, name: &'static str) -> Agent {
     let arrangement = lab(server);
     let (tell, told) = std::sync::mpsc::channel();
     let agent = std::thread::spawn(move || agent::serve(&arrangement, &me(name), &mut |_| tell.send(()).unwrap()));
-    told.recv_timeout(LONG).unwrap();
+    assert!(told.recv_timeout(LONG).is_ok(), "the agent is not in the fleet: {:?}", agent.join());
     agent
 }
 

@@ -13,7 +13,18 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 pub struct NatsServer {
     folder: TempDir,
     port: u16,
+    /// How the fleet's file says where it is, and how to log in.
+    access: Access,
     process: Process,
+}
+
+/// How a server is reached.
+pub struct Access {
+    /// What its configuration says besides the address.
+    pub config: String,
+    pub scheme: &'static str,
+    /// The keys of the fleet's file.
+    pub keys: String,
 }
 
 impl NatsServer {
@@ -21,22 +32,33 @@ impl NatsServer {
         Path::new(SERVER).exists()
     }
 
+    /// One that asks for a token.
     pub fn start() -> Self {
+        Self::with(|folder| {
+            private(folder, "token", "a secret\n");
+            let (config, keys) =
+                ("authorization { token: \"a secret\" }".to_owned(), "token_file = \"token\"".to_owned());
+            Access { config, scheme: "nats", keys }
+        })
+    }
+
+    /// One that is reached in another way, whose files are made in a folder.
+    pub fn with(access: impl FnOnce(&Path) -> Access) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let config = format!("listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"a secret\" }}\n");
+        let access = access(folder.path());
+        let config = format!("listen: \"127.0.0.1:{port}\"\n{}\n", access.config);
         std::fs::write(folder.path().join("server.conf"), config).unwrap();
-        std::fs::write(folder.path().join("token"), "a secret\n").unwrap();
-        std::fs::set_permissions(folder.path().join("token"), PermissionsExt::from_mode(0o600)).unwrap();
         let process = process(folder.path(), port);
-        let server = Self { folder, port, process };
+        let server = Self { folder, port, access, process };
         std::fs::write(server.file(), server.text("")).unwrap();
         server
     }
 
     /// The description of a fleet on it.
     pub fn text(&self, further: &str) -> String {
-        format!("name = \"lab\"\nserver = \"nats://127.0.0.1:{}\"\ntoken_file = \"token\"\n{further}", self.port)
+        let Self { port, access: Access { scheme, keys, .. }, .. } = self;
+        format!("name = \"lab\"\nserver = \"{scheme}://127.0.0.1:{port}\"\n{keys}\n{further}")
     }
 
     /// The file with that description.
@@ -52,6 +74,12 @@ impl NatsServer {
         let _ = never.recv_timeout(pause);
         self.process = process(self.folder.path(), self.port);
     }
+}
+
+/// A file that only its owner can read.
+pub fn private(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).unwrap();
+    std::fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o600)).unwrap();
 }
 
 fn process(folder: &Path, port: u16) -> Process {
