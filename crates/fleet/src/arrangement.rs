@@ -103,7 +103,7 @@ pub enum ArrangementError {
 pub(crate) enum Login {
     Nobody,
     Token(String),
-    Credentials(String),
+    Credentials { path: PathBuf, text: String },
     Nkey(String),
 }
 
@@ -193,7 +193,7 @@ impl Arrangement {
         let secret = |file: &PathBuf| text(file).map(|text| text.trim().to_owned());
         Ok(match (&self.token_file, &self.credentials, &self.nkey) {
             (Some(file), _, _) => Login::Token(secret(file)?),
-            (_, Some(file), _) => Login::Credentials(text(file)?),
+            (_, Some(file), _) => Login::Credentials { path: self.beside(file), text: text(file)? },
             (_, _, Some(file)) => Login::Nkey(secret(file)?),
             _ => Login::Nobody,
         })

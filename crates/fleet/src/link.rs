@@ -2,8 +2,10 @@
 
 use crate::arrangement::{Arrangement, ArrangementError, Login};
 use crate::messages::Addresses;
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use machines::lookup;
+use std::error::Error as _;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +25,9 @@ pub enum FleetError {
     Login { server: String, why: String },
     #[error("the server {server} is not reached: {why}; is nats-server running there?")]
     NotReached { server: String, why: String },
-    #[error("there is no TLS with the server {server}: {why}; see ca, certificate and key of the fleet's file")]
+    #[error(
+        "the TLS connection to the server {server} failed: {why}; check ca, certificate and key in the fleet's file"
+    )]
     Tls { server: String, why: String },
     #[error("{doing}: {why}")]
     Nats { doing: &'static str, why: String },
@@ -87,8 +91,7 @@ impl Link {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
                 FleetError::Login { server, why: error.to_string() }
             }
-            ConnectErrorKind::Tls => FleetError::Tls { server, why: error.to_string() },
-            _ if error.to_string().contains("alert") => FleetError::Tls { server, why: error.to_string() },
+            _ if is_of_tls(&error) => FleetError::Tls { server, why: error.to_string() },
             _ => FleetError::NotReached { server, why: error.to_string() },
         })?;
         // The server says at which address it sees us.
@@ -97,14 +100,19 @@ impl Link {
     }
 }
 
+/// What the server says against our certificate comes as data that are not valid.
+fn is_of_tls(error: &ConnectError) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    error.kind() == ConnectErrorKind::Tls || source.is_some_and(|source| source.kind() == ErrorKind::InvalidData)
+}
+
 fn with_login(options: ConnectOptions, to: &Arrangement) -> Result<ConnectOptions, FleetError> {
     let mut options = match to.login()? {
         Login::Nobody => options,
         Login::Token(token) => options.token(token),
         Login::Nkey(seed) => options.nkey(seed),
-        Login::Credentials(text) => {
-            let server = to.servers().join(", ");
-            options.credentials(&text).map_err(|error| FleetError::Login { server, why: error.to_string() })?
+        Login::Credentials { path, text } => {
+            options.credentials(&text).map_err(|error| ArrangementError::Wrong { path, why: error.to_string() })?
         }
     };
     if let Some(file) = to.ca()? {

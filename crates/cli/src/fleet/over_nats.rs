@@ -47,7 +47,9 @@ pub fn read(file: &Path) -> Result<Arrangement> {
 pub fn connect(to: &Arrangement) -> Result<Bridge> {
     let bridge = Bridge::connect(to, build()?);
     Ok(bridge.map_err(|error| match error {
-        FleetError::Arrangement(_) | FleetError::Login { .. } => Ended::bad_input(error.to_string()),
+        FleetError::Arrangement(_) | FleetError::Login { .. } | FleetError::Tls { .. } => {
+            Ended::bad_input(error.to_string())
+        }
         error => Ended::host(error.to_string()),
     })?)
 }
