@@ -222,7 +222,10 @@ fn write_repeats(text: &mut String, plan: &Plan, estimate: &TimeEstimate) -> std
         )?;
     }
     let longest = Duration::from_millis(estimate.total_ms.saturating_add(estimate.repeating_ms));
-    if limits.is_empty() { Ok(()) } else { writeln!(text, "with every such repeat about {} in all", span(longest)) }
+    if limits.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "{}", wrapped(&format!("with every such repeat {}", preview::length(plan, longest, " in all")), ""))
 }
 
 /// How far the plan may grow.
