@@ -32,7 +32,7 @@ fn an_nkey_opens_a_server_that_knows_it() {
     if missing() {
         return;
     }
-    let server = NatsServer::with(|folder| {
+    let server = NatsServer::with(|folder, _| {
         let (user, other) = (KeyPair::new_user(), KeyPair::new_user());
         private(folder, "seed", &user.seed().unwrap());
         private(folder, "other", &other.seed().unwrap());
@@ -69,7 +69,7 @@ fn credentials_open_a_server_of_their_operator() {
     if missing() {
         return;
     }
-    let server = NatsServer::with(|folder| {
+    let server = NatsServer::with(|folder, _| {
         let (operator, account, user) = (KeyPair::new_operator(), KeyPair::new_account(), KeyPair::new_user());
         let any = json!({ "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1 });
         let of_operator = signed(&operator, &operator, "operator", &json!({ "type": "operator", "version": 2 }));
@@ -118,10 +118,10 @@ fn tls_takes_certificates_of_both_sides_and_names_what_is_wrong() {
     if missing() {
         return;
     }
-    let server = NatsServer::with(|folder| {
+    let server = NatsServer::with(|folder, address| {
         let ours = authority(folder, "ca.pem");
         authority(folder, "other-ca.pem");
-        certificate(folder, "server", "127.0.0.1", &ours);
+        certificate(folder, "server", &address.to_string(), &ours);
         certificate(folder, "agent", "agent", &ours);
         let file = |name: &str| folder.join(name).display().to_string();
         let config = format!(

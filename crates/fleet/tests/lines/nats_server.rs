@@ -1,9 +1,10 @@
-//! A server of NATS of our own, on a free port, which ends with the test.
+//! A server of NATS of our own, at an address that no other test has, which ends with the test.
 
 use machines::process::{Launch, Process};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -12,7 +13,7 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 
 pub struct NatsServer {
     folder: TempDir,
-    port: u16,
+    at: SocketAddrV4,
     /// How the fleet's file says where it is, and how to log in.
     access: Access,
     process: Process,
@@ -34,7 +35,7 @@ impl NatsServer {
 
     /// One that asks for a token.
     pub fn start() -> Self {
-        Self::with(|folder| {
+        Self::with(|folder, _| {
             private(folder, "token", "a secret\n");
             let (config, keys) =
                 ("authorization { token: \"a secret\" }".to_owned(), "token_file = \"token\"".to_owned());
@@ -42,23 +43,23 @@ impl NatsServer {
         })
     }
 
-    /// One that is reached in another way, whose files are made in a folder.
-    pub fn with(access: impl FnOnce(&Path) -> Access) -> Self {
+    /// One that is reached in another way, whose files for its address are made in a folder.
+    pub fn with(access: impl FnOnce(&Path, Ipv4Addr) -> Access) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let access = access(folder.path());
-        let config = format!("listen: \"127.0.0.1:{port}\"\n{}\n", access.config);
+        let at = address();
+        let access = access(folder.path(), *at.ip());
+        let config = format!("listen: \"{at}\"\n{}\n", access.config);
         std::fs::write(folder.path().join("server.conf"), config).unwrap();
-        let process = process(folder.path(), port);
-        let server = Self { folder, port, access, process };
+        let process = process(folder.path(), at);
+        let server = Self { folder, at, access, process };
         std::fs::write(server.file(), server.text("")).unwrap();
         server
     }
 
     /// The description of a fleet on it.
     pub fn text(&self, further: &str) -> String {
-        let Self { port, access: Access { scheme, keys, .. }, .. } = self;
-        format!("name = \"lab\"\nserver = \"{scheme}://127.0.0.1:{port}\"\n{keys}\n{further}")
+        let Self { at, access: Access { scheme, keys, .. }, .. } = self;
+        format!("name = \"lab\"\nserver = \"{scheme}://{at}\"\n{keys}\n{further}")
     }
 
     /// The file with that description.
@@ -72,8 +73,17 @@ impl NatsServer {
         // Nothing comes on this channel.
         let (_held, never) = std::sync::mpsc::channel::<()>();
         let _ = never.recv_timeout(pause);
-        self.process = process(self.folder.path(), self.port);
+        self.process = process(self.folder.path(), self.at);
     }
+}
+
+/// One that only this server uses, also while the server is down: each has a loopback address of its own.
+fn address() -> SocketAddrV4 {
+    static STARTED: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let ip = Ipv4Addr::new(127, high, low, STARTED.fetch_add(1, Ordering::Relaxed));
+    let port = TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap().port();
+    SocketAddrV4::new(ip, port)
 }
 
 /// A file that only its owner can read.
@@ -82,13 +92,14 @@ pub fn private(folder: &Path, name: &str, text: &str) {
     std::fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o600)).unwrap();
 }
 
-fn process(folder: &Path, port: u16) -> Process {
+fn process(folder: &Path, at: SocketAddrV4) -> Process {
     let launch = Launch::new(&[SERVER, "-c"]).args([folder.join("server.conf")]);
     let mut process = Process::start(launch.log(&folder.join("server.log")).unwrap()).unwrap();
     let deadline = Instant::now() + START_LIMIT;
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        assert!(Instant::now() < deadline, "{}", std::fs::read_to_string(folder.join("server.log")).unwrap());
-        assert_eq!(process.wait(Duration::from_millis(20)).unwrap(), None, "nats-server has ended");
+    while TcpStream::connect(at).is_err() {
+        let log = || std::fs::read_to_string(folder.join("server.log")).unwrap();
+        assert!(Instant::now() < deadline, "{}", log());
+        assert_eq!(process.wait(Duration::from_millis(20)).unwrap(), None, "nats-server has ended: {}", log());
     }
     process
 }
