@@ -1,13 +1,13 @@
 //! Fills the tables of a workload with several writers.
 
-use crate::protocol::TableChecksum;
 use engines::admin::Admin;
 use engines::server::Endpoint;
 use engines::session::SessionError;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use workloads::dataset::{Dataset, Part, Table};
+use workloads::dataset::{Checksum, Dataset, Part, Table};
 
 /// Parts of each table for each writer: enough that the writers finish together, and few enough that each part is long.
 const PARTS_PER_WRITER: u32 = 4;
@@ -103,6 +103,13 @@ fn write_parts<'a>(
         }
     }
     Ok(())
+}
+
+/// A table's checksum by the workload's definition, and that of the rows in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableChecksum {
+    pub expected: Checksum,
+    pub stored: Checksum,
 }
 
 /// Checksums of all tables, both by the workload's definition and of the rows in the database.

@@ -8,6 +8,7 @@
 //! also has the number of one of the machine's databases, an *instance*, counted from 0. Only [`Request::Drive`] is about
 //! several; replies before its final one each name one.
 
+use crate::loading::TableChecksum;
 use crate::looks::Edge;
 use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Receipt, Tick};
@@ -22,7 +23,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
-use workloads::dataset::Checksum;
 
 /// Within a request the agent is never silent for much longer than this. While load is driven there is a tick every
 /// second, so no sign of life needs to be sent while anything is measured.
@@ -192,13 +192,6 @@ pub enum Reply {
     Samples(Vec<Sample>),
     /// What users were told while load is driven, if the plan asks for it.
     Told(Vec<Receipt>),
-}
-
-/// A table's checksum by the workload's definition, and that of the rows in the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableChecksum {
-    pub expected: Checksum,
-    pub stored: Checksum,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 
 use crate::contrast::{self, Contrast, Position};
 use crate::groups::{self, Group};
-use crate::hosts;
+use crate::hosts::blocks;
 use crate::measures::latency;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
@@ -109,6 +109,13 @@ pub enum Verdict {
     WrongData,
 }
 
+impl Verdict {
+    /// Whether the two differ, in either direction.
+    pub fn is_difference(self) -> bool {
+        matches!(self, Self::Slower | Self::Faster)
+    }
+}
+
 impl Comparison {
     pub fn contrast(&self, measure: &str) -> Option<&Contrast> {
         self.contrasts.iter().find(|contrast| contrast.measure == measure)
@@ -152,7 +159,7 @@ pub(crate) struct Pair<'a> {
 
 fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let units = hosts::units(&run.plan, [baseline.id, contender.id], pairs.iter().map(|pair| pair.block));
+    let units = blocks::units(&run.plan, [baseline.id, contender.id], pairs.iter().map(|pair| pair.block));
     let unit = |block: u32| units.get(&block).copied();
     let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, unit));
     Comparison {
@@ -165,7 +172,7 @@ fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: 
         wrong_data: wrong_data(run, [baseline, contender]),
         metric: pairs.first().and_then(metric).unwrap_or_default(),
         left_out,
-        over_hosts: hosts::are_different(&run.plan, [baseline.id, contender.id]),
+        over_hosts: blocks::are_different(&run.plan, [baseline.id, contender.id]),
         contrasts: contrasts.collect(),
         p_equal: None,
         p_beyond_margin: None,

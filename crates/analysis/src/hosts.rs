@@ -3,6 +3,9 @@
 //! Where both sides of a comparison ran on the same hosts, each block is within one host, and what is special about a host cancels
 //! out. Where they did not, what differs between hosts is part of the difference, and all blocks on one pair of hosts count once.
 
+pub mod blocks;
+
+use self::blocks::of_blocks;
 use crate::compare::Comparison;
 use crate::contrast::{holm, is_significant};
 use crate::distributions::f_above;
@@ -11,7 +14,6 @@ use crate::findings::{Finding, HostRatio, What};
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{Measured, Observations};
 use crate::student::{self, geometric_mean};
-use record::plan::Plan;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,34 +54,6 @@ pub struct OfComparison {
     /// several blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_alike: Option<f64>,
-}
-
-/// The host of each block of a cell, where it has several.
-pub fn of_blocks(plan: &Plan, cell: u32) -> BTreeMap<u32, &str> {
-    let own = plan.trials.iter().filter(|trial| trial.cell == cell);
-    own.filter_map(|trial| Some((trial.block, trial.host.as_deref()?))).collect()
-}
-
-/// The host of a trial, where its contender has several.
-pub fn of_trial(plan: &Plan, id: u32) -> Option<&str> {
-    plan.trials.iter().find(|trial| trial.id == id)?.host.as_deref()
-}
-
-/// For each of these blocks of two cells the block for which it counts: the first one on the same pair of hosts, or itself if it is
-/// within one host.
-pub fn units(plan: &Plan, cells: [u32; 2], blocks: impl Iterator<Item = u32>) -> BTreeMap<u32, u32> {
-    let [one, other] = cells.map(|cell| of_blocks(plan, cell));
-    let mut first = BTreeMap::new();
-    let unit = |block: u32| match (one.get(&block), other.get(&block)) {
-        (Some(one), Some(other)) if one != other => (block, *first.entry((*one, *other)).or_insert(block)),
-        _ => (block, block),
-    };
-    blocks.map(unit).collect()
-}
-
-/// Whether two cells ran on different hosts.
-pub fn are_different(plan: &Plan, [one, other]: [u32; 2]) -> bool {
-    of_blocks(plan, one) != of_blocks(plan, other)
 }
 
 pub fn of_run(run: &Run, observations: &Observations, comparisons: &[Comparison]) -> Option<Hosts> {
@@ -178,6 +152,7 @@ pub fn findings(run: &Run, hosts: &Hosts, comparisons: &[Comparison]) -> Vec<Fin
 
 #[cfg(test)]
 mod tests {
+    use super::blocks::units;
     use super::*;
     use crate::summary::analyse;
     use record::synthetic;

@@ -5,7 +5,6 @@
 //! nothing counts has a length only. The figure of a machine is the geometric mean of the rates of its phases.
 
 use crate::missing::Missing;
-use crate::throughput::counts;
 use record::intervals::{Interval, KindInterval, Measured, Span};
 use record::run::StoredTrial;
 use record::script::{PhaseDone, PhaseEnd};
@@ -42,7 +41,7 @@ pub fn combined(phases: &[PhaseFigures]) -> f64 {
 fn of_phase(measured: Option<&Measured>, driver: &DriverFacts, phase: &PhaseDone) -> Result<PhaseFigures, Missing> {
     let missing = || Missing::PhaseIncomplete { phase: phase.name.clone() };
     let was_tried = |kind: &&KindTotals| kind.committed + kind.failed > 0;
-    let mut kinds: Vec<_> = phase.kinds.iter().filter(|kind| counts(driver, &kind.kind)).collect();
+    let mut kinds: Vec<_> = phase.kinds.iter().filter(|kind| driver.metric.counts(&kind.kind)).collect();
     let counts_nothing = !kinds.iter().any(was_tried);
     if counts_nothing {
         kinds = phase.kinds.iter().filter(was_tried).collect();

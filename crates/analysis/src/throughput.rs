@@ -110,7 +110,7 @@ pub fn of_machine(machine: &StoredTrial) -> Option<f64> {
 /// The rate of what one machine counted in the measured window.
 pub fn of_window(driver: &DriverFacts) -> Option<f64> {
     let counted: u64 =
-        driver.kinds.iter().filter(|totals| counts(driver, &totals.kind)).map(KindTotals::finished).sum();
+        driver.kinds.iter().filter(|totals| driver.metric.counts(&totals.kind)).map(KindTotals::finished).sum();
     rate(counted, driver.measured_ms, driver.metric.per_ms)
 }
 
@@ -126,15 +126,11 @@ fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<Second> {
 
 /// The rate of what was counted in one second; `kinds` are the names of the numbered kinds.
 pub fn rate_of(interval: &Interval, kinds: &[String], driver: &DriverFacts) -> Option<f64> {
-    let is_counted = |part: &&KindInterval| kinds.get(usize::from(part.kind)).is_some_and(|kind| counts(driver, kind));
+    let is_counted =
+        |part: &&KindInterval| kinds.get(usize::from(part.kind)).is_some_and(|kind| driver.metric.counts(kind));
     let responses = interval.kinds.iter().filter(|part| part.span == Span::Response);
     let count = responses.filter(is_counted).map(KindInterval::count).sum();
     rate(count, interval.length_ms, driver.metric.per_ms)
-}
-
-/// True if this kind of transaction counts towards the figure.
-pub fn counts(driver: &DriverFacts, kind: &str) -> bool {
-    driver.metric.counted.iter().any(|counted| counted == kind)
 }
 
 fn rate(count: u64, length_ms: u64, per_ms: u64) -> Option<f64> {

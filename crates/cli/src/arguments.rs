@@ -16,7 +16,7 @@ use crate::metrics::address;
 use crate::run_name::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use known::{Known, files_known, runs_known, settings_known, workloads_known};
+use known::{Known, codes_known, files_known, runs_known, settings_known, workloads_known};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -195,7 +195,7 @@ pub enum SummaryForm {
 #[derive(Debug, Args)]
 pub struct ExplainOptions {
     /// A code, such as host-busy; all codes are listed without one
-    #[arg(hide_possible_values = true, value_parser = Known(crate::commands::explain::names))]
+    #[arg(hide_possible_values = true, value_parser = Known(codes_known))]
     pub code: Option<String>,
 }
 
@@ -326,7 +326,7 @@ fn percent(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 pub struct ListOptions {
     /// Show the keys of one entry only (`postgres`, `qemu`, `order-entry`, `scenario`, …)
-    #[arg(hide_possible_values = true, value_parser = Known(crate::commands::list::names))]
+    #[arg(hide_possible_values = true, value_parser = Known(crate::catalog::names))]
     pub entry: Option<String>,
     /// Print as JSON
     #[arg(long)]

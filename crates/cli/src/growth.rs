@@ -1,7 +1,8 @@
 //! Whether a run with a wished precision gets another block: this reads the record, and `analysis` decides.
 
 use analysis::stopping::{self, Attained, Next};
-use record::folder::{RecordError, RunFolder};
+use record::error::RecordError;
+use record::folder::RunFolder;
 use record::plan::Plan;
 use record::precision::Precision;
 use record::run::Run;

@@ -6,6 +6,7 @@
 mod address;
 mod arguments;
 mod audience;
+mod catalog;
 mod commands;
 mod display;
 mod exit;

@@ -7,7 +7,8 @@
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
 use driver::drive;
-use driver::plan::{Control, DriveError, DrivePlan, Pacing};
+use driver::error::DriveError;
+use driver::plan::{Control, DrivePlan, Pacing};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, Statement, StatementId};
 use rustix::fd::BorrowedFd;

@@ -5,7 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
-use driver::plan::{ArrivalProcess, Control, DriveError, DrivePlan, Pacing};
+use driver::error::DriveError;
+use driver::plan::{ArrivalProcess, Control, DrivePlan, Pacing};
 use driver::{Service, rehearse};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Map;

@@ -5,8 +5,7 @@
 //! a few nanoseconds, and shards need not communicate.
 
 use crate::clock::Nanos;
-use crate::pacing::ClientIndex;
-use crate::plan::Generator;
+use crate::slice::{ClientIndex, Slice};
 use record::trial::ArrivalProcess;
 use workloads::random::Stream;
 
@@ -15,25 +14,6 @@ use workloads::random::Stream;
 pub const USERS: u32 = 10_000;
 
 const NANOS_PER_SECOND: f64 = 1e9;
-
-/// One shard of several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slice {
-    pub shard: u32,
-    pub of: u32,
-}
-
-impl Slice {
-    /// The same share of one load generator's work, as a share of what all generators do.
-    pub fn of_generator(self, generator: Generator) -> Self {
-        Self { shard: generator.number + generator.of * self.shard, of: generator.of * self.of }
-    }
-
-    /// Every `of`-th of `count` things, so that a thing's number alone tells which shard it belongs to.
-    pub fn of_all(self, count: u32) -> Vec<u32> {
-        (self.shard..count).step_by(self.of as usize).collect()
-    }
-}
 
 /// One shard's part of the plan, in order and endless.
 #[derive(Debug, Clone)]
@@ -85,6 +65,7 @@ impl Iterator for Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Generator;
 
     const ALONE: Slice = Slice { shard: 0, of: 1 };
     const START: Nanos = Nanos::from_seconds(5);
@@ -142,7 +123,7 @@ mod tests {
         let mut all = Vec::new();
         for (number, shards) in [(0, 2), (1, 3)] {
             let generator = Generator { number, of: 2 };
-            all.extend((0..shards).flat_map(|shard| Slice { shard, of: shards }.of_generator(generator).of_all(1_000)));
+            all.extend((0..shards).flat_map(|shard| generator.part_of(Slice { shard, of: shards }).of_all(1_000)));
         }
         all.sort_unstable();
         assert_eq!(all, (0..1_000).collect::<Vec<_>>());

@@ -6,8 +6,8 @@
 //! the clients, and grows while work is overdue.
 
 use crate::clock::Nanos;
-use crate::pacing::ClientIndex;
 use crate::recorder::Backlog;
+use crate::slice::ClientIndex;
 use record::trial::Deferred;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,16 +1,17 @@
 //! The driver's threads: one for each shard, with a common start.
 
-use crate::arrivals::Slice;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::combine::in_turn;
+use crate::error::DriveError;
 use crate::mailbox::Mailbox;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Stream};
+use crate::plan::{Control, DrivePlan, Driven, Pacing, Seen, Stream};
 use crate::reactor::Sockets;
 use crate::script;
 use crate::sessions::{self, Opened, SessionList};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Note, Published, Signals};
+use crate::slice::Slice;
 use crate::stall;
 use crate::watch::{Watch, conclude};
 use crate::window::Window;
@@ -315,7 +316,7 @@ fn open_and_drive<W: Workload, C: Connect>(
         reactor.watch_wakeup(wakeup).map_err(waiting)?;
     }
     let shard = setup.here.shard;
-    let session_list = SessionList::of(workload, setup.here.of_generator(plan.generator), plan);
+    let session_list = SessionList::of(workload, plan.generator.part_of(setup.here), plan);
     let stopped = || signals.is_stopped() || signals.is_aborted();
     let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &session_list, stopped)?;
     let _ = end_notice.notes.send(Note::Ready);

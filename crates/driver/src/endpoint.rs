@@ -2,7 +2,8 @@
 //! code compiled for those types runs.
 
 use crate::drive::drive;
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
+use crate::error::DriveError;
+use crate::plan::{Control, DrivePlan, Driven, Seen};
 use crate::virtual_time::{self, Service};
 use engines::catalog::{ConnectVisitor, connect};
 use engines::server::Endpoint;

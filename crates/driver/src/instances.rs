@@ -3,9 +3,8 @@
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
-use crate::plan::{
-    Control, DriveError, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Stream, Tick, Together, Until,
-};
+use crate::error::DriveError;
+use crate::plan::{Control, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Stream, Tick, Together, Until};
 use engines::server::Endpoint;
 use rustix::thread::sched_getaffinity;
 use std::collections::BTreeMap;

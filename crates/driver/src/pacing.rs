@@ -6,11 +6,9 @@
 
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
+use crate::slice::ClientIndex;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// A client of this shard, by its index in the shard's list.
-pub type ClientIndex = u32;
 
 /// Arrivals that may wait for a session, in all shards together. Only a database far below the offered rate makes the
 /// queue this long, and it takes two megabytes. An arrival that finds it full is turned away and counted.
@@ -207,7 +205,7 @@ impl Vacancy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrivals::Slice;
+    use crate::slice::Slice;
     use record::trial::ArrivalProcess;
     use workloads::random::Stream;
 

@@ -1,7 +1,6 @@
 //! The driver's input and its results.
 
-use crate::arrivals::Slice;
-use crate::script::ScriptError;
+use crate::slice::Slice;
 use record::intervals::{Interval, KindInterval, Span};
 pub use record::script::{Phase, Stream, Until};
 pub use record::trial::{ArrivalProcess, Pacing};
@@ -96,6 +95,11 @@ impl Generator {
     /// This generator's part of a number of transactions.
     pub fn of_count(self, count: u32) -> u32 {
         count / self.of + u32::from(self.number < count % self.of)
+    }
+
+    /// One shard of this generator's work, as a share of what all generators do.
+    pub(crate) fn part_of(self, shard: Slice) -> Slice {
+        Slice { shard: self.number + self.of * shard.shard, of: self.of * shard.of }
     }
 
     fn share(self) -> Slice {
@@ -236,28 +240,6 @@ pub struct SecondDone {
     pub counted: u64,
     /// Transactions of all kinds that ended in any way.
     pub ended: u64,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum DriveError {
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-    #[error("session {index} of {of} could not be opened: {source}")]
-    Connect { index: u32, of: u32, source: engines::session::SessionError },
-    /// Sessions were lost and could not be opened again: the server is gone.
-    #[error("the database went away: {source}")]
-    Gone { source: engines::session::SessionError },
-    #[error("every transaction fails: {message}")]
-    AllFail { message: String },
-    #[error("{doing}: {source}")]
-    Io { doing: &'static str, source: std::io::Error },
-    #[error("driving did not start")]
-    NotStarted,
-    /// An error of one of several databases, counted from 1.
-    #[error("instance {number}: {source}")]
-    OfInstance { number: usize, source: Box<DriveError> },
-    #[error("a driver thread panicked: {0}")]
-    Panicked(String),
 }
 
 /// Commands to a driver while it drives.

@@ -1,12 +1,13 @@
 //! Opens a shard's sessions before the start, and reopens lost ones.
 
 use crate::agenda::Role;
-use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::CLIENTS_FOR_ONE;
-use crate::plan::{DriveError, DrivePlan};
+use crate::error::DriveError;
+use crate::plan::DrivePlan;
 use crate::reactor::Reactor;
 use crate::shard::{SessionOf, Shard, ShardTypes};
+use crate::slice::Slice;
 use engines::session::Connect;
 use std::ops::Range;
 use workloads::workload::Workload;

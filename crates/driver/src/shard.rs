@@ -2,20 +2,21 @@
 
 use crate::actor_state::ActorState;
 use crate::agenda::{Agenda, Role};
-use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
 use crate::deferral::{LOG_LINES_MAX, ResultLines};
 use crate::ending::GivenUp;
+use crate::error::DriveError;
 use crate::errors::ErrorBook;
 use crate::mailbox::Mailbox;
 use crate::openings::Openings;
 use crate::pacing::QueueCounts;
-use crate::plan::{DriveError, DrivePlan, Phase, Receipts};
+use crate::plan::{DrivePlan, Phase, Receipts};
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
+use crate::slice::Slice;
 use crate::stall::StallWatch;
 use crate::task;
 use crate::waiting::LONGEST_WAIT;
@@ -54,7 +55,7 @@ impl<'a, W: Workload> Assignment<'a, W> {
             workload,
             phase: plan.phases.get(usize::from(number))?,
             number,
-            share: here.of_generator(plan.generator),
+            share: plan.generator.part_of(here),
             here,
             seed: plan.seed,
             retries: plan.retries,

@@ -2,9 +2,10 @@
 //! nothing succeeds, and makes one result in the end.
 
 use crate::clock::{Clock, MonotonicClock};
+use crate::error::DriveError;
 use crate::errors::ErrorBook;
 use crate::merge::Gathering;
-use crate::plan::{DriveError, DrivePlan, Driven, Phase, Seen, Tick};
+use crate::plan::{DrivePlan, Driven, Phase, Seen, Tick};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::signals::{Note, Progress, Published, Signals};

@@ -3,8 +3,8 @@
 use crate::date::Date;
 use crate::decimal::Decimal;
 use crate::results::ResultSet;
-use crate::session::{Access, Param, Session, SessionError};
 use crate::statement::StatementId;
+use crate::value::{Access, Param};
 use std::ops::Range;
 
 /// How the requests of a batch are sent.
@@ -165,36 +165,16 @@ impl Batch {
         }
         &mut self.answers[..self.requests.len()]
     }
-}
 
-/// Executes each request after the answer to the one before it.
-pub(crate) async fn one_by_one<S: Session + ?Sized>(session: &mut S, batch: &mut Batch) -> Result<(), SessionError> {
-    if let Some(access) = batch.begins {
-        session.begin(access).await?;
+    /// Takes the answers out, to be filled while the requests are read; [`Batch::put_answers`] puts them back.
+    pub(crate) fn take_answers(&mut self) -> Vec<ResultSet> {
+        self.answers();
+        std::mem::take(&mut self.answers)
     }
-    batch.answers();
-    let mut answers = std::mem::take(&mut batch.answers);
-    let executed = execute_each(session, batch, &mut answers).await;
-    batch.answers = answers;
-    executed?;
-    if batch.commits {
-        session.commit().await?;
-    }
-    Ok(())
-}
 
-async fn execute_each<S: Session + ?Sized>(
-    session: &mut S,
-    batch: &Batch,
-    answers: &mut [ResultSet],
-) -> Result<(), SessionError> {
-    let mut params = Vec::new();
-    for (number, answer) in (0..batch.len()).zip(answers) {
-        params.clear();
-        params.extend(batch.params(number));
-        answer.clone_from(session.execute(batch.statement(number), &params).await?);
+    pub(crate) fn put_answers(&mut self, answers: Vec<ResultSet>) {
+        self.answers = answers;
     }
-    Ok(())
 }
 
 #[cfg(test)]

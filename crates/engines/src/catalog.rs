@@ -1,6 +1,7 @@
 //! The list of engines. Adding one is a folder, its module, and a line here.
 
 use crate::admin::Admin;
+use crate::entry::EngineEntry;
 use crate::remote::Remote;
 use crate::server::{Counters, Server, ServerError, ServerPlace, ServerShape};
 use crate::session::{Connect, SessionError};
@@ -11,20 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::net::SocketAddr;
-
-/// What a study and `bakeoff list` need to know about an engine.
-#[derive(Debug, Clone, Copy)]
-pub struct EngineEntry {
-    pub kind: &'static str,
-    pub meaning: &'static str,
-    /// Keys of the study's `[engine]` table besides `kind`.
-    pub keys: &'static [settings::Key],
-    /// Whether sessions may come from outside the machine.
-    pub remote: bool,
-    pub dialect: Dialect,
-    /// The least space that its folder takes before it holds a row, measured with the default settings.
-    pub empty_bytes: u64,
-}
 
 /// Makes from one list: the entries, how a server is reached, and what is done there, whichever engine it is.
 macro_rules! engines {

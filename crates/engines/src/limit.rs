@@ -1,7 +1,7 @@
 //! How long and how large an answer may be, depending on the request. Without a limit, a peer that is no database
 //! server could be read from for ever.
 
-use crate::session::SessionError;
+use crate::error::SessionError;
 use std::io;
 use std::time::{Duration, Instant};
 

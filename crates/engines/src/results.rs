@@ -2,7 +2,8 @@
 
 use crate::date::Date;
 use crate::decimal::{Decimal, Units};
-use crate::session::{Param, SessionError};
+use crate::error::SessionError;
+use crate::value::Param;
 use crate::wire::Malformed;
 
 /// The rows of one statement. The session owns and reuses it, so reading a result allocates nothing.

@@ -2,9 +2,11 @@
 
 pub use crate::date::Date;
 pub use crate::decimal::Decimal;
+pub use crate::error::SessionError;
 pub use crate::results::ResultSet;
+pub use crate::value::{Access, Param};
 
-use crate::batch::{Batch, one_by_one};
+use crate::batch::Batch;
 use crate::statement::{Dialect, StatementId};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,45 +14,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::Duration;
 use uring::Ring;
-
-/// A value bound to a statement or returned by one. The column's type decides the variant; only a value that does not
-/// fit its variant comes back as text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Param<'a> {
-    Integer(i64),
-    Decimal(Decimal),
-    Date(Date),
-    Text(&'a str),
-    Null,
-}
-
-/// How a transaction will use the data. Engines that lock per database (SQLite) need to know at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    ReadOnly,
-    ReadWrite,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The database aborted this transaction so that another could go on; the same inputs may be tried again.
-    #[error("{code}: {message}")]
-    Retryable { code: String, message: String },
-    /// The database refused the statement; a retry would not help.
-    #[error("{code}: {message}")]
-    Refused { code: String, message: String },
-    #[error("connection lost: {0}")]
-    Lost(#[source] std::io::Error),
-    /// The connection would not be as secure as was asked for.
-    #[error("no secure connection: {why}")]
-    Insecure { why: String },
-    /// The server's bytes do not follow the protocol.
-    #[error("protocol error: {0}")]
-    Protocol(String),
-    /// A row or column that a statement promised is missing, or has another type.
-    #[error("unexpected result of {statement}: {what}")]
-    Unexpected { statement: &'static str, what: String },
-}
 
 /// A session runs one statement or one batch at a time. The owner of the file descriptor polls the futures; they are pending only
 /// while the server has not answered. In-process engines have no descriptor and are never pending. A session stays on
@@ -92,6 +55,35 @@ pub trait Session {
     }
     /// What was done since the session was opened.
     fn work(&self) -> SessionWork;
+}
+
+/// Executes each request after the answer to the one before it.
+pub(crate) async fn one_by_one<S: Session + ?Sized>(session: &mut S, batch: &mut Batch) -> Result<(), SessionError> {
+    if let Some(access) = batch.begins() {
+        session.begin(access).await?;
+    }
+    let mut answers = batch.take_answers();
+    let executed = execute_each(session, batch, &mut answers).await;
+    batch.put_answers(answers);
+    executed?;
+    if batch.commits() {
+        session.commit().await?;
+    }
+    Ok(())
+}
+
+async fn execute_each<S: Session + ?Sized>(
+    session: &mut S,
+    batch: &Batch,
+    answers: &mut [ResultSet],
+) -> Result<(), SessionError> {
+    let mut params = Vec::new();
+    for (number, answer) in (0..batch.len()).zip(answers) {
+        params.clear();
+        params.extend(batch.params(number));
+        answer.clone_from(session.execute(batch.statement(number), &params).await?);
+    }
+    Ok(())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! Carries the bytes between us and a server. Nothing waits without a deadline.
 
+use crate::error::SessionError;
 use crate::remote::Remote;
-use crate::session::SessionError;
 use crate::tls::{Channel, Encryption, end_point};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -1,7 +1,7 @@
 //! A connection to a server, whatever its protocol: it sends and receives frames, and waits only with a deadline.
 
+use crate::error::SessionError;
 use crate::limit::{Limit, too_long};
-use crate::session::SessionError;
 use crate::stream::Stream;
 use crate::tls::Encryption;
 use bytes::BytesMut;

@@ -1,6 +1,8 @@
 //! Builds an image: its tree, its root disk and its kernel, each taken from the cache if it is there.
 
-use crate::cache::{BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk};
+use crate::cache::{
+    BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, unix_seconds,
+};
 use crate::kernel::{self, Flavour, KernelError};
 use crate::recipe::Recipe;
 use crate::rootdisk::{self, RootDiskError};
@@ -9,7 +11,6 @@ use crate::tree::{self, Contents, TreeError};
 use crate::{Image, RecipeError, ToolError};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
@@ -140,9 +141,4 @@ fn make_tree(
     let place = built.join("tree");
     fs::rename(&tree, &place).map_err(CacheError::io("move", &tree))?;
     Ok(packages)
-}
-
-/// The current time in seconds since 1970; 0 if the clock shows an earlier time.
-pub(crate) fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }

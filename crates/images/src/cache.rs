@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Increased when the same recipe would give another result; older entries are then built again.
 pub(crate) const BUILDER: u32 = 1;
@@ -244,6 +244,11 @@ pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata)) -
         }
     }
     Ok(())
+}
+
+/// The current time in seconds since 1970; 0 if the clock shows an earlier time.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 //!
 //! Nothing here runs `depmod` or a maintainer's script: each module itself says what it depends on.
 
+use crate::Kernel;
 use crate::cache::{
-    BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, walk,
+    BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, unix_seconds, walk,
 };
 use crate::modinfo::{self, ModinfoError};
 use crate::tool::{MMDEBSTRAP, ToolError};
 use crate::tree::{self, TreeError};
-use crate::{Kernel, build};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -113,7 +113,7 @@ pub(crate) fn fetch(
         id,
         packages,
         size_bytes: size_on_disk(&built)?,
-        built_unix_s: build::unix_seconds(),
+        built_unix_s: unix_seconds(),
         builder: BUILDER,
         tools: vec![MMDEBSTRAP.version("--version")?],
         release: Some(release),

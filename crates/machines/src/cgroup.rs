@@ -5,19 +5,17 @@
 //! that is swapped out would escape a memory limit, so swap is forbidden too where the kernel has a setting for it.
 
 mod hierarchy;
+pub(crate) mod removal;
 
-use crate::identity::Identity;
 use crate::scratch::{ScratchError, record_cgroup};
 use hierarchy::Hierarchy;
+use removal::remove;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long killed processes may take to leave their cgroup.
-const EMPTY_LIMIT: Duration = Duration::from_secs(5);
-const EMPTY_POLL: Duration = Duration::from_millis(5);
 /// The kernel's default, which other tools that limit CPU time keep too. A group that has used up its quota waits for
 /// the end of the period.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -198,25 +196,6 @@ fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
     let passed_on = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let why = || format!("{} does not pass the {controller} controller on", parent.display());
     passed_on.split_ascii_whitespace().any(|word| word == controller).then_some(()).ok_or_else(why)
-}
-
-/// Kills the processes in a cgroup of ours and removes it. Returns whether it existed.
-pub(crate) fn remove(path: &Path) -> io::Result<bool> {
-    let deadline = Instant::now() + EMPTY_LIMIT;
-    loop {
-        match fs::remove_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {}
-            removed => return removed.map(|()| true),
-        }
-        let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
-        for pid in members.lines().filter_map(|line| line.parse().ok()) {
-            if let Ok(member) = Identity::of(pid) {
-                member.kill()?;
-            }
-        }
-        std::thread::sleep(EMPTY_POLL);
-    }
 }
 
 #[cfg(test)]

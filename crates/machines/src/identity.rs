@@ -1,10 +1,13 @@
 //! Identifies a process by its id and its start time, because ids are used again.
 
-use crate::process::KILL_LIMIT;
 use crate::ready::becomes_ready;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::time::Duration;
+
+/// The kernel ends a killed process within this, unless it hangs in a device.
+pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Identifies a process: no later one has both the same id and start time until the host boots again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

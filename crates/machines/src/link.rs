@@ -1,9 +1,8 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
 use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_frame};
-use crate::relay::Hold;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::io::{self, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -12,6 +11,21 @@ use std::time::Duration;
 
 /// How many frames may wait unread: more than any request answers with in a burst.
 const QUEUED_FRAMES: usize = 1024;
+
+/// A message to the relay itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hold {
+    pub hold_after_ms: u64,
+    pub hold_for_ms: u64,
+}
+
+impl Hold {
+    pub fn new(after: Duration, length: Duration) -> Self {
+        let in_millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self { hold_after_ms: in_millis(after), hold_for_ms: in_millis(length) }
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {

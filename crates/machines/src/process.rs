@@ -10,7 +10,7 @@
 //!
 //! Not covered: programs of other users, and daemons that change their parent.
 
-use crate::identity::{Identity, as_pid};
+use crate::identity::{Identity, KILL_LIMIT, as_pid};
 use crate::printed::Printed;
 use crate::ready::becomes_ready;
 use rustix::io::Errno;
@@ -28,8 +28,6 @@ use std::time::{Duration, Instant};
 
 /// How many starts may queue. Each caller waits for its own, so this limits nothing in practice.
 const QUEUED_STARTS: usize = 16;
-/// The kernel ends a killed process within this, unless it hangs in a device.
-pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// Runs the given program, unless our process ended before `--pdeathsig` took effect: then nobody needs it. Writing
 /// past a limit on file size gives the program an error to report instead of killing it.
 const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#;

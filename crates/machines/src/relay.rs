@@ -5,8 +5,7 @@
 //! stop, it wants an answer, and nothing is kept back any more.
 
 use crate::frame::{read_body, write_body};
-use crate::link::AgentLink;
-use serde::{Deserialize, Serialize};
+use crate::link::{AgentLink, Hold};
 use std::io::{Read, Write};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -18,21 +17,6 @@ const QUEUED: usize = 64;
 const KEPT_BYTES: usize = 256 << 20;
 /// Nothing is due.
 const LONG: Duration = Duration::from_hours(1);
-
-/// A message to the relay itself.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Hold {
-    hold_after_ms: u64,
-    hold_for_ms: u64,
-}
-
-impl Hold {
-    pub fn new(after: Duration, length: Duration) -> Self {
-        let in_millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        Self { hold_after_ms: in_millis(after), hold_for_ms: in_millis(length) }
-    }
-}
 
 enum Heard {
     FromAgent(Vec<u8>),
@@ -137,9 +121,9 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hold, Kept, relay};
+    use super::{Kept, relay};
     use crate::frame::{Message, read_frame, write_frame};
-    use crate::link::AgentLink;
+    use crate::link::{AgentLink, Hold};
     use std::io::pipe;
     use std::thread::{JoinHandle, spawn};
     use std::time::Duration;

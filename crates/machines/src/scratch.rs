@@ -11,6 +11,7 @@
 //! A ledger says what to kill. So it is believed only if nobody but us could have written it. Its processes count only
 //! if they were started since the host booted.
 
+use crate::cgroup::removal;
 use crate::identity::{Identity, boot_id};
 use crate::lock::{self, NO_LINK};
 use crate::owned::{self, ForeignError};
@@ -257,7 +258,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     }
     for made in &made {
         if let Made::Cgroup(cgroup) = made
-            && crate::cgroup::remove(cgroup).map_err(failing("removing the cgroup", cgroup))?
+            && removal::remove(cgroup).map_err(failing("removing the cgroup", cgroup))?
         {
             told.push(format!("removed the cgroup {}", cgroup.display()));
         }

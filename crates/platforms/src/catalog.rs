@@ -1,92 +1,15 @@
 //! The list of platforms. A new one is a folder and an entry here.
 
+use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse, of_an_image};
+use crate::entry::PlatformEntry;
 use crate::lease::Lease;
 use crate::order::MachineRequest;
-use crate::platform::{OpenOrder, Platform, plain};
+use crate::platform::plain;
 use crate::qemu::accelerator::{self, KvmWish};
 use crate::{host, libvirt, native, oci, qemu, vsphere};
-use machines::machine::MachineError;
 use serde_json::{Map, Value};
-use settings::{Key, Problem};
+use settings::Problem;
 use std::path::Path;
-
-type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
-/// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
-/// answers.
-type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
-type Can = fn(&Map<String, Value>) -> Capabilities;
-pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;
-
-/// The parts that machines use of an image built on this host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ImageUse {
-    #[default]
-    None,
-    /// They run on the host's kernel.
-    Tree,
-    /// They boot the image's kernel.
-    TreeAndKernel,
-}
-
-/// Where the loaded data of a platform are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DataHome {
-    /// They are loaded natively and become a disk, which the cache keeps.
-    #[default]
-    Disk,
-    /// They are loaded in a machine of the platform, into a folder, which the cache keeps.
-    Folder,
-    /// They are loaded in a machine of the platform, into a folder on another host. It exists as long as the platform is open,
-    /// and its path has only a meaning there.
-    Elsewhere,
-}
-
-/// The database server of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ServerUse {
-    /// It is started in the machine, on bakeoff's own data.
-    #[default]
-    Started,
-    /// It already runs on the machine's host. Each trial loads its tables there, and drops them.
-    Running,
-    /// It already runs, wherever that is, with any data. The machine has nothing to do with it.
-    Anywhere,
-}
-
-/// The properties that decide the phases of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capabilities {
-    pub image: ImageUse,
-    pub data: DataHome,
-    /// It really does what it is asked to do: there are data to check and a host to watch.
-    pub executes: bool,
-    pub server: ServerUse,
-}
-
-impl Capabilities {
-    pub fn starts_server(self) -> bool {
-        self.server == ServerUse::Started
-    }
-}
-
-/// A platform.
-#[derive(Debug, Clone, Copy)]
-pub struct PlatformEntry {
-    pub kind: &'static str,
-    pub meaning: &'static str,
-    pub keys: &'static [Key],
-    /// With a contender's settings.
-    pub can: Can,
-    pub check: Check,
-    pub foreseen: Foreseen,
-    /// Once for each contender's settings in a run.
-    pub open: Open,
-}
-
-/// What a platform of this host with an image can do.
-pub const fn of_an_image(image: ImageUse) -> Capabilities {
-    Capabilities { image, data: DataHome::Disk, executes: true, server: ServerUse::Started }
-}
 
 pub const PLATFORMS: &[PlatformEntry] = &[
     PlatformEntry {
@@ -146,7 +69,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         },
         check: vsphere::settings::check,
         foreseen: |_, _| None,
-        open: vsphere::keeper::open,
+        open: vsphere::platform::open,
     },
 ];
 

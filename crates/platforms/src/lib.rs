@@ -5,8 +5,10 @@
 //! command line as data, pure), `machine.rs` (starting and stopping).
 
 mod affinity;
+pub mod capabilities;
 pub mod catalog;
 pub mod credentials;
+pub mod entry;
 pub mod external;
 pub mod host;
 pub mod huge_pages;

@@ -1,6 +1,6 @@
 //! Files that are never half written, and how they are synced to the disk: one by one, or a whole folder together.
 
-use crate::folder::{RecordError, failing};
+use crate::error::{RecordError, failing};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::panic::resume_unwind;

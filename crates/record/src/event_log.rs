@@ -1,8 +1,8 @@
 //! The append-only log of a run's events.
 
 use crate::bounds::{self, Lines};
+use crate::error::{RecordError, content, failing};
 use crate::event::{Event, Stamped};
-use crate::folder::{RecordError, content, failing};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -9,12 +9,12 @@ use crate::check::CheckResult;
 use crate::coherence;
 use crate::durability::Durability;
 use crate::durable;
+use crate::error::{RecordError, content, failing};
 use crate::event_log::EventLog;
 use crate::facts::Facts;
 use crate::interval_file::IntervalFile;
 use crate::lock;
 use crate::plan::Plan;
-use crate::text::visible;
 use crate::trial::TrialRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,32 +27,6 @@ use std::sync::Arc;
 const EARLIER: &str = "earlier";
 /// The folder for audits of durability, one file for each cell.
 const DURABILITY: &str = "durability";
-
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    #[error("{doing} {path}: {source}")]
-    Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("{path}: not what this version of bakeoff writes: {}", visible(&.source.to_string()))]
-    Format { path: PathBuf, source: serde_json::Error },
-    #[error("{path} has format {found}; this build reads formats up to {newest}")]
-    Newer { path: PathBuf, found: u32, newest: u32 },
-    /// The lock's holder wrote its process id into the file when it took the lock.
-    #[error("{path} is in use by another bakeoff")]
-    InUse { path: PathBuf, process: Option<u32>, lock: PathBuf },
-    #[error("{path}: {}", visible(.why))]
-    Content { path: PathBuf, why: String },
-}
-
-/// An error about the content of a file.
-pub(crate) fn content(path: &Path, why: impl Into<String>) -> RecordError {
-    RecordError::Content { path: path.to_owned(), why: why.into() }
-}
-
-/// Adds to an I/O error what was being done, and to which file.
-pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
-    let path = path.to_owned();
-    move |source| RecordError::Io { doing, path, source }
-}
 
 fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RecordError> {
     let mut text =

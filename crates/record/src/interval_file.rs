@@ -1,6 +1,6 @@
 //! `intervals.hlog` of a trial while it is written: second by second, under another name until it is complete.
 
-use crate::folder::{RecordError, failing};
+use crate::error::{RecordError, failing};
 use crate::hlog::{LogError, LogWriter};
 use crate::intervals::{Interval, KindInterval};
 use std::fs::{self, File};

@@ -2,7 +2,7 @@
 
 use crate::clock::ClockReading;
 use crate::facts::Facts;
-use crate::trial::Testimony;
+use crate::testimony::Testimony;
 use serde::{Deserialize, Serialize};
 
 /// A host that drove a part of the load, and its account of that.

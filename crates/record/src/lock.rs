@@ -3,7 +3,7 @@
 //! The kernel holds the lock, so it is free again whatever ends its holder. The file stays; only its lock has a meaning.
 //! Readers need no lock: a report can be made while a run goes on.
 
-use crate::folder::{RecordError, failing};
+use crate::error::{RecordError, failing};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! What a trial drives: one load phase after another, each with streams of transactions.
 
-use crate::trial::{KindTotals, Pacing};
+use crate::pacing::Pacing;
+use crate::totals::KindTotals;
 use serde::{Deserialize, Serialize};
 
 /// A part of the driving that begins on all machines at once, and has an end.

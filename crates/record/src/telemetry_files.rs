@@ -4,7 +4,8 @@
 //! field where a value could not be read. They are written first; a trial without `telemetry.json` was not finished.
 
 use crate::bounds::{self, Lines};
-use crate::folder::{RecordError, TrialFolder, content, failing, read_json_in_range};
+use crate::error::{RecordError, content, failing};
+use crate::folder::{TrialFolder, read_json_in_range};
 use crate::telemetry::{Sample, Series, Side};
 use std::fmt::Write;
 use std::io::BufRead;

@@ -1,5 +1,11 @@
 //! What one trial did and found (`trial.json`). It is written last: a trial folder is complete when this file is there.
 
+mod repeats;
+
+pub use crate::pacing::{ArrivalProcess, Pacing};
+pub use crate::testimony::{Spread, Stalls, Testimony};
+pub use crate::totals::KindTotals;
+
 use crate::clock::ClockReading;
 use crate::facts::{Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
 use crate::host_state::HostState;
@@ -282,48 +288,6 @@ pub struct Unended {
     pub window_share: f64,
 }
 
-/// What makes work due.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Pacing {
-    /// Clients that work back to back, each with a session of its own.
-    Clients { clients: u32 },
-    /// Clients that type before and think after each transaction; they share sessions.
-    Terminals { terminals: u32, sessions: u32 },
-    /// Work that arrives whether or not earlier work is done; it shares sessions.
-    Arrivals { per_second: f64, process: ArrivalProcess, sessions: u32 },
-}
-
-impl Pacing {
-    /// The number of emulated users.
-    pub fn clients(self) -> u32 {
-        match self {
-            Self::Clients { clients } => clients,
-            Self::Terminals { terminals, .. } => terminals,
-            Self::Arrivals { .. } => 0,
-        }
-    }
-
-    /// The number of sessions for the transactions that clients wait for.
-    pub fn sessions(self) -> u32 {
-        match self {
-            Self::Clients { clients } => clients,
-            Self::Terminals { sessions, .. } | Self::Arrivals { sessions, .. } => sessions,
-        }
-    }
-}
-
-/// How arrivals are spread over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ArrivalProcess {
-    /// Independent of each other, as from many users: times between them are exponential.
-    #[default]
-    Poisson,
-    /// Times between them are equal.
-    Uniform,
-}
-
 impl DriverFacts {
     /// Whether a phase was over when its streams had done their work, and not when its time was over.
     pub fn ends_with_its_work(&self) -> bool {
@@ -370,44 +334,9 @@ pub struct Metric {
     pub counted: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct KindTotals {
-    pub kind: String,
-    pub committed: u64,
-    /// Rolled back because the workload demands it, not because of a failure.
-    pub rolled_back: u64,
-    pub retries: u64,
-    /// Given up after the last allowed retry.
-    pub failed: u64,
-    /// Whether it is a step: a part of transactions that is timed by itself.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub step: bool,
-}
-
-impl KindTotals {
-    /// Adds another part of the same kind.
-    pub fn add(&mut self, other: &Self) {
-        self.committed += other.committed;
-        self.rolled_back += other.rolled_back;
-        self.retries += other.retries;
-        self.failed += other.failed;
-    }
-
-    /// One sum for each kind, in the order of first occurrence.
-    pub fn summed<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
-        let mut sums: Vec<Self> = Vec::new();
-        for part in parts {
-            match sums.iter_mut().find(|sum| sum.kind == part.kind) {
-                Some(sum) => sum.add(part),
-                None => sums.push(part.clone()),
-            }
-        }
-        sums
-    }
-
-    /// Transactions that ended as the workload demands: committed, or rolled back on purpose.
-    pub fn finished(&self) -> u64 {
-        self.committed + self.rolled_back
+impl Metric {
+    pub fn counts(&self, kind: &str) -> bool {
+        self.counted.iter().any(|counted| counted == kind)
     }
 }
 
@@ -421,55 +350,6 @@ pub struct Work {
     pub round_trips: u64,
     pub rows_returned: u64,
     pub rows_changed: u64,
-}
-
-/// What the measuring tool says about itself.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Testimony {
-    /// CPU time of the driver's threads in the measured window.
-    pub cpu_ns: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_ns_per_statement: Option<u64>,
-    /// Done − due, of all kinds of transaction together.
-    #[serde(default)]
-    pub response: Spread,
-    /// Done − sent, of all kinds together.
-    #[serde(default)]
-    pub service: Spread,
-    /// From due until a session was free. This is queueing, caused by too few sessions or a slow database.
-    #[serde(default)]
-    pub session_wait: Spread,
-    /// How late the driver started work that was due: median, 99th percentile and worst.
-    pub lateness_p50_us: u64,
-    pub lateness_p99_us: u64,
-    pub lateness_max_us: u64,
-    /// Share of the measured window in which the busiest shard worked.
-    pub busiest_shard: f64,
-    /// The largest share of the window in which a shard was ready to work but had no CPU.
-    #[serde(default)]
-    pub without_cpu: f64,
-    /// Share of the window in which each shard worked.
-    #[serde(default)]
-    pub busy: Vec<f64>,
-    /// Times in which the load engine itself stood still.
-    #[serde(default)]
-    pub stalls: Stalls,
-}
-
-/// How long the load engine stood still in the measured window: it was stopped, had no CPU, or was too busy. Only
-/// times that nothing but the engine itself explains are included, so a slow database is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Stalls {
-    pub total_ms: u64,
-    pub longest_ms: u64,
-}
-
-/// The distribution of a time, in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Spread {
-    pub p50_us: u64,
-    pub p99_us: u64,
-    pub max_us: u64,
 }
 
 /// Work that was due and waited for a session, if sessions are shared. A growing queue is a result: the database does

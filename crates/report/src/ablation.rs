@@ -1,7 +1,7 @@
 //! What single changes do, in a sentence.
 
-use crate::answer::{Answer, is_difference};
 use crate::format;
+use crate::sentence::Answer;
 use analysis::ablation::{Ablation, Effect};
 use analysis::compare::Comparison;
 use analysis::summary::Analysis;
@@ -39,7 +39,7 @@ pub fn compared<'a>(
 fn says(ablation: &Ablation, own: &[(&Effect, &Comparison)]) -> String {
     let found: Vec<String> = own
         .iter()
-        .filter(|(_, comparison)| is_difference(comparison.verdict))
+        .filter(|(_, comparison)| comparison.verdict.is_difference())
         .filter_map(|(effect, comparison)| {
             let ratio = comparison.throughput()?;
             Some(format!("{} {}", effect.change, format::effect_of(&ratio.estimate)))

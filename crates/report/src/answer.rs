@@ -1,6 +1,7 @@
 //! The answer to the study's question: one for each comparison. Before these comes what the worst-off of several
 //! machines gets, or what one machine does to the others.
 
+use crate::sentence::Answer;
 use crate::{ablation, consolidation, durability, format, neighbour};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
@@ -9,33 +10,6 @@ use analysis::estimate::Bounds;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
 use std::cmp::Reverse;
-
-/// The parts of an answer, in the order in which they are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Answer {
-    /// The point of the study it is about; empty if the study has only one.
-    pub place: String,
-    /// The change of throughput: `−15 %`, or the range in which it lies.
-    pub change: Option<String>,
-    pub says: String,
-    /// The confidence interval, in a sentence.
-    pub interval: String,
-    /// A qualification that must never be separated from the figure.
-    pub but: String,
-}
-
-impl Answer {
-    /// An answer in words only.
-    pub fn words(says: impl Into<String>) -> Self {
-        Self { says: says.into(), ..Self::default() }
-    }
-
-    pub fn sentence(&self) -> String {
-        let place = if self.place.is_empty() { String::new() } else { format!("At {}:", self.place) };
-        let parts = [&place, &self.says, &self.interval, &self.but];
-        parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
-    }
-}
 
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all(analysis).iter().map(Answer::sentence).collect()
@@ -142,11 +116,7 @@ fn change(comparison: &Comparison, ratio: &Contrast) -> String {
 
 /// What to say about a difference in an A/A study.
 fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
-    if analysis.aa && is_difference(comparison.verdict) { "But both are the same: a false alarm." } else { "" }
-}
-
-pub fn is_difference(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Slower | Verdict::Faster)
+    if analysis.aa && comparison.verdict.is_difference() { "But both are the same: a false alarm." } else { "" }
 }
 
 /// Why there is no verdict, if the data is wrong on either side.

@@ -1,7 +1,7 @@
 //! The parts of a report, before it becomes HTML or Markdown.
 
-use crate::answer::Answer;
 use crate::figures::Figure;
+use crate::sentence::Answer;
 use crate::table::{Table, id};
 use analysis::findings::{Severity, Stamp};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The verdict of a durability audit, in a sentence.
 
-use crate::answer::Answer;
 use crate::format;
+use crate::sentence::Answer;
 use analysis::durability::{Audited, Doubt, OfFault, Verdict};
 use analysis::summary::Analysis;
 use record::durability::Fault;

@@ -1,10 +1,10 @@
 //! `report.html`: one self-contained file. It works on a phone, on paper, in light and in dark mode. Our own script adds what
 //! only a screen can do: values under the pointer, hiding series, sorting and copying tables. Without it, nothing is missing.
 
-use crate::answer::Answer;
 use crate::document::{Block, Document, Mark, Stamped, Warning, anchor};
 use crate::figures::svg::escaped;
 use crate::figures::{self, Figure, PAGE, Panel};
+use crate::sentence::Answer;
 use crate::table::{Cell, Shown, Table, Tone};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -28,6 +28,7 @@ pub mod neighbour;
 pub mod precision;
 pub mod reasons;
 pub mod sections;
+pub mod sentence;
 pub mod table;
 pub mod terminal;
 pub mod trend;

@@ -1,8 +1,8 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are described in words; the drawings are in `report.html`.
 
-use crate::answer::Answer;
 use crate::document::{Block, Document, Mark, Stamped, Warning};
 use crate::figures::{Figure, svg};
+use crate::sentence::Answer;
 use crate::table::{Cell, Shown, Table, Tone};
 use record::text::visible_lines;
 use std::fmt::Write as _;

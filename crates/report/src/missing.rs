@@ -1,6 +1,6 @@
 //! Why a value or an interval is missing, in words that follow "because" or a colon.
 
-use analysis::consistency::host::HostFact;
+use analysis::findings::HostFact;
 use analysis::missing::{Missing, Part};
 use record::telemetry::Side;
 

@@ -1,9 +1,9 @@
 //! The short table at the end of a run.
 
-use crate::answer::Answer;
 use crate::document::{Mark, Warning};
 use crate::format::first_line;
 use crate::sections::{ablation, card, comparison, design, durability, trust};
+use crate::sentence::Answer;
 use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings};
 use analysis::findings::Finding;

@@ -1,11 +1,11 @@
 //! Two runs of a study side by side: as text for a terminal or a CI log, and as a document.
 
-use crate::answer::Answer;
 use crate::document::{Block, Document};
 use crate::findings;
 use crate::format::{self, Style};
 use crate::measures::{self, compare, named, style};
 use crate::missing;
+use crate::sentence::Answer;
 use crate::table::{Cell, Table, Tone, Value, columns, id};
 use crate::terminal::{table, warning_line, wrapped};
 use analysis::compare::Verdict;

@@ -1,7 +1,7 @@
 //! The kinds of engines, workloads and platforms that a study may name, and their keys.
 
 use crate::accept::FindingCode;
-use platforms::catalog::DataHome;
+use platforms::capabilities::DataHome;
 use platforms::order::MachineRequest;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
@@ -75,7 +75,7 @@ pub struct Catalogs {
 impl Catalogs {
     /// The catalogs of this build.
     pub fn standard() -> Self {
-        let engine = |entry: &engines::catalog::EngineEntry| Kind {
+        let engine = |entry: &engines::entry::EngineEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
@@ -91,7 +91,7 @@ impl Catalogs {
             own_phases: entry.own_phases,
             data: None,
         };
-        let platform = |entry: &platforms::catalog::PlatformEntry| Kind {
+        let platform = |entry: &platforms::entry::PlatformEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,

@@ -3,6 +3,7 @@
 use crate::ablation::Wrong;
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
+use crate::host::Host;
 use crate::keys::{
     ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, OFFERED, PACINGS, PEAK_WORD, SESSIONS_DEFAULT, load_keys,
 };
@@ -11,31 +12,13 @@ use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
 use crate::{data_size, disk, load_hosts};
-use platforms::catalog::DataHome;
-use platforms::huge_pages::HugePages;
+use platforms::capabilities::DataHome;
 use platforms::order::MachineRequest;
-use platforms::placement::Topology;
 use record::plan::{Cell, WorkloadNote};
 use record::settings::Settings;
 use record::settings::key::{KIND, ODD_WORKLOAD};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
-
-/// What the host has, so that problems such as too large a machine are found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
-    /// The CPUs that machines may use.
-    pub topology: Topology,
-    pub memory_bytes: u64,
-    /// Free huge pages, for machines that use them as memory.
-    pub huge_pages: HugePages,
-}
-
-impl Host {
-    pub fn cpus(&self) -> usize {
-        self.topology.cpus().len()
-    }
-}
 
 /// Decides every cell, and collects what a reader of the results must know about the workloads. Problems that only some
 /// contenders have name them.

@@ -1,7 +1,7 @@
 //! Checks of `machine.disk` that keys alone cannot make.
 
 use crate::catalogs::Kind;
-use platforms::catalog::DataHome;
+use platforms::capabilities::DataHome;
 use serde_json::{Map, Value};
 use settings::Problem;
 

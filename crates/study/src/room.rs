@@ -1,9 +1,9 @@
 //! What machines side by side need from the host, what they leave, and where they run.
 
-use crate::decide::Host;
+use crate::host::Host;
 use crate::kind_and_table;
 use crate::shape::machine;
-use platforms::catalog::DataHome;
+use platforms::capabilities::DataHome;
 use platforms::placement::{self, Place};
 use record::plan::Cell;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //!
 //! Each key was checked before; this checks combinations of keys. Paths start at the top of the study.
 
-use crate::decide::Host;
+use crate::host::Host;
 use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
 use crate::room::{counted, in_gib};
 use crate::shape::{Machine, Pinning, Storage};

@@ -1,5 +1,6 @@
 //! Turns TOML text into values with their lines. This file knows no keys.
 
+use crate::lines::Lines;
 use crate::problems::{Problem, below};
 use crate::syntax;
 use serde_json::{Map, Value};
@@ -52,25 +53,6 @@ pub fn read(text: &str) -> (Source, Vec<Problem>) {
     let mut reading = Reading { lines, problems: Vec::new() };
     let source = reading.source(table.get_ref());
     (source, reading.problems)
-}
-
-/// Starts of lines, to find the line of a byte.
-pub struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
-    }
-
-    pub fn at(&self, byte: usize) -> usize {
-        self.0.partition_point(|start| *start <= byte) + 1
-    }
-
-    /// Counted in characters from 1.
-    pub fn column(&self, text: &str, byte: usize) -> usize {
-        let before = self.0.iter().rev().find(|start| **start <= byte).copied().unwrap_or(0);
-        text.get(before..byte).map_or(1, |before| before.chars().count() + 1)
-    }
 }
 
 struct Reading {

@@ -1,7 +1,7 @@
 //! Reports mistakes in the TOML itself like all other problems: the place to the column, what is wrong, what was expected.
 
+use crate::lines::Lines;
 use crate::problems::Problem;
-use crate::source::Lines;
 use toml::de::Error;
 
 /// A quoted line longer than this helps nobody.

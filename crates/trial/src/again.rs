@@ -6,7 +6,8 @@
 
 use crate::conductor::RunOrder;
 use record::check::CheckResult;
-use record::folder::{RecordError, RunFolder};
+use record::error::RecordError;
+use record::folder::RunFolder;
 use record::other_load::{Disturbance, Disturbed};
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};

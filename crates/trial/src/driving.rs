@@ -18,7 +18,7 @@ use engines::server::{Counters, Endpoint, ServerReport};
 use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
 use machines::machine::Machine;
-use platforms::catalog::ServerUse;
+use platforms::capabilities::ServerUse;
 use record::intervals::Interval;
 use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;

@@ -2,12 +2,12 @@
 
 use crate::conversation::AskError;
 use crate::existing::Unfit;
-use driver::plan::DriveError;
+use driver::error::DriveError;
 use machines::limits;
 use machines::link::LinkError;
 use machines::machine::{MachineError, last_words};
-use platforms::catalog::ImageUse;
-use record::folder::RecordError;
+use platforms::capabilities::ImageUse;
+use record::error::RecordError;
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]

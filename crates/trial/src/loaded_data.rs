@@ -3,7 +3,7 @@
 use crate::preparation::PreparationError;
 use record::check::{CheckResult, Moment, Verdict};
 
-pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::protocol::TableChecksum) -> CheckResult {
+pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::loading::TableChecksum) -> CheckResult {
     let verdict = if sum.expected == sum.stored {
         Verdict::Holds { seen: Some(format!("{} rows, checksum {:016x}", sum.stored.rows, sum.stored.sum)) }
     } else {

@@ -6,7 +6,7 @@ use engines::server::Endpoint;
 use images::Image;
 use machines::machine::MachineError;
 use machines::scratch::MachineScratch;
-use platforms::catalog::PlatformEntry;
+use platforms::entry::PlatformEntry;
 use platforms::platform::{OpenOrder, Platform};
 use std::path::Path;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ use machines::limits;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::ScratchError;
 use origin::{folder_of, key, loading_shape, made_from};
-use platforms::catalog::{Capabilities, DataHome};
+use platforms::capabilities::{Capabilities, DataHome};
 use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use platforms::platform::{OpenOrder, Platform};

@@ -8,7 +8,7 @@ use crate::site::Site;
 use agent::protocol::Chosen;
 use images::ImageError;
 use images::data::DataError;
-use platforms::catalog::DataHome;
+use platforms::capabilities::DataHome;
 use record::plan::{Plan, PlannedTrial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use crate::conversation::AskError;
 use crate::error::AttemptError;
-use platforms::catalog::{Capabilities, ServerUse};
+use platforms::capabilities::{Capabilities, ServerUse};
 use record::phase::Phase;
 use study::{Load, Offered};
 

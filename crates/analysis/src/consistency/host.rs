@@ -3,7 +3,7 @@
 //! Blocks compensate for slow drift of a host. What is reported here is what no pairing compensates for: a setting that
 //! changed in between, and trials during which others used the host.
 
-use crate::findings::{Finding, InTrials, What};
+use crate::findings::{Finding, HostFact, InTrials, What};
 use record::host_state::{HostMemory, HostReading, HostState};
 use record::ladder::CpuUse;
 use record::looks::Reading;
@@ -52,20 +52,6 @@ pub struct ChangedFact {
     pub fact: HostFact,
     /// The values that were read, with the trials in whose window each was read.
     pub values: Vec<(String, Vec<u32>)>,
-}
-
-/// What is read of a host before and after each trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HostFact {
-    Governor,
-    Turbo,
-    Mitigations,
-    Frequency,
-    CpuTime,
-    ProcessTime,
-    Memory,
-    Stalls,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

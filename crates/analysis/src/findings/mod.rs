@@ -5,11 +5,12 @@
 //! run; those of two runs are in [`crate::two_runs`].
 
 mod gathered;
+mod host_fact;
 pub mod of_run;
 
 pub(crate) use gathered::Gathered;
 
-use crate::consistency::host::HostFact;
+pub use self::host_fact::HostFact;
 use crate::estimate::Estimate;
 use crate::missing::Missing;
 use record::facts::Fact;

@@ -8,7 +8,7 @@ use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::durability::{self, Audited};
 use crate::groups;
-use crate::hosts;
+use crate::hosts::blocks;
 use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
 use crate::validity;
@@ -221,7 +221,7 @@ fn noted_by_trials(run: &Run) -> Vec<Finding> {
 /// Trials on different hosts are not expected to be alike.
 fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
-        let hosts = hosts::of_blocks(&run.plan, cell.id);
+        let hosts = blocks::of_blocks(&run.plan, cell.id);
         let mut of_hosts: BTreeMap<Option<&&str>, Vec<f64>> = BTreeMap::new();
         for trial in validity::valid_trials(run, cell.id) {
             of_hosts.entry(hosts.get(&trial.record.block)).or_default().extend(throughput::figure(trial));

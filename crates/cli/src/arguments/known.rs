@@ -25,6 +25,11 @@ impl TypedValueParser for Known {
     }
 }
 
+/// The codes of findings.
+pub fn codes_known() -> Vec<&'static str> {
+    report::findings::explained::all().map(|(_, code)| code.name).collect()
+}
+
 pub fn workloads_known() -> Vec<&'static str> {
     workloads::catalog::WORKLOADS.iter().map(|entry| entry.kind).collect()
 }

@@ -28,11 +28,6 @@ pub fn explain(options: &ExplainOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Every code.
-pub fn names() -> Vec<&'static str> {
-    explained::all().map(|(_, code)| code.name).collect()
-}
-
 fn severity(code: &Code) -> &'static str {
     match code.severity {
         Severity::Serious => "warning",

@@ -1,7 +1,7 @@
 //! `bakeoff plan`: what would run, how long it takes, and every problem. Starts nothing.
 
 use crate::arguments::PlanOptions;
-use crate::commands::list::keys;
+use crate::catalog::keys;
 use crate::commands::pilot;
 use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{print, say, span, wrapped};

@@ -3,11 +3,11 @@
 use super::workload::{DELIVERY, Rehearsed};
 use super::world::{Answer, Call, RequestKind};
 use super::{Merged, Run, ShardRun, answers_after, plan};
-use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::deferral::{OVERDUE_AFTER, QUEUE_CAPACITY};
 use crate::plan::Control;
+use crate::slice::Slice;
 use engines::session::SessionError;
 use record::intervals::Span;
 use std::time::Duration;

@@ -3,9 +3,10 @@
 use super::workload::Rehearsed;
 use super::world::{Answer, Call, RequestKind};
 use super::{Run, answers_after, lost, paced, plan, retryable, since_start};
-use crate::arrivals::Slice;
 use crate::clock::Nanos;
-use crate::plan::{ArrivalProcess, Control, DriveError, Pacing};
+use crate::error::DriveError;
+use crate::plan::{ArrivalProcess, Control, Pacing};
+use crate::slice::Slice;
 use engines::session::SessionError;
 use std::cell::Cell;
 

@@ -3,7 +3,8 @@
 use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{paced, plan};
 use crate::counts::quantile;
-use crate::plan::{ArrivalProcess, Control, DriveError, DrivePlan, Driven, Pacing, Seen, Together};
+use crate::error::DriveError;
+use crate::plan::{ArrivalProcess, Control, DrivePlan, Driven, Pacing, Seen, Together};
 use crate::script::ScriptError;
 use crate::virtual_time::{Service, rehearse};
 use record::intervals::Span;

@@ -12,15 +12,16 @@ mod threads;
 mod times;
 mod workload;
 
-use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
+use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
+use crate::plan::{Control, DrivePlan, Driven, Pacing};
 use crate::recorder::Second;
 use crate::sessions::{self, SessionList};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
+use crate::slice::Slice;
 use crate::virtual_time::world::{self, Answer, Call, World};
 use crate::window::Window;
 use engines::session::SessionError;

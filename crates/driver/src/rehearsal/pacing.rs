@@ -4,12 +4,12 @@ use super::deferral::{but_no_more_sessions, deliveries_take};
 use super::workload::{Input, Rehearsed};
 use super::world::{Answer, Call};
 use super::{Run, ShardRun, answers_after, count_at_least, paced, since_start};
-use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::pacing::ARRIVALS_WAITING_MAX;
 use crate::plan::{ArrivalProcess, Control, Pacing};
 use crate::recorder::Second;
+use crate::slice::Slice;
 
 fn terminals(terminals: u32, sessions: u32) -> Pacing {
     Pacing::Terminals { terminals, sessions }

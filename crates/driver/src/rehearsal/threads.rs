@@ -3,7 +3,8 @@
 use super::workload::{FILLING, KINDS, Rehearsed};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
-use crate::plan::{Control, DriveError, DrivePlan, Pacing, Phase, Seen, Stream, Together, Until};
+use crate::error::DriveError;
+use crate::plan::{Control, DrivePlan, Pacing, Phase, Seen, Stream, Together, Until};
 use crate::script::ScriptError;
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};

@@ -3,10 +3,10 @@
 use super::workload::Rehearsed;
 use super::world::{Answer, Call};
 use super::{Run, answers_after, count_at_least, plan, since_start};
-use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, total};
 use crate::plan::Control;
+use crate::slice::Slice;
 use record::intervals::Span;
 use std::sync::Arc;
 

@@ -8,17 +8,18 @@ pub mod world;
 
 pub use service::Service;
 
-use crate::arrivals::Slice;
 use crate::clock::Clock;
 use crate::combine::in_turn;
 use crate::drive::{goes_on, on_grid};
+use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
+use crate::plan::{Control, DrivePlan, Driven, Seen};
 use crate::recorder::Second;
 use crate::script;
 use crate::sessions::{self, SessionList};
 use crate::shard::{self, Assignment, Surroundings};
 use crate::signals::{Published, Signals};
+use crate::slice::Slice;
 use crate::watch::{Watch, conclude};
 use crate::window::Window;
 use record::trial::Stalls;
@@ -43,7 +44,7 @@ pub fn rehearse<W: Workload>(
     let world = World::new(false, service.script(plan.seed));
     let signals = Signals::new(control, workload.actors().len());
     let (here, published) = (Slice { shard: 0, of: 1 }, Published::default());
-    let session_list = SessionList::of(workload, here.of_generator(plan.generator), plan);
+    let session_list = SessionList::of(workload, plan.generator.part_of(here), plan);
     let mut opened = sessions::open(&world, &world, &session_list, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {

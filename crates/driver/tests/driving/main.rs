@@ -12,7 +12,8 @@ mod scripts;
 
 use database::{Database, database_or_skip, one_warehouse, small_house, small_tables};
 use driver::drive_endpoint;
-use driver::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Phase, Seen};
+use driver::error::DriveError;
+use driver::plan::{Control, DrivePlan, Driven, Pacing, Phase, Seen};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
 

@@ -1,12 +1,12 @@
 //! Administration over a blocking connection: scripts, scans, and loading by LOAD DATA LOCAL without a file.
 
-use super::converse::{Heard, command, converse, prepare};
+use super::converse::{Heard, converse, prepare};
 use super::counters;
 use super::decode::{ColumnKind, row};
 use super::encode::put_rows;
 use super::handshake::{Purpose, open};
 use super::marks::MarkedPart;
-use super::packet::put;
+use super::packet::{command, put};
 use super::reply::Step;
 use super::wire::Wire;
 use crate::admin::{Admin, BATCH_ROWS, CountersOf, pairs};

@@ -3,22 +3,13 @@
 use super::decode::{ColumnKind, Refusal};
 use super::encode::PreparedStatement;
 use super::marks::MarkedPart;
-use super::packet::Reader;
+use super::packet::{Reader, command};
 use super::reply::{Reply, Step, session_error};
 use super::wire::Wire;
 use crate::limit::Limit;
 use crate::session::SessionError;
 use crate::wire::Malformed;
 use std::time::Instant;
-
-/// First bytes of requests.
-pub mod command {
-    pub const QUERY: u8 = 0x03;
-    pub const PREPARE: u8 = 0x16;
-    pub const EXECUTE: u8 = 0x17;
-    pub const CLOSE: u8 = 0x19;
-    pub const EXECUTE_ALL: u8 = 0xfa;
-}
 
 /// Passes sequence number and body of the next packet to `read`, and waits for the packet until `deadline`.
 pub fn next_body<T>(

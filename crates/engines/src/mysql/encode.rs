@@ -1,8 +1,7 @@
 //! Writes requests: a prepared statement with its values, and rows of a file that the server loads.
 
-use super::converse::command;
 use super::decode::ColumnKind;
-use super::packet::{put, put_number};
+use super::packet::{command, put, put_number};
 use crate::rows::TabbedRows;
 use crate::session::{Date, Param};
 use crate::wire::Malformed;

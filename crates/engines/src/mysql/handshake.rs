@@ -3,8 +3,8 @@
 use super::auth::{self, Applicant};
 use super::converse::next_body;
 use super::decode::Refusal;
-use super::packet::{Reader, put, put_number};
-use super::reply::{Features, session_error};
+use super::packet::{Features, Reader, put, put_number};
+use super::reply::session_error;
 use super::wire::{self, Wire};
 use crate::remote::Remote;
 use crate::secret::Secret;

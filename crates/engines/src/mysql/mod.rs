@@ -24,7 +24,7 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::catalog::EngineEntry;
+use crate::entry::EngineEntry;
 
 pub const KIND: &str = "mariadb";
 

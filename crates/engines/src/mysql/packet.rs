@@ -1,6 +1,5 @@
 //! Packets, the frames of the protocol: three bytes of length, one of sequence, and a body.
 
-use super::reply::Features;
 use crate::wire::{Framing, Malformed};
 use bytes::{BufMut, BytesMut};
 
@@ -8,6 +7,27 @@ const HEADER: usize = 4;
 
 /// A packet of this length continues in the next. Ours are never that long: the server's own limit is as low.
 const CONTINUED: usize = 0xff_ff_ff;
+
+/// Features agreed at login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Features {
+    /// Rows end with an OK packet. Otherwise columns and rows each end with an EOF packet.
+    pub no_eof: bool,
+    /// The columns of a prepared statement are sent again only if they have changed.
+    pub cached_columns: bool,
+    /// A prepared statement that changes rows can be executed with many rows of values in one request. The server tells only
+    /// how many rows all of them changed.
+    pub executes_all: bool,
+}
+
+/// First bytes of requests.
+pub mod command {
+    pub const QUERY: u8 = 0x03;
+    pub const PREPARE: u8 = 0x16;
+    pub const EXECUTE: u8 = 0x17;
+    pub const CLOSE: u8 = 0x19;
+    pub const EXECUTE_ALL: u8 = 0xfa;
+}
 
 /// One packet from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

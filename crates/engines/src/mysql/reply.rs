@@ -1,22 +1,10 @@
 //! The answer to one request, packet by packet: the meaning of each, however the caller waits.
 
 use super::decode::{OkPacket, Refusal};
-use super::packet::{Packet, Reader};
+use super::packet::{Features, Packet, Reader};
 use crate::session::SessionError;
 use crate::wire::Malformed;
 use std::io;
-
-/// Features agreed at login.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Features {
-    /// Rows end with an OK packet. Otherwise columns and rows each end with an EOF packet.
-    pub no_eof: bool,
-    /// The columns of a prepared statement are sent again only if they have changed.
-    pub cached_columns: bool,
-    /// A prepared statement that changes rows can be executed with many rows of values in one request. The server tells only
-    /// how many rows all of them changed.
-    pub executes_all: bool,
-}
 
 /// The content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

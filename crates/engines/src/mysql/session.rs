@@ -4,16 +4,16 @@
 //! Transactions begin and end with a text each, because the protocol has nothing else for that. A statement that was
 //! not prepared is also a text, and all values of its answer are texts.
 
-use super::converse::{command, prepare};
+use super::converse::prepare;
 use super::decode::{ColumnKind, row, text_row};
 use super::encode::{PreparedStatement, limit_of_statements};
 use super::handshake::{Purpose, open};
 use super::lists::{ListForm, Listed};
 use super::marks::{parameters, parts};
-use super::packet::Packets;
+use super::packet::{Packets, command};
 use super::reply::{Reply, Step};
 use super::wire::Wire;
-use crate::batch::{Batch, Sending, one_by_one};
+use crate::batch::{Batch, Sending};
 use crate::exchange::{Exchange, exchange};
 use crate::limit::Limit;
 use crate::remote::Remote;
@@ -474,7 +474,7 @@ impl Session for MysqlSession {
 
     async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
         if batch.sending() == Sending::OneByOne {
-            return one_by_one(self, batch).await;
+            return crate::session::one_by_one(self, batch).await;
         }
         self.write(batch)?;
         if self.wanted > 0 {

@@ -1,6 +1,5 @@
 //! PostgreSQL's counters, under their own names and in the words that all engines share.
 
-use super::admin::PostgresAdmin;
 use crate::admin::{Admin, CountersOf, counted};
 use crate::limit::Limit;
 use crate::server::Counters;
@@ -28,7 +27,7 @@ const NEWER: [(&str, &str); 2] = [
     ),
 ];
 
-pub(super) fn read(admin: &mut PostgresAdmin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+pub(super) fn read(admin: &mut dyn Admin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
     let begun = Instant::now();
     let mut counters = counted(admin, include_str!("sql/counters_of_database.sql"), limit)?;
     if of == CountersOf::Database {

@@ -16,7 +16,7 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::catalog::EngineEntry;
+use crate::entry::EngineEntry;
 use rustix::process::Signal;
 
 pub const KIND: &str = "postgres";

@@ -6,7 +6,7 @@ use super::encode::{ParameterKind, PreparedStatement, execute_text};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
-use crate::batch::{Batch, Sending, one_by_one};
+use crate::batch::{Batch, Sending};
 use crate::exchange::{Exchange, exchange};
 use crate::limit::Limit;
 use crate::remote::Remote;
@@ -303,7 +303,7 @@ impl Session for PostgresSession {
 
     async fn run(&mut self, batch: &mut Batch) -> Result<(), SessionError> {
         if batch.sending() == Sending::OneByOne {
-            return one_by_one(self, batch).await;
+            return crate::session::one_by_one(self, batch).await;
         }
         self.write(batch)?;
         if self.asked.is_empty() {

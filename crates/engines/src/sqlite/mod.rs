@@ -11,7 +11,7 @@ pub mod session;
 pub mod settings;
 mod timer;
 
-use crate::catalog::EngineEntry;
+use crate::entry::EngineEntry;
 
 pub const KIND: &str = "sqlite";
 

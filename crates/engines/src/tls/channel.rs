@@ -1,7 +1,7 @@
 //! One encrypted connection: plain bytes on our side, records on the socket's. Once open, it never waits.
 
 use super::{Encryption, Insecure};
-use crate::session::SessionError;
+use crate::error::SessionError;
 use crate::stream::Socket;
 use rustix::event::PollFlags;
 use rustls::pki_types::CertificateDer;

@@ -9,8 +9,8 @@ mod channel;
 pub use binding::end_point;
 pub use channel::Channel;
 
+use crate::error::SessionError;
 use crate::remote::{Identity, Remote, TlsMode};
-use crate::session::SessionError;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::ring;

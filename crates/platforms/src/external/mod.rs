@@ -5,7 +5,8 @@
 
 pub mod machine;
 
-use crate::catalog::{Capabilities, DataHome, ImageUse, Open, PlatformEntry, ServerUse};
+use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
+use crate::entry::{Open, PlatformEntry};
 
 const CAN: Capabilities =
     Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Anywhere };

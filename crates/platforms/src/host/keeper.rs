@@ -1,7 +1,7 @@
-//! The keeper on the other host, from this side: its connection, and the platform that it is.
+//! The keeper on the other host, from this side, and the platform that it is.
 
-use super::command::{self, CUT_SHORT_STATUS, MARKER, NO_FOLDER_STATUS, OTHER_SYSTEM_STATUS, SSH_STATUS};
-use super::lines::{self, Far, Line, Lines};
+use super::command;
+use super::connection::{Connection, PROMPT_LIMIT, Way, failing};
 use super::machine;
 use super::settings::{self, HostSettings, ServerSource};
 use super::there::{Ask, LEASES, Ready, RunOrder, TREE, Told};
@@ -9,164 +9,25 @@ use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::{OpenOrder, Platform};
 use images::data::{DataDisk, DataError};
-use machines::frame::{Greeting, PROTOCOL, read_frame, write_frame};
+use machines::frame::{Greeting, PROTOCOL};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
-use machines::printed::Printed;
 use machines::process::{Launch, Process};
-use machines::ready::Until;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
+use std::io::{self, ErrorKind};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bringing the binary and the tree over a slow line.
 const BRING_LIMIT: Duration = Duration::from_hours(1);
 /// Copying a database of hundreds of gigabytes.
 const COPY_LIMIT: Duration = Duration::from_hours(4);
-/// An answer that needs no work.
-const PROMPT_LIMIT: Duration = Duration::from_mins(1);
 /// Removing everything of a run.
 const CLOSE_LIMIT: Duration = Duration::from_mins(5);
-/// More than any profile prints.
-const LONGEST_PROFILE: usize = 64 << 10;
-
-/// A connection whose other end has said that it begins.
-pub(super) struct Connection {
-    pub far: Box<dyn Far>,
-    /// `None` once we have hung up.
-    pub stdin: Option<PipeWriter>,
-    pub stdout: PipeReader,
-    pub stderr: Printed,
-    pub command_line: Vec<String>,
-}
-
-/// A program of ours on the other host, and how it is reached.
-#[derive(Debug, Clone)]
-pub(super) struct Way {
-    pub settings: HostSettings,
-    /// Where processes of this host are written down.
-    pub scratch: PathBuf,
-    /// `None` for ssh.
-    pub lines: Option<Arc<dyn Lines>>,
-}
-
-impl Way {
-    /// Runs a script there, which takes this file on its standard input. `launched` is called when ssh runs.
-    pub fn connect(
-        &self,
-        script: &str,
-        input: Option<&File>,
-        launched: Launched<'_>,
-        limit: Duration,
-    ) -> Result<Connection, MachineError> {
-        let deadline = Instant::now() + limit;
-        let (stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
-        let line = match &self.lines {
-            Some(lines) => lines.run(self.settings.name(), script, printing).map_err(|error| {
-                let why = format!("the host {} is not reached: {error}", self.settings.name());
-                MachineError::Unavailable { why }
-            })?,
-            None => {
-                lines::over_ssh(&self.settings, script, printing, &self.scratch).map_err(failing("starting ssh"))?
-            }
-        };
-        launched();
-        let Line { input: mut stdin, output: stdout, far, command_line } = line;
-        // If the other end does not take it all, the reason follows.
-        let _ = input.map_or(Ok(0), |mut file| io::copy(&mut file, &mut stdin));
-        let mut connection = Connection { far, stdin: Some(stdin), stdout, stderr, command_line };
-        match connection.until_marker(deadline) {
-            Ok(()) => Ok(connection),
-            Err(error) => Err(connection.explained(&self.settings, &error, limit)),
-        }
-    }
-}
-
-impl Connection {
-    /// Reads what the user's profile prints, up to the marker.
-    fn until_marker(&mut self, deadline: Instant) -> io::Result<()> {
-        let mut line = Vec::new();
-        let mut read = Until { read: &mut self.stdout, deadline };
-        for _ in 0..LONGEST_PROFILE {
-            let mut byte = [0];
-            if read.read(&mut byte)? == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-            match byte[0] {
-                b'\n' if line.ends_with(MARKER.as_bytes()) => return Ok(()),
-                b'\n' => line.clear(),
-                byte => line.push(byte),
-            }
-        }
-        Err(io::Error::new(ErrorKind::InvalidData, "its shell prints without end"))
-    }
-
-    pub fn write(&mut self, message: &impl Serialize) -> io::Result<()> {
-        let stdin = self.stdin.as_mut().ok_or(ErrorKind::NotConnected)?;
-        write_frame(stdin, message)
-    }
-
-    /// Closes its input, and waits until the other end has ended.
-    pub fn hang_up(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
-        self.stdin = None;
-        self.far.wait(limit)
-    }
-
-    /// What it goes over: the first word of its command line.
-    fn program(&self) -> &str {
-        self.command_line.first().map_or("ssh", String::as_str)
-    }
-
-    pub fn read<T: DeserializeOwned>(&mut self, limit: Duration) -> io::Result<T> {
-        let mut read = Until { read: &mut self.stdout, deadline: Instant::now() + limit };
-        read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof.into())
-    }
-
-    /// Why the connection is of no use, in the words of what reaches the host or of the commands there.
-    pub fn explained(&mut self, settings: &HostSettings, error: &io::Error, limit: Duration) -> MachineError {
-        let host = settings.name();
-        if error.kind() == ErrorKind::TimedOut {
-            let (what, console) = (format!("the host {host}"), self.stderr.text());
-            return MachineError::Silent { what, limit_s: limit.as_secs(), console };
-        }
-        let status = self.far.wait(PROMPT_LIMIT).ok().flatten();
-        let printed = self.stderr.to_the_end();
-        let last = printed.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing").trim();
-        let why = match status.and_then(|status| status.code()) {
-            Some(SSH_STATUS) => format!("{} does not reach the host {host}: {}", self.program(), told_by_ssh(&printed)),
-            Some(OTHER_SYSTEM_STATUS) => {
-                format!("the host {host} runs {last}, and this bakeoff is for Linux x86_64")
-            }
-            Some(NO_FOLDER_STATUS) => {
-                format!("there is no usable folder {} on the host {host}: {last}", settings.folder)
-            }
-            Some(CUT_SHORT_STATUS) => format!("the host {host} got only a part of bakeoff's binary: {last}"),
-            _ => {
-                let status = status.map_or_else(|| error.to_string(), |status| status.to_string());
-                let what = format!("what was started on the host {host}");
-                return MachineError::Ended { what, status, console: printed };
-            }
-        };
-        MachineError::Unavailable { why }
-    }
-}
-
-/// The line of ssh that says most: after a changed host key, the last one only says that verification failed.
-fn told_by_ssh(printed: &str) -> String {
-    let is_told = |line: &&str| !line.trim().is_empty() && !line.starts_with("@@@");
-    let last = printed.lines().rfind(is_told).unwrap_or("it printed nothing").trim();
-    if printed.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        return format!("its key is not the one that is known for this host ({last})");
-    }
-    last.to_owned()
-}
 
 /// A host as a platform.
 pub struct HostPlatform {
@@ -368,8 +229,4 @@ impl Platform for Shared {
         let ask = Ask::CopyWithin { data: data.to_owned(), folders: folders.to_vec() };
         self.0.ask_for(&ask, "copy the data on the other host in", data, COPY_LIMIT)
     }
-}
-
-pub(super) fn failing(doing: &'static str) -> impl FnOnce(io::Error) -> MachineError {
-    move |source| MachineError::Io { doing: doing.to_owned(), source }
 }

@@ -1,7 +1,7 @@
 //! A machine on the other host, from this side.
 
 use super::command;
-use super::keeper::{Connection, Way, failing};
+use super::connection::{Connection, Way, failing};
 use super::lines::Far;
 use super::there::{Begun, Ready, RunOrder};
 use crate::order::Launched;

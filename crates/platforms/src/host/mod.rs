@@ -5,6 +5,7 @@
 //! another copy starts and whose agent's frames it passes on.
 
 pub mod command;
+mod connection;
 pub mod keeper;
 pub mod lines;
 mod machine;

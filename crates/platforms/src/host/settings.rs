@@ -1,6 +1,6 @@
 //! The keys of a machine that already runs. Pure.
 
-use crate::catalog::{Capabilities, DataHome, ImageUse, ServerUse};
+use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use crate::order::MachineRequest;
 use serde::Deserialize;
 use serde_json::{Map, Value};

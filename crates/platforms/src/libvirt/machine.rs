@@ -18,8 +18,8 @@ use crate::qemu::machine::{
     boot_limit, can_be_reached, data_disk, failing, guest_kernel, initramfs, parts_of_host, probe, unavailable,
 };
 use crate::qemu::monitor::Monitor as _;
+use crate::qemu::monitor::QmpError;
 use crate::qemu::placed::{self, Binding, Pinning};
-use crate::qemu::qmp::QmpError;
 use crate::qemu::settings::{Network, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
 use machines::adopted::Adopted;

@@ -12,7 +12,7 @@ use super::rpc::procedures::{Domain, Statistics, Uuid};
 use super::uri::Uri;
 use crate::qemu::machine::{failing, unavailable};
 use crate::qemu::monitor::Monitor;
-use crate::qemu::qmp::QmpError;
+use crate::qemu::monitor::QmpError;
 use machines::identity::Identity;
 use machines::machine::MachineError;
 use machines::printed::Printed;

@@ -1,7 +1,6 @@
 //! One attempt to start a native machine, and the reason if it does not come up.
 
 use super::command::{CommandOrder, Confinement, command_line};
-use super::machine::what;
 use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::order::{Launched, MachineOrder};
@@ -52,6 +51,10 @@ fn explain(
         (Confinement::Bubblewrap, Some(why)) => Ok(LaunchOutcome::NotConfined(why)),
         _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
     }
+}
+
+pub(super) fn what(name: &str) -> String {
+    format!("the native machine {name}")
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! From an order to a running native machine, and the actual value of each requested property.
 
 use super::command::{CommandOrder, Confinement, command_line};
-use super::launch::{LaunchOutcome, launch};
+use super::launch::{LaunchOutcome, launch, what};
 use crate::on_host::data::Data;
+use crate::on_host::error::io_error;
 use crate::on_host::launch::Started;
 use crate::on_host::limits::{self, Limits};
-use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has, io_error};
+use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::can_contain;
 use machines::boot::WRITABLE_FOLDERS;
@@ -93,8 +94,4 @@ fn start_as_allowed(
             }
         }
     }
-}
-
-pub(super) fn what(name: &str) -> String {
-    format!("the native machine {name}")
 }

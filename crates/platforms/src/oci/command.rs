@@ -1,7 +1,6 @@
 //! The command line of a container, as data. Pure.
 
 use super::bundle;
-use super::runtime::Family;
 use super::settings::{FileAccess, Network};
 use crate::on_host::data::{Data, text};
 use crate::rights::Namespaces;
@@ -30,6 +29,16 @@ pub struct CommandOrder {
     pub config: String,
     /// The container's name. gVisor makes a socket of it that all of the host sees.
     pub name: String,
+}
+
+/// Runtimes that take the same options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    Runc,
+    Crun,
+    Gvisor,
+    /// It must take the options of runc, and do without control groups of its own.
+    Other,
 }
 
 /// What gVisor is told.
@@ -89,7 +98,7 @@ fn runtime_words(order: &CommandOrder) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{CLOSED, CommandOrder, Gvisor, command_line};
-    use crate::oci::runtime::Family;
+    use crate::oci::command::Family;
     use crate::oci::settings::{FileAccess, Network};
     use crate::on_host::data::{Data, ENTER};
     use crate::rights::Namespaces;

@@ -1,14 +1,15 @@
 //! From an order to a running container, and the actual value of each requested property.
 
 use super::bundle::{self, BundleOrder};
-use super::command::{CommandOrder, Gvisor, command_line};
-use super::runtime::{Family, Runtime};
+use super::command::{CommandOrder, Family, Gvisor, command_line};
+use super::runtime::Runtime;
 use super::settings::{KEYS, Network, OciSettings};
 use crate::lease::{Lease, LeaseOrder};
 use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
+use crate::on_host::error::{io_error, unavailable};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::on_host::limits::{self, Limits};
-use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has, io_error, unavailable};
+use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::Platform;
 use crate::rights::Namespaces;

@@ -1,8 +1,8 @@
 //! Which runtime a program is, found out by asking it.
 
-use super::command::Gvisor;
+use super::command::{Family, Gvisor};
 use super::settings::{GvisorSettings, PACKAGED, WantedPlatform};
-use crate::on_host::machine::unavailable;
+use crate::on_host::error::unavailable;
 use machines::machine::MachineError;
 use machines::process::{Launch, ProcessError};
 use std::fs;
@@ -16,16 +16,6 @@ const VERSION_LIMIT: Duration = Duration::from_secs(10);
 const FIND: &str = r#"PATH=$PATH:/usr/sbin:/sbin command -v -- "$0""#;
 /// Options of gVisor that a machine needs. It is too old without them.
 const NEEDED: [&str; 3] = ["ignore-cgroups", "overlay2", "file-access-mounts"];
-
-/// Runtimes that take the same options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    Runc,
-    Crun,
-    Gvisor,
-    /// It must take the options of runc, and do without control groups of its own.
-    Other,
-}
 
 /// A runtime that said who it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

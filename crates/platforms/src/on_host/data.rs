@@ -1,6 +1,6 @@
 //! The data of a machine on the host's kernel: a folder of the host, or a disk that only this machine has mounted.
 
-use super::machine::{io_error, unavailable};
+use super::error::{io_error, unavailable};
 use crate::order::MachineOrder;
 use images::data::DataDisk;
 use machines::boot::{DATA_MOUNT_WORDS, DataTuning};

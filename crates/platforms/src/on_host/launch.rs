@@ -1,6 +1,6 @@
 //! One attempt to start a machine on the host's kernel.
 
-use super::machine::io_error;
+use super::error::io_error;
 use crate::order::{Launched, MachineOrder};
 use machines::boot::{AGENT_FILE, DATA_FOLDER, LOG_FOLDER};
 use machines::link::{AgentLink, LinkError};

@@ -1,6 +1,7 @@
 //! A running machine on the host's kernel, which is a family of processes.
 
 use super::data::release;
+use super::error::io_error;
 use super::launch::Started;
 use crate::affinity;
 use crate::order::MachineOrder;
@@ -167,13 +168,4 @@ impl Machine for HostMachine {
 /// Whether a tree has a folder that a machine sees under this path.
 pub(crate) fn has(tree: &Path, folder: &str) -> bool {
     tree.join(folder.trim_start_matches('/')).is_dir()
-}
-
-pub(crate) fn unavailable(why: String) -> MachineError {
-    MachineError::Unavailable { why }
-}
-
-pub(crate) fn io_error(doing: &str) -> impl FnOnce(io::Error) -> MachineError + use<> {
-    let doing = doing.to_owned();
-    move |source| MachineError::Io { doing, source }
 }

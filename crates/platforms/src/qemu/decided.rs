@@ -2,7 +2,7 @@
 
 use super::command::{Accelerator, Disk};
 use super::monitor::Monitor;
-use super::qmp::QmpError;
+use super::monitor::QmpError;
 use super::settings::{Cache, DiskSettings};
 use machines::machine::Decided;
 use serde_json::{Value, json};

@@ -1,11 +1,25 @@
 //! A way to ask QEMU: its own connection, or that of a program that has started it.
 
-use super::qmp::QmpError;
 use serde_json::{Value, json};
+use std::io;
 use std::time::Duration;
 
 /// QEMU answers even while it emulates a busy guest; if it takes longer, it hangs.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, thiserror::Error)]
+pub enum QmpError {
+    #[error("QEMU did not answer {asked} within {limit:?}")]
+    TooSlow { asked: String, limit: Duration },
+    #[error("QEMU closed its control connection")]
+    Closed,
+    #[error("the control connection to QEMU broke: {0}")]
+    Broken(#[from] io::Error),
+    #[error("QEMU said something unexpected: {0}")]
+    Unexpected(String),
+    #[error("QEMU refused {asked}: {why}")]
+    Refused { asked: String, why: String },
+}
 
 /// The thread that runs a vCPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

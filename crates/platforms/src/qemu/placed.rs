@@ -2,7 +2,7 @@
 
 use super::isolation;
 use super::monitor::Monitor;
-use super::qmp::QmpError;
+use super::monitor::QmpError;
 use crate::affinity;
 use crate::order::UNBOUND_MEMORY;
 use crate::placement::{NodeShare, Place};

@@ -1,6 +1,6 @@
 //! QEMU's own protocol (QMP): one JSON object per line, over an open socket. Only the part that is used here.
 
-use super::monitor::{ANSWER_LIMIT, Monitor};
+use super::monitor::{ANSWER_LIMIT, Monitor, QmpError};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -11,20 +11,6 @@ use std::time::{Duration, Instant};
 const KEPT_EVENTS: usize = 64;
 /// No answer to the commands used here comes near this size.
 const LONGEST_LINE: usize = 4 << 20;
-
-#[derive(Debug, thiserror::Error)]
-pub enum QmpError {
-    #[error("QEMU did not answer {asked} within {limit:?}")]
-    TooSlow { asked: String, limit: Duration },
-    #[error("QEMU closed its control connection")]
-    Closed,
-    #[error("the control connection to QEMU broke: {0}")]
-    Broken(#[from] io::Error),
-    #[error("QEMU said something unexpected: {0}")]
-    Unexpected(String),
-    #[error("QEMU refused {asked}: {why}")]
-    Refused { asked: String, why: String },
-}
 
 pub struct Qmp {
     stream: UnixStream,

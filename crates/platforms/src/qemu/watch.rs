@@ -7,7 +7,7 @@
 use super::command::Disk;
 use super::isolation;
 use super::monitor::Monitor;
-use super::qmp::QmpError;
+use super::monitor::QmpError;
 use machines::machine::Watched;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

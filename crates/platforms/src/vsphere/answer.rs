@@ -1,6 +1,7 @@
 //! The text of an answer as a tree, or the fault that it reports. Pure; sizes are bounded.
 
 use super::fault::Fault;
+use super::node::{Node, shown};
 use super::request::Reference;
 use std::collections::BTreeMap;
 
@@ -8,67 +9,6 @@ use std::collections::BTreeMap;
 const MOST_NODES: u32 = 2_000_000;
 /// Answers are nested a dozen deep.
 const DEEPEST: usize = 64;
-/// How many characters of a foreign text an error shows.
-const SHOWN: usize = 200;
-
-/// An element.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Node {
-    pub name: String,
-    /// Its type, where the definition allows several.
-    pub kind: Option<String>,
-    /// The type of the object that it refers to.
-    pub refers_to: Option<String>,
-    pub text: String,
-    pub children: Vec<Node>,
-}
-
-impl Node {
-    pub fn child(&self, name: &str) -> Option<&Self> {
-        self.children.iter().find(|child| child.name == name)
-    }
-
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
-        self.children.iter().filter(move |child| child.name == name)
-    }
-
-    /// Follows names separated by dots.
-    pub fn at(&self, path: &str) -> Option<&Self> {
-        path.split('.').try_fold(self, |node, name| node.child(name))
-    }
-
-    pub fn text_at(&self, path: &str) -> Option<&str> {
-        self.at(path).map(|node| node.text.as_str())
-    }
-
-    pub fn number_at<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
-        self.text_at(path)?.parse().ok()
-    }
-
-    pub fn is_true_at(&self, path: &str) -> bool {
-        matches!(self.text_at(path), Some("true" | "1"))
-    }
-
-    pub fn is_kind(&self, kind: &str) -> bool {
-        self.kind.as_deref() == Some(kind)
-    }
-
-    /// The object that it refers to.
-    pub fn reference(&self) -> Option<Reference> {
-        let kind =
-            self.refers_to.as_deref().or(self.kind.as_deref()).filter(|kind| *kind != "ManagedObjectReference")?;
-        (!self.text.is_empty()).then(|| Reference::new(kind, &self.text))
-    }
-
-    pub fn reference_at(&self, path: &str) -> Option<Reference> {
-        self.at(path)?.reference()
-    }
-
-    /// The objects of a list of references.
-    pub fn references(&self) -> Vec<Reference> {
-        self.children.iter().filter_map(Self::reference).collect()
-    }
-}
 
 /// Why a text is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,10 +80,6 @@ fn converted(element: roxmltree::Node<'_, '_>) -> Node {
     }
 }
 
-pub fn shown(text: &str) -> String {
-    text.chars().take(SHOWN).collect()
-}
-
 /// An object with those of its properties that were asked for and that it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
@@ -188,6 +124,7 @@ pub fn objects(answer: &Node) -> (Vec<Object>, Option<String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::node::SHOWN;
     use super::*;
 
     fn envelope(body: &str) -> String {

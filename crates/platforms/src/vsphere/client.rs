@@ -1,9 +1,10 @@
 //! A session with the server: calls, lists of objects, and tasks, each with a limit.
 
-use super::answer::{self, AnswerError, Node, Object};
+use super::answer::{self, AnswerError, Object};
 use super::calls;
 use super::fault::Fault;
 use super::http::{Http, HttpError};
+use super::node::Node;
 use super::request::{Call, Reference};
 use machines::machine::MachineError;
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! The server knows its counters by numbers that differ from server to server, so they are looked up by their names.
 
-use super::answer::Node;
+use super::node::Node;
 use humantime::parse_rfc3339;
 use std::collections::BTreeMap;
 use std::time::SystemTime;

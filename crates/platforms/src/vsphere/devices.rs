@@ -1,6 +1,7 @@
 //! The devices of a machine, as the server describes them, and how to ask for others. Pure.
 
-use super::answer::{Node, Object};
+use super::answer::Object;
+use super::node::Node;
 use super::request::{Reference, Xml};
 use super::settings::{Adapter, DiskMode, Nic, Provisioning};
 

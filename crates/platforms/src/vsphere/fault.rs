@@ -1,6 +1,6 @@
 //! Faults that the server reports, in plain words. Pure.
 
-use super::answer::{Node, shown};
+use super::node::{Node, shown};
 use std::fmt;
 
 /// Why the server did not do something.

@@ -1,8 +1,9 @@
 //! Finds what the settings name in the server's inventory. A name that is not there is told with the nearest one that is.
 
-use super::answer::{Node, Object};
+use super::answer::Object;
 use super::client::{Client, VsphereError};
 use super::devices::{self, Network};
+use super::node::Node;
 use super::request::Reference;
 use super::settings::VsphereSettings;
 

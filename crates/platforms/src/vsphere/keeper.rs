@@ -3,30 +3,26 @@
 //! A machine exists as long as its data: the one that data are loaded in as long as the platform, a copy as long as its lease. To
 //! start a machine is to power it on.
 
-use super::answer::Node;
 use super::calls::{self, Clone, CopiedDisk};
 use super::client::{Client, VsphereError};
 use super::devices;
 use super::inventory::{self, Inventory};
 use super::leftovers;
 use super::login;
-use super::machine;
+use super::node::Node;
 use super::owner::Owner;
 use super::request::Reference;
-use super::settings::{self, CloneKind, Provisioning, VsphereSettings};
+use super::settings::{CloneKind, Provisioning, VsphereSettings};
 use super::spec::Wanted;
-use crate::lease::{Lease, LeaseOrder};
-use crate::order::{Launched, MachineOrder};
-use crate::platform::{OpenOrder, Platform};
-use images::data::{DataDisk, DataError};
-use machines::machine::{Decided, Machine, MachineError};
+use crate::order::MachineOrder;
+use crate::platform::OpenOrder;
+use machines::machine::{Decided, MachineError};
 use machines::token::Token;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Copying a database of hundreds of gigabytes.
@@ -39,7 +35,7 @@ const RESERVE_BYTES: u64 = 2 << 30;
 /// The snapshot of the loaded machine that linked clones hang on.
 const BASE: &str = "loaded";
 /// Below it is the data of the leases; all other paths are data that are loaded.
-const LEASES: &str = "leases";
+pub(super) const LEASES: &str = "leases";
 
 /// Folders of one process are told apart by number.
 static FOLDERS: AtomicU32 = AtomicU32::new(1);
@@ -67,47 +63,40 @@ pub(super) struct Keeper {
     folder: Reference,
     made: Mutex<BTreeMap<PathBuf, Made>>,
     number: AtomicU32,
-    notes: Vec<String>,
+    pub notes: Vec<String>,
     /// When the datastore was last asked for its room.
     asked: Mutex<Option<Instant>>,
 }
 
-/// Shared with machines and leases, which need the session for their end.
-struct Shared(Arc<Keeper>);
-
-pub fn open(table: &Map<String, Value>, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
-    let settings = settings::read(table).map_err(|problems| {
-        let why = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        MachineError::Unavailable { why }
-    })?;
-    let client = login::log_in(&settings, order.credentials).map_err(|error| error.unavailable())?;
-    let inventory = inventory::find(&client, &settings).map_err(|error| error.unavailable())?;
-    let us = Owner::of_us()
-        .map_err(|source| MachineError::Io { doing: "finding out which process this is".to_owned(), source })?;
-    let notes = leftovers::sweep(&client, &inventory.folder, &us).map_err(|error| error.unavailable())?;
-    let name = us.folder_name(FOLDERS.fetch_add(1, Ordering::Relaxed));
-    leftovers::record(order.scratch, client.server(), &name).map_err(|error| MachineError::Io {
-        doing: "writing down what is made on the server".to_owned(),
-        source: io::Error::other(error),
-    })?;
-    let folder = client
-        .call(&calls::create_folder(&inventory.folder, &name))
-        .and_then(|answer| client.returned(&answer, "CreateFolder"))
-        .map_err(|error| error.unavailable())?;
-    Ok(Box::new(Shared(Arc::new(Keeper {
-        client,
-        settings,
-        inventory,
-        us,
-        folder,
-        made: Mutex::new(BTreeMap::new()),
-        number: AtomicU32::new(1),
-        notes,
-        asked: Mutex::new(None),
-    }))))
-}
-
 impl Keeper {
+    pub fn open(settings: VsphereSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
+        let client = login::log_in(&settings, order.credentials).map_err(|error| error.unavailable())?;
+        let inventory = inventory::find(&client, &settings).map_err(|error| error.unavailable())?;
+        let us = Owner::of_us()
+            .map_err(|source| MachineError::Io { doing: "finding out which process this is".to_owned(), source })?;
+        let notes = leftovers::sweep(&client, &inventory.folder, &us).map_err(|error| error.unavailable())?;
+        let name = us.folder_name(FOLDERS.fetch_add(1, Ordering::Relaxed));
+        leftovers::record(order.scratch, client.server(), &name).map_err(|error| MachineError::Io {
+            doing: "writing down what is made on the server".to_owned(),
+            source: io::Error::other(error),
+        })?;
+        let folder = client
+            .call(&calls::create_folder(&inventory.folder, &name))
+            .and_then(|answer| client.returned(&answer, "CreateFolder"))
+            .map_err(|error| error.unavailable())?;
+        Ok(Self {
+            client,
+            settings,
+            inventory,
+            us,
+            folder,
+            made: Mutex::new(BTreeMap::new()),
+            number: AtomicU32::new(1),
+            notes,
+            asked: Mutex::new(None),
+        })
+    }
+
     fn made(&self, path: &Path) -> Option<Made> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
@@ -179,7 +168,7 @@ impl Keeper {
     }
 
     /// The machine with these data. Data that are not there yet are loaded into a new one.
-    fn machine_with(&self, path: &Path) -> Result<Made, VsphereError> {
+    pub fn machine_with(&self, path: &Path) -> Result<Made, VsphereError> {
         if let Some(made) = self.made(path) {
             return Ok(made);
         }
@@ -192,7 +181,7 @@ impl Keeper {
         Ok(made)
     }
 
-    fn lease(&self, loaded: &Path, path: &Path) -> Result<Made, VsphereError> {
+    pub fn lease(&self, loaded: &Path, path: &Path) -> Result<Made, VsphereError> {
         let original = self
             .made(loaded)
             .ok_or_else(|| VsphereError::Unusable(format!("there is no machine with the data {}", loaded.display())))?;
@@ -214,14 +203,14 @@ impl Keeper {
         Ok(taken)
     }
 
-    fn give_back(&self, path: &Path) {
+    pub fn give_back(&self, path: &Path) {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
         // What is left goes with the folder.
         let _ = made.map(|made| leftovers::destroy_machine(&self.client, &made.reference));
     }
 
     /// Sets a machine's hardware and reads back what the server made of it.
-    fn set(&self, made: &Made, order: &MachineOrder) -> Result<Decided, MachineError> {
+    pub fn set(&self, made: &Made, order: &MachineOrder) -> Result<Decided, MachineError> {
         let doing = "setting the machine's hardware";
         let asking = |error: VsphereError| error.while_doing("asking for the machine's hardware");
         let about = self.client.properties(&made.reference, &["config", "runtime.host"]).map_err(asking)?;
@@ -271,7 +260,7 @@ impl Keeper {
         }
     }
 
-    fn require_free(&self, bytes: u64) -> io::Result<()> {
+    pub fn require_free(&self, bytes: u64) -> io::Result<()> {
         let Some(datastore) = &self.inventory.disks_on else { return Ok(()) };
         let found =
             self.client.properties(datastore, &["summary.freeSpace", "summary.name"]).map_err(io::Error::other)?;
@@ -287,61 +276,23 @@ impl Keeper {
             format!("the datastore {name} has {free} MiB free, and {needed} MiB are needed and {reserve} MiB to spare");
         Err(io::Error::new(io::ErrorKind::StorageFull, why))
     }
+
+    /// The same, unless it was asked for a moment ago.
+    pub fn require_free_again(&self) -> io::Result<()> {
+        {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if asked.is_some_and(|asked| asked.elapsed() < ROOM_INTERVAL) {
+                return Ok(());
+            }
+            *asked = Some(Instant::now());
+        }
+        self.require_free(0)
+    }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
         // What cannot be removed now, the next run on this server removes.
         let _ = leftovers::destroy_folder(&self.client, &self.folder);
-    }
-}
-
-fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DataError {
-    let path = path.to_owned();
-    move |cause| DataError::Io { what, path, cause }
-}
-
-impl Platform for Shared {
-    fn notes(&self) -> Vec<String> {
-        self.0.notes.clone()
-    }
-
-    fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {
-        let path = Path::new(LEASES).join(order.scratch.file_name().unwrap_or_default());
-        // That of an earlier start in this folder.
-        self.0.give_back(&path);
-        let copied = self.0.lease(order.loaded, &path);
-        copied.map_err(|error| failed("copy the machine with the data to", &path)(io::Error::other(error)))?;
-        let (keeper, lent) = (Arc::clone(&self.0), path.clone());
-        Ok(Lease::elsewhere(path, move || keeper.give_back(&lent)))
-    }
-
-    fn start(&self, order: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
-        let DataDisk::Folder(path) = &order.data else {
-            return Err(MachineError::Unavailable { why: "its data are not on the server".to_owned() });
-        };
-        let made = self.0.machine_with(path).map_err(|error| error.while_doing("making the machine"))?;
-        let decided = self.0.set(&made, order)?;
-        machine::start(&self.0, &made, decided, launched)
-    }
-
-    fn require_space(&self, data: &Path, bytes: u64) -> Result<(), DataError> {
-        self.0.require_free(bytes).map_err(failed("find room for", data))
-    }
-
-    fn require_room_in(&self, data: &Path) -> Result<(), DataError> {
-        {
-            let mut asked = self.0.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            if asked.is_some_and(|asked| asked.elapsed() < ROOM_INTERVAL) {
-                return Ok(());
-            }
-            *asked = Some(Instant::now());
-        }
-        self.0.require_free(0).map_err(failed("find room for", data))
-    }
-
-    fn copy_within(&self, data: &Path, _: &[String]) -> Result<(), DataError> {
-        let why = "further databases of a machine of vSphere must share one server (engine.shared_server)";
-        Err(failed("copy the data in", data)(io::Error::new(io::ErrorKind::Unsupported, why)))
     }
 }

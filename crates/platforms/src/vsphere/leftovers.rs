@@ -65,7 +65,7 @@ pub fn power_off(client: &Client, machine: &Reference) -> Result<(), VsphereErro
 /// Destroys a folder of ours with all machines in it.
 pub fn destroy_folder(client: &Client, folder: &Reference) -> Result<(), VsphereError> {
     let children = client.properties(folder, &["childEntity"])?;
-    let children = children.get("childEntity").map(super::answer::Node::references).unwrap_or_default();
+    let children = children.get("childEntity").map(super::node::Node::references).unwrap_or_default();
     let mut failed = None;
     for machine in children.iter().filter(|child| child.kind == "VirtualMachine") {
         match destroy_machine(client, machine) {

@@ -1,7 +1,7 @@
 //! What a machine is set to before it is powered on, and what the server then says of it. Pure.
 
-use super::answer::Node;
 use super::devices::{self, Network};
+use super::node::Node;
 use super::request::Xml;
 use super::settings::{OURS, Reservation, VsphereSettings};
 use crate::placement::cpu_list;

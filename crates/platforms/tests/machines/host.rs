@@ -3,7 +3,7 @@
 use crate::host_here::{folder_of_run, folder_of_runs, sshd};
 use crate::place::{Place, example, open, shut_down, skip, started};
 use machines::machine::MachineError;
-use platforms::catalog::PlatformEntry;
+use platforms::entry::PlatformEntry;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;

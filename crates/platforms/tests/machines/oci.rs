@@ -5,7 +5,8 @@ use crate::place::{
 };
 use images::Flavour;
 use machines::machine::MachineError;
-use platforms::oci::runtime::{Family, Runtime};
+use platforms::oci::command::Family;
+use platforms::oci::runtime::Runtime;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use crate::vcsim::{PASSWORD, USER, Vcsim};
 use machines::clock::monotonic_ns;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::{Scratch, sweep};
-use platforms::catalog::PlatformEntry;
+use platforms::entry::PlatformEntry;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,6 +1,7 @@
 //! A made-up run as the files of a folder.
 
-use crate::folder::{RecordError, RunFolder, TrialFolder, content};
+use crate::error::{RecordError, content};
+use crate::folder::{RunFolder, TrialFolder};
 use crate::hlog;
 use crate::looks::StoredCounters;
 use crate::run::{Run, StoredTrial};

@@ -2,7 +2,6 @@
 
 use super::headed;
 use crate::ablation::compared;
-use crate::answer::is_difference;
 use crate::document::Block;
 use crate::format::Style;
 use crate::measures::compare;
@@ -81,7 +80,7 @@ fn set(effect: &Effect) -> String {
 
 fn verdict(verdict: Verdict) -> Cell {
     match verdict {
-        other if is_difference(other) => Cell::verdict("yes", Tone::Marked),
+        other if other.is_difference() => Cell::verdict("yes", Tone::Marked),
         Verdict::Equivalent => Cell::verdict("no: equivalent", Tone::Good),
         Verdict::Undecided => Cell::verdict("not shown", Tone::Muted),
         Verdict::TooFewTrials => Cell::verdict("too few blocks", Tone::Muted),

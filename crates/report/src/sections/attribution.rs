@@ -1,13 +1,15 @@
 //! What machines side by side got by number, place and start order: the figures behind the sentences.
 
-use super::consolidation::tone;
 use super::contender;
 use crate::attribution as words;
 use crate::document::Block;
 use crate::format::Style;
-use crate::table::{Cell, Table, columns, id};
+use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, Level};
+use analysis::consolidation::slots::is_held_back;
+use analysis::contrast::Position;
+use analysis::estimate::Estimate;
 
 /// Empty if only their numbers tell machines apart.
 pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
@@ -48,4 +50,13 @@ fn note() -> String {
      what is owed to the other labels is taken out, with intervals that hold for all of a cell together; a place is held against those \
      on the same memory node. It is missing where labels changed together in all blocks."
         .to_owned()
+}
+
+/// The tone of a ratio to the other machines.
+pub fn tone(ratio: Option<&Estimate>) -> Tone {
+    match ratio {
+        Some(ratio) if is_held_back(ratio) => Tone::Bad,
+        Some(ratio) if ratio.bounds.against(1.0) == Position::Below => Tone::Marked,
+        Some(_) | None => Tone::Plain,
+    }
 }

@@ -1,15 +1,15 @@
 //! Machines side by side: scores of each cell, each machine by itself, and conclusions in sentences.
 
+use super::attribution::tone;
 use super::{attribution, contender, heading};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
 use crate::neighbour::has_scores;
-use crate::table::{Cell, Column, Table, Tone, columns, id};
+use crate::table::{Cell, Column, Table, columns, id};
 use crate::{consolidation, figures};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
-use analysis::consolidation::slots::{Slot, is_held_back};
-use analysis::contrast::Position;
+use analysis::consolidation::slots::Slot;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 
@@ -91,15 +91,6 @@ fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
         Cell::estimate(slot.of_alone.as_ref(), Style::RATIO, NONE_ALONE),
         Cell::part(slot.least_in, one.trials.len(), "trials"),
     ]
-}
-
-/// The tone of a ratio to the other machines.
-pub fn tone(ratio: Option<&Estimate>) -> Tone {
-    match ratio {
-        Some(ratio) if is_held_back(ratio) => Tone::Bad,
-        Some(ratio) if ratio.bounds.against(1.0) == Position::Below => Tone::Marked,
-        Some(_) | None => Tone::Plain,
-    }
 }
 
 fn note() -> String {

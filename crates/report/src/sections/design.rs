@@ -1,7 +1,6 @@
 //! What a reader must know about the design of the run before judging its answer: contenders compared with
 //! themselves, and blocks added until intervals were narrow. Most runs have neither.
 
-use crate::answer::is_difference;
 use crate::document::Block;
 use crate::precision;
 use analysis::summary::Analysis;
@@ -18,7 +17,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
 
 fn against_itself(analysis: &Analysis) -> Option<String> {
     let all = analysis.comparisons.len();
-    let alarms = analysis.comparisons.iter().filter(|comparison| is_difference(comparison.verdict)).count();
+    let alarms = analysis.comparisons.iter().filter(|comparison| comparison.verdict.is_difference()).count();
     let comparisons = if all == 1 { "comparison" } else { "comparisons" };
     let seen = match alarms {
         0 => format!("None was seen in {all} {comparisons}."),

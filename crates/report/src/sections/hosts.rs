@@ -32,7 +32,10 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 fn described(run: &Run, hosts: &Hosts) -> Option<Table> {
     let names = format::distinct(hosts.cells.iter().flat_map(|of| &of.hosts).map(|on| on.host.as_str()));
     let facts = |name: &str| {
-        let own = run.trials.iter().filter(|trial| analysis::hosts::of_trial(&run.plan, trial.record.id) == Some(name));
+        let own = run
+            .trials
+            .iter()
+            .filter(|trial| analysis::hosts::blocks::of_trial(&run.plan, trial.record.id) == Some(name));
         own.filter_map(|trial| trial.record.machine.as_ref())
             .map(|machine| &machine.inside)
             .find(|facts| !facts.is_empty())

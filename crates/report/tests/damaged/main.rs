@@ -6,7 +6,7 @@ mod hostile;
 mod missing;
 
 use analysis::summary::{Analysis, analyse};
-use record::folder::RecordError;
+use record::error::RecordError;
 use record::run::Run;
 use record::synthetic::stored;
 use serde_json::Value;

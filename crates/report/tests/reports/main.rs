@@ -194,7 +194,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [report::html(&run, &analysis), report::markdown(&run, &analysis), report::terminal(&run, &analysis)] {
         let text = in_one_line(visible_text(&text));
-        let report::answer::Answer { says, interval, but, .. } = &report::answer::all(&analysis)[0];
+        let report::sentence::Answer { says, interval, but, .. } = &report::answer::all(&analysis)[0];
         for part in [says, interval, but] {
             assert!(text.contains(part), "{part} is not in it");
         }

@@ -26,7 +26,7 @@ use machines::machine::MachineError;
 use machines::scratch::{Kept, ScratchError};
 use measure::Price;
 use moments::{Acknowledged, Counts, Drawn, Timeline};
-use platforms::catalog::ImageUse;
+use platforms::capabilities::ImageUse;
 use platforms::platform::Platform;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

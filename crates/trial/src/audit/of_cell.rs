@@ -10,7 +10,7 @@ use crate::site::Site;
 use disk::running::DiskError;
 use machines::machine::MachineError;
 use machines::scratch::Scratch;
-use platforms::catalog::DataHome;
+use platforms::capabilities::DataHome;
 use platforms::platform::OpenOrder;
 use record::durability::{Durability, DurabilityPlan};
 use record::event::Event;

@@ -209,8 +209,7 @@ impl Other<'_> {
 
     fn responses<'a>(&'a self, interval: &'a Interval) -> impl Iterator<Item = (u64, u64)> + 'a {
         let kinds = self.machine.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
-        let is_counted =
-            |kind: u16| kinds.get(usize::from(kind)).is_some_and(|name| throughput::counts(self.driver, name));
+        let is_counted = |kind: u16| kinds.get(usize::from(kind)).is_some_and(|name| self.driver.metric.counts(name));
         let counted = interval.kinds.iter().filter(move |own| own.span == Span::Response && is_counted(own.kind));
         counted.flat_map(|own| own.counts.iter().map(|&(value_us, count)| (value_us, u64::from(count))))
     }

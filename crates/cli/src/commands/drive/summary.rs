@@ -38,7 +38,7 @@ impl Measured<'_> {
             return phases.as_ref().ok().map(|phases| phases::combined(phases));
         }
         let facts = &self.driven.facts;
-        let counted = facts.kinds.iter().filter(|kind| facts.metric.counted.contains(&kind.kind));
+        let counted = facts.kinds.iter().filter(|kind| facts.metric.counts(&kind.kind));
         let finished: u64 = counted.map(KindTotals::finished).sum();
         let per_ms = |ms: u64| finished as f64 * facts.metric.per_ms as f64 / ms as f64;
         Some(if facts.measured_ms == 0 { 0.0 } else { per_ms(facts.measured_ms) })

@@ -1,8 +1,8 @@
 //! Tests with bytes recorded from MariaDB 10.11, and with arbitrary ones.
 
 use super::*;
-use crate::mysql::packet::{Packet, Packets};
-use crate::mysql::reply::{Features, Reply, Step, session_error};
+use crate::mysql::packet::{Features, Packet, Packets};
+use crate::mysql::reply::{Reply, Step, session_error};
 use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ pub mod message;
 pub mod procedures;
 mod xdr;
 
-use crate::qemu::qmp::QmpError;
+use crate::qemu::monitor::QmpError;
 use message::{Heard, LENGTH_BYTES, QEMU, REMOTE, Refusal};
 use procedures::{Domain, LogIn, Statistics, Uuid, number};
 use serde_json::{Value, json};

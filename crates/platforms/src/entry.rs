@@ -1,0 +1,30 @@
+//! A platform as the catalog lists it.
+
+use crate::capabilities::Capabilities;
+use crate::order::MachineRequest;
+use crate::platform::{OpenOrder, Platform};
+use machines::machine::MachineError;
+use serde_json::{Map, Value};
+use settings::{Key, Problem};
+use std::path::Path;
+
+type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
+/// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
+/// answers.
+type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
+type Can = fn(&Map<String, Value>) -> Capabilities;
+pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;
+
+/// A platform.
+#[derive(Debug, Clone, Copy)]
+pub struct PlatformEntry {
+    pub kind: &'static str,
+    pub meaning: &'static str,
+    pub keys: &'static [Key],
+    /// With a contender's settings.
+    pub can: Can,
+    pub check: Check,
+    pub foreseen: Foreseen,
+    /// Once for each contender's settings in a run.
+    pub open: Open,
+}
