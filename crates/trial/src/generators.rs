@@ -5,6 +5,7 @@ use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::course::OwnWork;
 use crate::error::AttemptError;
+use crate::few_at_once::few_at_once;
 use crate::interrupts::Halt;
 use crate::limits::Limits;
 use crate::load_hosts::LoadHost;
@@ -17,10 +18,8 @@ use record::clock::ClockReading;
 use record::facts::Facts;
 use record::load_hosts::LoadHostFacts;
 use record::together::driver::added_up;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 
 /// An agent that starts later than this has missed the start: its clients were missing in the first seconds of the others.
 const LATE_MAX_US: u64 = 100_000;
@@ -133,6 +132,17 @@ impl Terms<'_> {
         }
         Ok(generator)
     }
+
+    /// Ends an agent, and returns what it said of itself.
+    fn end(&self, mut generator: Generator) -> Result<LoadHostFacts, AttemptError> {
+        match self.ask(&mut generator, 0, &Request::Shutdown)? {
+            Reply::Done => {}
+            other => return Err(mismatch("shutdown", &other).into()),
+        }
+        let facts = generator.facts();
+        generator.machine.stop(self.limits.end)?;
+        Ok(facts)
+    }
 }
 
 /// An error of a load host, by name. One that came from elsewhere stays as it is.
@@ -164,45 +174,30 @@ impl Running<'_> {
         let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
         let hosts = &self.attempt.prepared.load_hosts;
         let scratch = self.attempt.scratch;
-        let begun = thread::scope(|scope| {
-            let begin = |host| {
-                let (name, endpoints) = (&name, &endpoints);
-                scope.spawn(move || terms.begin(host, name, scratch, endpoints).map_err(|error| of_host(host, error)))
-            };
-            let threads: Vec<_> = hosts.iter().map(begin).collect();
-            let join =
-                |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-            threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
-        });
-        self.generators = begun?;
+        let begin = |host| terms.begin(host, &name, scratch, &endpoints).map_err(|error| of_host(host, error));
+        self.generators = few_at_once(hosts, begin)?;
         Ok(())
     }
 
     pub(crate) fn read_generator_clocks(&mut self, at: &str) -> Result<(), AttemptError> {
         let mut generators = std::mem::take(&mut self.generators);
         let terms = Terms { halt: self.attempt.halt, limits: self.limits() };
-        let read = generators.iter_mut().try_for_each(|generator| {
+        let read = few_at_once(&mut generators, |generator: &mut Generator| {
             terms.read_clock(generator, at).map_err(|error| of_host(&generator.host, error.into()))
         });
         self.generators = generators;
-        read
+        read.map(drop)
     }
 
     /// Ends the agents; the record gets what they said of themselves.
     pub(crate) fn stop_generators(&mut self) -> Result<(), AttemptError> {
         let generators = std::mem::take(&mut self.generators);
-        let (limits, mut facts) = (*self.limits(), Vec::with_capacity(generators.len()));
+        let limits = *self.limits();
         let terms = Terms { halt: self.attempt.halt, limits: &limits };
-        for mut generator in generators {
+        self.record.load_hosts = few_at_once(generators, |generator| {
             let host = Arc::clone(&generator.host);
-            match terms.ask(&mut generator, 0, &Request::Shutdown).map_err(|error| of_host(&host, error.into()))? {
-                Reply::Done => {}
-                other => return Err(of_host(&host, mismatch("shutdown", &other).into())),
-            }
-            facts.push(generator.facts());
-            generator.machine.stop(limits.end).map_err(|error| of_host(&host, error.into()))?;
-        }
-        self.record.load_hosts = facts;
+            terms.end(generator).map_err(|error| of_host(&host, error))
+        })?;
         self.generators_use = None;
         Ok(())
     }

@@ -18,6 +18,7 @@ mod course;
 mod driving;
 pub mod error;
 pub mod existing;
+mod few_at_once;
 mod from_hosts;
 mod generators;
 mod host_watch;

@@ -1,6 +1,7 @@
 //! The hosts that load comes from: each is opened once in a run, and drives its share of every trial that names it.
 
 use crate::cell::CellOrder;
+use crate::few_at_once::few_at_once;
 use crate::preparation::{PreparationError, Prepared};
 use crate::site::Site;
 use machines::machine::{Machine, MachineError};
@@ -50,20 +51,16 @@ impl LoadHosts {
         scratch: &Scratch,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Vec<Arc<LoadHost>>, PreparationError> {
-        let mut hosts = Vec::with_capacity(cell.load.from.len());
-        for asked in &cell.load.from {
-            if let Some(open) = self.0.get(asked) {
-                hosts.push(Arc::clone(open));
-                continue;
-            }
-            let open = Arc::new(opened(asked, self.0.len() + 1, site, scratch)?);
-            for text in open.host.notes() {
+        let missing = cell.load.from.iter().filter(|asked| !self.0.contains_key(asked)).zip(self.0.len() + 1..);
+        let missing: Vec<_> = missing.collect();
+        let open = |(asked, number)| Ok::<_, PreparationError>((asked, opened(asked, number, site, scratch)?));
+        for (asked, host) in few_at_once(missing, open)? {
+            for text in host.host.notes() {
                 tell(Event::Warning { text });
             }
-            self.0.insert(asked.clone(), Arc::clone(&open));
-            hosts.push(open);
+            self.0.insert(asked.clone(), Arc::new(host));
         }
-        Ok(hosts)
+        Ok(cell.load.from.iter().filter_map(|asked| self.0.get(asked).cloned()).collect())
     }
 }
 
