@@ -1,9 +1,9 @@
 //! `load.from`: the hosts that load comes from, and whether the rest of `[load]` suits them.
 
 use crate::keys::PACINGS;
+use platforms::host::settings::of_names;
 use serde_json::{Map, Value};
 use settings::Problem;
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// Keys that only load from other hosts has.
@@ -23,16 +23,7 @@ pub fn problems(load: &Map<String, Value>) -> Vec<Problem> {
     if hosts.is_empty() {
         problems.push(problem("from", "found []".to_owned(), "at least one host"));
     }
-    let mut seen = BTreeSet::new();
-    for host in &hosts {
-        if host.is_empty() || host.starts_with('-') || host.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            let expected = "names that ssh knows, without spaces and not beginning with \"-\"";
-            problems.push(problem("from", format!("found \"{host}\""), expected));
-        }
-        if !seen.insert(host) {
-            problems.push(problem("from", format!("found \"{host}\" twice"), "each host once"));
-        }
-    }
+    problems.extend(of_names("load.from", &hosts));
     let address = load.get("address").and_then(Value::as_str);
     if let Some(address) = address.filter(|address| address.parse::<IpAddr>().is_err()) {
         problems.push(problem("address", format!("found \"{address}\""), "an IP address"));
@@ -76,8 +67,8 @@ mod tests {
         insta::assert_snapshot!(told.join("\n"), @r#"
         load.from: given; expected this key only beside placement = "outside"
         load.from: found "a" twice; expected each host once
-        load.from: found "-x"; expected names that ssh knows, without spaces and not beginning with "-"
-        load.from: found "b c"; expected names that ssh knows, without spaces and not beginning with "-"
+        load.from: found "-x"; expected a name that ssh knows, without spaces and not beginning with "-"
+        load.from: found "b c"; expected a name that ssh knows, without spaces and not beginning with "-"
         load.address: found "here"; expected an IP address
         load.clients: found 2; expected at least 4, one for each host of from
         "#);

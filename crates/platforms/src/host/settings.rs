@@ -5,6 +5,7 @@ use crate::order::MachineRequest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Holds, Problem, keys, names};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 pub const KIND: &str = "host";
@@ -127,17 +128,23 @@ fn which_hosts(host: &str, hosts: &[String]) -> Vec<Problem> {
         (false, false) => return vec![problem("hosts", "given".to_owned(), "either host or hosts")],
         _ => {}
     }
-    let mut problems = Vec::new();
-    for (place, name) in named.iter().enumerate() {
+    of_names(path, &named)
+}
+
+/// Problems of names of hosts, which stand at `path` of a table or a study.
+pub fn of_names(path: &str, names: &[&str]) -> Vec<Problem> {
+    let problem = |found: String, expected: &str| {
+        Some(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None })
+    };
+    let mut seen = BTreeSet::new();
+    let of_name = |name: &str| {
         if name.is_empty() || name.starts_with('-') || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
             let expected = "a name that ssh knows, without spaces and not beginning with \"-\"";
-            problems.push(problem(path, format!("found \"{name}\""), expected));
+            return problem(format!("found \"{name}\""), expected);
         }
-        if named[..place].contains(name) {
-            problems.push(problem(path, format!("found \"{name}\" twice"), "each host once"));
-        }
-    }
-    problems
+        if seen.insert(name.to_owned()) { None } else { problem(format!("found \"{name}\" twice"), "each host once") }
+    };
+    names.iter().copied().filter_map(of_name).collect()
 }
 
 /// Finds unsupported combinations.
