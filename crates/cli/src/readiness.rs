@@ -28,7 +28,8 @@ pub struct Readiness {
 
 /// For the trials of this plan. Room is that of `site`, so that tests can pass their own place.
 pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
-    let mut lacking: Vec<String> = tools::require_for(plan).err().map(|lacks| lacks.to_string()).into_iter().collect();
+    let lacks = tools::require_for(plan, site.lines.is_none()).err();
+    let mut lacking: Vec<String> = lacks.map(|lacks| lacks.to_string()).into_iter().collect();
     lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
     lacking.extend(no_right_to_build(plan, site)?);
     for cell in planned(plan) {

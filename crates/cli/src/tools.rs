@@ -26,6 +26,8 @@ enum Need {
     RootOnPlatform(&'static str),
     /// Runs with a contender on platform oci that names this runtime.
     Runtime(&'static str),
+    /// Runs with a machine or load generators on another host that is reached by ssh.
+    OverSsh,
     /// Runs that find no image in the cache; the build itself says what is missing.
     Building,
 }
@@ -47,9 +49,9 @@ pub const RUNTIMES: &[Tool] = &[
     tool("runsc", "runsc", "runtime = \"runsc\" (gVisor) on platform oci", Need::Runtime("runsc")),
 ];
 
-/// Only runs with a machine on another host need these.
+/// Only runs that use other hosts need these.
 pub const OF_OTHER_HOSTS: &[Tool] = &[
-    tool("ssh", "openssh-client", "platform host", Need::Platform("host")),
+    tool("ssh", "openssh-client", "other hosts", Need::OverSsh),
     tool("tar", "tar", "platform host", Need::Platform("host")),
 ];
 
@@ -68,13 +70,14 @@ impl Tool {
         folders.map(|folder| folder.join(self.program)).find(|file| file.is_file())
     }
 
-    fn is_needed_for(&self, plan: &Plan) -> bool {
+    fn is_needed_for(&self, plan: &Plan, is_over_ssh: bool) -> bool {
         match self.need {
             Need::Every => true,
             Need::Platform(kind) => is_on(plan, kind),
             Need::UserOnPlatform(kind) => is_on(plan, kind) && !rustix::process::geteuid().is_root(),
             Need::RootOnPlatform(kind) => is_on(plan, kind) && rustix::process::geteuid().is_root(),
             Need::Runtime(name) => planned(plan).any(|cell| runtime_of(cell).is_some_and(|named| named == name)),
+            Need::OverSsh => is_over_ssh && (is_on(plan, "host") || planned(plan).any(has_load_hosts)),
             Need::Building => false,
         }
     }
@@ -103,6 +106,10 @@ pub fn planned(plan: &Plan) -> impl Iterator<Item = &Cell> {
     plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
 }
 
+fn has_load_hosts(cell: &Cell) -> bool {
+    study::load(cell).is_ok_and(|load| !load.from.is_empty())
+}
+
 /// The runtime that a cell on platform oci names.
 pub fn runtime_of(cell: &Cell) -> Option<String> {
     let (kind, table) = study::kind_and_table(cell, "platform")?;
@@ -124,11 +131,12 @@ pub fn may_map_ids() -> bool {
 }
 
 /// Fails unless this host has every tool that trials of this plan need, allows files of the needed size, and can log in where
-/// machines are.
-pub fn require_for(plan: &Plan) -> Result<(), Ended> {
+/// machines are. Other hosts are reached by ssh, or by the lines of a fleet.
+pub fn require_for(plan: &Plan, is_over_ssh: bool) -> Result<(), Ended> {
     host::require_large_files(plan)?;
     require_logins(plan)?;
-    let needed = TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan));
+    let needed =
+        TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan, is_over_ssh));
     let missing: Vec<&Tool> = needed.filter(|tool| tool.find().is_none()).collect();
     if missing.is_empty() {
         return Ok(());

@@ -21,7 +21,7 @@ fn files_in(folder: &Path) -> Vec<String> {
 }
 
 /// A PATH with everything that is on ours except one program.
-fn path_without(program: &str, place: &Place) -> std::path::PathBuf {
+pub fn path_without(program: &str, place: &Place) -> std::path::PathBuf {
     let folder = place.folder.path().join("programs");
     std::fs::create_dir(&folder).unwrap();
     for from in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
@@ -47,6 +47,23 @@ fn a_host_without_qemu_is_told_its_package_before_anything_begins() {
     assert!(!place.folder.path().join("runs").exists(), "something was begun");
     let planned = place.command(&["plan", "study.toml", "--only", "native"]).env("PATH", &path).output().unwrap();
     assert!(!text(&planned.stderr).contains("qemu"), "a contender left out needs no tool");
+}
+
+#[test]
+fn without_ssh_no_other_host_measures_or_drives() {
+    let outside = "[[contender]]\nname = \"there\"\nplatform = { kind = \"host\", host = \"db-1\" }\n";
+    let place = Place::new(&study("postgres", "512MiB", outside));
+    let path = path_without("ssh", &place);
+    let plan = |only: &str| {
+        let mut command = place.command(&["plan", "study.toml", "--only", only]);
+        text(&command.env("PATH", &path).output().unwrap().stderr)
+    };
+    assert!(plan("there").contains("ssh, for other hosts"), "{}", plan("there"));
+    assert!(!plan("native").contains("ssh"), "{}", plan("native"));
+    let from = "[load]\nplacement = \"outside\"\nfrom = [\"load-1\"]";
+    std::fs::write(place.folder.path().join(place.study()), study("postgres", "512MiB", "").replace("[load]", from))
+        .unwrap();
+    assert!(plan("native").contains("ssh, for other hosts"), "{}", plan("native"));
 }
 
 #[test]

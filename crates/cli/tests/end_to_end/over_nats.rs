@@ -1,5 +1,6 @@
 //! Other hosts that are reached over NATS. All of them are this one, and look like machines of their own.
 
+use crate::lacking::path_without;
 use crate::nats_server::NatsServer;
 use crate::running::{Running, command_line};
 use crate::setting::{Place, missing, text};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_mins(2);
+const AHEAD_S: i64 = 5_000;
 const BAKEOFF: &str = env!("CARGO_BIN_EXE_bakeoff");
 
 /// A server, and an agent for each name.
@@ -40,13 +42,18 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// Starts an agent that seems to be on another machine.
+    /// Starts an agent that seems to be on another machine. The clock of `y` is [`AHEAD_S`] ahead.
     fn begin(&mut self, name: &str) {
         let path = |ending: &str| self.folder.path().with_extension(format!("{name}.{ending}"));
         let boot = path("boot");
         std::fs::write(&boot, format!("{name}\n")).unwrap();
+        let clock = if name == "y" {
+            format!("unshare --time --monotonic {AHEAD_S} --fork --kill-child")
+        } else {
+            String::new()
+        };
         let script = format!(
-            "umask 077; mount --bind {} /proc/sys/kernel/random/boot_id && exec {BAKEOFF} fleet agent {} --name {name}",
+            "umask 077; mount --bind {} /proc/sys/kernel/random/boot_id && exec {clock} {BAKEOFF} fleet agent {} --name {name}",
             boot.display(),
             self.file()
         );
@@ -103,7 +110,9 @@ fn four_hosts_are_measured_over_nats_with_load_from_two_others() {
     let load = "placement = \"outside\"\nfrom = [\"x\", \"y\"]";
     let contenders = fleet.contender("old", &["a", "b"]) + &fleet.contender("new", &["c", "d"]);
     let place = Place::new(&study(load, &contenders));
-    let output = place.bakeoff(&["run", "study.toml", "--fleet", &fleet.file()]);
+    // Nothing goes over ssh.
+    let path = path_without("ssh", &place);
+    let output = place.command(&["run", "study.toml", "--fleet", &fleet.file()]).env("PATH", path).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
     none_failed(&place);
     let run = place.record();
@@ -113,6 +122,13 @@ fn four_hosts_are_measured_over_nats_with_load_from_two_others() {
         assert_eq!(machine.inside["system.boot_id"].to_string(), planned.host.clone().unwrap());
         let drove: Vec<&str> = trial.record.load_hosts.iter().map(|facts| facts.host.as_str()).collect();
         assert_eq!(drove, ["x", "y"]);
+        let ahead =
+            |host: usize| trial.record.load_hosts[host].clock.iter().map(|reading| reading.offset_ns / 1_000_000_000);
+        assert!(
+            ahead(0).all(|ahead_s| ahead_s == 0) && ahead(1).all(|ahead_s| (AHEAD_S - 1..=AHEAD_S).contains(&ahead_s))
+        );
+        let late_us = trial.record.load_hosts.iter().map(|facts| facts.late_us.unwrap());
+        assert!(late_us.max().unwrap() < 60_000_000, "a start is told by the clock of the host that starts");
     }
     fleet.is_clean();
     let output = place.bakeoff(&["fleet", "down", &fleet.file()]);
