@@ -97,6 +97,11 @@ pub fn cpu_of(process: u32) -> anyhow::Result<f64> {
     cpu(process, &[USER, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM])
 }
 
+/// CPU time of a process alone.
+pub fn own_cpu_of(process: u32) -> anyhow::Result<f64> {
+    cpu(process, &[USER, SYSTEM])
+}
+
 fn cpu(process: u32, wanted: &[usize]) -> anyhow::Result<f64> {
     let file = format!("/proc/{process}/stat");
     let stat = std::fs::read_to_string(&file).with_context(|| format!("reading {file}"))?;
@@ -107,7 +112,7 @@ fn cpu(process: u32, wanted: &[usize]) -> anyhow::Result<f64> {
     Ok(ticks.context("a stat line has 52 fields")? / TICKS_PER_SECOND)
 }
 
-fn peak_memory(process: u32) -> Option<u64> {
+pub fn peak_memory(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)

@@ -221,7 +221,7 @@ fn conductor(ground: &Ground) -> anyhow::Result<Bar> {
     let mut share = None;
     let measure = format!("{}s", WATCHED.as_secs() + 2);
     let text = study_of(MANY, "sqlite", "inside", NATIVE, &measure, 1);
-    let run = study::watched(ground, "conductor", &text, &mut |pid, line| {
+    let run = study::watched(ground, "conductor", &text, &[], &mut |pid, line| {
         if line.ends_with(": measure") {
             let (before, begin) = (cpu_ns(pid)?, Instant::now());
             thread::sleep(WATCHED);

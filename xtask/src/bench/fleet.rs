@@ -2,7 +2,8 @@
 
 use super::bar::{Asked, Bar, median, spread, verdict};
 use super::{Ground, study};
-use anyhow::{Context, ensure};
+use crate::process;
+use anyhow::{Context, anyhow, ensure};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -14,8 +15,9 @@ use std::time::{Duration, Instant};
 const SERVER: &str = "/usr/sbin/nats-server";
 /// Agents that drive one server.
 const DRIVING: usize = 4;
-/// The record of a trial of one host, as large as it usually is.
-const RECORD_BYTES: u64 = 150_000;
+/// Enough for each agent to find several answers at a time, as the one agent does.
+const CLIENTS: u32 = 32;
+const WARMUP_S: f64 = 1.0;
 const START_LIMIT: Duration = Duration::from_mins(2);
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -119,16 +121,20 @@ fn agent(ground: &Ground, fleet: &Fleet, number: usize) -> anyhow::Result<Reaped
     Ok(agent)
 }
 
+/// A study of one trial with load from these hosts.
+fn sharing(from: &[String], clients: u32, measure_s: u32) -> String {
+    format!(
+        "question = \"What does it cost to share the load?\"\nseed = 1\nblocks = 1\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\n\
+         [engine]\nkind = \"postgres\"\n[workload]\nkind = \"sysbench-oltp\"\ntables = 1\ntable_size = 10000\ntest = \"point_select\"\n\
+         [load]\nplacement = \"outside\"\nfrom = {from:?}\nclients = {clients}\nwarmup = \"{WARMUP_S}s\"\nmeasure = \"{measure_s}s\"\n\
+         [[contender]]\nname = \"native\"\nplatform = {{ kind = \"native\" }}\n"
+    )
+}
+
 /// A trial with the load of so many agents.
 fn drove(ground: &Ground, fleet: &Fleet, name: &str, agents: usize) -> anyhow::Result<Drove> {
     let from: Vec<String> = (0..agents).map(|number| format!("load-{number}")).collect();
-    let text = format!(
-        "question = \"What does it cost to share the load?\"\nseed = 1\nblocks = 1\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\n\
-         [engine]\nkind = \"postgres\"\n[workload]\nkind = \"sysbench-oltp\"\ntables = 1\ntable_size = 10000\ntest = \"point_select\"\n\
-         [load]\nplacement = \"outside\"\nfrom = {from:?}\nclients = 4\nwarmup = \"1s\"\nmeasure = \"8s\"\n\
-         [[contender]]\nname = \"native\"\nplatform = {{ kind = \"native\" }}\n"
-    );
-    let ended = study::with(ground, name, &text, &["--fleet".as_ref(), fleet.file.as_os_str()])?;
+    let ended = study::with(ground, name, &sharing(&from, CLIENTS, 8), &["--fleet".as_ref(), fleet.file.as_os_str()])?;
     let trial = ended.json("trials/0001/trial.json")?;
     let hosts: Vec<&Value> = trial["load_hosts"].as_array().into_iter().flatten().collect();
     ensure!(hosts.len() == agents, "the run said:\n{}", ended.said);
@@ -147,33 +153,110 @@ fn drove(ground: &Ground, fleet: &Fleet, name: &str, agents: usize) -> anyhow::R
     Ok(Drove { cpu_ns_per_statement: cpu_ns / statements, skew_ms: (last - first) / 1e3 + error_ns / 1e6 })
 }
 
-/// Agents and a conductor as programs of their own, since a trial on so many real hosts cannot be had here.
-fn many(ground: &Ground, fleet: &Fleet, agents: u32) -> anyhow::Result<Vec<Bar>> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--package", "fleet", "--example", "many"]).current_dir(&ground.root);
-    let built = cargo.status().context("starting cargo")?;
-    ensure!(built.success(), "the example `many` could not be built");
-    let program = ground.bakeoff.with_file_name("examples").join("many");
-    let count = agents.to_string();
-    let mut command = Command::new(&program);
-    command.args(["agents", &count]).arg(&fleet.file).stdout(Stdio::piped());
-    let mut there = Reaped(command.spawn().context("starting the agents")?);
-    let told = there.0.stdout.take().context("their output is piped")?;
-    BufReader::new(told).lines().next().context("the agents have ended")??;
-    let output = Command::new(&program).args(["trial", &count]).arg(&fleet.file).arg(RECORD_BYTES.to_string()).output();
-    let output = output.context("starting the conductor")?;
-    ensure!(output.status.success(), "the conductor: {}", String::from_utf8_lossy(&output.stderr));
-    let found: Value = serde_json::from_slice(&output.stdout).context("reading what the conductor found")?;
-    let figure = |key: &str| found[key].as_f64().with_context(|| format!("no {key}"));
-    let (whole, cpu) = (figure("whole_s")?, figure("cpu_s")?);
+/// A trial with the load of so many hosts. They are simulated, since so many cannot be had here; the conductor, the server of NATS
+/// and the lines are real.
+fn many(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Vec<Bar>> {
+    let _hosts = simulated(ground, fleet, hosts)?;
+    let from: Vec<String> = (0..hosts).map(|number| format!("host-{number}")).collect();
+    let mut used = None;
+    let further = ["--fleet".as_ref(), fleet.file.as_os_str()];
+    let ended = study::watched(ground, "many", &sharing(&from, hosts, 5), &further, &mut |pid, _| {
+        used.get_or_insert_with(|| std::thread::spawn(move || Used::by(pid)));
+        Ok(())
+    })?;
+    let used =
+        used.context("the run says nothing")?.join().map_err(|_| anyhow!("the thread that looks at it panicked"))?;
+    let trial = ended.json("trials/0001/trial.json")?;
+    let merged = trial["load_hosts"].as_array().map_or(0, Vec::len);
+    ensure!(merged == hosts as usize, "{merged} of {hosts} hosts are in the record; the run said:\n{}", ended.said);
+    let phases = phases(&ended.text("events.jsonl")?)?;
+    let length = |phase: &str, next: &str| {
+        let at = |phase| phases.iter().find(|(name, _)| name == phase).map(|(_, at_ms)| *at_ms);
+        Some((at(next)? - at(phase)?) / 1e3)
+    };
+    let ready_s = length("warm up", "measure").context("the trial has no measured phase")? - WARMUP_S;
+    let (start_s, end_s) = (length("start", "warm up"), length("measure", "check"));
+    let late: Vec<f64> =
+        trial["load_hosts"].as_array().into_iter().flatten().filter_map(|host| host["late_us"].as_f64()).collect();
     println!(
-        "{agents} agents: from the first request to the last record {whole:.1} s, {cpu:.1} s of CPU in the conductor"
+        "{hosts} hosts: agents started after {:.1} s, from the measured window to the merged record {:.1} s, started {:.0} ms late at \
+         most (this machine runs them all); the conductor used {:.1} s of CPU in {:.1} s, {:.2} CPUs in its busiest second",
+        start_s.unwrap_or_default(),
+        end_s.unwrap_or_default(),
+        late.iter().copied().fold(0.0, f64::max) / 1e3,
+        used.cpu_s,
+        used.passed_s,
+        used.most_cpus
     );
     let bar =
-        |what: &str, found, most| Bar { what: format!("{agents} agents: {what}"), found, asked: Asked::AtMost(most) };
+        |what: &str, found, most| Bar { what: format!("{hosts} hosts: {what}"), found, asked: Asked::AtMost(most) };
     Ok(vec![
-        bar("all programs ready after, s", figure("ready_s")?, MOST_READY_S),
-        bar("CPUs that the conductor used", cpu / whole, MOST_CORES),
-        bar("memory of the conductor at most, MiB", figure("peak_bytes")? / f64::from(1 << 20), MOST_MEBIBYTES),
+        bar("all have started after the request to drive, s", ready_s, MOST_READY_S),
+        bar("CPUs that the conductor used", used.cpu_s / used.passed_s, MOST_CORES),
+        bar("memory of the conductor at most, MiB", used.peak_bytes as f64 / f64::from(1 << 20), MOST_MEBIBYTES),
     ])
+}
+
+/// Starts the agents of so many simulated hosts, and waits until all are there.
+fn simulated(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Reaped> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--package", "trial", "--example", "simulated_hosts"]).current_dir(&ground.root);
+    let built = cargo.status().context("starting cargo")?;
+    ensure!(built.success(), "the example `simulated_hosts` could not be built");
+    let program = ground.bakeoff.with_file_name("examples").join("simulated_hosts");
+    // A host copies the binary of its agent into the folder of the run. Of so many hosts on one disk, each gets a script instead.
+    let tools = ground.folder.join("tools");
+    std::fs::create_dir_all(&tools).context("making a folder")?;
+    let script = format!("#!/bin/sh\necho '#!/bin/sh'\necho 'exec {} \"$@\" \"$0\"'\n", program.display());
+    std::fs::write(tools.join("cat"), script).context("writing a script")?;
+    std::fs::set_permissions(tools.join("cat"), PermissionsExt::from_mode(0o755))
+        .context("making a script a program")?;
+    let path = std::env::join_paths(
+        [tools].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )?;
+    let mut command = Command::new(&program);
+    command.args(["agents", &hosts.to_string()]).args([&fleet.file, &ground.bakeoff]).env("PATH", path);
+    let mut there = Reaped(command.stdout(Stdio::piped()).spawn().context("starting the agents")?);
+    let told = there.0.stdout.take().context("their output is piped")?;
+    BufReader::new(told).lines().next().context("the agents have ended")??;
+    Ok(there)
+}
+
+/// The name of each phase and when it began.
+fn phases(events: &str) -> anyhow::Result<Vec<(String, f64)>> {
+    let mut found = Vec::new();
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line).context("reading events.jsonl")?;
+        if let (Some(phase), Some(at_ms)) = (event["phase"].as_str(), event["at_ms"].as_f64()) {
+            found.push((phase.to_owned(), at_ms));
+        }
+    }
+    Ok(found)
+}
+
+/// What a process used while it ran.
+#[derive(Default)]
+struct Used {
+    cpu_s: f64,
+    passed_s: f64,
+    /// In the second with the most.
+    most_cpus: f64,
+    peak_bytes: u64,
+}
+
+impl Used {
+    /// Looks every second, until the process has ended.
+    fn by(pid: u32) -> Self {
+        let (begun, mut used) = (Instant::now(), Self::default());
+        // A process that has ended and is still to be reaped has no memory.
+        while let (Ok(cpu_s), Some(peak_bytes)) = (process::own_cpu_of(pid), process::peak_memory(pid)) {
+            let passed_s = begun.elapsed().as_secs_f64();
+            if passed_s > used.passed_s {
+                used.most_cpus = used.most_cpus.max((cpu_s - used.cpu_s) / (passed_s - used.passed_s));
+            }
+            used = Self { cpu_s, passed_s, peak_bytes, ..used };
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        used
+    }
 }

@@ -33,20 +33,11 @@ pub fn run(ground: &Ground, name: &str, text: &str) -> anyhow::Result<Ended> {
 
 /// The same with further arguments.
 pub fn with(ground: &Ground, name: &str, text: &str, further: &[&OsStr]) -> anyhow::Result<Ended> {
-    carried_out(ground, name, text, further, &mut |_, _| Ok(()))
+    watched(ground, name, text, further, &mut |_, _| Ok(()))
 }
 
 /// The same; `watch` gets the process and each line it prints.
 pub fn watched(
-    ground: &Ground,
-    name: &str,
-    text: &str,
-    watch: &mut dyn FnMut(u32, &str) -> anyhow::Result<()>,
-) -> anyhow::Result<Ended> {
-    carried_out(ground, name, text, &[], watch)
-}
-
-fn carried_out(
     ground: &Ground,
     name: &str,
     text: &str,
