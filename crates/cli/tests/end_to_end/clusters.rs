@@ -2,6 +2,7 @@
 //! and the job is held to the published schemas.
 
 use crate::setting::{Place, has_qemu, missing, text};
+use k8s_openapi::api::batch::v1::Job;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -77,24 +78,15 @@ fn the_job_of_a_cluster_has_an_agent_on_each_node_and_no_secret() {
     let output = place.bakeoff(&["fleet", "up", "lab.toml"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("`bakeoff fleet manifest lab.toml | kubectl apply -f -`"));
-    held_to_the_schemas(&place, &printed);
+    assert!(is_a_job(&printed), "{printed}");
+    for (right, wrong) in [("completionMode", "completionMod"), ("\"parallelism\": 4", "\"parallelism\": \"four\"")] {
+        assert!(printed.contains(right) && !is_a_job(&printed.replace(right, wrong)), "{wrong}");
+    }
 }
 
-/// The schemas are large, and in a program that has them all.
-fn held_to_the_schemas(place: &Place, job: &str) {
-    let folder = place.folder.path();
-    let judged = |name: &str, text: &str| {
-        std::fs::write(folder.join(name), text).unwrap();
-        Command::new("kubernetes-validate").args(["--strict", name]).current_dir(folder).output()
-    };
-    let Ok(output) = judged("job.json", job) else {
-        assert!(missing("kubernetes-validate", false));
-        return;
-    };
-    assert!(output.status.success(), "{}", text(&output.stdout));
-    // It is no judge that takes everything.
-    for (right, wrong) in [("completionMode", "completionMod"), ("\"parallelism\": 4", "\"parallelism\": \"four\"")] {
-        assert!(job.contains(right), "{job}");
-        assert!(!judged("wrong.json", &job.replace(right, wrong)).unwrap().status.success(), "{wrong}");
-    }
+/// Whether the published schemas know every key, and the type of each value.
+fn is_a_job(text: &str) -> bool {
+    let known = serde_json::from_str::<Job>(text).map(|job| serde_json::to_value(job).unwrap());
+    // Keys that are not known are left out while reading.
+    known.is_ok_and(|known| known == serde_json::from_str::<serde_json::Value>(text).unwrap())
 }
