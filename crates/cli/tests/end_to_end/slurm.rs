@@ -95,3 +95,18 @@ fn a_job_that_does_not_start_is_told_with_its_reason_and_cancelled() {
     assert!(told.contains("PENDING"), "{told}");
     assert_eq!(said, "", "nothing waits any more");
 }
+
+#[test]
+fn a_job_whose_agents_fail_is_told_with_what_they_said() {
+    let Some(cluster) = Cluster::new("kind = \"slurm\"\nnodes = 2\noptions = [\"--begin=now+3\"]") else { return };
+    let place = Place::new("");
+    // The nodes do not find the program where this host has it.
+    let script = "cd $(dirname $LAB)\ncp \"$BAKEOFF\" here\n./here fleet up $LAB --wait 5m &\n\
+                  until squeue --noheader | grep --quiet . ; do sleep 0.1; done\nrm here\n! wait $!\n\
+                  bakeoff fleet down $LAB\n! ls lab.slurm.log\n";
+    let output = cluster.carry_out(&place, script);
+    let (said, told) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{said}\n{told}");
+    assert!(told.contains("0 of 2 agents are there: job "), "{told}");
+    assert!(told.contains("is over; its agents said: ") && told.contains("not found"), "{told}");
+}

@@ -10,7 +10,7 @@ use fleet::{Arrangement, Placement};
 use machines::process::{Launch, Process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ const SLURM_LIMIT: Duration = Duration::from_secs(30);
 /// All agents have said goodbye within this.
 const DOWN_LIMIT: Duration = Duration::from_mins(6);
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// Looks between two questions to a scheduler.
+const LOOKS: u32 = 10;
 /// The names in the folder of an agent.
 const PROGRAM: &str = "bakeoff";
 const FILE: &str = "fleet.toml";
@@ -59,12 +61,12 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
     match placement {
         Placement::Ssh { hosts, ssh_options } => {
             over_ssh(&arrangement, hosts, ssh_options, &bridge)?;
-            until(&bridge, hosts.len(), options.wait, &mut || Ok(None))?;
+            until(&bridge, hosts.len(), options.wait, &mut || Ok(Job::Unknown))?;
         }
         Placement::Slurm { nodes, options: further } => {
             let job = submit(&arrangement, *nodes, further)?;
             say(&format!("Slurm has job {job}"));
-            let waited = until(&bridge, *nodes as usize, options.wait, &mut || state(&job));
+            let waited = until(&bridge, *nodes as usize, options.wait, &mut || state(&job, &log_of(&arrangement)));
             if waited.is_err() {
                 slurm(&["scancel", &job])?;
             }
@@ -89,6 +91,8 @@ pub fn down(file: &Path) -> Result<Exit> {
     if let Some(Placement::Slurm { .. }) = arrangement.placement {
         // The job ends by itself once its agents have; this ends one that still waits for nodes.
         slurm(&["scancel", "--name", &job_name(&arrangement)])?;
+        // It is not there if the job never started.
+        let _ = fs::remove_file(log_of(&arrangement));
     }
     if left.is_empty() {
         say(&format!("{} agents have ended", asked.len()));
@@ -98,27 +102,38 @@ pub fn down(file: &Path) -> Result<Exit> {
     Err(Ended::host(format!("these agents have not ended: {}", names.join(", "))).into())
 }
 
-/// Waits for that many agents. `why_not` says why they cannot come, or why they have not yet.
-fn until(
-    bridge: &Bridge,
-    agents: usize,
-    limit: Duration,
-    why_not: &mut dyn FnMut() -> Result<Option<String>>,
-) -> Result<()> {
+/// What a scheduler says of the job that starts the agents.
+enum Job {
+    Unknown,
+    Waiting(String),
+    Over(String),
+}
+
+/// Waits for that many agents, as long as the job that starts them is not over.
+fn until(bridge: &Bridge, agents: usize, limit: Duration, job: &mut dyn FnMut() -> Result<Job>) -> Result<()> {
     let deadline = Instant::now() + limit;
-    loop {
+    for look in 1_u32.. {
         let there = bridge.roll_call()?.len();
         if there >= agents {
             say(&format!("{there} agents are there"));
-            return Ok(());
+            break;
         }
-        if Instant::now() > deadline {
-            let why = why_not()?.map(|why| format!(": {why}")).unwrap_or_default();
-            let limit = humantime::format_duration(limit);
-            return Err(Ended::host(format!("after {limit}, {there} of {agents} agents are there{why}")).into());
+        let is_late = Instant::now() > deadline;
+        if is_late || look.is_multiple_of(LOOKS) {
+            let (is_over, why) = match job()? {
+                Job::Over(why) => (true, format!(": {why}")),
+                Job::Waiting(why) => (false, format!(": {why}")),
+                Job::Unknown => (false, String::new()),
+            };
+            if is_over || is_late {
+                let after =
+                    if is_over { String::new() } else { format!("after {}, ", humantime::format_duration(limit)) };
+                return Err(Ended::host(format!("{after}{there} of {agents} agents are there{why}")).into());
+            }
         }
         std::thread::sleep(LOOK_INTERVAL);
     }
+    Ok(())
 }
 
 fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], bridge: &Bridge) -> Result<()> {
@@ -187,6 +202,11 @@ fn job_name(arrangement: &Arrangement) -> String {
     format!("bakeoff-{}", arrangement.name)
 }
 
+/// What the agents of a job print.
+fn log_of(arrangement: &Arrangement) -> PathBuf {
+    arrangement.path().with_extension("slurm.log")
+}
+
 /// A job with one agent on each node; its number. Nodes see this program and the fleet's file where this host sees them.
 fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<String> {
     let program = std::env::current_exe().context("finding this program's own file")?;
@@ -195,9 +215,10 @@ fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<S
     let agent = format!("exec {} fleet agent {} --name \"$SLURMD_NODENAME\"", word(&program), word(arrangement.path()));
     let wrapped = format!("srun --kill-on-bad-exit=0 --wait=0 --ntasks-per-node=1 sh -c {}", shell_word(&agent));
     let (name, nodes) = (format!("--job-name={}", job_name(arrangement)), format!("--nodes={nodes}"));
+    // In the name of a file, Slurm replaces what follows a per cent sign.
+    let log = format!("--output={}", log_of(arrangement).to_string_lossy().replace('%', "%%"));
     let wrap = format!("--wrap={wrapped}");
-    let mut words =
-        vec!["sbatch", "--parsable", &name, &nodes, "--ntasks-per-node=1", "--exclusive", "--output=/dev/null"];
+    let mut words = vec!["sbatch", "--parsable", &name, &nodes, "--ntasks-per-node=1", "--exclusive", &log];
     words.extend(further.iter().map(String::as_str));
     words.push(&wrap);
     let printed = slurm(&words)?;
@@ -205,12 +226,21 @@ fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<S
     Ok(printed.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// What Slurm says of a job that is not there yet.
-fn state(job: &str) -> Result<Option<String>> {
+/// What Slurm says of a job whose agents are not there yet, or what they have said.
+fn state(job: &str, log: &Path) -> Result<Job> {
     let told = slurm(&["squeue", "--noheader", "--jobs", job, "--format", "%T, %r"])?;
     let told = told.trim();
-    let told = if told.is_empty() { "is not in the queue any more".to_owned() } else { format!("is {told}") };
-    Ok(Some(format!("Slurm says that job {job} {told}")))
+    if !told.is_empty() {
+        return Ok(Job::Waiting(format!("Slurm says that job {job} is {told}")));
+    }
+    let said = fs::read_to_string(log).unwrap_or_default();
+    // Slurm's own lines only say with which status an agent ended.
+    let lines = said.lines().filter(|line| !line.trim().is_empty());
+    let why = match lines.min_by_key(|line| line.starts_with("srun: ")) {
+        Some(line) => format!("its agents said: {}", line.trim()),
+        None => format!("{} says nothing", log.display()),
+    };
+    Ok(Job::Over(format!("job {job} of Slurm is over; {why}")))
 }
 
 fn slurm(words: &[&str]) -> Result<String> {
