@@ -123,6 +123,7 @@ fn mariadb_keeps_what_it_acknowledges_unless_its_log_waits() {
 
 /// The file system drops the flushes, whatever the database asks for.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_file_system_without_barriers_loses_as_its_options_declare() {
     if !can_be_audited() {
         return;
@@ -140,6 +141,7 @@ fn a_file_system_without_barriers_loses_as_its_options_declare() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
     if missing("qemu", has_qemu()) || !can_be_audited() {
         return;
@@ -231,6 +233,7 @@ fn honest_settings_are_never_accused() {
 /// Killed when the disk is there, when a cut is looked at, and when the liar is driven: the next call removes what is left, and
 /// goes on with the contenders that are missing.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn an_audit_that_is_killed_leaves_nothing_and_goes_on() {
     if missing("qemu", has_qemu()) || !can_be_audited() {
         return;

@@ -191,6 +191,7 @@ fn postgres_natively_and_in_a_guest() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn load_from_outside_reaches_two_servers_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;

@@ -127,6 +127,7 @@ fn agrees_between_layers(trial: &StoredTrial) {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn who_does_not_want_telemetry_gets_none() {
     if missing("qemu", has_qemu()) {
         return;
