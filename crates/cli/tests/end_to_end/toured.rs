@@ -121,7 +121,8 @@ const SCRIPTS: [(&str, &str); 5] = [
     ("script.sql", "SELECT 1;\n"),
 ];
 
-/// How many commands were carried out, and which ones failed. What is kept for other scripts of the tour is in its folder.
+/// How many commands were carried out, and which ones failed. The tour's folder has what its scripts share: the cache, so that KVM is
+/// tried once, and what is done once.
 fn carry_out(script: &str, tour: &Path) -> (usize, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
@@ -135,7 +136,7 @@ fn carry_out(script: &str, tour: &Path) -> (usize, String) {
     }
     let mut shell = Command::new("bash");
     shell.args(["-c", &format!("{STAND_INS}{script}\n")]).current_dir(folder.path()).stdin(Stdio::null());
-    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", at("cache")).env("TOUR", tour);
+    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", tour.join("cache")).env("TOUR", tour);
     shell.env("BAKEOFF_QUEUE", folder.path().file_name().expect("a temporary folder's name"));
     let ended = shell.output().expect("bash");
     let said = |name: &str| std::fs::read_to_string(at(name)).unwrap_or_default();
