@@ -83,7 +83,7 @@ impl Catalogs {
             own_phases: false,
             data: None,
         };
-        let workload = |entry: &workloads::catalog::WorkloadEntry| Kind {
+        let workload = |entry: &workloads::entry::WorkloadEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,

@@ -2,8 +2,8 @@
 //!
 //! They cover everybody who uses the device, or the partition if the file system is on one.
 
+use crate::block_device::{Disk, SECTOR_BYTES};
 use crate::mounts;
-use crate::storage::{Disk, SECTOR_BYTES};
 use crate::tree::Tree;
 use record::looks::DeviceCounts;
 use std::path::Path;

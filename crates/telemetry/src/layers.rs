@@ -3,9 +3,9 @@
 //! Each layer adds its own queue and its own handling of flushes, so a disk's description names all of them. The device
 //! of a layer has no scheduler; the disks at the bottom have one.
 
+use crate::block_device::Disk;
 use crate::memory::chosen_of;
 use crate::mounts;
-use crate::storage::Disk;
 use crate::tree::{Reading, Tree};
 use std::path::Path;
 

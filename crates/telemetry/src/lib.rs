@@ -11,6 +11,7 @@
 //! are pure functions of text and are tested on recorded trees. This crate does not decide when to sample, and does
 //! not know what the counts mean.
 
+mod block_device;
 mod cgroup;
 mod counter;
 mod cpu;

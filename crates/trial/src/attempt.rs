@@ -6,10 +6,11 @@ use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::existing::Existing;
 use crate::generators::Generator;
+use crate::halt::Halt;
 use crate::host_watch::HostWatch;
 use crate::hosts_in_use::{HostsInUse, Use};
 use crate::instances::Instance;
-use crate::interrupts::Halt;
+use crate::load_hosts::our_address;
 use crate::odd;
 use crate::other_load;
 use crate::places::places;
@@ -173,7 +174,7 @@ impl<'a> Running<'a> {
     pub(crate) fn meet_with(&self, bring: impl FnOnce() -> u64) -> Result<u64, AskError> {
         let halt = self.attempt.halt;
         let Some(others) = halt.others else { return Ok(bring()) };
-        others.meet(halt.interrupts, bring).map_err(|_| halt.reason())
+        others.meet(halt.interrupts, bring).map_err(|_| AskError::halted(halt))
     }
 
     /// The first machine gets the seed of a machine that is alone. The others get different seeds, so different inputs.
@@ -244,7 +245,11 @@ impl<'a> Running<'a> {
 
     /// The address of this host at which load reaches servers on it. A machine on another host has its own.
     fn our_address(&self) -> Result<IpAddr, MachineError> {
-        if self.is_elsewhere() { Ok(Reached::default().address) } else { self.attempt.prepared.our_address() }
+        if self.is_elsewhere() {
+            Ok(Reached::default().address)
+        } else {
+            our_address(&self.attempt.prepared.load_hosts)
+        }
     }
 
     pub(crate) fn name(&self) -> String {

@@ -1,6 +1,6 @@
 //! Asks an agent and waits for the answer, with a limit on silence and checks for the user's wish to stop.
 
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use crate::limits::Limits;
 use agent::protocol::{Failure, Reply, Request};
 use machines::clock::monotonic_ns;
@@ -29,6 +29,13 @@ pub enum AskError {
     OthersFailed,
     #[error("the agent answered a {request} with something else: {reply}")]
     Mismatch { request: &'static str, reply: String },
+}
+
+impl AskError {
+    /// For work that was given up.
+    pub fn halted(by: Halt<'_>) -> Self {
+        if by.is_for_others() { Self::OthersFailed } else { Self::Interrupted }
+    }
 }
 
 pub struct Conversation<'a> {
@@ -89,7 +96,7 @@ impl Conversation<'_> {
                 Err(LinkError::TooSlow(_)) if self.halt.now() => {
                     // The caller gives up this machine next; this spares the driver from having to notice that.
                     let _ = self.link.add(&Request::StopDriving);
-                    return Err(self.halt.reason());
+                    return Err(AskError::halted(self.halt));
                 }
                 Err(LinkError::TooSlow(_)) if heard.elapsed() >= limit => {
                     return Err(LinkError::TooSlow(limit).into());

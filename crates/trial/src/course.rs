@@ -218,7 +218,7 @@ impl Running<'_> {
             running.record_driving(driven, &own.counters, &counted)
         })?;
         let stopped = work.each.iter().filter_map(|own| own.driven.as_ref()).any(|driven| driven.stopped);
-        if stopped { Err(self.attempt.halt.reason().into()) } else { Ok(()) }
+        if stopped { Err(AskError::halted(self.attempt.halt).into()) } else { Ok(()) }
     }
 
     fn check(&mut self, machine: &mut dyn Machine, own: &OwnWork, is_fresh: bool) -> Result<(), AttemptError> {

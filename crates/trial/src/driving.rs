@@ -238,7 +238,7 @@ impl Running<'_> {
             driven
         });
         if halt.is_for_others() || (driven.is_err() && halt.now()) {
-            return Err(halt.reason().into());
+            return Err(AskError::halted(halt).into());
         }
         let driven = driven?;
         for (instance, watch) in (0..).zip(watches) {

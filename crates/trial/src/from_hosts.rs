@@ -8,7 +8,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::driving::in_nanos;
 use crate::error::AttemptError;
 use crate::generators::{Generator, Terms, of_host};
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use crate::odd::TAIL_S;
 use crate::rendezvous::Rendezvous;
 use agent::looks::LookWatch;
@@ -161,7 +161,7 @@ fn told(starts: &Receiver<u64>, halt: Halt<'_>) -> Result<u64, AskError> {
         match starts.recv_timeout(LOOK_UP) {
             Ok(start_ns) => return Ok(start_ns),
             Err(RecvTimeoutError::Timeout) if !halt.now() => {}
-            Err(_) => return Err(halt.reason()),
+            Err(_) => return Err(AskError::halted(halt)),
         }
     }
 }
@@ -240,7 +240,7 @@ impl Running<'_> {
             threads.into_iter().map(join).collect::<Vec<_>>()
         });
         if halt.now() {
-            return Err(halt.reason().into());
+            return Err(AskError::halted(halt).into());
         }
         for (instance, watch) in (0..).zip(hearing.watches) {
             self.keep_looks(instance, watch.looks());

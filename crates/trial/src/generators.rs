@@ -6,7 +6,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::course::OwnWork;
 use crate::error::AttemptError;
 use crate::few_at_once::few_at_once;
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use crate::limits::Limits;
 use crate::load_hosts::LoadHost;
 use crate::validity;

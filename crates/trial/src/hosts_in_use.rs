@@ -1,7 +1,7 @@
 //! Hosts that one trial at a time may have load from, while several trials go on.
 
 use crate::conversation::AskError;
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl HostsInUse {
         let mut taken = self.taken();
         while hosts.iter().any(|host| taken.contains(host)) {
             if halt.now() {
-                return Err(halt.reason());
+                return Err(AskError::halted(halt));
             }
             taken = self.released.wait_timeout(taken, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -21,6 +21,7 @@ pub mod existing;
 mod few_at_once;
 mod from_hosts;
 mod generators;
+mod halt;
 mod host_watch;
 mod hosts_in_use;
 mod instances;

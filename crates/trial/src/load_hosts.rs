@@ -2,7 +2,7 @@
 
 use crate::cell::CellOrder;
 use crate::few_at_once::few_at_once;
-use crate::preparation::{PreparationError, Prepared};
+use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::{MachineScratch, Scratch};
@@ -86,26 +86,24 @@ fn opened(
     Ok(LoadHost { name: asked.name.clone(), our_address, host, _scratch: own })
 }
 
-impl Prepared {
-    /// The address of this host at which load reaches servers on it.
-    pub fn our_address(&self) -> Result<IpAddr, MachineError> {
-        let unavailable = |why| MachineError::Unavailable { why };
-        let Some(first) = self.load_hosts.first() else { return Ok(Ipv4Addr::LOCALHOST.into()) };
-        let known = |host: &LoadHost| {
-            let why = || format!("the address at which the load host {} reaches this host is not known", host.name);
-            host.our_address.ok_or_else(|| unavailable(format!("{}; give load.address", why())))
-        };
-        let address = known(first)?;
-        for other in &self.load_hosts[1..] {
-            let own = known(other)?;
-            if own != address {
-                return Err(unavailable(format!(
-                    "the load host {} reaches this host at {address}, and {} at {own}; give load.address one that all of \
+/// The address of this host at which load from these hosts reaches servers on it.
+pub fn our_address(load_hosts: &[Arc<LoadHost>]) -> Result<IpAddr, MachineError> {
+    let unavailable = |why| MachineError::Unavailable { why };
+    let Some(first) = load_hosts.first() else { return Ok(Ipv4Addr::LOCALHOST.into()) };
+    let known = |host: &LoadHost| {
+        let why = || format!("the address at which the load host {} reaches this host is not known", host.name);
+        host.our_address.ok_or_else(|| unavailable(format!("{}; give load.address", why())))
+    };
+    let address = known(first)?;
+    for other in &load_hosts[1..] {
+        let own = known(other)?;
+        if own != address {
+            return Err(unavailable(format!(
+                "the load host {} reaches this host at {address}, and {} at {own}; give load.address one that all of \
                      them reach",
-                    first.name, other.name
-                )));
-            }
+                first.name, other.name
+            )));
         }
-        Ok(address)
     }
+    Ok(address)
 }

@@ -1,6 +1,6 @@
 //! The results of checks on loaded data: findings, and an error if the data are wrong.
 
-use crate::preparation::PreparationError;
+use crate::preparation::error::PreparationError;
 use record::check::{CheckResult, Moment, Verdict};
 
 pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::loading::TableChecksum) -> CheckResult {

@@ -2,6 +2,7 @@
 
 use crate::attempt::Running;
 use crate::cell::CellOrder;
+use crate::conversation::AskError;
 use crate::error::AttemptError;
 use driver::plan::{DrivePlan, Pacing, Together, Until};
 use machines::clock::monotonic_ns;
@@ -63,7 +64,7 @@ impl Running<'_> {
         let end_ns = start_ns + window_ms.end * NANOS_PER_MILLI;
         while monotonic_ns() < end_ns {
             if self.attempt.halt.now() {
-                return Err(self.attempt.halt.reason().into());
+                return Err(AskError::halted(self.attempt.halt).into());
             }
             std::thread::sleep(LOOK_UP);
         }

@@ -4,25 +4,26 @@
 //! take eight times as long. Through a folder, because that needs no right to mount and leaves files unfragmented. The
 //! finished image is kept under the hash of everything that shaped it.
 
+pub mod error;
 pub(crate) mod origin;
 
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::interrupts::{Halt, Interrupts};
+use crate::halt::Halt;
+use crate::interrupts::Interrupts;
 use crate::load_hosts::LoadHost;
 use crate::loaded_data::{checksum_finding, require_right};
 use crate::open::Open;
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
-use agent::protocol::{Chosen, Failure, Reply, Request};
+use agent::protocol::{Chosen, Reply, Request};
 use agent::service;
 use engines::server::Endpoint;
+use error::{PreparationError, failing};
 use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
-use machines::limits;
-use machines::machine::{Machine, MachineError};
-use machines::scratch::ScratchError;
+use machines::machine::Machine;
 use origin::{folder_of, key, loading_shape, made_from};
 use platforms::capabilities::{Capabilities, DataHome};
 use platforms::order::{MachineOrder, Mounting, Reached};
@@ -54,72 +55,6 @@ const KEPT: &str = "loaded.json";
 const LOCK_LIMIT: Duration = Duration::from_hours(4);
 /// The expected time shown while an image is built for the first time.
 pub(crate) const EXPECTED_IMAGE_MS: u64 = 60_000;
-
-#[derive(Debug, thiserror::Error)]
-pub enum PreparationError {
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    #[error(transparent)]
-    Recipe(#[from] images::RecipeError),
-    #[error("making the data disk: {0}")]
-    Data(#[from] images::data::DataError),
-    #[error("starting a machine to load the data in: {0}")]
-    Machine(#[from] MachineError),
-    #[error("loading: {0}")]
-    Ask(#[from] AskError),
-    #[error("the host's disk is full: loading into {folder} failed: {why}")]
-    Full { why: String, folder: PathBuf },
-    #[error("{doing} {path}: {source}")]
-    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("workload {kind}: {problems:?}")]
-    Workload { kind: String, problems: Vec<settings::Problem> },
-    #[error(transparent)]
-    Cached(#[from] CachedError),
-    #[error(transparent)]
-    Scratch(#[from] ScratchError),
-    #[error("the loaded data is not what the workload's definition says: {0}")]
-    WrongData(String),
-    /// An error about the odd machine, which has its own data.
-    #[error("machine {number}: {error}")]
-    OfMachine { number: u32, error: Box<PreparationError> },
-}
-
-/// How engines report that the disk below them is full.
-const WORDS_OF_A_FULL_DISK: [&str; 2] = ["No space left on device", "disk is full"];
-
-impl PreparationError {
-    /// True if no trial of the run could go on, whatever its cell.
-    pub fn ends_the_run(&self) -> bool {
-        match self {
-            Self::Io { .. }
-            | Self::Full { .. }
-            | Self::Scratch(_)
-            | Self::Cached(CachedError::Io { .. })
-            | Self::Machine(MachineError::MissingTool { .. }) => true,
-            Self::Data(error) if error.is_full_host() => true,
-            Self::OfMachine { error, .. } => error.ends_the_run(),
-            // Loading happens on the host itself, so a limit that was met is the host's.
-            other => limits::met(&other.to_string()).is_some(),
-        }
-    }
-
-    /// Distinguishes a full host disk from a failure of the database itself.
-    fn if_full(self, folder: &Path) -> Self {
-        match self {
-            Self::Ask(AskError::Refused(Failure { why, log, .. }))
-                if WORDS_OF_A_FULL_DISK.iter().any(|words| why.contains(words) || log.contains(words)) =>
-            {
-                Self::Full { why, folder: folder.to_owned() }
-            }
-            other => other,
-        }
-    }
-}
-
-pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> PreparationError {
-    let path = path.to_owned();
-    move |source| PreparationError::Io { doing, path, source }
-}
 
 /// What the trials of one cell share.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use record::facts::{Fact, START_ORDER};
 use record::rotation::Rotation;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ impl Turn<'_> {
         let mut passed = self.order.passed();
         while *passed + 1 < self.position {
             if halt.now() {
-                return Err(halt.reason());
+                return Err(AskError::halted(halt));
             }
             let waited = self.order.changed.wait_timeout(passed, LOOK_UP);
             passed = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -7,7 +7,7 @@
 use crate::again::Earlier;
 use crate::attempt::{self, Attempt};
 use crate::error::AttemptError;
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use crate::odd;
 use crate::other_load;
 use crate::rendezvous::Rendezvous;

@@ -1,38 +1,16 @@
 //! The list of workloads. Adding one takes a folder, its module, and a line here.
 
+use crate::entry::{Metric, WorkloadEntry};
 use crate::workload::Workload;
 use crate::{brokerage, decision_support_ds, decision_support_h, dvd_store, file, order_entry, slob, sysbench_oltp};
-use settings::{Key, Problem};
-
-/// A workload that a study may name.
-#[derive(Debug, Clone, Copy)]
-pub struct WorkloadEntry {
-    pub kind: &'static str,
-    /// One sentence for `bakeoff list`.
-    pub meaning: &'static str,
-    pub keys: &'static [Key],
-    /// Those of the keys that only say how it is driven. Data that were loaded with other values of them are the same.
-    pub driving_keys: &'static [&'static str],
-    /// Who works, and for how long, is decided by its own phases, so a load says neither.
-    pub own_phases: bool,
-    pub metric: Metric,
-}
-
-/// A workload's throughput figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metric {
-    pub name: &'static str,
-    pub unit: &'static str,
-    /// The figure is the number of counted transactions in this time.
-    pub per_ms: u64,
-}
+use settings::Problem;
 
 /// Makes the entries, the enum and its methods from one list. Each item of the list is a folder with a `KIND`, an
 /// `ENTRY`, and the workload itself.
 #[macro_export]
 macro_rules! workloads {
     ($($folder:ident::$made:ident),+ $(,)?) => {
-        pub const WORKLOADS: &[$crate::catalog::WorkloadEntry] = &[$($folder::ENTRY),+];
+        pub const WORKLOADS: &[$crate::entry::WorkloadEntry] = &[$($folder::ENTRY),+];
 
         /// One of the workloads, made.
         #[derive(Debug)]
@@ -56,7 +34,7 @@ macro_rules! workloads {
                 match self { $(Self::$made(workload) => &**workload),+ }
             }
 
-            pub fn entry(&self) -> &'static $crate::catalog::WorkloadEntry {
+            pub fn entry(&self) -> &'static $crate::entry::WorkloadEntry {
                 match self { $(Self::$made(_) => &$folder::ENTRY),+ }
             }
 
@@ -75,7 +53,7 @@ macro_rules! workloads {
         }
 
         impl $crate::catalog::AnyOf for AnyWorkload {
-            fn metric(&self) -> &'static $crate::catalog::Metric {
+            fn metric(&self) -> &'static $crate::entry::Metric {
                 &self.entry().metric
             }
 

@@ -16,6 +16,7 @@ pub mod decision_support_ds;
 pub mod decision_support_h;
 pub mod dvd_store;
 pub mod effects;
+pub mod entry;
 pub mod file;
 mod ledger;
 pub mod order_entry;

@@ -26,7 +26,7 @@ use trial::conductor::{ConductorError, Images, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::queue::Turn;
 use trial::site::Site;
-use workloads::catalog::Metric;
+use workloads::entry::Metric;
 
 /// What a run is for, which decides how it is begun, and gone on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use record::trial::{DriverFacts, Outcome, TrialRecord};
 use report::format;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use workloads::catalog::Metric;
+use workloads::entry::Metric;
 
 /// The share of the host's CPU time that others may use; above it, there would be a finding host-busy.
 pub const BUSY: f64 = 0.05;

@@ -21,7 +21,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use workloads::catalog::Metric;
+use workloads::entry::Metric;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,11 +12,11 @@ use super::{live, process};
 use crate::order::{Launched, MachineOrder, Reached, UNBOUND_MEMORY};
 use crate::placement::cpu_list;
 use crate::qemu::accelerator::{self, Choice};
+use crate::qemu::boot::{guest_kernel, initramfs};
 use crate::qemu::command::{Accelerator, Disk, USER_NETWORK_GUEST, drivers, guest_address};
 use crate::qemu::decided::{self, Asked};
-use crate::qemu::machine::{
-    boot_limit, can_be_reached, data_disk, failing, guest_kernel, initramfs, parts_of_host, probe, unavailable,
-};
+use crate::qemu::error::{failing, unavailable};
+use crate::qemu::machine::{boot_limit, can_be_reached, data_disk, parts_of_host, probe};
 use crate::qemu::monitor::Monitor as _;
 use crate::qemu::monitor::QmpError;
 use crate::qemu::placed::{self, Binding, Pinning};

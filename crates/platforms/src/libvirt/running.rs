@@ -10,7 +10,7 @@ use super::process;
 use super::rpc::RpcError;
 use super::rpc::procedures::{Domain, Statistics, Uuid};
 use super::uri::Uri;
-use crate::qemu::machine::{failing, unavailable};
+use crate::qemu::error::{failing, unavailable};
 use crate::qemu::monitor::Monitor;
 use crate::qemu::monitor::QmpError;
 use machines::identity::Identity;

@@ -5,9 +5,9 @@
 use super::uri::{Driver, EXAMPLES, Uri};
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
-use crate::qemu::accelerator::KvmWish;
-use crate::qemu::command::PROGRAM;
-use crate::qemu::settings::{self as qemu, Adapter, Aio, Cache, Network, QemuSettings, WantedAccelerator};
+use crate::qemu::settings::{
+    self as qemu, Adapter, Aio, Cache, KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Bytes, Holds, Key, Problem, keys, names};

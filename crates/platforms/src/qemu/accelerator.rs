@@ -3,10 +3,11 @@
 //! `/dev/kvm` can exist and not work: on some nested hosts a guest hangs at boot, on others QEMU aborts. So a tiny
 //! guest is booted with a deadline, and the result is remembered until the host reboots, or QEMU or the kernel changes.
 
-use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
+use super::boot::{guest_kernel, initramfs};
+use super::command::{Accelerator, CommandOrder, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
-use super::settings::{Network, QemuSettings, WantedAccelerator};
+use super::settings::{KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator};
 use crate::order::Reached;
 use machines::identity::boot_id;
 use machines::machine::MachineError;
@@ -41,16 +42,6 @@ pub struct Probe {
     pub binary: String,
     /// Host CPUs to boot on.
     pub cpus: Vec<usize>,
-}
-
-/// What a contender asks of KVM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KvmWish {
-    pub accelerator: WantedAccelerator,
-    /// CPU model, as QEMU names it; "auto" is the model that `auto` would use.
-    pub cpu: String,
-    /// The QEMU that runs the guest.
-    pub binary: String,
 }
 
 /// Stands before the last line that QEMU printed.
@@ -105,7 +96,7 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
         return Ok(closed);
     }
     let cpu = model(&probe.cpu);
-    let kernel = super::machine::guest_kernel(&probe.image)?.release.clone();
+    let kernel = guest_kernel(&probe.image)?.release.clone();
     let now = Remembered { kernel, ..Remembered::nothing(cpu, &probe.binary)? };
     let file = file_of(&probe.cache, cpu, &probe.binary);
     if let Some(finding) = recall(&file).filter(|remembered| remembered.holds_for(&now)).map(|it| it.finding) {
@@ -189,7 +180,7 @@ fn version_of(binary: &str) -> Result<String, MachineError> {
 fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
     let binary = probe.binary.clone();
     let settings = QemuSettings { network: Network::None, binary, ..QemuSettings::default() };
-    let initramfs = super::machine::initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
+    let initramfs = initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
     let order = CommandOrder {
         name: "kvm-probe".to_owned(),
         accelerator: Accelerator::Kvm,
@@ -199,7 +190,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         cpus: probe.cpus.clone(),
         bound_to: Vec::new(),
         cgroups: Vec::new(),
-        kernel: super::machine::guest_kernel(&probe.image)?.file.clone(),
+        kernel: guest_kernel(&probe.image)?.file.clone(),
         initramfs,
         console: probe.scratch.join("kvm-probe.console"),
         root: None,

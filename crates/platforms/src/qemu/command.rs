@@ -14,7 +14,6 @@ use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, GuestAddress
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
 
-pub const PROGRAM: &str = "qemu-system-x86_64";
 /// The address that QEMU's own network stack expects of its guest.
 pub const USER_NETWORK_GUEST: GuestAddress =
     GuestAddress { address: std::net::Ipv4Addr::new(10, 0, 2, 15), prefix: 24 };

@@ -1,8 +1,9 @@
 //! A running QEMU whose guest has greeted us. Its configuration is decided elsewhere.
 
-use super::command::{CommandOrder, PROGRAM, command_line};
+use super::command::{CommandOrder, command_line};
 use super::isolation::{Isolation, SIGNALLED};
 use super::qmp::Qmp;
+use super::settings::PROGRAM;
 use machines::identity::Identity;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;

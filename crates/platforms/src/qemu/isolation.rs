@@ -5,7 +5,7 @@
 //! signal, and which ends with that process. If no such namespace is possible, QEMU keeps its user: it is more
 //! important that nothing is left behind.
 
-use super::command::PROGRAM;
+use super::settings::PROGRAM;
 use crate::rights::{CONTAINED, can_contain};
 use machines::machine::Decided;
 use machines::process::Launch;

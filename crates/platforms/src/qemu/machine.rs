@@ -1,8 +1,10 @@
 //! From an order to a running virtual machine, and the actual value of each requested property.
 
 use super::accelerator::{self, Choice, Probe};
+use super::boot::{guest_kernel, initramfs};
 use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
 use super::decided::{self, Asked};
+use super::error::{failing, unavailable};
 use super::guest::{Guest, LaunchedGuest};
 use super::isolation::Isolation;
 use super::monitor::Monitor as _;
@@ -14,8 +16,6 @@ use super::watch::{self, NodeNames, Shared};
 use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
 use images::data::DataDisk;
-use images::initramfs::InitramfsError;
-use images::kernel::KernelError;
 use machines::boot::{DATA_FOLDER, GuestAddress};
 use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
@@ -23,7 +23,7 @@ use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -80,22 +80,6 @@ pub(crate) fn boot_limit(accelerator: Accelerator) -> Duration {
         Accelerator::Kvm => KVM_BOOT_LIMIT,
         Accelerator::Tcg => TCG_BOOT_LIMIT,
     }
-}
-
-/// The initramfs with these drivers. If the kernel lacks one of them, the trial is skipped with that reason.
-pub fn initramfs(image: &images::Image, agent: &Path, drivers: &[&str]) -> Result<PathBuf, MachineError> {
-    let made = images::Cache::of(image)
-        .map_err(InitramfsError::from)
-        .and_then(|cache| images::initramfs::build(image, agent, drivers, &cache));
-    made.map_err(|error| match error {
-        InitramfsError::Kernel(KernelError::MissingDriver { .. }) => unavailable(error.to_string()),
-        other => failing("making the initramfs", other),
-    })
-}
-
-/// The kernel that guests boot.
-pub fn guest_kernel(image: &images::Image) -> Result<&images::Kernel, MachineError> {
-    image.guest_kernel().map_err(|error| unavailable(error.to_string()))
 }
 
 /// The disk for the machine's data.
@@ -312,12 +296,4 @@ impl Machine for QemuMachine {
     fn cut(self: Box<Self>) -> Result<(), MachineError> {
         self.guest.cut()
     }
-}
-
-pub(crate) fn unavailable(why: String) -> MachineError {
-    MachineError::Unavailable { why }
-}
-
-pub(crate) fn failing(doing: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> MachineError {
-    MachineError::Io { doing: doing.to_owned(), source: std::io::Error::other(error) }
 }

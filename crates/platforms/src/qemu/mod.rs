@@ -1,8 +1,10 @@
 //! A virtual machine by QEMU: on KVM, or emulated by TCG.
 
 pub mod accelerator;
+pub mod boot;
 pub mod command;
 pub(crate) mod decided;
+pub(crate) mod error;
 pub mod guest;
 pub mod isolation;
 pub mod machine;

@@ -1,12 +1,12 @@
 //! The keys of a QEMU machine in a study, and the combinations that QEMU does not support. Pure.
 
-use super::accelerator::KvmWish;
-use super::command::PROGRAM;
 use crate::order::MachineRequest;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Bytes, Holds, Key, Problem, keys, names};
+
+pub const PROGRAM: &str = "qemu-system-x86_64";
 
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -189,6 +189,16 @@ impl Cache {
     pub fn ignores_flushes(self) -> bool {
         self == Self::Unsafe
     }
+}
+
+/// What a contender asks of KVM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KvmWish {
+    pub accelerator: WantedAccelerator,
+    /// CPU model, as QEMU names it; "auto" is the model that `auto` would use.
+    pub cpu: String,
+    /// The QEMU that runs the guest.
+    pub binary: String,
 }
 
 /// How KVM is to be tried for a contender.

@@ -5,7 +5,7 @@ use images::Flavour;
 use machines::machine::MachineError;
 use platforms::qemu::accelerator::{Probe, choose, kvm};
 use platforms::qemu::command::Accelerator;
-use platforms::qemu::command::PROGRAM;
+use platforms::qemu::settings::PROGRAM;
 use platforms::qemu::settings::WantedAccelerator;
 use serde_json::json;
 

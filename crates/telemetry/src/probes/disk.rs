@@ -4,9 +4,9 @@
 //! writes of data are at most `writes` and about `writes` less `flushes`.
 
 use super::{Counters, Opening};
+use crate::block_device::{Disk, SECTOR_BYTES};
 use crate::counter::Counter;
 use crate::mounts;
-use crate::storage::{Disk, SECTOR_BYTES};
 use crate::targets::{DiskLocation, DiskTarget};
 use crate::tree::Tree;
 use record::telemetry::Behaviour::{self, Counts, Stands};

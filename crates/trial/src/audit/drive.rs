@@ -1,11 +1,10 @@
 //! Drives a workload on a disk that can lose power, and keeps what its users were told.
 
-use super::measure::Price;
 use super::moments::Acknowledged;
 use super::recovery::Recovered;
 use super::{AuditError, Auditing};
 use crate::conversation::{Conversation, mismatch};
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use agent::protocol::{Reply, Request};
 use disk::{Control, Disk, Settings};
 use driver::plan::{DrivePlan, Driven, Pacing, Phase, Receipt, Receipts};
@@ -17,7 +16,7 @@ use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use record::durability::{DurabilityPlan, Fault, Killed};
+use record::durability::{DurabilityPlan, Fault, Killed, Rate};
 use record::facts::{EMULATED, Fact, PROCESSOR};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -43,6 +42,15 @@ pub struct OnDisk {
     pub acknowledged: Vec<Acknowledged>,
     pub killed: Option<Killed>,
     pub price: Price,
+}
+
+/// What a commit costs.
+#[derive(Debug, Default)]
+pub struct Price {
+    pub slope: Option<f64>,
+    pub rates: Vec<Rate>,
+    /// What others took of the host's CPU time meanwhile.
+    pub other_cpu: Option<f64>,
 }
 
 /// How a disk behaves, and how long it is driven on.

@@ -1,6 +1,6 @@
 //! What commits cost on a disk that can lose power, while it is honest.
 
-use super::drive::{Conversing, DISK_LIMIT};
+use super::drive::{Conversing, DISK_LIMIT, Price};
 use super::{AuditError, Auditing};
 use crate::site::read_host;
 use driver::plan::{Pacing, Receipts};
@@ -21,15 +21,6 @@ const DELAY_MAX: Duration = Duration::from_millis(500);
 const CLIENTS: [u32; 4] = [1, 4, 16, 64];
 const TOGETHER_MS: u64 = 2_000;
 const MILLIS_PER_SECOND: f64 = 1e3;
-
-/// What was measured.
-#[derive(Debug, Default)]
-pub struct Price {
-    pub slope: Option<f64>,
-    pub rates: Vec<Rate>,
-    /// What others took of the host's CPU time meanwhile.
-    pub other_cpu: Option<f64>,
-}
 
 /// Transactions that were committed in so many milliseconds.
 #[derive(Debug, Clone, Copy)]

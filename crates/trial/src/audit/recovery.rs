@@ -4,7 +4,7 @@
 use super::moments::{Acknowledged, Drawn, due};
 use super::{AuditError, Auditing};
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::interrupts::Halt;
+use crate::halt::Halt;
 use agent::protocol::{Reply, Request};
 use disk::cut::{self, Cut, Grain, Keep};
 use images::data::DataDisk;

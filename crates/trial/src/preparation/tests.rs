@@ -3,6 +3,7 @@
 use super::origin::LOADING_MEMORY_BYTES;
 use super::*;
 use crate::limits::Limits;
+use agent::protocol::Failure;
 use serde_json::json;
 
 fn cell(memory: u64) -> CellOrder {

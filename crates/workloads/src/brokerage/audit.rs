@@ -6,7 +6,8 @@
 use super::checks;
 use super::exchange::MARKETS;
 use super::size::Size;
-use super::tally::{Counter, LIMITED, Work};
+use super::tally::Counter;
+use super::work::{LIMITED, Work};
 use crate::share::{AllowedShare, mean};
 use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;

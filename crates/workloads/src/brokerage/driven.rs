@@ -3,8 +3,9 @@
 use super::Brokerage;
 use super::exchange::{self, MARKETS, Market};
 use super::inputs::{self, Customer, Input, Maintainer};
-use super::tally::{Counter, KINDS, Work};
+use super::tally::Counter;
 use super::transactions;
+use super::work::{KINDS, Work};
 use crate::effects::Effects;
 use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
 use engines::session::{Session, SessionError};

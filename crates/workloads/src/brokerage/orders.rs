@@ -3,6 +3,7 @@
 use super::customers;
 use super::ids::is_aborted;
 use super::market::Security;
+use super::order::Order;
 use super::size::{DAY_MS, Size};
 use super::trading::{QUANTITIES, TradeType};
 use super::unit::Unit;
@@ -21,26 +22,6 @@ const NOTICED_MS: (i64, i64) = (500, 1_500);
 const COMPLETION_MS: i64 = 1_000;
 const MEAN_DELAY_MS: f64 = 1_000.0;
 const LONGEST_DELAY_MS: f64 = 5_000.0;
-
-/// What an order asks for, and when it goes through its states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
-    /// Counted from 1 over all load units.
-    pub number: u64,
-    /// Place in [`Unit::positions`]: the account and the security.
-    pub position: u32,
-    pub of: TradeType,
-    pub quantity: i64,
-    /// The limit, or the price at which a market order was placed.
-    pub bid_cents: i64,
-    pub price_cents: i64,
-    pub is_cash: bool,
-    pub is_lifo: bool,
-    /// Microseconds since 1970.
-    pub placed: i64,
-    pub submitted: i64,
-    pub completed: i64,
-}
 
 pub struct Orders {
     stream: Stream,

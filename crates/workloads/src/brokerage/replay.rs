@@ -4,7 +4,8 @@
 //! a database loads one of these tables. So each table has a replay of its own, and nothing is kept in between.
 
 use super::accounts::Account;
-use super::orders::{Order, Orders};
+use super::order::Order;
+use super::orders::Orders;
 use super::size::{BROKERS_OF_UNIT, LOAD_UNIT, Size};
 use super::trading::{Costs, band, commission_cents, commission_rate, settlement_cents, tax_cents};
 use super::unit::{Change, Member, Position, Unit};

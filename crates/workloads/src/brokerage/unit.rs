@@ -4,7 +4,7 @@ use super::accounts::{Account, Basket};
 use super::customers;
 use super::lots::{Lot, Walk};
 use super::market::Security;
-use super::orders::Order;
+use super::order::Order;
 use super::places::TaxRates;
 use super::size::{ACCOUNTS_OF_UNIT, LOAD_UNIT, Size};
 use std::collections::VecDeque;

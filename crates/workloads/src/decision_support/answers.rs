@@ -1,6 +1,6 @@
 //! What an answer says, in a form that is the same on every engine: its rows, a checksum of them, and the sum of its numbers.
 
-use super::asking::Asked;
+use super::asked::Asked;
 use super::shapes::{Column, Shape};
 use crate::checksum::ChecksumRows;
 use engines::rows::RowSink;

@@ -1,24 +1,14 @@
 //! Asking a question.
 
 use super::answers::{Answer, Figures};
-use super::shapes::Shape;
+use super::asked::Asked;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Session, SessionError};
-use engines::statement::Dialect;
 use std::time::Duration;
 
 /// How long a statement may take whose answer only keeps the database busy.
 const FILLING: Duration = Duration::from_secs(1);
-
-/// A statement of a question, with its values.
-#[derive(Debug)]
-pub struct Asked {
-    pub name: &'static str,
-    pub text: String,
-    pub shape: &'static Shape,
-    pub dialect: Dialect,
-}
 
 /// Each statement is a transaction of its own, and may take so long. The session keeps its rows until they are added up; an answer
 /// of more than a few million values is refused. The figures are those of all statements together.

@@ -1,7 +1,8 @@
 //! Comparing answers with known ones.
 
 use super::answers::Figures;
-use super::asking::{self, Asked};
+use super::asked::Asked;
+use super::asking;
 use engines::admin::Admin;
 use engines::session::{Decimal, SessionError};
 use record::check::Verdict;

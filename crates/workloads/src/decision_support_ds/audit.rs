@@ -2,7 +2,7 @@
 
 use super::DecisionSupportDs;
 use super::checks::{CHANNELS, finding};
-use super::maintenance::Function;
+use super::function::Function;
 use super::settings::Settings;
 use super::tally::KINDS;
 use crate::decision_support::audit;

@@ -1,6 +1,6 @@
 //! What each stream does, one after another.
 
-use super::maintenance::{FUNCTIONS, Function};
+use super::function::{FUNCTIONS, Function};
 use super::questions::{COUNT, Questions, values};
 use super::settings::Settings;
 use super::stream_orders;

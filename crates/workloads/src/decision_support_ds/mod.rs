@@ -6,6 +6,7 @@
 mod audit;
 mod checks;
 mod deviations;
+mod function;
 mod inputs;
 mod maintenance;
 mod questions;
@@ -18,10 +19,10 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::decision_support::asking::Asked;
+use crate::decision_support::asked::Asked;
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::ledger::{self, Ledger};
 use crate::sql::{self, SqlError};
 use crate::workload::{Actor, Ending, Kind, User, Workload};
@@ -30,8 +31,8 @@ use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::{Who, Work};
+use maintenance::Things;
 use maintenance::orders::Channel;
-use maintenance::{Function, Things};
 use questions::{Questions, STATEMENTS};
 use record::check::{CheckResult, Moment};
 use record::script::{Phase, Stream, Until};
@@ -44,6 +45,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 use tpcdsgen::config;
 
+use function::Function;
 pub use inputs::{Client, Input};
 pub use scale::Scale;
 pub use settings::{KEYS, Settings};

@@ -1,6 +1,6 @@
 //! Kinds of work, and counters of what was really executed.
 
-use super::maintenance::Function;
+use super::function::Function;
 use super::questions::{COUNT, NAMES};
 use crate::workload::Kind;
 

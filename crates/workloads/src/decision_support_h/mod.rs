@@ -21,11 +21,11 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::decision_support;
-use crate::decision_support::asking::Asked;
+use crate::decision_support::asked::Asked;
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::ledger::{self, Ledger};
 use crate::sql::{self, SqlError, filled};
 use crate::workload::{Actor, Ending, Kind, User, Workload};

@@ -2,7 +2,7 @@
 
 use super::parameters::values;
 use super::scale::Scale;
-use crate::decision_support::asking::Asked;
+use crate::decision_support::asked::Asked;
 use crate::decision_support::shapes::{ANY, Column, Shape, shape};
 use crate::decision_support::texts::{Texts, Words};
 use crate::decision_support::values::{Choice, Values};

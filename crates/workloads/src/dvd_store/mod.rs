@@ -16,9 +16,9 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Needed, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::ledger::{self, Ledger};
 use crate::sql::{self, SqlError, filled};
 use crate::way::{self, Transactions};

@@ -10,9 +10,9 @@ mod script;
 mod settings;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::random::Stream;
 use crate::workload::{Ending, Kind, User, Workload};
 use ::settings::Problem;

@@ -3,7 +3,7 @@
 //! The definition allows a little more or less than each rule says, for runs of hours. Chance is allowed for in
 //! addition, see [`crate::share`].
 
-use super::checks::finding;
+use super::finding::finding;
 use super::tally::Counter;
 use crate::share::{AllowedShare, mean};
 use record::check::{CheckResult, Moment, Verdict};

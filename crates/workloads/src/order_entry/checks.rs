@@ -5,6 +5,7 @@
 
 use super::OrderEntry;
 use super::definition::delta_is_allowed;
+use super::finding::finding;
 use super::ledger;
 use super::tables::{ITEM, TABLES};
 use crate::condition::{self, Condition, always};
@@ -123,9 +124,4 @@ fn distance_of_constants(workload: &OrderEntry) -> CheckResult {
     };
     let rule = "The constants of last names are 65 to 119 apart between loading and running, but not 96 or 112.";
     finding("last-name-constants", rule, Moment::AfterLoad, verdict)
-}
-
-/// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
-    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
 }

@@ -1,7 +1,7 @@
 //! Compares the database with what clients got acknowledged: sums before and after a run, and the acknowledged totals.
 
-use super::checks::finding;
 use super::definition::DISTRICTS;
+use super::finding::finding;
 use crate::ledger::{Ledger, compare};
 use record::check::{CheckResult, Moment};
 use std::ops::RangeInclusive;

@@ -8,6 +8,7 @@ mod calls;
 mod checks;
 mod definition;
 mod deviations;
+mod finding;
 mod inputs;
 mod ledger;
 mod pauses;
@@ -19,9 +20,9 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Needed, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::ledger::Ledger;
 use crate::sql::{self, SqlError};
 use crate::way::{self, Transactions};

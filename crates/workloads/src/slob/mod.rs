@@ -19,9 +19,9 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::sql::{self, SqlError};
 use crate::workload::{Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;

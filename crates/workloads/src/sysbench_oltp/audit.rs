@@ -1,7 +1,7 @@
 //! Whether what was executed in the measured window has the statements of the test. Chance plays no part in it: all
 //! transactions have the same statements.
 
-use super::checks::finding;
+use super::finding::finding;
 use super::settings::Settings;
 use super::steps::Steps;
 use super::tally::Counter;

@@ -1,6 +1,7 @@
 //! Conditions on the data, after loading and after a trial, as queries for rows that violate them, table after table.
 
 use super::SysbenchOltp;
+use super::finding::finding;
 use super::ledger;
 use super::settings::{Mode, Test};
 use crate::condition;
@@ -109,17 +110,12 @@ fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment
     let expected = workload.initial_rows();
     let mut wrong = Vec::new();
     for table in &workload.tables {
-        let found = ledger::sum(&workload.checks, "rows", &table.name, admin)?;
+        let found = ledger::sum(&workload.checks.sums, "rows", &table.name, admin)?;
         if u64::try_from(found) != Ok(expected) {
             wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
         }
     }
     Ok(finding("rows", "Every table has its number of rows.", moment, several(&wrong)))
-}
-
-/// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
-    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! acknowledged totals.
 
 use super::SysbenchOltp;
-use super::checks::{Checks, finding};
+use super::finding::finding;
 use super::settings::{Settings, Test};
 use super::statements::BULK_ROWS;
 use super::steps::Steps;
@@ -10,6 +10,7 @@ use crate::sql::filled;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
+use engines::statement::Statement;
 use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<
     for name in SUMS.iter().filter(|name| is_known(name)) {
         let mut total = 0;
         for table in &workload.tables {
-            total += sum(&workload.checks, name, &table.name, admin)?;
+            total += sum(&workload.checks.sums, name, &table.name, admin)?;
         }
         state.insert((*name).to_owned(), total);
     }
@@ -34,9 +35,9 @@ pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<
 }
 
 /// One of the sums over one table; 0 for an unknown name.
-pub fn sum(checks: &Checks, name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
+pub fn sum(sums: &[Statement], name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
     let mut found = Ok(0);
-    for query in checks.sums.iter().filter(|query| query.name == name) {
+    for query in sums.iter().filter(|query| query.name == name) {
         admin.ask(&filled(&query.sql, &[("{table}", table)]), Limit::WORK, &mut |set, row| {
             // The sum over no rows is null.
             found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };

@@ -6,6 +6,7 @@
 mod audit;
 mod checks;
 mod deviations;
+mod finding;
 mod inputs;
 mod ledger;
 mod rows;
@@ -18,9 +19,9 @@ mod tally;
 mod text;
 mod transactions;
 
-use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
+use crate::entry::{Metric, WorkloadEntry};
 use crate::sql::SqlError;
 use crate::workload::{Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;

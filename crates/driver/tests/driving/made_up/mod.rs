@@ -15,9 +15,9 @@ use settings::Problem;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use workloads::catalog::{Metric, WorkloadEntry};
 use workloads::dataset::{Dataset, Part, RowSource, Table};
 use workloads::effects::{Effects, FollowUp};
+use workloads::entry::{Metric, WorkloadEntry};
 use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
 pub const KIND: &str = "made-up";

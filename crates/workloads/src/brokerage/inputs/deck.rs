@@ -2,7 +2,7 @@
 //!
 //! Only the numbers of cards left are kept. Drawing one of them by chance is the same as dealing from a shuffled deck.
 
-use super::super::tally::Work;
+use super::super::work::Work;
 use crate::random::Stream;
 
 /// Cards of each kind. Of a thousand transactions, the other 110 come from the market.

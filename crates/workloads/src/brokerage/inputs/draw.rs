@@ -5,9 +5,9 @@ use super::super::market::{INDUSTRIES_COUNT, SECTORS};
 use super::super::settings::Settings;
 use super::super::size::Size;
 use super::super::skew::{self, ShiftedSkew};
-use super::super::tally::Work;
 use super::super::trading::{QUANTITIES, TradeType};
 use super::super::words::{below, one_of};
+use super::super::work::Work;
 use super::super::{accounts, customers, ids, price};
 use super::{
     Account, BROKERS_MAX, BrokerVolume, Customer, CustomerPosition, Input, Lookup, MarketWatch, SecurityDetail, TRADES,

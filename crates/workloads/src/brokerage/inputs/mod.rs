@@ -8,8 +8,8 @@ mod draw;
 mod upkeep;
 
 use super::ids;
-use super::tally::Work;
 use super::trading::TradeType;
+use super::work::Work;
 use crate::random::Stream;
 use crate::workload::User;
 use engines::session::Date;

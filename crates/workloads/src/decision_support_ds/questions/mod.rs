@@ -7,7 +7,7 @@ mod first_half;
 mod second_half;
 
 use super::scale::Scale;
-use crate::decision_support::asking::Asked;
+use crate::decision_support::asked::Asked;
 use crate::decision_support::golden::Golden;
 use crate::decision_support::shapes::Shape;
 use crate::decision_support::texts::{Texts, Words};
