@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 
 const SERVER: &str = "/usr/sbin/nats-server";
 /// Agents that drive one server.
-const DRIVING: usize = 4;
-/// Enough for each agent to find several answers at a time, as the one agent does.
+const DRIVING: u32 = 4;
 const CLIENTS: u32 = 32;
 const WARMUP_S: f64 = 1.0;
 const START_LIMIT: Duration = Duration::from_mins(2);
@@ -83,22 +82,36 @@ pub fn race(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
 
 fn driving(ground: &Ground, fleet: &Fleet, rounds: u32) -> anyhow::Result<Vec<Bar>> {
     let agents: Vec<Reaped> = (0..DRIVING).map(|number| agent(ground, fleet, number)).collect::<anyhow::Result<_>>()?;
-    let (mut ratios, mut skews) = (Vec::new(), Vec::new());
+    let (mut of_one, mut of_few, mut skews) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
-        let one = drove(ground, fleet, &format!("one-{round}"), 1)?;
-        let four = drove(ground, fleet, &format!("four-{round}"), DRIVING)?;
-        let ratio = four.cpu_ns_per_statement / one.cpu_ns_per_statement;
-        println!("round {}: {ratio:.2} × the CPU for a statement, skew {:.2} ms", round + 1, four.skew_ms);
-        ratios.push(ratio);
+        let one = drove(ground, fleet, &format!("one-{round}"), 1, CLIENTS)?;
+        let four = drove(ground, fleet, &format!("four-{round}"), DRIVING, CLIENTS)?;
+        // An agent with fewer clients finds fewer answers whenever it looks, whether there are other agents or not.
+        let few = drove(ground, fleet, &format!("few-{round}"), 1, CLIENTS / DRIVING)?;
+        let [one_ns, four_ns, few_ns] = [&one, &four, &few].map(|drove| drove.cpu_ns_per_statement);
+        println!(
+            "round {}: CPU for a statement from {DRIVING} agents {four_ns:.0} ns, from one with all clients {one_ns:.0} ns, from one with \
+             a share {few_ns:.0} ns; skew {:.2} ms",
+            round + 1,
+            four.skew_ms
+        );
+        of_one.push(four_ns / one_ns);
+        of_few.push(four_ns / few_ns);
         skews.push(four.skew_ms);
     }
     drop(agents);
-    println!("CPU for a statement from {DRIVING} agents, of that from one: {}", spread(ratios.clone()));
+    println!("CPU for a statement from {DRIVING} agents, of that from one: {}", spread(of_one.clone()));
+    println!("of that from one with as many clients as each of them: {}", spread(of_few.clone()));
     let worst = skews.into_iter().fold(0.0, f64::max);
     Ok(vec![
         Bar {
             what: format!("CPU for a statement, {DRIVING} agents of one"),
-            found: median(ratios),
+            found: median(of_one),
+            asked: Asked::AtMost(MOST_CPU),
+        },
+        Bar {
+            what: format!("CPU for a statement, {DRIVING} agents of one with as many clients as each of them"),
+            found: median(of_few),
             asked: Asked::AtMost(MOST_CPU),
         },
         Bar {
@@ -111,7 +124,7 @@ fn driving(ground: &Ground, fleet: &Fleet, rounds: u32) -> anyhow::Result<Vec<Ba
     ])
 }
 
-fn agent(ground: &Ground, fleet: &Fleet, number: usize) -> anyhow::Result<Reaped> {
+fn agent(ground: &Ground, fleet: &Fleet, number: u32) -> anyhow::Result<Reaped> {
     let mut command = Command::new(&ground.bakeoff);
     command.args(["fleet", "agent"]).arg(&fleet.file).args(["--name", &format!("load-{number}")]);
     let mut agent = Reaped(command.stderr(Stdio::piped()).spawn().context("starting an agent")?);
@@ -131,13 +144,13 @@ fn sharing(from: &[String], clients: u32, measure_s: u32) -> String {
     )
 }
 
-/// A trial with the load of so many agents.
-fn drove(ground: &Ground, fleet: &Fleet, name: &str, agents: usize) -> anyhow::Result<Drove> {
+/// A trial with so many clients in all, from so many agents.
+fn drove(ground: &Ground, fleet: &Fleet, name: &str, agents: u32, clients: u32) -> anyhow::Result<Drove> {
     let from: Vec<String> = (0..agents).map(|number| format!("load-{number}")).collect();
-    let ended = study::with(ground, name, &sharing(&from, CLIENTS, 8), &["--fleet".as_ref(), fleet.file.as_os_str()])?;
+    let ended = study::with(ground, name, &sharing(&from, clients, 8), &["--fleet".as_ref(), fleet.file.as_os_str()])?;
     let trial = ended.json("trials/0001/trial.json")?;
     let hosts: Vec<&Value> = trial["load_hosts"].as_array().into_iter().flatten().collect();
-    ensure!(hosts.len() == agents, "the run said:\n{}", ended.said);
+    ensure!(hosts.len() == agents as usize, "the run said:\n{}", ended.said);
     let sum = |of: &dyn Fn(&Value) -> Option<f64>| hosts.iter().filter_map(|host| of(host)).sum::<f64>();
     let statements = sum(&|host| host["statements"].as_f64());
     let cpu_ns = sum(&|host| host["testimony"]["cpu_ns"].as_f64());
@@ -251,7 +264,8 @@ impl Used {
         // A process that has ended and is still to be reaped has no memory.
         while let (Ok(cpu_s), Some(peak_bytes)) = (process::own_cpu_of(pid), process::peak_memory(pid)) {
             let passed_s = begun.elapsed().as_secs_f64();
-            if passed_s > used.passed_s {
+            // What it used before the first look is no second's.
+            if used.peak_bytes > 0 {
                 used.most_cpus = used.most_cpus.max((cpu_s - used.cpu_s) / (passed_s - used.passed_s));
             }
             used = Self { cpu_s, passed_s, peak_bytes, ..used };
