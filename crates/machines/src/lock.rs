@@ -12,7 +12,15 @@ pub(crate) const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 /// Takes the lock of this file, which is created if missing. `None` if another process holds the lock, or has removed
 /// the file meanwhile.
 pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
-    let lock = File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(path)?;
+    take_opened(File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(path)?)
+}
+
+/// The same for a file that must be there.
+pub(crate) fn take_made(path: &Path) -> io::Result<Option<File>> {
+    take_opened(File::options().write(true).custom_flags(NO_LINK).open(path)?)
+}
+
+fn take_opened(lock: File) -> io::Result<Option<File>> {
     match lock.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(error)) => return Err(error),

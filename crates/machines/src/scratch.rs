@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 const LOCK_FILE: &str = "lock";
 const LEDGER_FILE: &str = "ledger.jsonl";
-/// How often creating a folder is tried again because a sweep took the unfinished one for a leftover.
+/// How often making a folder is tried again because of what another bakeoff does at the same time.
 const CREATE_ATTEMPTS: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
@@ -81,30 +81,19 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn create(parent: &Path, name: &str) -> Result<Self, ScratchError> {
-        fs::create_dir_all(parent).map_err(failing("making", parent))?;
-        owned::require(parent)?;
         let path = parent.join(name);
+        let (aside, lock) = made_aside(parent, name)?;
+        // Another bakeoff may make one of this name at the same time, or sweep the one that is there.
         for _ in 0..CREATE_ATTEMPTS {
-            match fs::create_dir(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    whose(&path)?;
-                    match take_lock(&path)? {
-                        // Left over from an earlier run of ours, or not locked yet by its maker.
-                        Some(lock) => {
-                            undo(&path, &lock, &|_| Err(String::new()))?;
-                            if is_folder(&path) {
-                                return Err(ScratchError::StillKept(path));
-                            }
-                        }
-                        None => return Err(ScratchError::InUse(path)),
-                    }
-                }
-                made => made.map_err(failing("making", &path))?,
+            match fs::rename(&aside, &path) {
+                Ok(()) => return Ok(Self { path, _lock: lock }),
+                Err(error) if is_taken(&error) => {}
+                Err(error) => return Err(failing("making", &path)(error)),
             }
-            if is_folder(&path)
-                && let Some(lock) = take_lock(&path)?
-            {
-                return Ok(Self { path, _lock: lock });
+            if let Err(error) = clear(&path) {
+                // Nothing is in it but its lock.
+                let _ = fs::remove_dir_all(&aside);
+                return Err(error);
             }
         }
         Err(ScratchError::InUse(path))
@@ -126,8 +115,43 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // The next sweep finds what cannot be undone now.
         let _ = undo_made(&self.path);
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = remove(&self.path);
     }
+}
+
+/// A locked folder that has no name yet. It is locked before it gets one, so whoever finds a free lock at the name has
+/// found a leftover.
+fn made_aside(parent: &Path, name: &str) -> Result<(PathBuf, File), ScratchError> {
+    for attempt in 0..CREATE_ATTEMPTS {
+        let aside = parent.join(format!("{name}.{}-{attempt}", std::process::id()));
+        let mut made = fs::create_dir_all(parent);
+        whose(parent)?;
+        made = made.and_then(|()| fs::create_dir(&aside));
+        match made.and_then(|()| lock::take(&aside.join(LOCK_FILE))) {
+            Ok(Some(lock)) => return Ok((aside, lock)),
+            // A sweep took the lock, or it removed the folder before there was one, or a run that ended removed the
+            // parent.
+            Ok(None) => {}
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}
+            Err(error) => return Err(failing("making", &aside)(error)),
+        }
+    }
+    Err(ScratchError::InUse(parent.join(name)))
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+    matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory)
+}
+
+/// Makes room for a folder, unless one is there that is in use or not ours.
+fn clear(path: &Path) -> Result<(), ScratchError> {
+    whose(path)?;
+    let Some(lock) = take_lock(path)? else {
+        return if is_folder(path) { Err(ScratchError::InUse(path.to_owned())) } else { Ok(()) };
+    };
+    undo(path, &lock, &|_| Err(String::new()))?;
+    if is_folder(path) { Err(ScratchError::StillKept(path.to_owned())) } else { Ok(()) }
 }
 
 /// The folder of one machine inside the run's. Dropping it undoes what its ledger names and removes the folder.
@@ -181,7 +205,7 @@ pub fn sweep(parent: &Path, undo_kept: UndoKept<'_>) -> Result<Vec<String>, Scra
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failing("reading", parent))?,
     };
-    owned::require(parent)?;
+    whose(parent)?;
     let mut told = Vec::new();
     for entry in entries {
         let path = entry.map_err(failing("reading", parent))?.path();
@@ -212,12 +236,40 @@ fn whose(folder: &Path) -> Result<(), ForeignError> {
     }
 }
 
-/// The folder's lock; `None` if it is taken or the folder was removed meanwhile.
+/// The lock of a leftover; `None` if the folder is in use, or is gone.
 fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
+    use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     let path = folder.join(LOCK_FILE);
-    match lock::take(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+    let taken = match lock::take_made(&path) {
+        // Whoever makes or removes a folder has nothing else in it without a lock.
+        Err(error) if error.kind() == NotFound => match fs::remove_dir(folder) {
+            Err(error) if error.kind() == DirectoryNotEmpty => lock::take(&path),
+            Err(error) if error.kind() != NotFound => return Err(failing("removing", folder)(error)),
+            _ => return Ok(None),
+        },
+        taken => taken,
+    };
+    match taken {
+        Err(error) if error.kind() == NotFound => Ok(None),
         taken => taken.map_err(failing("locking", &path)),
+    }
+}
+
+/// Removes a folder that we hold the lock of, and the lock last.
+fn remove(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false if entry.file_name() == LOCK_FILE => {}
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_file(folder.join(LOCK_FILE))?;
+    match fs::remove_dir(folder) {
+        // A sweep did it, or has just taken a new lock and does it.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
+        removed => removed,
     }
 }
 
@@ -237,7 +289,7 @@ fn undo(folder: &Path, _lock: &File, undo_kept: UndoKept<'_>) -> Result<Vec<Stri
         told.extend(left);
         return Ok(told);
     }
-    fs::remove_dir_all(folder).map_err(failing("removing", folder))?;
+    remove(folder).map_err(failing("removing", folder))?;
     told.push(format!("removed {}, left over from a run that was killed", folder.display()));
     Ok(told)
 }
@@ -299,147 +351,4 @@ fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        Kept, LEDGER_FILE, Scratch, ScratchError, UndoKept, record_cgroup, record_kept, record_process, sweep,
-        take_lock,
-    };
-    use crate::identity::boot_id;
-    use crate::process::{Launch, Process};
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::Path;
-    use std::time::Duration;
-
-    fn sleeping() -> Process {
-        Process::start(Launch::new(&["sleep", "1000"])).unwrap()
-    }
-
-    const NOTHING_KEPT: UndoKept<'static> = &|_| Ok(None);
-
-    fn runs_on(mut process: Process) -> bool {
-        process.wait(Duration::ZERO).unwrap().is_none()
-    }
-
-    fn set_mode(path: &Path, mode: u32) {
-        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-    }
-
-    #[test]
-    fn a_folder_in_use_is_neither_swept_nor_given_to_another() {
-        let parent = tempfile::tempdir().unwrap();
-        let scratch = Scratch::create(parent.path(), "run").unwrap();
-        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
-        assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::InUse(_))));
-        let machine = scratch.machine("one").unwrap();
-        let machine_path = machine.path().to_owned();
-        drop(machine);
-        assert!(!machine_path.exists());
-        drop(scratch);
-        assert!(!parent.path().join("run").exists());
-        Scratch::create(parent.path(), "run").unwrap();
-    }
-
-    #[test]
-    fn a_sweep_kills_what_the_ledger_names_and_nothing_else() {
-        let parent = tempfile::tempdir().unwrap();
-        let machine = parent.path().join("run/trial/machine");
-        std::fs::create_dir_all(&machine).unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        let cgroup = elsewhere.path().join("a-cgroup");
-        std::fs::create_dir(&cgroup).unwrap();
-        let mut named = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
-        let mut namesake = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
-        record_process(&machine, named.identity()).unwrap();
-        let mut stale = namesake.identity();
-        stale.start_ticks -= 1;
-        record_process(&parent.path().join("run"), stale).unwrap();
-        record_cgroup(&machine, &cgroup).unwrap();
-
-        let told = sweep(parent.path(), NOTHING_KEPT).unwrap();
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[0].starts_with(&format!("killed process {}", named.identity().pid)));
-        assert!(named.wait(Duration::from_mins(1)).unwrap().is_some());
-        assert!(namesake.wait(Duration::ZERO).unwrap().is_none());
-        assert!(!cgroup.exists());
-        assert!(!parent.path().join("run").exists());
-        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
-    }
-
-    #[test]
-    fn what_another_program_keeps_is_undone_by_its_platform_or_tried_again() {
-        let parent = tempfile::tempdir().unwrap();
-        let machine = parent.path().join("run/machine");
-        fs::create_dir_all(&machine).unwrap();
-        let kept = Kept { platform: "elsewhere".to_owned(), what: serde_json::json!({ "name": "one" }) };
-        record_kept(&machine, kept.clone()).unwrap();
-        let told = sweep(parent.path(), &|_| Err("one may still run".to_owned())).unwrap();
-        assert!(told.len() == 1 && told[0].contains("alone: one may still run"), "{told:?}");
-        assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::StillKept(_))));
-        let told = sweep(parent.path(), &|found| Ok((*found == kept).then(|| "ended one".to_owned()))).unwrap();
-        assert!(told.len() == 2 && told[0] == "ended one", "{told:?}");
-        assert!(!parent.path().join("run").exists());
-    }
-
-    #[test]
-    fn a_ledger_of_an_earlier_boot_or_of_none_kills_nothing() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("run");
-        let process = sleeping();
-        let identity = process.identity();
-        let (pid, ticks) = (identity.pid, identity.start_ticks);
-        for boot in [r#","boot":"1d0c5a6e-0000-0000-0000-000000000000""#, ""] {
-            fs::create_dir(&folder).unwrap();
-            let line = format!("{{\"process\":{{\"pid\":{pid},\"start_ticks\":{ticks}{boot}}}}}\n");
-            fs::write(folder.join(LEDGER_FILE), line).unwrap();
-            assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
-        }
-        assert!(runs_on(process));
-    }
-
-    #[test]
-    fn what_others_could_have_written_kills_nothing() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("run");
-        let process = sleeping();
-        fs::create_dir(&folder).unwrap();
-        record_process(&folder, process.identity()).unwrap();
-        let ledger = fs::read(folder.join(LEDGER_FILE)).unwrap();
-        assert!(String::from_utf8_lossy(&ledger).contains(&boot_id().unwrap()));
-        set_mode(&folder, 0o777);
-        let told = sweep(parent.path(), NOTHING_KEPT).unwrap();
-        assert!(told.len() == 1 && told[0].contains("alone") && told[0].contains("mode is 0777"), "{told:?}");
-        assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::Foreign(_))));
-        set_mode(&folder, 0o700);
-        set_mode(&folder.join(LEDGER_FILE), 0o666);
-        assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
-        fs::create_dir_all(folder.join("machine")).unwrap();
-        fs::write(folder.join("machine").join(LEDGER_FILE), &ledger).unwrap();
-        set_mode(&folder.join("machine"), 0o770);
-        assert_eq!(sweep(parent.path(), NOTHING_KEPT).unwrap().len(), 1, "the folder itself is removed");
-        set_mode(parent.path(), 0o777);
-        assert!(matches!(sweep(parent.path(), NOTHING_KEPT), Err(ScratchError::Foreign(_))));
-        assert!(runs_on(process));
-    }
-
-    #[test]
-    fn a_link_is_not_followed() {
-        let (parent, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let process = sleeping();
-        record_process(elsewhere.path(), process.identity()).unwrap();
-        symlink(elsewhere.path(), parent.path().join("run")).unwrap();
-        assert!(sweep(parent.path(), NOTHING_KEPT).unwrap().is_empty());
-        assert!(!elsewhere.path().join("lock").exists());
-        let folder = parent.path().join("another");
-        fs::create_dir(&folder).unwrap();
-        symlink(elsewhere.path().join(LEDGER_FILE), folder.join(LEDGER_FILE)).unwrap();
-        assert!(sweep(parent.path(), NOTHING_KEPT).is_err(), "nothing of ours made that");
-        assert!(runs_on(process));
-    }
-
-    #[test]
-    fn the_lock_of_a_removed_folder_guards_nothing() {
-        let parent = tempfile::tempdir().unwrap();
-        assert!(take_lock(&parent.path().join("absent")).unwrap().is_none());
-    }
-}
+mod tests;
