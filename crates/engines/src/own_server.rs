@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,9 +33,6 @@ const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The key that names the profile.
 const PROFILE: &str = "profile";
-
-/// The longest path that the kernel accepts for a socket.
-pub const LONGEST_SOCKET_PATH: usize = 107;
 
 /// Settings under the server's own names, in the form of its command line.
 pub type ServerSettings = BTreeMap<&'static str, String>;
@@ -89,17 +87,33 @@ pub fn data_folder(
     Ok(data)
 }
 
-/// A private folder for a server's socket: `name` on the data disk. The socket's path is longer than the folder's by
-/// `more`; if that is too long for a socket, the folder is in /tmp.
-pub fn socket_folder(place: &Path, name: &str, more: usize, account: Account) -> Result<PathBuf, ServerError> {
-    let near = place.join(name);
-    let folder = if near.as_os_str().len() + more <= LONGEST_SOCKET_PATH {
-        near
-    } else {
-        PathBuf::from(format!("/tmp/bakeoff-{name}-{}", std::process::id()))
-    };
-    private_folder(&folder, account)?;
-    Ok(folder)
+/// The private folder of a server's socket, beside its data. It is made when this is made.
+///
+/// The kernel takes paths of sockets only up to a length, and a folder of data may be deeper. So the server gets a path
+/// from its data folder, where it stands, and we reach the socket through the folder that we hold open.
+#[derive(Debug)]
+pub struct SocketFolder {
+    name: String,
+    opened: File,
+}
+
+impl SocketFolder {
+    pub fn make(place: &Path, name: &str, account: Account) -> Result<Self, ServerError> {
+        let path = place.join(name);
+        private_folder(&path, account)?;
+        let opened = File::open(&path).map_err(|source| failed("opening", &path, source))?;
+        Ok(Self { name: name.to_owned(), opened })
+    }
+
+    /// For the server, whose working folder is its data folder.
+    pub fn for_server(&self) -> PathBuf {
+        Path::new("..").join(&self.name)
+    }
+
+    /// For this process, while this lives.
+    pub fn for_us(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()))
+    }
 }
 
 /// A folder that only the server's account may look into.

@@ -9,7 +9,7 @@ use crate::sshd::Sshd;
 use machines::process::{Launch, Process};
 use record::trial::Outcome;
 use rustix::process::Signal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,17 @@ struct Fleet {
     agents: BTreeMap<String, Process>,
     /// Where its hosts keep their data, and nothing at the end.
     folder: tempfile::TempDir,
+    /// What of bakeoff was in the folder for temporary files before.
+    before: BTreeSet<PathBuf>,
+}
+
+/// What of bakeoff is in the folder for temporary files, which all hosts share.
+fn temporary() -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("bakeoff"))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 impl Fleet {
@@ -34,7 +45,7 @@ impl Fleet {
         let folder = tempfile::tempdir().unwrap();
         // A server of the host's own has another account.
         std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let mut fleet = Self { server: NatsServer::start(), agents: BTreeMap::new(), folder };
+        let mut fleet = Self { server: NatsServer::start(), agents: BTreeMap::new(), folder, before: temporary() };
         for name in names {
             fleet.begin(name);
         }
@@ -88,6 +99,7 @@ impl Fleet {
         while !left().is_empty() {
             assert!(Instant::now() < deadline, "left: {:?}", left());
         }
+        assert_eq!(temporary(), self.before);
         let own = self.folder.path().display().to_string();
         let running =
             std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

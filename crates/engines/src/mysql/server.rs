@@ -11,8 +11,8 @@ use crate::account::Account;
 use crate::admin::Admin;
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, private_folder, random_password,
-    socket_folder, surroundings,
+    STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, private_folder,
+    random_password, surroundings,
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
@@ -36,6 +36,7 @@ const VISITOR: &str = "bakeoff";
 pub struct MariadbServer {
     process: LoggedProcess,
     data: PathBuf,
+    _sockets: SocketFolder,
     /// How its first database is reached.
     remote: Remote,
     report: ServerReport,
@@ -53,12 +54,13 @@ pub fn start(
     let scratch = place.data.join("mariadb.tmp");
     private_folder(&scratch, account)?;
     let data = install::make_if_missing(account, &scratch, place)?;
-    let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
+    let sockets = SocketFolder::make(&place.data, "mariadb.socket", account)?;
+    let socket = sockets.for_server().join(SOCKET);
     let launch = Launch::new(&[SERVER]).args(arguments(&data, &scratch, &socket, place.listen, &settings));
     let launch = surroundings(launch, account, &place.data);
     let mut process = LoggedProcess::start("MariaDB", launch, &place.logs.join("mariadb.log"), ABORT)?;
     let root = Remote {
-        host: socket.display().to_string(),
+        host: sockets.for_us().join(SOCKET).display().to_string(),
         address: None,
         port: place.listen.map_or(0, |address| address.port()),
         user: ROOT.to_owned(),
@@ -72,7 +74,7 @@ pub fn start(
         None => root,
     };
     let report = report(&remote)?;
-    Ok(MariadbServer { process, data, remote, report })
+    Ok(MariadbServer { process, data, _sockets: sockets, remote, report })
 }
 
 /// The server's command line.

@@ -12,7 +12,7 @@ use crate::account::Account;
 use crate::admin::Admin;
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, random_password, socket_folder,
+    STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, random_password,
     surroundings,
 };
 use crate::process::LoggedProcess;
@@ -28,9 +28,6 @@ use std::path::{Path, PathBuf};
 /// The socket's name contains a port even if the server listens on none.
 const SOCKET_PORT: u16 = 5432;
 
-/// The server adds a slash and ".s.PGSQL.65535.lock" to the folder.
-const SOCKET_NAME_BYTES: usize = 20;
-
 /// Another database, which is there in every server.
 const BESIDE: &str = "template1";
 
@@ -42,6 +39,7 @@ const DATABASE: &str = "postgres";
 pub struct PostgresServer {
     process: LoggedProcess,
     data: PathBuf,
+    _sockets: SocketFolder,
     /// How its first database is reached.
     remote: Remote,
     report: ServerReport,
@@ -56,12 +54,13 @@ pub fn start(
     let programs = Programs::find(Path::new(cluster::INSTALLED))?;
     let account = Account::choose(&[USER])?;
     let data = cluster::make_if_missing(&programs, account, place)?;
-    let sockets = socket_folder(&place.data, "postgres.socket", SOCKET_NAME_BYTES, account)?;
-    let launch = Launch::new(&[programs.server()]).args(arguments(&data, &sockets, place.listen, &settings));
+    let sockets = SocketFolder::make(&place.data, "postgres.socket", account)?;
+    let launch =
+        Launch::new(&[programs.server()]).args(arguments(&data, &sockets.for_server(), place.listen, &settings));
     let launch = surroundings(launch, account, &place.data);
     let mut process = LoggedProcess::start("PostgreSQL", launch, &place.logs.join("postgres.log"), ABORT)?;
     let remote = Remote {
-        host: sockets.display().to_string(),
+        host: sockets.for_us().display().to_string(),
         address: None,
         port: port(place.listen),
         user: USER.to_owned(),
@@ -71,7 +70,7 @@ pub fn start(
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;
-    Ok(PostgresServer { process, data, remote, report })
+    Ok(PostgresServer { process, data, _sockets: sockets, remote, report })
 }
 
 /// The port for TCP, which is also part of the socket's name.
