@@ -8,13 +8,11 @@ use machines::process::{Ended, Launch, ProcessError};
 use std::io;
 use std::time::Duration;
 
-/// Runs the rest of the command line in a process namespace that ends with us. Bubblewrap alone is not enough: its second process
-/// notices a dead parent only after the parent has let it continue. If the parent is killed before, it waits for ever.
-pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
+/// Runs the rest of the command line in a process namespace that ends with us, with a `/proc` of its own: bubblewrap and container
+/// runtimes look up there what runs in it. Bubblewrap alone is not enough: its second process notices a dead parent only after the
+/// parent has let it continue. If the parent is killed before, it waits for ever.
+pub const CONTAINED: [&str; 6] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
-/// A process and mount namespace that ends with its first process, with a `/proc` of its own: a runtime looks up there what
-/// runs in it.
-const ISOLATED: [&str; 6] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 const AS_ROOT_OF_MANY: [&str; 9] =
     ["unshare", "--user", "--map-root-user", "--map-auto", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 const AS_ROOT_OF_ONE: [&str; 8] =
@@ -53,7 +51,7 @@ pub enum Namespaces {
 impl Namespaces {
     pub fn words(self) -> &'static [&'static str] {
         match self {
-            Self::Root => &ISOLATED,
+            Self::Root => &CONTAINED,
             Self::ManyUsers => &AS_ROOT_OF_MANY,
             Self::OneUser => &AS_ROOT_OF_ONE,
         }
