@@ -1,7 +1,8 @@
-# A cluster of Slurm on this machine, with four nodes and a server of NATS, for the commands that follow the folder. It must have
-# namespaces of its own for mounts, the network, processes, the host's name and IPC: all of it ends with the first process.
+# A cluster on this machine, for the command that follows the folder: a controller with a server of NATS, and four nodes sn1 to sn4,
+# which Slurm and ssh reach. Each node has a network, a name and a boot id of its own. The cluster must have namespaces of its own
+# for mounts, the network, processes, the host's name and IPC: all of it ends with the first process.
 #
-#   unshare --mount --net --pid --uts --ipc --fork --kill-child bash slurm.sh FOLDER COMMAND...
+#   unshare --mount --net --pid --uts --ipc --fork --kill-child bash cluster.sh FOLDER COMMAND...
 set -e
 folder=$1
 shift
@@ -13,7 +14,7 @@ ip link add cluster type bridge
 ip address add 10.9.0.1/24 dev cluster
 ip link set cluster up
 hostname controller
-printf '127.0.0.1 localhost\n10.9.0.1 controller\n' > "$folder/hosts"
+printf '127.0.0.1 localhost\n10.9.0.1 controller\n10.9.0.11 sn1\n10.9.0.12 sn2\n10.9.0.13 sn3\n10.9.0.14 sn4\n' > "$folder/hosts"
 mount --bind "$folder/hosts" /etc/hosts
 # The nodes' daemons want these control groups to be mounted, and make none.
 mount -t tmpfs tmpfs /sys/fs/cgroup
@@ -50,13 +51,49 @@ SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
 KillWait=5
-NodeName=sn[1-4] NodeHostname=controller NodeAddr=10.9.0.1 Port=[17001-17004] CPUs=2 RealMemory=1000
-PartitionName=all Nodes=sn[1-4] Default=YES MaxTime=10
+NodeName=sn[1-4] NodeAddr=10.9.0.[11-14] CPUs=2 RealMemory=1000
+PartitionName=all Nodes=sn[1-4] Default=YES MaxTime=60
 END
 printf 'CgroupAutomount=no\nConstrainCores=no\n' > "$folder/cgroup.conf"
 export SLURM_CONF=$folder/slurm.conf
 slurmctld -c
-for node in sn1 sn2 sn3 sn4; do slurmd -N $node; done
+# Root can log in on all nodes, and each knows what it needs for that.
+mkdir -p /run/sshd
+ssh-keygen -q -t ed25519 -N '' -f "$folder/key"
+cat > "$folder/sshd_config" <<END
+HostKey $folder/key
+AuthorizedKeysFile $folder/key.pub
+StrictModes no
+UsePAM no
+PidFile none
+END
+printf 'sn1,sn2,sn3,sn4 %s\n' "$(cat "$folder/key.pub")" > "$folder/known_hosts"
+cat > "$folder/ssh_config" <<END
+IdentityFile $folder/key
+IdentitiesOnly yes
+UserKnownHostsFile $folder/known_hosts
+GlobalKnownHostsFile none
+StrictHostKeyChecking yes
+END
+mount --bind "$folder/ssh_config" /etc/ssh/ssh_config
+node='
+hostname $0
+echo $0 > "$1/$0.boot"
+mount --bind "$1/$0.boot" /proc/sys/kernel/random/boot_id
+ip link set lo up
+until ip link set eth0 up 2> "$1/$0.told"; do sleep 0.02; done
+ip address add $2/24 dev eth0
+slurmd -N $0
+exec /usr/sbin/sshd -D -f "$1/sshd_config" -E "$1/$0.sshd.log"
+'
+for number in 1 2 3 4; do
+    unshare --mount --net --uts sh -ec "$node" sn$number "$folder" 10.9.0.1$number &
+    ip link add port$number type veth peer name to$number
+    ip link set port$number master cluster up
+    until [ -e "$folder/sn$number.boot" ]; do sleep 0.02; done
+    ip link set to$number netns $! name eth0
+done
+for number in 1 2 3 4; do until ssh sn$number true 2> "$folder/told"; do sleep 0.1; done; done
 until [ "$(sinfo --noheader --format=%T)" = idle ]; do sleep 0.1; done
 printf 'listen: "10.9.0.1:4222"\nauthorization { token: "a secret" }\n' > "$folder/nats.conf"
 /usr/sbin/nats-server -c "$folder/nats.conf" > "$folder/nats.log" 2>&1 &
