@@ -1,24 +1,25 @@
-//! Load that comes from four agents of a fleet against one, and a fleet of many agents, over a real server of NATS.
+//! Load from four hosts against one, and a fleet of many hosts. The four are namespaces on this machine with real servers of ssh,
+//! NATS and Slurm.
 
 use super::bar::{Asked, Bar, median, spread, verdict};
 use super::{Ground, study};
 use crate::process;
 use anyhow::{Context, anyhow, ensure};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SERVER: &str = "/usr/sbin/nats-server";
-/// Agents that drive one server.
-const DRIVING: u32 = 4;
+/// Makes the four hosts, and ends them with the command that it is given.
+const CLUSTER: &str = "crates/cli/tests/end_to_end/cluster.sh";
+const NAMESPACES: [&str; 7] = ["--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
+const FOUR: u32 = 4;
+const HOSTS: [&str; FOUR as usize] = ["sn1", "sn2", "sn3", "sn4"];
 const CLIENTS: u32 = 32;
 const WARMUP_S: f64 = 1.0;
-const START_LIMIT: Duration = Duration::from_mins(2);
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The limits of the figures.
 const MOST_CPU: f64 = 1.1;
@@ -38,31 +39,57 @@ impl Drop for Reaped {
     }
 }
 
-struct Fleet {
-    file: PathBuf,
-    _server: Reaped,
+/// Builds what the race needs, and carries it out again within a cluster.
+pub fn race(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--package", "trial", "--example", "simulated_hosts"]).current_dir(&ground.root);
+    let built = cargo.status().context("starting cargo")?;
+    ensure!(built.success(), "the example `simulated_hosts` could not be built");
+    let folder = ground.folder.join("cluster");
+    std::fs::create_dir(&folder).context("making a folder")?;
+    let own = std::env::current_exe().context("finding this program")?;
+    let mut command = Command::new("unshare");
+    command.args(NAMESPACES).arg("bash").arg(ground.root.join(CLUSTER)).arg(folder).arg(own);
+    command.args(["bench", "fleet", "--within"]).args(["--rounds", &rounds.to_string()]);
+    let ended = command.args(["--agents", &agents.to_string()]).status().context("starting unshare")?;
+    ensure!(ended.success(), "the race in the cluster failed; it needs root, and what `make test-packages` installs");
+    Ok(())
 }
+
+/// The race itself, where the four hosts are.
+pub fn race_within(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
+    let fleet = Fleet::new(ground)?;
+    let mut bars = driving(ground, &fleet, rounds)?;
+    bars.extend(many(ground, &fleet, agents)?);
+    verdict(&bars)
+}
+
+/// The file of a fleet.
+struct Fleet(PathBuf);
 
 impl Fleet {
     fn new(ground: &Ground) -> anyhow::Result<Self> {
-        ensure!(Path::new(SERVER).exists(), "{SERVER} is missing; `make test-packages` installs it");
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let (config, token) = (ground.folder.join("nats.conf"), ground.folder.join("token"));
-        let listen = format!("listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"a secret\" }}\n");
-        std::fs::write(&config, listen).context("writing the server's configuration")?;
+        let token = ground.folder.join("token");
         std::fs::write(&token, "a secret\n").context("writing the token")?;
         std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).context("closing the token")?;
+        let lab = format!(
+            "name = \"lab\"\nserver = \"nats://controller:4222\"\ntoken_file = \"token\"\n[placement]\nkind = \"slurm\"\nnodes = {FOUR}\n"
+        );
         let file = ground.folder.join("lab.toml");
-        let lab = format!("name = \"lab\"\nserver = \"nats://127.0.0.1:{port}\"\ntoken_file = \"token\"\n");
         std::fs::write(&file, lab).context("writing the fleet's file")?;
-        let server = Command::new(SERVER).arg("-c").arg(&config).stderr(Stdio::null()).spawn();
-        let server = Reaped(server.context("starting nats-server")?);
-        let deadline = Instant::now() + START_LIMIT;
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            ensure!(Instant::now() < deadline, "nats-server does not listen");
-            std::thread::sleep(LOOK_INTERVAL);
-        }
-        Ok(Self { file, _server: server })
+        Ok(Self(file))
+    }
+
+    fn arguments(&self) -> [&OsStr; 2] {
+        ["--fleet".as_ref(), self.0.as_os_str()]
+    }
+
+    /// `bakeoff fleet up` or `down`.
+    fn carry_out(&self, ground: &Ground, command: &str) -> anyhow::Result<()> {
+        let mut bakeoff = Command::new(&ground.bakeoff);
+        let ended = bakeoff.args(["fleet", command]).arg(&self.0).status().context("starting bakeoff")?;
+        ensure!(ended.success(), "bakeoff fleet {command} failed");
+        Ok(())
     }
 }
 
@@ -73,84 +100,67 @@ struct Drove {
     skew_ms: f64,
 }
 
-pub fn race(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
-    let fleet = Fleet::new(ground)?;
-    let mut bars = driving(ground, &fleet, rounds)?;
-    bars.extend(many(ground, &fleet, agents)?);
-    verdict(&bars)
-}
-
 fn driving(ground: &Ground, fleet: &Fleet, rounds: u32) -> anyhow::Result<Vec<Bar>> {
-    let agents: Vec<Reaped> = (0..DRIVING).map(|number| agent(ground, fleet, number)).collect::<anyhow::Result<_>>()?;
-    let (mut of_one, mut of_few, mut skews) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut same, mut own, mut over_nats, mut over_ssh) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    fleet.carry_out(ground, "up")?;
     for round in 0..rounds {
-        let one = drove(ground, fleet, &format!("one-{round}"), 1, CLIENTS)?;
-        let four = drove(ground, fleet, &format!("four-{round}"), DRIVING, CLIENTS)?;
-        // An agent with fewer clients finds fewer answers whenever it looks, whether there are other agents or not.
-        let few = drove(ground, fleet, &format!("few-{round}"), 1, CLIENTS / DRIVING)?;
-        let [one_ns, four_ns, few_ns] = [&one, &four, &few].map(|drove| drove.cpu_ns_per_statement);
+        let drove = |name: &str, hosts: &[&str], threads, further: &[&OsStr]| {
+            drove(ground, &format!("{name}-{round}"), &sharing(hosts, CLIENTS, threads, 8), further)
+        };
+        let by_nats = fleet.arguments();
+        // As many threads in all, in one process or in four.
+        let one_same = drove("one-same", &HOSTS[..1], FOUR, &by_nats)?;
+        let four_same = drove("four-same", &HOSTS, 1, &by_nats)?;
+        // As many threads as each host has CPUs.
+        let one_own = drove("one-own", &HOSTS[..1], 0, &by_nats)?;
+        let four_own = drove("four-own", &HOSTS, 0, &by_nats)?;
+        let by_ssh = drove("ssh", &HOSTS, 1, &[])?;
+        let [one_ns, four_ns, one_own_ns, four_own_ns] =
+            [&one_same, &four_same, &one_own, &four_own].map(|drove| drove.cpu_ns_per_statement);
         println!(
-            "round {}: CPU for a statement from {DRIVING} agents {four_ns:.0} ns, from one with all clients {one_ns:.0} ns, from one with \
-             a share {few_ns:.0} ns; skew {:.2} ms",
+            "round {}: CPU for a statement with {FOUR} threads in all from four hosts {four_ns:.0} ns, from one {one_ns:.0} ns; with a \
+             thread for each CPU of each host {four_own_ns:.0} and {one_own_ns:.0} ns; skew over NATS {:.2} ms, over ssh {:.2} ms",
             round + 1,
-            four.skew_ms
+            four_same.skew_ms,
+            by_ssh.skew_ms
         );
-        of_one.push(four_ns / one_ns);
-        of_few.push(four_ns / few_ns);
-        skews.push(four.skew_ms);
+        same.push(four_ns / one_ns);
+        own.push(four_own_ns / one_own_ns);
+        over_nats.push(four_same.skew_ms);
+        over_ssh.push(by_ssh.skew_ms);
     }
-    drop(agents);
-    println!("CPU for a statement from {DRIVING} agents, of that from one: {}", spread(of_one.clone()));
-    println!("of that from one with as many clients as each of them: {}", spread(of_few.clone()));
-    let worst = skews.into_iter().fold(0.0, f64::max);
+    fleet.carry_out(ground, "down")?;
+    println!(
+        "CPU for a statement from four hosts, of that from one, with as many threads in all: {}",
+        spread(same.clone())
+    );
+    println!("with a thread for each CPU of each host, which share the CPUs of this one: {}", spread(own));
+    let most = |what: &str, found, most| Bar { what: what.to_owned(), found, asked: Asked::AtMost(most) };
+    let worst = |skews: Vec<f64>| skews.into_iter().fold(0.0, f64::max);
+    let skew = "largest skew of the start of four hosts, with the error of their clocks, ms";
     Ok(vec![
-        Bar {
-            what: format!("CPU for a statement, {DRIVING} agents of one"),
-            found: median(of_one),
-            asked: Asked::AtMost(MOST_CPU),
-        },
-        Bar {
-            what: format!("CPU for a statement, {DRIVING} agents of one with as many clients as each of them"),
-            found: median(of_few),
-            asked: Asked::AtMost(MOST_CPU),
-        },
-        Bar {
-            what: format!(
-                "largest skew of the start of {DRIVING} agents on this machine, with the error of their clocks, ms"
-            ),
-            found: worst,
-            asked: Asked::AtMost(MOST_SKEW_MS),
-        },
+        most("CPU for a statement, four hosts of one, with as many threads in all", median(same), MOST_CPU),
+        most(&format!("{skew}; over NATS"), worst(over_nats), MOST_SKEW_MS),
+        most(&format!("{skew}; over ssh"), worst(over_ssh), MOST_SKEW_MS),
     ])
 }
 
-fn agent(ground: &Ground, fleet: &Fleet, number: u32) -> anyhow::Result<Reaped> {
-    let mut command = Command::new(&ground.bakeoff);
-    command.args(["fleet", "agent"]).arg(&fleet.file).args(["--name", &format!("load-{number}")]);
-    let mut agent = Reaped(command.stderr(Stdio::piped()).spawn().context("starting an agent")?);
-    let told = agent.0.stderr.take().context("its output is piped")?;
-    let first = BufReader::new(told).lines().next().context("the agent says nothing")??;
-    ensure!(first.contains("is in the fleet"), "the agent says: {first}");
-    Ok(agent)
-}
-
-/// A study of one trial with load from these hosts.
-fn sharing(from: &[String], clients: u32, measure_s: u32) -> String {
+/// A study of one trial with load from these hosts. Each has so many threads; 0 is one for each of its CPUs.
+fn sharing(from: &[impl std::fmt::Debug], clients: u32, threads: u32, measure_s: u32) -> String {
     format!(
         "question = \"What does it cost to share the load?\"\nseed = 1\nblocks = 1\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\n\
          [engine]\nkind = \"postgres\"\n[workload]\nkind = \"sysbench-oltp\"\ntables = 1\ntable_size = 10000\ntest = \"point_select\"\n\
-         [load]\nplacement = \"outside\"\nfrom = {from:?}\nclients = {clients}\nwarmup = \"{WARMUP_S}s\"\nmeasure = \"{measure_s}s\"\n\
-         [[contender]]\nname = \"native\"\nplatform = {{ kind = \"native\" }}\n"
+         [load]\nplacement = \"outside\"\nfrom = {from:?}\nclients = {clients}\nshards = {threads}\nwarmup = \"{WARMUP_S}s\"\n\
+         measure = \"{measure_s}s\"\n[[contender]]\nname = \"native\"\nplatform = {{ kind = \"native\" }}\n"
     )
 }
 
-/// A trial with so many clients in all, from so many agents.
-fn drove(ground: &Ground, fleet: &Fleet, name: &str, agents: u32, clients: u32) -> anyhow::Result<Drove> {
-    let from: Vec<String> = (0..agents).map(|number| format!("load-{number}")).collect();
-    let ended = study::with(ground, name, &sharing(&from, clients, 8), &["--fleet".as_ref(), fleet.file.as_os_str()])?;
+/// A trial of this study, which all hosts that it names have driven.
+fn drove(ground: &Ground, name: &str, study: &str, further: &[&OsStr]) -> anyhow::Result<Drove> {
+    let ended = study::with(ground, name, study, further)?;
     let trial = ended.json("trials/0001/trial.json")?;
     let hosts: Vec<&Value> = trial["load_hosts"].as_array().into_iter().flatten().collect();
-    ensure!(hosts.len() == agents as usize, "the run said:\n{}", ended.said);
+    ensure!(!hosts.is_empty(), "no host has driven; the run said:\n{}", ended.said);
     let sum = |of: &dyn Fn(&Value) -> Option<f64>| hosts.iter().filter_map(|host| of(host)).sum::<f64>();
     let statements = sum(&|host| host["statements"].as_f64());
     let cpu_ns = sum(&|host| host["testimony"]["cpu_ns"].as_f64());
@@ -172,8 +182,7 @@ fn many(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Vec<Bar>> 
     let _hosts = simulated(ground, fleet, hosts)?;
     let from: Vec<String> = (0..hosts).map(|number| format!("host-{number}")).collect();
     let mut used = None;
-    let further = ["--fleet".as_ref(), fleet.file.as_os_str()];
-    let ended = study::watched(ground, "many", &sharing(&from, hosts, 5), &further, &mut |pid, _| {
+    let ended = study::watched(ground, "many", &sharing(&from, hosts, 1, 5), &fleet.arguments(), &mut |pid, _| {
         used.get_or_insert_with(|| std::thread::spawn(move || Used::by(pid)));
         Ok(())
     })?;
@@ -212,10 +221,6 @@ fn many(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Vec<Bar>> 
 
 /// Starts the agents of so many simulated hosts, and waits until all are there.
 fn simulated(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Reaped> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--package", "trial", "--example", "simulated_hosts"]).current_dir(&ground.root);
-    let built = cargo.status().context("starting cargo")?;
-    ensure!(built.success(), "the example `simulated_hosts` could not be built");
     let program = ground.bakeoff.with_file_name("examples").join("simulated_hosts");
     // A host copies the binary of its agent into the folder of the run. Of so many hosts on one disk, each gets a script instead.
     let tools = ground.folder.join("tools");
@@ -228,7 +233,7 @@ fn simulated(ground: &Ground, fleet: &Fleet, hosts: u32) -> anyhow::Result<Reape
         [tools].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     )?;
     let mut command = Command::new(&program);
-    command.args(["agents", &hosts.to_string()]).args([&fleet.file, &ground.bakeoff]).env("PATH", path);
+    command.args(["agents", &hosts.to_string()]).args([&fleet.0, &ground.bakeoff]).env("PATH", path);
     let mut there = Reaped(command.stdout(Stdio::piped()).spawn().context("starting the agents")?);
     let told = there.0.stdout.take().context("their output is piped")?;
     BufReader::new(told).lines().next().context("the agents have ended")??;

@@ -138,8 +138,11 @@ pub enum Race {
         #[arg(long, default_value_t = 5)]
         rounds: u32,
     },
-    /// Load from four agents of a fleet against one, and a fleet of many agents over a real server of NATS
+    /// Load from four hosts against one, and a fleet of many hosts, over real servers of ssh, NATS and Slurm
     Fleet {
+        /// Run where the four hosts already are
+        #[arg(long, hide = true)]
+        within: bool,
         #[arg(long, default_value_t = 5)]
         rounds: u32,
         #[arg(long, default_value_t = 1_000)]
@@ -187,7 +190,8 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
-        Race::Fleet { rounds, agents } => fleet::race(&ground()?, *rounds, *agents),
+        Race::Fleet { within: true, rounds, agents } => fleet::race_within(&Ground::prepared(root), *rounds, *agents),
+        Race::Fleet { within: false, rounds, agents } => fleet::race(&ground()?, *rounds, *agents),
         Race::Report => report::race(&ground()?),
         Race::Rehearsals { rounds } => rehearsals::time(&ground()?, *rounds),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
@@ -218,15 +222,25 @@ impl Ground {
         }
         let built = cargo.status().context("starting cargo")?;
         ensure!(built.success(), "bakeoff could not be built");
+        let ground = Self::prepared(root);
+        let folder = &ground.folder;
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+        }
+        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+        Ok(ground)
+    }
+
+    /// One that is prepared already.
+    fn prepared(root: &Path) -> Self {
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-        let folder = target.join("races");
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
+        Self {
+            root: root.to_path_buf(),
+            bakeoff: target.join("x86_64-unknown-linux-gnu/release/bakeoff"),
+            folder: target.join("races"),
+            cache: target.join("races-cache"),
         }
-        std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-        let bakeoff = target.join("x86_64-unknown-linux-gnu/release/bakeoff");
-        Ok(Self { root: root.to_path_buf(), bakeoff, folder, cache: target.join("races-cache") })
     }
 
     /// The same with a folder in memory. Whoever holds the second value keeps the folder.
