@@ -259,17 +259,23 @@ fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
 fn remove(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path())?,
-            false if entry.file_name() == LOCK_FILE => {}
-            false => fs::remove_file(entry.path())?,
+        if entry.file_name() != LOCK_FILE {
+            let remove = if entry.file_type()?.is_dir() { fs::remove_dir_all } else { fs::remove_file };
+            unless_gone(remove(entry.path()))?;
         }
     }
-    fs::remove_file(folder.join(LOCK_FILE))?;
+    unless_gone(fs::remove_file(folder.join(LOCK_FILE)))?;
     match fs::remove_dir(folder) {
-        // A sweep did it, or has just taken a new lock and does it.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
-        removed => removed,
+        // A sweep has just taken a new lock, and removes it.
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => unless_gone(removed),
+    }
+}
+
+fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
