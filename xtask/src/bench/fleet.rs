@@ -73,7 +73,7 @@ impl Fleet {
         std::fs::write(&token, "a secret\n").context("writing the token")?;
         std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).context("closing the token")?;
         let lab = format!(
-            "name = \"lab\"\nserver = \"nats://controller:4222\"\ntoken_file = \"token\"\n[placement]\nkind = \"slurm\"\nnodes = {FOUR}\n"
+            "name = \"lab\"\nserver = \"nats://10.9.0.1:4222\"\ntoken_file = \"token\"\n[placement]\nkind = \"slurm\"\nnodes = {FOUR}\n"
         );
         let file = ground.folder.join("lab.toml");
         std::fs::write(&file, lab).context("writing the fleet's file")?;
