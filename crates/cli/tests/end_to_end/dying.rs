@@ -70,7 +70,7 @@ fn a_killed_run_leaves_no_server_and_the_next_start_removes_the_rest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&study("postgres", "1GiB", "").replace("blocks = 2", "blocks = 1"));
+    let place = Place::apart(&study("postgres", "1GiB", "").replace("blocks = 2", "blocks = 1"), "postgres");
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     let mut leftovers = Leftovers::of(&place);
     running.until("native: measure");
