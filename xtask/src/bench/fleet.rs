@@ -52,7 +52,10 @@ pub fn race(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
     command.args(NAMESPACES).arg("bash").arg(ground.root.join(CLUSTER)).arg(folder).arg(own);
     command.args(["bench", "fleet", "--within"]).args(["--rounds", &rounds.to_string()]);
     let ended = command.args(["--agents", &agents.to_string()]).status().context("starting unshare")?;
-    ensure!(ended.success(), "the race in the cluster failed; it needs root, and what `make test-packages` installs");
+    ensure!(
+        ended.success(),
+        "the race in the cluster failed, or missed a figure; it needs root, and what `make test-packages` installs"
+    );
     Ok(())
 }
 
