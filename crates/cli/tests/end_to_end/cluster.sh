@@ -1,6 +1,6 @@
 # A cluster on this machine, for the command that follows the folder: a controller with a server of NATS, and four nodes sn1 to sn4,
-# which Slurm and ssh reach. Each node has a network, a name and a boot id of its own. The cluster must have namespaces of its own
-# for mounts, the network, processes, the host's name and IPC: all of it ends with the first process.
+# which Slurm and ssh reach. Each node has a network, a name, a boot id and a /var/tmp of its own. The cluster must have
+# namespaces of its own for mounts, the network, processes, the host's name and IPC: all of it ends with the first process.
 #
 #   unshare --mount --net --pid --uts --ipc --fork --kill-child bash cluster.sh FOLDER COMMAND...
 set -e
@@ -80,6 +80,8 @@ node='
 hostname $0
 echo $0 > "$1/$0.boot"
 mount --bind "$1/$0.boot" /proc/sys/kernel/random/boot_id
+mkdir --mode 1777 "$1/$0.tmp"
+mount --bind "$1/$0.tmp" /var/tmp
 ip link set lo up
 until ip link set eth0 up 2> "$1/$0.told"; do sleep 0.02; done
 ip address add $2/24 dev eth0
