@@ -69,11 +69,12 @@ impl ConnectVisitor for Samples<'_> {
     type Answer = Result<Waits, String>;
 
     fn visit<C: Connect + Sync>(mut self, connect: &C) -> Self::Answer {
+        let mut due = Instant::now();
         let refused = |error: SessionError| format!("the session that samples was refused: {error}");
         let mut session = connect.connect().map_err(refused)?;
         let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose();
         let descriptor = descriptor.map_err(|error| error.to_string())?;
-        let mut due = Instant::now();
+        self.skip_passed(&mut due);
         while self.until.recv_timeout(due.saturating_duration_since(Instant::now())) == Err(RecvTimeoutError::Timeout) {
             let began = Instant::now();
             match ask(&mut session, descriptor.as_ref(), &mut self.waits) {
@@ -87,13 +88,19 @@ impl ConnectVisitor for Samples<'_> {
             let took = began.elapsed();
             self.waits.took_ns += u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
             due += INTERVAL;
-            // Moments that have passed count as missed; they are not made up for by asking more often.
-            while due + INTERVAL <= Instant::now() {
-                due += INTERVAL;
-                self.waits.missed += 1;
-            }
+            self.skip_passed(&mut due);
         }
         Ok(self.waits)
+    }
+}
+
+impl Samples<'_> {
+    /// Moments that have passed count as missed; they are not made up for by asking more often.
+    fn skip_passed(&mut self, due: &mut Instant) {
+        while *due + INTERVAL <= Instant::now() {
+            *due += INTERVAL;
+            self.waits.missed += 1;
+        }
     }
 }
 
