@@ -284,9 +284,12 @@ impl Database {
         format!("{}://{user}@localhost:{}/{database}{more}", self.words.0, self.port)
     }
 
+    /// The folder of a server's socket is beside its data. The server's own report names it for this process only.
     fn socket_url(&self) -> String {
-        let Remote { user, database, host, port, .. } = remote(&*self.server);
-        format!("{}://{user}@{}:{port}/{database}", self.words.0, host.replace('/', "%2F"))
+        let Remote { user, database, port, .. } = remote(&*self.server);
+        let sockets = self.folder.path().join(format!("{}.socket", self.words.0));
+        let host = sockets.to_str().unwrap().replace('/', "%2F");
+        format!("{}://{user}@{host}:{port}/{database}", self.words.0)
     }
 
     fn drive(&self, url: &str, more: &[&str]) -> Command {
