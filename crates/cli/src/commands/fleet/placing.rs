@@ -27,10 +27,13 @@ const LOOKS: u32 = 10;
 const PROGRAM: &str = "bakeoff";
 const FILE: &str = "fleet.toml";
 
-/// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended.
+/// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended. The agent
+/// inherits the lock, so that a machine with two names has one agent.
 const START: &str = "\
 umask 077; folder=/var/tmp/bakeoff-fleet-FLEET-$(id -u); mkdir -p \"$folder\" || exit 1; \
 if [ ! -O \"$folder\" ] || [ -L \"$folder\" ]; then echo \"$folder belongs to somebody else\" >&2; exit 1; fi; cd \"$folder\" && \
+exec 9> lock || exit 1; if ! flock --nonblock 9; then \
+echo 'an agent of this fleet is on this machine already, under this name or another' >&2; exit 1; fi; \
 rm -f agent.log && tar --extract --file=- --no-same-owner || exit 1; \
 umask 022; setsid ./bakeoff fleet agent fleet.toml --name NAME --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
 for second in $(seq 30); do \
