@@ -6,6 +6,14 @@
 set -e
 folder=$1
 shift
+await() {
+    local deadline=$((SECONDS + 120))
+    until "$@" 2> "$folder/told"; do
+        [ $SECONDS -lt $deadline ] || { echo "not within 120 s: $*" >&2; exit 1; }
+        sleep 0.05
+    done
+}
+nodes_are_idle() { [ "$(sinfo --noheader --format=%T)" = idle ]; }
 mount --make-rprivate /
 mount -t proc proc /proc
 ip link set lo up
@@ -92,12 +100,12 @@ for number in 1 2 3 4; do
     unshare --mount --net --uts sh -ec "$node" sn$number "$folder" 10.9.0.1$number &
     ip link add port$number type veth peer name to$number
     ip link set port$number master cluster up
-    until [ -e "$folder/sn$number.boot" ]; do sleep 0.02; done
+    await [ -e "$folder/sn$number.boot" ]
     ip link set to$number netns $! name eth0
 done
-for number in 1 2 3 4; do until ssh sn$number true 2> "$folder/told"; do sleep 0.1; done; done
-until [ "$(sinfo --noheader --format=%T)" = idle ]; do sleep 0.1; done
+for number in 1 2 3 4; do await ssh sn$number true; done
+await nodes_are_idle
 printf 'listen: "10.9.0.1:4222"\nauthorization { token: "a secret" }\n' > "$folder/nats.conf"
 /usr/sbin/nats-server -c "$folder/nats.conf" > "$folder/nats.log" 2>&1 &
-until grep -q 'Server is ready' "$folder/nats.log"; do sleep 0.1; done
+await grep -q 'Server is ready' "$folder/nats.log"
 "$@"
