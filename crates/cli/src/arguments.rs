@@ -7,7 +7,9 @@ mod inside;
 pub mod known;
 
 pub use audit::AuditCommand;
-pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
+pub use first_steps::{
+    CacheCommand, CacheOptions, Compared, ImageCommand, ImageOptions, InitOptions, ManOptions, OpenOptions,
+};
 pub use fleet::FleetCommand;
 pub use inside::{AgentOptions, ThereOptions};
 
@@ -108,6 +110,9 @@ pub struct RunOptions {
     /// Refuse to start if a contender that should use KVM would be emulated
     #[arg(long, conflicts_with = "rehearse")]
     pub require_kvm: bool,
+    /// Skip contenders whose platform is not on this host. Without this, the run does not start
+    #[arg(long, conflicts_with = "rehearse")]
+    pub skip_missing: bool,
     /// Show nothing but the result
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -441,41 +446,6 @@ pub struct DriveOptions {
     /// Keep the run in this folder, which is made, for `report` and `compare`
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct ImageOptions {
-    #[command(subcommand)]
-    pub command: ImageCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ImageCommand {
-    /// Build an image, or find it in the cache
-    Build {
-        /// Recipe, for example postgres
-        recipe: String,
-        /// Kernel that goes with it
-        #[arg(long, default_value = "cloud")]
-        kernel: String,
-        /// Build even if it is in the cache
-        #[arg(long)]
-        force: bool,
-    },
-    /// Write an image with bakeoff in it as an OCI archive, for container engines and clusters
-    Export {
-        /// Recipe, for example postgres
-        recipe: String,
-        /// The archive
-        #[arg(value_hint = clap::ValueHint::FilePath)]
-        file: PathBuf,
-    },
-    /// List recipes and what was built of them
-    List {
-        /// Print as JSON
-        #[arg(long)]
-        json: bool,
-    },
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::settings::KvmWish;
 use record::host_state::HostState;
 use record::plan::{Cell, Plan};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use study::Storage;
@@ -43,6 +43,21 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
     }
     lacking.extend(daemons_lack(plan));
     Ok(Readiness { lacking, without: without(plan, &site.cache) })
+}
+
+/// Why this host cannot run some cells of the plan, by cell: what their platforms need is not there.
+pub fn missing(plan: &Plan, site: &Site) -> BTreeMap<u32, String> {
+    let lacks = |cell: &Cell| {
+        let trials = plan.trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect();
+        let own = Plan { trials, ..plan.clone() };
+        let tools = tools::missing(&own, site.lines.is_none())
+            .into_iter()
+            .map(|tool| format!("{} is not installed (on Debian: apt-get install {})", tool.program, tool.package));
+        let lacks = tools.chain(runtime_lacks(cell)).chain(tools::no_login(cell)).chain(daemons_lack(&own));
+        let lacks: Vec<String> = lacks.collect();
+        (!lacks.is_empty()).then(|| (cell.id, lacks.join("; ")))
+    };
+    planned(plan).filter_map(lacks).collect()
 }
 
 /// What contenders will have to do without, as far as is known.

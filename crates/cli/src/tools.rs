@@ -83,16 +83,11 @@ impl Tool {
     }
 }
 
-/// Fails if there is no user or password for a server that a trial of the plan uses.
-fn require_logins(plan: &Plan) -> Result<(), Ended> {
-    let credentials = host::credentials();
-    for cell in plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) {
-        let Some(("vsphere", table)) = study::kind_and_table(cell, "platform") else { continue };
-        let Ok(settings) = vsphere::settings::read(&table) else { continue };
-        vsphere::login::account(&settings, &credentials)
-            .map_err(|why| Ended::host(format!("contender {}: {why}", cell.contender)))?;
-    }
-    Ok(())
+/// Why there is no user or password for the server that a cell's machines are on.
+pub fn no_login(cell: &Cell) -> Option<String> {
+    let ("vsphere", table) = study::kind_and_table(cell, "platform")? else { return None };
+    let settings = vsphere::settings::read(&table).ok()?;
+    vsphere::login::account(&settings, &host::credentials()).err()
 }
 
 /// True if a trial of the plan runs on this platform. Data are loaded natively, whatever the contenders.
@@ -130,14 +125,21 @@ pub fn may_map_ids() -> bool {
     owners.into_iter().any(|owner| owner == uid || Some(owner) == name.as_deref())
 }
 
+/// The tools that trials of this plan need and this host lacks.
+pub fn missing(plan: &Plan, is_over_ssh: bool) -> Vec<&'static Tool> {
+    let needed =
+        TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan, is_over_ssh));
+    needed.filter(|tool| tool.find().is_none()).collect()
+}
+
 /// Fails unless this host has every tool that trials of this plan need, allows files of the needed size, and can log in where
 /// machines are. Other hosts are reached by ssh, or by the lines of a fleet.
 pub fn require_for(plan: &Plan, is_over_ssh: bool) -> Result<(), Ended> {
     host::require_large_files(plan)?;
-    require_logins(plan)?;
-    let needed =
-        TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan, is_over_ssh));
-    let missing: Vec<&Tool> = needed.filter(|tool| tool.find().is_none()).collect();
+    if let Some((cell, why)) = planned(plan).find_map(|cell| Some((cell, no_login(cell)?))) {
+        return Err(Ended::host(format!("contender {}: {why}", cell.contender)));
+    }
+    let missing = missing(plan, is_over_ssh);
     if missing.is_empty() {
         return Ok(());
     }

@@ -52,6 +52,8 @@ pub struct RunOrder<'a> {
     /// Cells whose durability is audited after the trials, if the plan says how; those that have an audit are skipped.
     pub audits: &'a [u32],
     pub site: &'a Site,
+    /// Why this host cannot run the trials of some cells, by cell. They are skipped.
+    pub missing: &'a BTreeMap<u32, String>,
     /// The images that the trials need, from [`images()`].
     pub images: &'a Images,
     pub interrupts: &'a Interrupts,

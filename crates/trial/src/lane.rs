@@ -72,8 +72,7 @@ impl<'a> Shared<'a> {
         if first == host {
             return Ok(());
         }
-        let why = format!("{first} and {host} are one machine; name it once in platform.hosts");
-        Err(MachineError::Unavailable { why }.into())
+        Err(PreparationError::SameMachine { first: first.clone(), second: host.to_owned() })
     }
 }
 
@@ -84,7 +83,7 @@ pub(crate) struct Lane {
     /// Part of the names of its folders.
     number: usize,
     /// What the trials of each cell share, or why preparing it failed.
-    prepared: BTreeMap<Key, Result<Prepared, String>>,
+    prepared: BTreeMap<Key, Result<Prepared, PreparationError>>,
     /// By [`open::key`].
     opened: BTreeMap<String, Open>,
 }
@@ -118,17 +117,19 @@ impl Lane {
         (id, host): (u32, Option<&str>),
         cell: &CellOrder,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<&Result<Prepared, String>, ConductorError> {
+    ) -> Result<&Result<Prepared, PreparationError>, ConductorError> {
         let key = (id, host.map(str::to_owned));
         if !self.prepared.contains_key(&key) {
             let name = format!("loading-{}-{}", self.number, self.prepared.len() + 1);
             let scratch = shared.scratch.machine(&name)?;
-            let prepared = match self.prepare(shared, host, cell, scratch.path(), tell) {
-                Ok(prepared) => Ok(prepared),
-                Err(error) if error.ends_the_run() => return Err(error.into()),
-                Err(error) => Err(error.to_string()),
+            let prepared = match shared.order.missing.get(&id) {
+                Some(why) => Err(MachineError::Unavailable { why: why.clone() }.into()),
+                None => self.prepare(shared, host, cell, scratch.path(), tell),
             };
-            self.prepared.insert(key.clone(), prepared);
+            match prepared {
+                Err(error) if error.ends_the_run() => return Err(error.into()),
+                prepared => self.prepared.insert(key.clone(), prepared),
+            };
         }
         Ok(&self.prepared[&key])
     }
@@ -266,7 +267,7 @@ impl Running<'_> {
         let earlier = again::make_way(order, planned.id)?;
         let prepared = match &self.lane.prepared[&(planned.cell, planned.host.clone())] {
             Ok(prepared) => prepared,
-            Err(why) => return Ok(not_prepared(order, planned, (cell, cell_order), why, earlier)?),
+            Err(error) => return Ok(not_prepared(order, planned, (cell, cell_order), error, earlier)?),
         };
         let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
         let attempted = attempt(
@@ -301,20 +302,18 @@ fn ended_by(id: u32, error: AttemptError) -> ConductorError {
     }
 }
 
-/// The record of a trial whose data could not be loaded.
+/// The record of a trial whose platform is not there, or whose data could not be loaded.
 fn not_prepared(
     order: &RunOrder<'_>,
     planned: &PlannedTrial,
     (cell, cell_order): (&Cell, &CellOrder),
-    why: &str,
+    error: &PreparationError,
     earlier: Earlier,
 ) -> Result<TrialRecord, RecordError> {
     let folder = order.folder.trial(planned.id);
     folder.begin()?;
     let interrupted = order.interrupts.now();
-    let phase = Phase::Load.to_string();
-    let outcome =
-        if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
+    let outcome = if interrupted { Outcome::Interrupted { phase: Phase::Load.to_string() } } else { error.outcome() };
     let made_by = order.site.made_by.clone();
     let begun = TrialRecord::begun(planned, &cell.contender, now_text(), made_by);
     let mut record = TrialRecord { outcome, warnings: earlier.warnings, ..begun };

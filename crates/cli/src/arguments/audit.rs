@@ -53,6 +53,7 @@ impl DurabilityOptions {
             runs: self.runs.clone(),
             metrics: None,
             require_kvm: false,
+            skip_missing: false,
             quiet: self.quiet,
             verbose: false,
             json: self.json,

@@ -59,3 +59,38 @@ pub struct ManOptions {
     #[arg(add = ArgValueCompleter::new(folders_known))]
     pub dir: PathBuf,
 }
+
+#[derive(Debug, Args)]
+pub struct ImageOptions {
+    #[command(subcommand)]
+    pub command: ImageCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ImageCommand {
+    /// Build an image, or find it in the cache
+    Build {
+        /// Recipe, for example postgres
+        recipe: String,
+        /// Kernel that goes with it
+        #[arg(long, default_value = "cloud")]
+        kernel: String,
+        /// Build even if it is in the cache
+        #[arg(long)]
+        force: bool,
+    },
+    /// Write an image with bakeoff in it as an OCI archive, for container engines and clusters
+    Export {
+        /// Recipe, for example postgres
+        recipe: String,
+        /// The archive
+        #[arg(value_hint = clap::ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// List recipes and what was built of them
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -17,6 +17,7 @@ use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -55,8 +56,11 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     if work.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
         return nothing_left(options, begun.as_ref());
     }
-    let (site, _kept) = ready_site(options, &work)?;
-    let (expected, preparing) = preview::expected(&left, &site)?;
+    let (site, _kept) = site(options)?;
+    let missing = if options.skip_missing { missing(&work, &site) } else { BTreeMap::new() };
+    let work = without(&work, &missing);
+    require_ready(&work, &site, options)?;
+    let (expected, preparing) = preview::expected(&without(&left, &missing), &site)?;
     let text = match doing {
         Doing::Trials => preview::text(&left, (!options.rehearse).then_some(expected)),
         Doing::Audits => preview::of_audits(&work),
@@ -91,6 +95,7 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
         plan: &plan,
         trials: &chosen.trials,
         audits: &audits,
+        missing: &missing,
         site: &site,
         images: &images,
         interrupts: &interrupts,
@@ -109,14 +114,12 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
 }
 
 /// Where the work is done; a rehearsal's folder is removed with the second value.
-fn ready_site(options: &RunOptions, work: &Plan) -> Result<(Site, Option<Scratch>)> {
+fn site(options: &RunOptions) -> Result<(Site, Option<Scratch>)> {
     if options.rehearse {
         return site::rehearsal_site().map(|(site, kept)| (site, Some(kept)));
     }
     let lines = options.fleet.as_deref().map(fleet::lines).transpose()?;
-    let site = Site { lines, ..site::site()? };
-    require_ready(work, &site, options.require_kvm)?;
-    Ok((site, None))
+    Ok((Site { lines, ..site::site()? }, None))
 }
 
 /// Analyses and reports the run, and says how to continue it.
@@ -226,12 +229,32 @@ fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Resul
 }
 
 /// Fails if the host cannot carry out the rest of a plan, as far as is known.
-fn require_ready(left: &Plan, site: &Site, needs_kvm: bool) -> Result<()> {
-    let ready = readiness::of(left, site)?;
-    if !ready.lacking.is_empty() {
-        return Err(Ended::host(ready.lacking.join("\n")).into());
+fn require_ready(left: &Plan, site: &Site, options: &RunOptions) -> Result<()> {
+    if options.rehearse {
+        return Ok(());
     }
-    if needs_kvm { readiness::require_kvm(left, &site.cache) } else { Ok(()) }
+    let mut lacking = readiness::of(left, site)?.lacking;
+    if !lacking.is_empty() {
+        let missing = missing(left, site);
+        let without = left.cells.iter().filter(|cell| missing.contains_key(&cell.id)).map(|cell| &cell.contender);
+        let without: Vec<&str> = preview::distinct(without).into_iter().map(String::as_str).collect();
+        if !without.is_empty() {
+            lacking.push(format!("--skip-missing runs the study without {}", without.join(", ")));
+        }
+        return Err(Ended::host(lacking.join("\n")).into());
+    }
+    if options.require_kvm { readiness::require_kvm(left, &site.cache) } else { Ok(()) }
+}
+
+/// Why this host cannot run some of the cells, by cell; none if it can run no cell at all, which is an error.
+fn missing(work: &Plan, site: &Site) -> BTreeMap<u32, String> {
+    let missing = readiness::missing(work, site);
+    if without(work, &missing).trials.is_empty() { BTreeMap::new() } else { missing }
+}
+
+fn without(plan: &Plan, missing: &BTreeMap<u32, String>) -> Plan {
+    let trials = plan.trials.iter().filter(|trial| !missing.contains_key(&trial.cell)).cloned().collect();
+    Plan { trials, ..plan.clone() }
 }
 
 /// Waits until no other bakeoff measures on this host. Nothing has begun yet, so Ctrl-C ends the process as usual.
@@ -249,12 +272,13 @@ fn turn() -> Result<(Turn, Vec<String>)> {
 
 fn resume_command(options: &RunOptions, folder: &RunFolder, doing: Doing) -> String {
     let aa = if options.aa { " --aa" } else { "" };
+    let skip = if options.skip_missing { " --skip-missing" } else { "" };
     let fleet = options.fleet.iter().map(|file| format!(" --fleet {}", shell_word(&file.to_string_lossy())));
     let fleet: String = fleet.collect();
     let set: Vec<String> = options.set.iter().map(|setting| format!(" --set {}", shell_word(setting))).collect();
     let [study, run] = [&options.study, folder.path()].map(|path| shell_word(&path.to_string_lossy()));
     let command = if doing == Doing::Trials { "run" } else { "audit durability" };
-    format!("bakeoff {command} {study}{aa}{}{fleet} --resume={run}", set.concat())
+    format!("bakeoff {command} {study}{aa}{skip}{}{fleet} --resume={run}", set.concat())
 }
 
 /// The metric of the study's workload.

@@ -287,8 +287,7 @@ impl Database {
     /// The folder of a server's socket is beside its data. The server's own report names it for this process only.
     fn socket_url(&self) -> String {
         let Remote { user, database, port, .. } = remote(&*self.server);
-        let sockets = self.folder.path().join(format!("{}.socket", self.words.0));
-        let host = sockets.to_str().unwrap().replace('/', "%2F");
+        let host = format!("{}/{}.socket", self.folder.path().display(), self.words.0).replace('/', "%2F");
         format!("{}://{user}@{host}:{port}/{database}", self.words.0)
     }
 

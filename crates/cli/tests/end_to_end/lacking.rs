@@ -86,6 +86,48 @@ fn a_host_without_a_runtime_is_told_its_package_before_anything_begins() {
     assert!(!place.folder.path().join("runs").exists(), "something was begun");
 }
 
+#[test]
+fn contenders_whose_platform_is_missing_are_skipped_if_that_is_asked_for() {
+    if missing("root", can_mount()) {
+        return;
+    }
+    let contender =
+        |name: &str, platform: &str| format!("[[contender]]\nname = \"{name}\"\nplatform = {{ {platform} }}\n");
+    let more = contender("crun", "kind = \"oci\", runtime = \"crun\"")
+        + &contender("other", "kind = \"oci\", runtime = \"/nowhere/runc\"")
+        + &contender("libvirt", "kind = \"libvirt\", uri = \"qemu+unix:///system?socket=/nowhere\"");
+    let place = Place::new(&study("sqlite", "512MiB", &more).replace("blocks = 2", "blocks = 1"));
+    let path = path_without("crun", &place);
+    let run = |more: &[&str]| {
+        let mut command = place.command(&[&["run", "study.toml"], more].concat());
+        let output = command.env("PATH", &path).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, told) = run(&[]);
+    assert_eq!(code, LACKS, "{told}");
+    assert!(told.contains("--skip-missing runs the study without crun, other, libvirt"), "{told}");
+
+    let (code, told) = run(&["--skip-missing"]);
+    assert_eq!(code, Some(5), "{told}");
+    let trials = place.record().trials;
+    assert_eq!(trials.len(), 4);
+    for trial in trials {
+        let expected = match trial.record.contender.as_str() {
+            "native" => {
+                assert_eq!(trial.record.outcome, Outcome::Completed);
+                continue;
+            }
+            "crun" => "crun is not installed (on Debian: apt-get install crun)",
+            "other" => "runtime = \"/nowhere/runc\" cannot be used",
+            _ => "no libvirtd listens at /nowhere",
+        };
+        let Outcome::Skipped { why } = &trial.record.outcome else { panic!("{:?}", trial.record.outcome) };
+        assert!(why.contains(expected), "{why}");
+    }
+    let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    assert!(page.contains("crun was skipped: crun is not installed"), "{page}");
+}
+
 /// Runs a shell script in mount and network namespaces of its own; its mounts disappear when it ends.
 fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
     let mut command = Command::new("unshare");

@@ -6,6 +6,7 @@ use crate::conductor::now_text;
 use crate::conversation::AskError;
 use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
+use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use disk::running::DiskError;
 use machines::machine::MachineError;
@@ -22,7 +23,7 @@ pub struct OfCell<'a> {
     pub cell: &'a Cell,
     pub cell_order: &'a CellOrder,
     /// What the cell's trials share, or why it could not be prepared.
-    pub prepared: &'a Result<Prepared, String>,
+    pub prepared: &'a Result<Prepared, PreparationError>,
     pub plan: &'a DurabilityPlan,
     pub site: &'a Site,
     pub scratch: &'a Scratch,
@@ -53,7 +54,8 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
     }
     let prepared = match order.prepared {
         Ok(prepared) => prepared,
-        Err(why) => return not(why.clone()),
+        Err(PreparationError::Machine(MachineError::Unavailable { why })) => return not(why.clone()),
+        Err(error) => return not(error.to_string()),
     };
     match audited(order, prepared, begun.clone(), tell) {
         Ok(audited) => Some(audited),

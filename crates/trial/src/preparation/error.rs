@@ -7,6 +7,8 @@ use machines::cached::CachedError;
 use machines::limits;
 use machines::machine::MachineError;
 use machines::scratch::ScratchError;
+use record::phase::Phase;
+use record::trial::Outcome;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,8 @@ pub enum PreparationError {
     Scratch(#[from] ScratchError),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
+    #[error("{first} and {second} are one machine; name it once in platform.hosts")]
+    SameMachine { first: String, second: String },
     /// An error about the odd machine, which has its own data.
     #[error("machine {number}: {error}")]
     OfMachine { number: u32, error: Box<PreparationError> },
@@ -54,6 +58,14 @@ impl PreparationError {
             Self::OfMachine { error, .. } => error.ends_the_run(),
             // Loading happens on the host itself, so a limit that was met is the host's.
             other => limits::met(&other.to_string()).is_some(),
+        }
+    }
+
+    /// How trials end that are not begun because of this. A platform that is not there is no failure of the contender.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Machine(MachineError::Unavailable { why }) => Outcome::Skipped { why: why.clone() },
+            other => Outcome::Failed { phase: Phase::Load.to_string(), why: other.to_string() },
         }
     }
 

@@ -119,6 +119,7 @@ impl Ground {
             plan: &self.plan,
             trials: &self.plan.trials,
             audits: &[],
+            missing: &BTreeMap::new(),
             site: &self.site,
             images: &images,
             interrupts: &interrupts,
