@@ -37,11 +37,13 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     let stamped = card::stamped(analysis);
     let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
     text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
-    let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis));
-    let alone = || comparison::groups(analysis).first().map(|cells| comparison::table(analysis, cells));
-    let tables = overview.or_else(alone).map(|shown| format!("\n{}\n", table(&shown)));
-    text.push_str(&tables.unwrap_or_default());
-    text.push_str(&audits.map(|shown| format!("{}\n", table(&shown))).unwrap_or_default());
+    let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis)).map(|shown| vec![shown]);
+    let alone = || comparison::groups(analysis).first().map(|cells| comparison::tables(analysis, cells, false));
+    let tables = overview.or_else(alone).unwrap_or_default();
+    text.push_str(if tables.is_empty() { "" } else { "\n" });
+    for shown in tables.iter().chain(&audits) {
+        let _ = writeln!(text, "{}", table(shown));
+    }
     text.push_str(&trust(analysis));
     text
 }
@@ -118,9 +120,17 @@ pub(crate) fn warning_line(warning: &Warning) -> String {
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are indented by `indent`.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace().map(visible) {
+        match words.last_mut() {
+            // A number and its sign stay on one line.
+            Some(number) if word.starts_with(['%', '×']) => *number = format!("{number} {word}"),
+            _ => words.push(word.into_owned()),
+        }
+    }
     let mut lines = String::new();
     let mut length = 0;
-    for word in text.split_whitespace().map(visible) {
+    for word in words {
         let word_length = word.chars().count();
         if length > 0 && length + 1 + word_length > WIDEST {
             lines.push('\n');

@@ -13,12 +13,16 @@ use analysis::summary::Analysis;
 use record::check::Moment;
 use record::trial::Metric;
 
+/// Between the key and the value of a coordinate.
+const EQUALS: &str = " = ";
+
 /// More contenders than this do not fit beside each other.
 const COLUMNS_MAX: usize = 3;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let of_group = |cells: &[&CellResult]| {
-        std::iter::once(Block::Table(table(analysis, cells))).chain(left_out(analysis, cells)).collect()
+        let tables = tables(analysis, cells, true).into_iter().map(Block::Table);
+        tables.chain(left_out(analysis, cells)).collect()
     };
     let ratios = figures::ratio::figure(analysis).map(Block::Figure);
     let each = each_group(analysis, of_group);
@@ -51,7 +55,8 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
     let is_compared = |cell: &CellResult| compared(analysis, cell).is_some();
-    let mut columns = vec![Column::text("point")];
+    let axis = only_axis(&groups);
+    let mut columns = vec![Column::text(axis.unwrap_or("point"))];
     for cell in first {
         columns.push(Column::number(&cell.contender));
         if is_compared(cell) {
@@ -71,9 +76,22 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
         let values = first.iter().flat_map(|column| {
             of_cell(cells.iter().find(|cell| cell.contender == column.contender), is_compared(column))
         });
-        std::iter::once(Cell::text(&cells[0].coordinates).detail(name)).chain(values).collect()
+        let point = value_on(axis, &cells[0].coordinates);
+        std::iter::once(Cell::text(point).detail(name)).chain(values).collect()
     };
     Some(Table::new(id("overview", ""), "", columns, groups.iter().map(row)))
+}
+
+/// The key that alone differs between points, such as "machine.vcpus".
+fn only_axis<'a>(groups: &[Vec<&'a CellResult>]) -> Option<&'a str> {
+    let key = |group: &Vec<&'a CellResult>| Some(group[0].coordinates.split_once(EQUALS)?.0);
+    let first = key(groups.first()?)?;
+    let is_alone = |group: &Vec<&CellResult>| group[0].coordinates.matches(EQUALS).count() == 1;
+    groups.iter().all(|group| key(group) == Some(first) && is_alone(group)).then_some(first)
+}
+
+fn value_on<'a>(axis: Option<&str>, coordinates: &'a str) -> &'a str {
+    axis.and_then(|axis| coordinates.strip_prefix(axis)?.strip_prefix(EQUALS)).unwrap_or(coordinates)
 }
 
 /// Cells that differ only in their contender, in the order of the plan.
@@ -98,9 +116,25 @@ pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Bl
     groups(analysis).into_iter().flat_map(of_group).collect()
 }
 
-/// One group of cells as a table; the terminal prints the same one.
-pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
-    if cells.len() > COLUMNS_MAX { in_rows(analysis, cells) } else { in_columns(analysis, cells) }
+/// One group of cells. Many contenders have a row each, and response times in tables of their own; these have changes only if
+/// `changes`, since they are too wide for a terminal with them.
+pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<Table> {
+    if cells.len() <= COLUMNS_MAX {
+        return vec![in_columns(analysis, cells)];
+    }
+    let headline = headline(analysis, cells);
+    let kinds = distinct(headline.iter().filter_map(|measure| Some(percentile_of(measure)?.1)));
+    let of = |kind: Option<&str>| {
+        let own = |measure: &&&Measure| percentile_of(measure).map(|found| found.1) == kind;
+        in_rows(
+            analysis,
+            cells,
+            kind,
+            &headline.iter().filter(own).copied().collect::<Vec<_>>(),
+            changes || kind.is_none(),
+        )
+    };
+    std::iter::once(None).chain(kinds.into_iter().map(Some)).map(of).collect()
 }
 
 fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
@@ -142,36 +176,42 @@ fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
 }
 
-/// The same with a row for each contender.
-fn in_rows(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+/// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
+fn in_rows(
+    analysis: &Analysis,
+    cells: &[&CellResult],
+    kind: Option<&str>,
+    measures: &[&Measure],
+    changes: bool,
+) -> Table {
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
-    let measures = headline(analysis, cells);
-    let is_compared = cells.iter().any(|cell| compared(analysis, cell).is_some());
-    let mut columns = vec![Column::text("")];
-    let kinds = distinct(measures.iter().filter_map(|measure| Some(percentile_of(measure)?.1)));
-    for measure in &measures {
-        let of = match percentile_of(measure) {
-            Some((figure, kind)) if kinds.len() > 1 => format!("{figure} of {kind}"),
-            Some((figure, _)) => figure.to_owned(),
-            None => label(measure, metric, cells).shown().text,
+    let is_compared = changes && cells.iter().any(|cell| compared(analysis, cell).is_some());
+    let mut columns = vec![Column::text(kind.map_or_else(String::new, |kind| format!("response of {kind}")))];
+    for measure in measures {
+        let (title, change) = match percentile_of(measure) {
+            Some((figure, _)) => (format!("{figure}, {}", style(&measure.unit).unit), format!("change of {figure}")),
+            None => (label(measure, metric, cells).shown().text, "change".to_owned()),
         };
-        let is_throughput = measure.id == THROUGHPUT;
-        let title = if is_throughput { of.clone() } else { format!("{of}, {}", style(&measure.unit).unit) };
         columns.push(Column::number(title));
-        columns.extend(is_compared.then(|| Column::number(format!("change of {of}"))));
+        columns.extend(is_compared.then(|| Column::number(change)));
     }
-    columns.extend(["trials", "data"].map(Column::number));
+    if kind.is_none() {
+        columns.extend(["trials", "data"].map(Column::number));
+    }
     let row = |cell: &&CellResult| {
         let mut row = vec![Cell::text(&cell.contender)];
-        for measure in &measures {
+        for measure in measures {
             row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
             let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
             row.extend(is_compared.then(|| change.unwrap_or_else(|| Cell::text(""))));
         }
-        row.extend([completed(cell), checks(analysis, &cell.contender)]);
+        if kind.is_none() {
+            row.extend([completed(cell), checks(analysis, &cell.contender)]);
+        }
         row
     };
-    Table::new(id("comparison", &cells[0].coordinates), "", columns, cells.iter().map(row))
+    let place = format!("{} {}", cells[0].coordinates, kind.unwrap_or_default());
+    Table::new(id("comparison", &place), "", columns, cells.iter().map(row))
 }
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.

@@ -3,7 +3,7 @@
 use super::{contender, headed};
 use crate::document::Block;
 use crate::durability::answers;
-use crate::format::{Digits, Style};
+use crate::format::{self, Digits, Style};
 use crate::table::{Cell, Column, Table, Tone};
 use analysis::durability::{Audited, Verdict};
 use analysis::summary::Analysis;
@@ -39,8 +39,11 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
     let rates: Vec<u32> =
         all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
     let mut columns = crate::table::columns(&["contender", "verdict"], &["flushes", "KiB", "waited for"]);
-    let clients = |count: &u32| Column::number(format!("{count} client{}", if *count == 1 { "" } else { "s" }));
-    columns.extend(rates.iter().map(clients));
+    // The first says what the numbers count.
+    let clients = |(index, count): (usize, &u32)| {
+        Column::number(if index == 0 { format::counted((*count).into(), "client") } else { count.to_string() })
+    };
+    columns.extend(rates.iter().enumerate().map(clients));
     let rows = all.iter().map(|one| {
         let cost = one.cost.as_ref();
         let number = |value: Option<f64>, digits| Cell::number_or(value, Style::new("", digits), NOT_MEASURED);

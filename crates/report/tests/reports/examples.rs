@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// Of an example's two pages together.
 const MOST_BYTES: usize = 3 << 20;
 
+/// Characters in a line of the terminal. Sentences are shorter; tables may need more.
+const WIDEST: usize = 100;
+
 fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -40,5 +43,8 @@ fn examples_are_made_from_their_records() {
             let kept = fs::read_to_string(&path).unwrap_or_default();
             assert!(kept == page, "{} is stale: BLESS=1 cargo test -p report examples", path.display());
         }
+        let terminal = report::terminal(&run, &analysis);
+        let wide = terminal.lines().find(|line| line.chars().count() > WIDEST);
+        assert_eq!(wide, None, "{}", example.display());
     }
 }
