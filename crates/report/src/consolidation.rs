@@ -14,11 +14,11 @@ pub fn headline(one: &Consolidation) -> String {
     let Some(minimum) = &one.scores.minimum else {
         return format!("{who}: no trial has scores of machines side by side.");
     };
-    let figure = format!("{} {}", format::estimate(minimum, format::quantity), one.metric.name);
+    let figure = format::estimate_in(minimum, format::quantity, &one.metric.name);
     // Of two machines, one may be there only to disturb the other.
-    let (whose, figure) = match machines {
-        1 => ("the one measured machine".to_owned(), figure),
-        _ => (format!("the slowest of {machines} machines"), format!("{figure}, minimum of {machines}")),
+    let whose = match machines {
+        1 => "the one measured machine".to_owned(),
+        _ => format!("the slowest of {machines} machines"),
     };
     let told = match &one.scores.minimum_of_alone {
         Some(kept) => {

@@ -136,6 +136,11 @@ pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// "1 setting", "3 settings".
+pub fn counted(value: u64, what: &str) -> String {
+    format!("{} {what}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
 fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -270,10 +275,16 @@ pub fn bounds(bounds: &Bounds, number: impl Fn(f64) -> String) -> String {
 }
 
 /// A whole estimate in one line: `0.853 (95 % confidence interval 0.840 to 0.871)`.
-pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
+pub fn estimate(of: &Estimate, number: impl Fn(f64) -> String) -> String {
+    estimate_in(of, number, "")
+}
+
+/// The same with a unit or a metric after the number: `4,480 NOPM (95 % confidence interval 4,420 to 4,541)`.
+pub fn estimate_in(estimate: &Estimate, number: impl Fn(f64) -> String, unit: &str) -> String {
     let interval = bounds(&estimate.bounds, &number);
     let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
-    format!("{} ({name}{interval})", number(estimate.point))
+    let space = if unit.is_empty() { "" } else { " " };
+    format!("{}{space}{unit} ({name}{interval})", number(estimate.point))
 }
 
 /// A ratio as a change with its interval: `−47 % (−50 to −44 %)`.

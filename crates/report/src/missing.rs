@@ -1,5 +1,6 @@
 //! Why a value or an interval is missing, in words that follow "because" or a colon.
 
+use crate::format;
 use analysis::findings::HostFact;
 use analysis::missing::{Missing, Part};
 use record::telemetry::Side;
@@ -13,13 +14,15 @@ pub fn why(missing: &Missing) -> String {
         Missing::DeviceUnknown { why } => format!("nothing is known of the device: {why}"),
         Missing::Unavailable { why } => why.clone(),
         Missing::TooFewBlocks { blocks, needed } => {
-            format!("too few trials: {}, at least {needed} are needed", counted(*blocks))
+            format!("too few trials: {}, at least {needed} are needed", format::counted(*blocks as u64, "block"))
         }
         Missing::TooFewRuns { runs, needed } => format!("too few runs: {runs}, at least {needed} are needed"),
         Missing::TooFewOfEach { old, new, needed } => {
             format!("too few trials: {old} and {new}, at least {needed} of each are needed")
         }
-        Missing::BlocksIncomplete { blocks } => format!("too few trials: of {} some are missing", counted(*blocks)),
+        Missing::BlocksIncomplete { blocks } => {
+            format!("too few trials: of {} some are missing", format::counted(*blocks as u64, "block"))
+        }
         Missing::WindowTooShort { seconds, needed } => {
             format!("the window has {seconds} s of the at least {needed} s needed")
         }
@@ -112,10 +115,6 @@ fn plainly(missing: &Missing) -> &'static str {
         | Missing::NothingDoneIn { .. }
         | Missing::NoSuchMeasure { .. } => "no reason is given",
     }
-}
-
-fn counted(blocks: usize) -> String {
-    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
 }
 
 fn time(part: Part) -> &'static str {

@@ -4,7 +4,7 @@ pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, decimal, effect_of, listed, outcome, trials};
+use crate::format::{at, count, counted, decimal, effect_of, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
@@ -160,7 +160,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
         What::NoBaseline => format!("no contender is the baseline{place}, so nothing is compared"),
         What::TooFewBlocks { blocks, needed } => format!(
             "{} {} too few for a confidence interval, which needs {needed}. Chance alone may explain a difference",
-            counted(*blocks as usize, "block"),
+            counted((*blocks).into(), "block"),
             if *blocks == 1 { "is" } else { "are" }
         ),
         What::HostIsGuest { of } => {
@@ -273,13 +273,8 @@ fn of_host(finding: &Finding) -> Option<String> {
     })
 }
 
-/// "1 setting", "3 settings".
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn differ(count: usize, what: &str) -> String {
-    format!("{} differ{}", counted(count, what), if count == 1 { "s" } else { "" })
+    format!("{} differ{}", counted(count as u64, what), if count == 1 { "s" } else { "" })
 }
 
 fn percent(share: f64, decimals: usize) -> String {
@@ -312,7 +307,7 @@ fn unequal(all: &[UnequalWork]) -> String {
     let (what, decimals) = work(&one.measure);
     let [base, own] = [one.of_baseline, one.of_contender].map(|value| decimal(value, decimals));
     let more = all.len() - 1;
-    let others = if more > 0 { format!("; and {}", counted(more, "other measure")) } else { String::new() };
+    let others = if more > 0 { format!("; and {}", counted(more as u64, "other measure")) } else { String::new() };
     format!(
         "{base} {what} per transaction on {}, {own} on {} (tolerated: {}){others}",
         one.baseline,

@@ -4,7 +4,7 @@
 
 use super::heading;
 use crate::document::Block;
-use crate::format::{Digits, Style};
+use crate::format::{Digits, Style, counted};
 use crate::missing;
 use crate::table::{Cell, Column, Table, id};
 use analysis::consistency::host::UnavailableFact;
@@ -29,7 +29,10 @@ fn data_in_words(loaded: &[LoadedData]) -> String {
             "The record has no checksums of the loaded data, so it cannot be told whether all began with the same."
                 .to_owned()
         }
-        (_, true) => format!("All contenders began with the same data: the checksums of {tables} tables are equal."),
+        (_, true) => format!(
+            "All contenders began with the same data: the checksums of {} are equal.",
+            counted(tables.into(), "table")
+        ),
         (_, false) => "The contenders did not begin with the same data; see loaded-data-differ.".to_owned(),
     }
 }

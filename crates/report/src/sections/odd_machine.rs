@@ -39,7 +39,7 @@ fn did(analysis: &Analysis, cell: u32) -> String {
     let found = analysis.consolidation.iter().find(|one| one.cell == cell).and_then(|one| one.bystander.as_ref());
     let figure = found.and_then(|bystander| Some((bystander.throughput.as_ref()?, &bystander.metric.name)));
     figure.map_or_else(String::new, |(throughput, name)| {
-        format!(" While it worked it did {} {name}.", format::estimate(throughput, format::quantity))
+        format!(" While it worked it did {}.", format::estimate_in(throughput, format::quantity, name))
     })
 }
 
@@ -113,7 +113,7 @@ mod tests {
         }
         let said = told(&run).remove(0);
         assert!(
-            said.ends_with(" While it worked it did 40.00 (95 % confidence interval 40.00 to 40.00) blocks read."),
+            said.ends_with(" While it worked it did 40.00 blocks read (95 % confidence interval 40.00 to 40.00)."),
             "{said}"
         );
     }

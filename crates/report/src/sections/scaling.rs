@@ -150,7 +150,7 @@ fn peak(curve: &Scaling) -> String {
         Some((Peak::Determined { size }, _)) => {
             let largest = curve.points.last().map_or(0.0, |point| point.size);
             let beyond = if size.point > largest { ", beyond the largest size measured" } else { "" };
-            format!("Throughput is highest at {} {unit}{beyond}.", format::estimate(size, format::ratio))
+            format!("Throughput is highest at {}{beyond}.", format::estimate_in(size, format::ratio, unit))
         }
         Some((Peak::NotDetermined { extrapolated, why }, _)) => {
             let beyond =

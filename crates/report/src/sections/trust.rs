@@ -40,7 +40,9 @@ fn same_data(analysis: &Analysis) -> Option<String> {
     let loaded = &analysis.consistency.loaded_data;
     let tables = loaded.iter().map(|data| data.tables).max().filter(|tables| *tables > 0)?;
     let same = loaded.iter().all(|data| data.differing.is_empty());
-    same.then(|| format!("All began with the same data: the checksums of {tables} tables are equal."))
+    same.then(|| {
+        format!("All began with the same data: the checksums of {} are equal.", format::counted(tables.into(), "table"))
+    })
 }
 
 fn same_work(analysis: &Analysis) -> Option<String> {

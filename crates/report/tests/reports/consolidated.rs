@@ -36,7 +36,7 @@ fn the_answer_names_the_minimum_and_never_the_sum() {
     let answers = report::answer::sentences(analysis);
     let three = answers.iter().find(|answer| answer.starts_with("kvm at 3x2: the slowest of 3 machines did "));
     let three = three.expect("the minimum of three");
-    assert!(three.contains("NOPM, minimum of 3."), "{three}");
+    assert!(three.contains(" NOPM (95 % confidence interval "), "{three}");
     assert!(
         three.contains(" Machine 2 did −4") && three.ends_with("against the mean of the others: it is a straggler."),
         "{three}"
