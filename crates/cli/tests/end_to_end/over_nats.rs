@@ -3,7 +3,7 @@
 use crate::lacking::path_without;
 use crate::nats_server::NatsServer;
 use crate::running::{Running, command_line};
-use crate::setting::{Place, missing, text};
+use crate::setting::{Place, missing, none_failed, text};
 use crate::several_hosts::study;
 use crate::sshd::Sshd;
 use machines::process::{Launch, Process};
@@ -125,7 +125,7 @@ fn four_hosts_are_measured_over_nats_with_load_from_two_others() {
     let path = path_without("ssh", &place);
     let output = place.command(&["run", "study.toml", "--fleet", &fleet.file()]).env("PATH", path).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
-    none_failed(&place);
+    none_failed(&place, 4);
     let run = place.record();
     for (trial, planned) in run.trials.iter().zip(&run.plan.trials) {
         assert!(trial.findings.len() >= 12 && trial.findings.iter().all(|finding| !finding.is_violated()));
@@ -148,14 +148,6 @@ fn four_hosts_are_measured_over_nats_with_load_from_two_others() {
     for (name, mut agent) in fleet.agents {
         assert!(agent.wait(LONG).unwrap().is_some_and(|status| status.success()), "{name}");
     }
-}
-
-/// All four trials have a result. On a machine that does other things besides, some may be no measurement.
-fn none_failed(place: &Place) {
-    let run = place.record();
-    let outcomes: Vec<&Outcome> = run.trials.iter().map(|trial| &trial.record.outcome).collect();
-    let has_result = |outcome: &&Outcome| matches!(outcome, Outcome::Completed | Outcome::Invalid { .. });
-    assert!(outcomes.len() == 4 && outcomes.iter().all(has_result), "{outcomes:?}");
 }
 
 /// Moments that differ from seed to seed.
@@ -183,7 +175,7 @@ fn a_server_that_is_killed_again_and_again_costs_no_trial() {
         fleet.server.is_killed_for(moment / 2);
     }
     running.end();
-    none_failed(&place);
+    none_failed(&place, 4);
     fleet.is_clean();
 }
 
@@ -204,7 +196,7 @@ fn a_conductor_that_is_killed_leaves_nothing_and_its_run_is_finished_by_another(
     }
     let kept: BTreeMap<PathBuf, Vec<u8>> = finished(&place.run_folder());
     place.bakeoff(&["run", "study.toml", "--fleet", &fleet.file(), "--resume"]);
-    none_failed(&place);
+    none_failed(&place, 4);
     for (path, content) in kept {
         assert!(std::fs::read(&path).unwrap() == content, "{} has changed", path.display());
     }
@@ -242,7 +234,7 @@ fn an_agent_that_is_killed_fails_its_trial_by_name_and_the_other_host_goes_on() 
     fleet.begin("b");
     fleet.until(2);
     place.bakeoff(&["run", "study.toml", "--fleet", &fleet.file(), "--resume", "--retry-failed"]);
-    none_failed(&place);
+    none_failed(&place, 4);
 }
 
 #[test]

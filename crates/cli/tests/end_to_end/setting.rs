@@ -2,6 +2,7 @@
 
 use crate::running::{below, send};
 use record::folder::RunFolder;
+use record::trial::Outcome;
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -158,4 +159,14 @@ impl Place {
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All trials have a result; returns whether all of them count. On a machine that does other things besides, some may be no
+/// measurement.
+pub fn none_failed(place: &Place, trials: usize) -> bool {
+    let run = place.record();
+    let outcomes: Vec<&Outcome> = run.trials.iter().map(|trial| &trial.record.outcome).collect();
+    let has_result = |outcome: &&Outcome| matches!(outcome, Outcome::Completed | Outcome::Invalid { .. });
+    assert!(outcomes.len() == trials && outcomes.iter().all(has_result), "{outcomes:?}");
+    outcomes.iter().all(|outcome| **outcome == Outcome::Completed)
 }
