@@ -3,6 +3,7 @@
 use crate::display::{span, wrapped};
 use record::plan::{Cell, Plan};
 use record::settings::at;
+use report::format::counted;
 use serde_json::Value;
 use std::time::Duration;
 use study::Offered;
@@ -129,11 +130,6 @@ pub fn length(plan: &Plan, expected: Duration, in_all: &str) -> String {
     }
     let at_most = if has(|load| load.transactions.is_some()) { "at most " } else { "" };
     format!("{at_most}about {expected}{in_all}")
-}
-
-/// "1 block", "5 blocks".
-pub fn counted(number: u64, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Each value once, in order of first use.

@@ -12,7 +12,7 @@ use record::intervals::Span;
 use record::looks::Looks;
 use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
-use report::format::{count, decimal};
+use report::format::{count, counted, decimal};
 use report::{measures, missing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -276,11 +276,6 @@ fn first_line(message: &str) -> &str {
     let is_open = line.matches('(').count() > line.matches(')').count();
     let end = line.rfind('(').filter(|_| is_open).unwrap_or(line.len());
     line[..end].trim_end()
-}
-
-/// "1 time", "2 times".
-pub fn counted(many: u64, what: &str) -> String {
-    format!("{} {what}{}", count(many), if many == 1 { "" } else { "s" })
 }
 
 /// How many checks hold, and each one that does not.
