@@ -49,7 +49,10 @@ impl Secured {
     fn new(encrypts: bool) -> Option<Self> {
         let Ground { server, endpoint, place, folder, .. } = Ground::<Mariadb>::new("{}")?;
         server.into_inner().stop().unwrap();
-        let Endpoint::Mysql(inside) = endpoint else { panic!("not MariaDB") };
+        let Endpoint::Mysql(of_ours) = endpoint else { panic!("not MariaDB") };
+        // The name in our server's report leads through a folder that was open only while that server ran.
+        let socket = place.data.join("mariadb.socket").join(Path::new(&of_ours.host).file_name().unwrap());
+        let inside = Remote { host: socket.to_str().unwrap().to_owned(), ..of_ours };
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let authority = Authority::new(folder.path(), "authority");
         let certificate = authority.sign("localhost");
