@@ -259,7 +259,7 @@ fn agents_are_started_over_ssh_listed_and_ended_and_leave_nothing() {
     std::fs::write(&file, server.text(&placement.replace(", \"nowhere.invalid\"", ""))).unwrap();
     let output = place.bakeoff(&["fleet", "up", &file]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("the agent on here is there already\n1 agents are there"));
+    assert!(text(&output.stderr).contains("the agent on here is there already\n1 agent is there"));
     let listed = text(&place.bakeoff(&["fleet", "status", &file]).stdout);
     assert!(listed.lines().any(|line| line.starts_with("here ")), "{listed}");
     assert_eq!(place.bakeoff(&["fleet", "down", &file]).status.code(), Some(0));

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use fleet::bridge::Bridge;
 use fleet::{Arrangement, Placement};
 use machines::process::{Launch, Process};
+use report::format::counted;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -30,12 +31,12 @@ const FILE: &str = "fleet.toml";
 /// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended. The agent
 /// inherits the lock, so that a machine with two names has one agent.
 const START: &str = "\
-umask 077; folder=/var/tmp/bakeoff-fleet-FLEET-$(id -u); mkdir -p \"$folder\" || exit 1; \
+umask 077; folder=/var/tmp/bakeoff-fleet-{fleet}-$(id -u); mkdir -p \"$folder\" || exit 1; \
 if [ ! -O \"$folder\" ] || [ -L \"$folder\" ]; then echo \"$folder belongs to somebody else\" >&2; exit 1; fi; cd \"$folder\" && \
 exec 9> lock || exit 1; if ! flock --nonblock 9; then \
 echo 'an agent of this fleet is on this machine already, under this name or another' >&2; exit 1; fi; \
 rm -f agent.log && tar --extract --file=- --no-same-owner || exit 1; \
-umask 022; setsid ./bakeoff fleet agent fleet.toml --name NAME --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
+umask 022; setsid ./bakeoff fleet agent fleet.toml --name {name} --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
 for second in $(seq 30); do \
 if grep -q 'is in the fleet' agent.log 2>/dev/null; then exit 0; fi; \
 if ! kill -0 $! 2>/dev/null; then cat agent.log >&2; exit 1; fi; sleep 1; done; \
@@ -98,7 +99,8 @@ pub fn down(file: &Path) -> Result<Exit> {
         let _ = fs::remove_file(log_of(&arrangement));
     }
     if left.is_empty() {
-        say(&format!("{} agents have ended", asked.len()));
+        let (agents, have) = (counted(asked.len() as u64, "agent"), if asked.len() == 1 { "has" } else { "have" });
+        say(&format!("{agents} {have} ended"));
         return Ok(Exit::Done);
     }
     let names: Vec<&str> = left.iter().map(|agent| agent.name.as_str()).collect();
@@ -118,7 +120,7 @@ fn until(bridge: &Bridge, agents: usize, limit: Duration, job: &mut dyn FnMut() 
     for look in 1_u32.. {
         let there = bridge.roll_call()?.len();
         if there >= agents {
-            say(&format!("{there} agents are there"));
+            say(&format!("{} {} there", counted(there as u64, "agent"), if there == 1 { "is" } else { "are" }));
             break;
         }
         let is_late = Instant::now() > deadline;
@@ -183,7 +185,7 @@ fn gather(arrangement: &Arrangement, folder: &Path) -> Result<()> {
 }
 
 fn start(arrangement: &Arrangement, host: &str, ssh_options: &[String], folder: &Path) -> Result<(), String> {
-    let script = START.replace("FLEET", &arrangement.name).replace("NAME", &shell_word(host));
+    let script = START.replace("{fleet}", &arrangement.name).replace("{name}", &shell_word(host));
     let mut words: Vec<&str> = vec!["ssh", "-T", "-o", "BatchMode=yes"];
     words.extend(ssh_options.iter().map(String::as_str));
     let command = format!("exec sh -c {}", shell_word(&script));
