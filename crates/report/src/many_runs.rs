@@ -96,7 +96,7 @@ pub fn state(state: State) -> &'static str {
 
 /// A host in a few words; other hosts may have the same.
 pub fn host(host: &HostBrief) -> String {
-    let cpus = host.cpus.map(|cpus| format!("{cpus} CPUs"));
+    let cpus = host.cpus.map(|cpus| format::counted(cpus, "CPU"));
     let memory = host.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
     let parts: Vec<String> = [host.processor.clone(), cpus, memory].into_iter().flatten().collect();
     if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }

@@ -4,6 +4,7 @@ use crate::document::{Block, Document};
 use crate::figures::trend::{Line, panel};
 use crate::figures::{Figure, Point};
 use crate::findings::of_runs;
+use crate::format::counted;
 use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
 use crate::missing;
@@ -123,7 +124,7 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
 }
 
 fn heading(course: &Course) -> String {
-    let runs = if course.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", course.runs.len()) };
+    let runs = counted(course.runs.len() as u64, "run");
     format!("{} ({}) on {}: {runs}", course.study.join(", "), course.study_id, host(&course.host))
 }
 

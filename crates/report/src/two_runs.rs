@@ -2,7 +2,7 @@
 
 use crate::document::{Block, Document};
 use crate::findings;
-use crate::format::{self, Style};
+use crate::format::{self, Style, counted};
 use crate::measures::{self, compare, named, style};
 use crate::missing;
 use crate::sentence::Answer;
@@ -119,8 +119,8 @@ fn judged(cell: &CellPair) -> Option<Table> {
 fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
     let rows = cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure));
     let columns = columns(&[""], &["old", "new", "change", "verdict"]);
-    let plural = if cell.old_trials == 1 { "" } else { "s" };
-    let caption = format!("{} trial{plural} of the old run, {} of the new", cell.old_trials, cell.new_trials);
+    let caption =
+        format!("{} of the old run, {} of the new", counted(cell.old_trials.into(), "trial"), cell.new_trials);
     Table::new(id(what, &heading(cell)), caption, columns, rows).unless_empty()
 }
 

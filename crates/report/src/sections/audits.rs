@@ -61,7 +61,7 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(check_table("checks", analysis, &open)));
     }
     if !held.is_empty() {
-        let title = format!("{} checks that passed in every trial", held.len());
+        let title = format!("{} that passed in every trial", format::counted(held.len() as u64, "check"));
         blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table("checks-held", analysis, &held))] });
     }
     blocks
@@ -143,8 +143,8 @@ fn work(analysis: &Analysis) -> Vec<Block> {
 
 pub fn source(driver: &DriverReading) -> String {
     match driver.pacing {
-        None | Some(Pacing::Clients { .. }) => format!("{} clients", driver.clients),
-        Some(Pacing::Terminals { terminals, .. }) => format!("{} terminals", format::count(terminals.into())),
+        None | Some(Pacing::Clients { .. }) => format::counted(driver.clients.into(), "client"),
+        Some(Pacing::Terminals { terminals, .. }) => format::counted(terminals.into(), "terminal"),
         Some(Pacing::Arrivals { per_second, process, .. }) => {
             let spread = match process {
                 ArrivalProcess::Poisson => "Poisson",

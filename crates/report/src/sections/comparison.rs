@@ -267,8 +267,12 @@ fn checks(analysis: &Analysis, contender: &str) -> Cell {
     let is_checked = own().any(|check| check.moment == Moment::AfterTrial && check.held > 0);
     match violated {
         0 if !is_checked => Cell::verdict("not checked", Tone::Bad),
-        0 => Cell::verdict("correct", Tone::Good).detail(format!("{held} checks")),
-        _ => Cell::verdict("wrong", Tone::Bad).detail(format!("{violated} of {} checks", held + violated)),
+        0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held as u64, "check")),
+        _ => Cell::verdict("wrong", Tone::Bad).detail(format!(
+            "{} of {}",
+            format::count(violated as u64),
+            format::counted((held + violated) as u64, "check")
+        )),
     }
 }
 

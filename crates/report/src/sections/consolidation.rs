@@ -60,7 +60,7 @@ const NONE_TO_COMPARE: &str = "no cell has one machine to compare with";
 
 /// "2 vCPUs, 2 GiB each".
 fn size(one: &Consolidation) -> String {
-    let vcpus = one.vcpus.map(|vcpus| format!("{vcpus} vCPU{}", if vcpus == 1 { "" } else { "s" }));
+    let vcpus = one.vcpus.map(|vcpus| format::counted(vcpus, "vCPU"));
     let parts: Vec<String> = vcpus.into_iter().chain(one.memory_bytes.map(format::bytes)).collect();
     if parts.is_empty() { String::new() } else { format!("{} each", parts.join(", ")) }
 }

@@ -2,7 +2,7 @@
 
 use super::{heading, what_ran};
 use crate::document::Block;
-use crate::format::{self, distinct};
+use crate::format::{self, counted, distinct};
 use analysis::cells::DriverReading;
 use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
@@ -157,9 +157,8 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
 }
 
 fn design(plan: &Plan, all: &Decided<'_>) -> String {
-    let cells = plan.cells.len();
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let blocks = format!("{} of {} in random order", plural(plan.blocks as usize, "block"), plural(cells, "trial"));
+    let (blocks, trials) = (counted(plan.blocks.into(), "block"), counted(plan.cells.len() as u64, "trial"));
+    let blocks = format!("{blocks} of {trials} in random order");
     if let Some(count) = all.number(key::TRANSACTIONS, format::count) {
         return joined([Some(blocks), Some(format!("each until {count} transactions were done on a machine"))]);
     }

@@ -17,9 +17,9 @@ const MOST_COLUMNS: usize = 6;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let plan = &run.plan;
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let (cells, trials) = (plural(plan.cells.len(), "cell"), plural(plan.trials.len(), "trial"));
-    let blocks = plural(plan.blocks as usize, "block");
+    let cells = format::counted(plan.cells.len() as u64, "cell");
+    let (blocks, trials) =
+        (format::counted(plan.blocks.into(), "block"), format::counted(plan.trials.len() as u64, "trial"));
     let summary = format!(
         "Study “{}”: {cells}, {blocks}, {trials}, seed {}. A block holds each cell once, in random order. All \
             trials of a block get the same inputs.",

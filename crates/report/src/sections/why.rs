@@ -73,10 +73,9 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
         blocks.push(Block::Paragraph("No rule found anything that it could say for sure.".to_owned()));
     } else {
         blocks.push(Block::List(said));
-        let plural = if explanation.blocks == 1 { "" } else { "s" };
         blocks.push(Block::Note(format!(
-            "Each is found by a rule whose condition the 95 % confidence interval over {} block{plural} meets.",
-            explanation.blocks
+            "Each is found by a rule whose condition the 95 % confidence interval over {} meets.",
+            format::counted(explanation.blocks as u64, "block")
         )));
     }
     if !explanation.unknown.is_empty() {
