@@ -45,6 +45,19 @@ impl Conversation {
         self.process.as_ref().map(Child::id)
     }
 
+    /// A text or number of the endpoint in an agent's reply. The agent names a socket through a folder that it has open; other
+    /// processes find that folder under the agent's number.
+    pub fn of_endpoint(&self, reply: &Value, key: &str) -> String {
+        let found = match &reply["with"]["endpoint"][key] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match self.process_id() {
+            Some(agent) => found.replace("/proc/self/", &format!("/proc/{agent}/")),
+            None => found,
+        }
+    }
+
     /// The final reply to a request.
     pub fn ask(&mut self, request: &Value) -> anyhow::Result<Value> {
         self.ask_until(request, |_| false)

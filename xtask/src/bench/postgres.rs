@@ -3,7 +3,7 @@
 use super::Ground;
 use super::conversation::Conversation;
 use anyhow::{Context, ensure};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -30,12 +30,7 @@ impl Server {
             "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
             "listen": null,
         }))?;
-        let endpoint = &reply["with"]["endpoint"];
-        let text = |key: &str| match &endpoint[key] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let address = ["host", "port", "user", "database"].map(text);
+        let address = ["host", "port", "user", "database"].map(|key| conversation.of_endpoint(&reply, key));
         Ok(Self { conversation, address })
     }
 

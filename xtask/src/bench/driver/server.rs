@@ -71,12 +71,8 @@ impl Server {
             "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
             "listen": listen,
         }))?;
-        let endpoint = &reply["with"]["endpoint"];
-        let text = |key: &str| match &endpoint[key] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let [host, port, user, database, password] = ["host", "port", "user", "database", "password"].map(text);
+        let [host, port, user, database, password] =
+            ["host", "port", "user", "database", "password"].map(|key| conversation.of_endpoint(&reply, key));
         Ok(Self { product, host, port, user, database, password, conversation, folder })
     }
 
