@@ -34,13 +34,14 @@ fn checks_in_words(analysis: &Analysis) -> String {
     if counts.held + counts.violated + counts.undecided == 0 {
         return "No data check ran.".to_owned();
     }
-    let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
+    let held = format::counted(counts.held.into(), "check");
+    let [violated, undecided] = [counts.violated, counts.undecided].map(|many| format::count(many.into()));
     let unchecked = match counts.unchecked_trials {
         0 => String::new(),
         1 => " One completed trial has no data checks and is in no number.".to_owned(),
         many => format!(" {many} completed trials have no data checks and are in no number."),
     };
-    format!("Over all trials: {held} checks passed, {violated} failed, {undecided} could not be judged.{unchecked}")
+    format!("Over all trials: {held} passed, {violated} failed, {undecided} could not be judged.{unchecked}")
 }
 
 /// Checks that were violated or undecided somewhere are shown openly; checks that always hold are folded.
