@@ -21,7 +21,7 @@ build: rust
 	BAKEOFF_REVISION="$$(git describe --always --dirty 2>/dev/null)" cargo build --release --package bakeoff
 
 test: test-packages rust
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 lint: rust
 	cargo xtask lint
