@@ -15,5 +15,6 @@ mod messages;
 pub mod tunnel;
 
 pub use arrangement::{Arrangement, ArrangementError, Placement};
+pub use line::AWAY_LIMIT;
 pub use link::FleetError;
 pub use messages::{Build, Present};

@@ -16,8 +16,8 @@ const ASK_AFTER: Duration = Duration::from_secs(10);
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// While nobody listens at the other end, but the server is there. Others need seconds to come back to a server that restarted.
 const GONE_AFTER: Duration = Duration::from_secs(8);
-/// However quiet the server is, it may come back within this.
-const SILENT_AFTER: Duration = Duration::from_mins(5);
+/// A server that comes back within this has cost nothing but time.
+pub const AWAY_LIMIT: Duration = Duration::from_mins(5);
 const TICK: Duration = Duration::from_secs(1);
 
 /// Why the other end is taken for lost.
@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_secs(1);
 pub enum Lost {
     #[error("it has ended, or lost its server for {} s", GONE_AFTER.as_secs())]
     Gone,
-    #[error("nothing was heard of it for {} s", SILENT_AFTER.as_secs())]
+    #[error("nothing was heard of it for {} s", AWAY_LIMIT.as_secs())]
     Silent,
 }
 
@@ -81,9 +81,14 @@ impl Wire {
         self.publish(packet).await;
     }
 
-    /// A packet that is lost is sent again, so an error is nothing more than a loss.
+    /// A packet that is lost is sent again.
     async fn publish(&self, packet: Packet) {
-        let _ = self.link.client.publish(self.to.clone(), packet.encoded()).await;
+        self.link.publish(self.to.clone(), packet.encoded()).await;
+    }
+
+    /// Whether the server is there.
+    pub fn is_up(&self) -> bool {
+        self.link.is_up()
     }
 
     /// Waits until something is heard or a tick passes. Nothing is lost if it is not waited for to the end.
@@ -127,21 +132,25 @@ impl Wire {
             None if wants_report => self.to.clone(),
             None => return,
         };
-        let _ = self.link.client.publish(to, self.tunnel.report().encoded()).await;
+        self.link.publish(to, self.tunnel.report().encoded()).await;
     }
 
     async fn tick(&mut self) -> Result<(), Lost> {
         let now = Instant::now();
-        for packet in self.tunnel.again(now) {
-            self.publish(packet).await;
+        if !self.is_up() {
+            // Who was missing before may be back when the server is.
+            self.nobody_since = None;
         }
         if self.nobody_since.is_some_and(|since| now - since > GONE_AFTER) {
             return Err(Lost::Gone);
         }
-        if now - self.heard > SILENT_AFTER {
+        if now - self.heard > AWAY_LIMIT {
             return Err(Lost::Silent);
         }
-        if !self.is_asking && (now - self.heard > ASK_AFTER || self.nobody_since.is_some()) {
+        for packet in self.tunnel.again(now) {
+            self.publish(packet).await;
+        }
+        if self.is_up() && !self.is_asking && (now - self.heard > ASK_AFTER || self.nobody_since.is_some()) {
             self.is_asking = true;
             let (client, to, answers) = (self.link.client.clone(), self.to.clone(), self.answers.0.clone());
             let question = Request::new().payload(self.tunnel.report().encoded()).timeout(Some(ANSWER_LIMIT));

@@ -2,7 +2,9 @@
 
 use crate::arrangement::{Arrangement, ArrangementError, Login};
 use crate::messages::Addresses;
+use crate::tunnel::LONGEST_MESSAGE;
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use bytes::Bytes;
 use machines::lookup;
 use std::error::Error as _;
 use std::io::ErrorKind;
@@ -15,6 +17,8 @@ use std::time::Duration;
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const LONGEST_RECONNECT_DELAY: Duration = Duration::from_secs(1);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// The client takes a message at once, unless it keeps many for a server that is gone.
+const PUBLISH_LIMIT: Duration = Duration::from_millis(50);
 const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +33,10 @@ pub enum FleetError {
         "the TLS connection to the server {server} failed: {why}; check ca, certificate and key in the fleet's file"
     )]
     Tls { server: String, why: String },
+    #[error(
+        "the NATS server allows messages of {allowed} bytes, and bakeoff sends up to {LONGEST_MESSAGE}; set its max_payload"
+    )]
+    Payload { allowed: usize },
     #[error("{doing}: {why}")]
     Nats { doing: &'static str, why: String },
     #[error("{0}")]
@@ -59,6 +67,14 @@ impl Link {
     /// Whether the server is there.
     pub fn is_up(&self) -> bool {
         self.is_up.load(Ordering::Relaxed)
+    }
+
+    /// Sends a message, which is lost if the server is not there. The client would keep it, and wait once it keeps many.
+    pub async fn publish(&self, subject: String, payload: Bytes) {
+        if self.is_up() {
+            // A server that has gone without a word is there until that is noticed.
+            let _ = tokio::time::timeout(PUBLISH_LIMIT, self.client.publish(subject, payload)).await;
+        }
     }
 
     pub async fn connect(to: &Arrangement, as_what: &str) -> Result<Self, FleetError> {
@@ -94,6 +110,10 @@ impl Link {
             _ if is_of_tls(&error) => FleetError::Tls { server, why: error.to_string() },
             _ => FleetError::NotReached { server, why: error.to_string() },
         })?;
+        let allowed = client.server_info().max_payload;
+        if allowed < LONGEST_MESSAGE {
+            return Err(FleetError::Payload { allowed });
+        }
         // The server says at which address it sees us.
         let own = client.server_info().client_ip.parse().unwrap_or(address);
         Ok(Self { client, addresses: Addresses { own, server: address }, is_up })

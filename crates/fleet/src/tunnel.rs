@@ -16,6 +16,8 @@ pub const LONGEST_PIECE: usize = 64 << 10;
 pub const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 const HEADER: usize = 3 * 8 + 1;
+/// The longest packet.
+pub const LONGEST_MESSAGE: usize = HEADER + LONGEST_PIECE;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::io::{self, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many frames may wait unread: more than any request answers with in a burst.
 const QUEUED_FRAMES: usize = 1024;
@@ -58,6 +58,9 @@ pub struct AgentLink {
     instance: u16,
     /// Whether a [`relay`](crate::relay) passes messages on.
     is_relayed: bool,
+    /// Until then the relay keeps back what the agent says.
+    held_until: Instant,
+    may_be_away: Duration,
 }
 
 impl AgentLink {
@@ -75,7 +78,15 @@ impl AgentLink {
                 }
             }
         });
-        Self { write: Box::new(write), frames, number: 0, instance: 0, is_relayed: false }
+        Self {
+            write: Box::new(write),
+            frames,
+            number: 0,
+            instance: 0,
+            is_relayed: false,
+            held_until: Instant::now(),
+            may_be_away: Duration::ZERO,
+        }
     }
 
     /// Sends a request about one of the machine's databases, under a new number. An earlier request counts as given up:
@@ -92,10 +103,20 @@ impl AgentLink {
         Ok(write_frame(&mut self.write, &Message { number, instance, body: message })?)
     }
 
-    /// Says that a relay passes messages on.
+    /// Says that a relay passes messages on, over a way that may be gone for so long without losing one.
     #[must_use]
-    pub fn relayed(self) -> Self {
-        Self { is_relayed: true, ..self }
+    pub fn relayed(self, may_be_away: Duration) -> Self {
+        Self { is_relayed: true, may_be_away, ..self }
+    }
+
+    /// How much longer than the agent a message may take.
+    pub fn may_be_away(&self) -> Duration {
+        self.may_be_away
+    }
+
+    /// How long something was to be heard since then. While the relay keeps messages back, nothing is.
+    pub fn silent_since(&self, since: Instant) -> Duration {
+        since.max(self.held_until).elapsed()
     }
 
     /// Asks the relay to keep back what the agent says for a while, so that nothing is on the line meanwhile. Returns false if
@@ -103,6 +124,8 @@ impl AgentLink {
     pub fn hold(&mut self, after: Duration, length: Duration) -> Result<bool, LinkError> {
         if self.is_relayed {
             write_frame(&mut self.write, &Hold::new(after, length))?;
+            let now = Instant::now();
+            self.held_until = now.checked_add(after.saturating_add(length)).unwrap_or(now);
         }
         Ok(self.is_relayed)
     }

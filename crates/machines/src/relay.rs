@@ -142,7 +142,7 @@ mod tests {
         let (from_relay, to_conductor) = pipe().unwrap();
         let (mut requests, to_agent) = pipe().unwrap();
         let (from_agent, mut replies) = pipe().unwrap();
-        let conductor = AgentLink::new(from_relay, to_relay).relayed();
+        let conductor = AgentLink::new(from_relay, to_relay).relayed(Duration::ZERO);
         let relay = spawn(move || relay(AgentLink::new(from_agent, to_agent), from_conductor, to_conductor));
         let agent = spawn(move || {
             while let Ok(Some(message)) = read_frame::<Message<String>>(&mut requests) {

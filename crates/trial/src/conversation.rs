@@ -48,7 +48,8 @@ pub struct Conversation<'a> {
 
 impl Conversation<'_> {
     /// Sends a request and waits for its final reply. `aside` gets the replies before it. `silence` limits the time
-    /// between two messages. Signs of life do not count as messages: they only show that work goes on.
+    /// between two messages. Signs of life do not count as messages: they only show that work goes on. The time in which
+    /// a relay keeps messages back does not count, and a way that may be gone for a while lengthens every limit.
     pub fn ask(
         &mut self,
         request: &Request,
@@ -73,6 +74,7 @@ impl Conversation<'_> {
         self.link.ask(self.instance, request)?;
         let (mut heard, mut alive) = (Instant::now(), Instant::now());
         let mut limit = first;
+        let away = self.link.may_be_away();
         loop {
             match self.link.receive(LOOK_UP) {
                 Ok(None | Some((_, Reply::Alive))) => alive = Instant::now(),
@@ -98,11 +100,11 @@ impl Conversation<'_> {
                     let _ = self.link.add(&Request::StopDriving);
                     return Err(AskError::halted(self.halt));
                 }
-                Err(LinkError::TooSlow(_)) if heard.elapsed() >= limit => {
-                    return Err(LinkError::TooSlow(limit).into());
+                Err(LinkError::TooSlow(_)) if self.link.silent_since(heard) >= limit + away => {
+                    return Err(LinkError::TooSlow(limit + away).into());
                 }
-                Err(LinkError::TooSlow(_)) if alive.elapsed() >= self.limits.lifeless => {
-                    return Err(LinkError::Lifeless(self.limits.lifeless).into());
+                Err(LinkError::TooSlow(_)) if self.link.silent_since(alive) >= self.limits.lifeless + away => {
+                    return Err(LinkError::Lifeless(self.limits.lifeless + away).into());
                 }
                 Err(LinkError::TooSlow(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -217,6 +219,33 @@ mod tests {
             too_slow(reply, none);
             assert!(ready);
         });
+    }
+
+    /// Nothing is heard for longer than any limit: while a relay keeps messages back, or while the way is gone.
+    #[test]
+    fn silence_that_was_to_be_expected_is_not_counted() {
+        let (none, short) = (Duration::ZERO, Duration::from_millis(1));
+        for (held, may_be_away) in [(LONG, none), (none, LONG)] {
+            let (link, mut agent) = connected();
+            let mut link = link.relayed(may_be_away);
+            assert!(link.hold(none, held).unwrap());
+            read_frame::<serde_json::Value>(&mut agent.0).unwrap().unwrap();
+            let interrupts = Interrupts::default();
+            let limits = Limits { lifeless: short, ..Limits::default() };
+            let mut conversation =
+                Conversation { link: &mut link, halt: Halt::by_user(&interrupts), limits: &limits, instance: 0 };
+            scope(|scope| {
+                scope.spawn(|| {
+                    let number = agent.hear();
+                    // Nothing comes on this channel.
+                    let (_held, never) = std::sync::mpsc::channel::<()>();
+                    let _ = never.recv_timeout(LOOK_UP * 3);
+                    agent.say(number, &Reply::ServerLog("late".to_owned()));
+                });
+                let reply = conversation.ask(&Request::ServerLog, short, &mut |_| {}).unwrap();
+                assert_eq!(reply, Reply::ServerLog("late".to_owned()));
+            });
+        }
     }
 
     #[test]

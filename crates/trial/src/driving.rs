@@ -119,7 +119,7 @@ impl Running<'_> {
         let request = Request::Drive { workload: self.data().chosen.clone(), plans };
         let halt = self.attempt.halt;
         let limits = self.attempt.site.limits;
-        let silence = limits.driving + self.start_delay() + quiet.map_or(Duration::ZERO, |(_, length)| length);
+        let silence = limits.driving + self.start_delay();
         let mut hear = |instance, aside, link: &mut AgentLink| {
             match aside {
                 Reply::Ready => {

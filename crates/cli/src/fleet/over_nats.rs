@@ -32,6 +32,10 @@ impl Lines for OverNats {
         let command_line = [NATS, &self.fleet, host, "sh", "-c", script].map(str::to_owned).to_vec();
         Ok(Line { input: program.input, output: program.output, far: Box::new(AtTheEnd(program.end)), command_line })
     }
+
+    fn may_be_away(&self) -> Duration {
+        fleet::AWAY_LIMIT
+    }
 }
 
 impl Far for AtTheEnd {

@@ -179,6 +179,21 @@ fn a_server_that_is_killed_again_and_again_costs_no_trial() {
     fleet.is_clean();
 }
 
+/// For longer than an agent may be silent.
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn a_server_that_is_gone_for_more_than_a_minute_costs_no_trial() {
+    let Some(mut fleet) = Fleet::of(&["a", "x"]) else { return };
+    let contenders = fleet.contender("one", &["a"]) + &fleet.contender("other", &["a"]);
+    let place = Place::new(&study("placement = \"outside\"\nfrom = [\"x\"]", &contenders));
+    let mut running = Running::begin(&place, &["run", "study.toml", "--fleet", &fleet.file()]);
+    running.until(": measure");
+    fleet.server.is_killed_for(Duration::from_secs(80));
+    running.end();
+    none_failed(&place, 4);
+    fleet.is_clean();
+}
+
 #[test]
 fn a_conductor_that_is_killed_leaves_nothing_and_its_run_is_finished_by_another() {
     let Some(fleet) = Fleet::of(&["a", "b"]) else { return };

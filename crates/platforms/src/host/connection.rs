@@ -30,6 +30,8 @@ pub(super) struct Connection {
     pub stdout: PipeReader,
     pub stderr: Printed,
     pub command_line: Vec<String>,
+    /// What the way to the host adds to every limit.
+    pub may_be_away: Duration,
 }
 
 /// A program of ours on the other host, and how it is reached.
@@ -51,7 +53,8 @@ impl Way {
         launched: Launched<'_>,
         limit: Duration,
     ) -> Result<Connection, MachineError> {
-        let deadline = Instant::now() + limit;
+        let may_be_away = self.lines.as_ref().map_or(Duration::ZERO, |lines| lines.may_be_away());
+        let deadline = Instant::now() + limit + may_be_away;
         let (stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
         let line = match &self.lines {
             Some(lines) => lines.run(self.settings.name(), script, printing).map_err(|error| {
@@ -66,7 +69,7 @@ impl Way {
         let Line { input: mut stdin, output: stdout, far, command_line } = line;
         // If the other end does not take it all, the reason follows.
         let _ = input.map_or(Ok(0), |mut file| io::copy(&mut file, &mut stdin));
-        let mut connection = Connection { far, stdin: Some(stdin), stdout, stderr, command_line };
+        let mut connection = Connection { far, stdin: Some(stdin), stdout, stderr, command_line, may_be_away };
         match connection.until_marker(deadline) {
             Ok(()) => Ok(connection),
             Err(error) => Err(connection.explained(&self.settings, &error, limit)),
@@ -101,7 +104,7 @@ impl Connection {
     /// Closes its input, and waits until the other end has ended.
     pub fn hang_up(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         self.stdin = None;
-        self.far.wait(limit)
+        self.far.wait(limit + self.may_be_away)
     }
 
     /// What it goes over: the first word of its command line.
@@ -110,7 +113,7 @@ impl Connection {
     }
 
     pub fn read<T: DeserializeOwned>(&mut self, limit: Duration) -> io::Result<T> {
-        let mut read = Until { read: &mut self.stdout, deadline: Instant::now() + limit };
+        let mut read = Until { read: &mut self.stdout, deadline: Instant::now() + limit + self.may_be_away };
         read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof.into())
     }
 
@@ -119,7 +122,7 @@ impl Connection {
         let host = settings.name();
         if error.kind() == ErrorKind::TimedOut {
             let (what, console) = (format!("the host {host}"), self.stderr.text());
-            return MachineError::Silent { what, limit_s: limit.as_secs(), console };
+            return MachineError::Silent { what, limit_s: (limit + self.may_be_away).as_secs(), console };
         }
         let status = self.far.wait(PROMPT_LIMIT).ok().flatten();
         let printed = self.stderr.to_the_end();

@@ -15,6 +15,9 @@ use std::time::Duration;
 pub trait Lines: Send + Sync + fmt::Debug {
     /// Runs a script of `sh` on a host. What it prints as errors goes to `errors`.
     fn run(&self, host: &str, script: &str, errors: PipeWriter) -> io::Result<Line>;
+
+    /// For how long the way to a host may be gone without anything being lost.
+    fn may_be_away(&self) -> Duration;
 }
 
 /// A program that was started on another host.

@@ -31,6 +31,7 @@ struct RemoteMachine {
     /// The address there that its server listens on, and the one at which it is reached from here.
     addresses: (Option<IpAddr>, Option<IpAddr>),
     name: String,
+    may_be_away: Duration,
 }
 
 /// `scratch` is this machine's folder on this host.
@@ -50,10 +51,10 @@ pub fn start(
         Begun::Unavailable { why } => return Err(MachineError::Unavailable { why }),
         Begun::Failed { why } => return Err(failing("starting the machine on the other host")(io::Error::other(why))),
     };
-    let Connection { far, stdin, stdout, stderr, mut command_line } = connection;
+    let Connection { far, stdin, stdout, stderr, mut command_line, may_be_away } = connection;
     command_line.extend(there);
     let stdin = stdin.ok_or_else(|| failing("talking to the other host")(io::ErrorKind::NotConnected.into()))?;
-    let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT)?.relayed();
+    let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT + may_be_away)?.relayed(may_be_away);
     let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
     let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(&order.data) };
     Ok(Box::new(RemoteMachine {
@@ -65,6 +66,7 @@ pub fn start(
         data: data.to_string_lossy().into_owned(),
         addresses: (host.address, reached_at),
         name: order.name.clone(),
+        may_be_away,
     }))
 }
 
@@ -76,6 +78,7 @@ impl RemoteMachine {
     /// Closes the connection. The other end then ends the machine, if it has not ended, and after that itself.
     fn hang_up(&mut self, limit: Duration) -> Result<(), MachineError> {
         self.link = None;
+        let limit = limit + self.may_be_away;
         let status = self.far.wait(limit);
         let console = self.stderr.to_the_end();
         match status.map_err(failing("waiting for the end of a machine"))? {
