@@ -6,7 +6,7 @@ use crate::line::{Lost, Wire, piece_of, place_in, writing};
 use crate::link::{FleetError, Link};
 use crate::messages::{Build, Open, Opened, Present, Subjects, word_of};
 use crate::tunnel::Item;
-use async_nats::{Message, Request, Subscriber};
+use async_nats::{Message, Request, RequestErrorKind, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use machines::token::random_bytes;
@@ -82,11 +82,19 @@ impl Agent<'_> {
         let subjects = Subjects::of(&to.name);
         let own = word_of(&me.name);
         let question = Request::new().payload(Bytes::new()).timeout(Some(PROMPT_LIMIT));
-        if let Ok(other) = link.client.send_request(subjects.who_is(&own), question).await {
-            let other: Option<Present> = serde_json::from_slice(&other.payload).ok();
-            let machine =
-                other.map_or_else(|| "another machine".to_owned(), |other| format!("the machine {}", other.machine));
-            return Err(FleetError::Host(format!("an agent named {} is already there, on {machine}", me.name)));
+        let other = match link.client.send_request(subjects.who_is(&own), question).await {
+            Ok(other) => {
+                let other: Option<Present> = serde_json::from_slice(&other.payload).ok();
+                Some(other.map_or_else(
+                    || "on another machine".to_owned(),
+                    |other| format!("on the machine {}", other.machine),
+                ))
+            }
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => None,
+            Err(_) => Some("and does not answer".to_owned()),
+        };
+        if let Some(which) = other {
+            return Err(FleetError::Host(format!("an agent named {} is already there, {which}", me.name)));
         }
         let listen = async |subject| {
             link.client.subscribe(subject).await.map_err(|error| FleetError::nats("listening")(error.into()))
@@ -105,38 +113,54 @@ impl Agent<'_> {
         let mut agent = Agent { me, instance, link, subjects, ending: watch::Sender::new(false), lines, opened };
         tell(&format!("the agent {} is in the fleet {}", me.name, to.name));
         let ended = agent.until_the_end(heard, to.away()).await;
-        agent.ending.send_replace(true);
-        while agent.lines.join_next().await.is_some() {}
         // The last words are on their way, if the server is there.
         let _ = tokio::time::timeout(PROMPT_LIMIT, agent.link.client.flush()).await;
         ended
     }
 
+    /// Serves until it is to end and all its programs have ended. As long as one has not, it says that it is there.
     async fn until_the_end(&mut self, mut heard: Heard, away: Duration) -> Result<Ended, FleetError> {
         let on = |kind| signal(kind).map_err(FleetError::io("waiting for signals"));
         let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
         let mut ticks = tokio::time::interval(Duration::from_secs(1));
         let mut last_up = Instant::now();
+        let mut ended = None;
         loop {
-            tokio::select! {
-                Some(question) = heard.who.next() => self.say(&question).await,
-                Some(question) = heard.who_is.next() => self.say(&question).await,
-                Some(request) = heard.open.next() => self.open(&request).await,
+            if let Some(why) = ended.filter(|_| self.lines.is_empty()) {
+                return Ok(why);
+            }
+            let why = tokio::select! {
+                Some(question) = heard.who.next() => {
+                    self.say(&question).await;
+                    continue;
+                }
+                Some(question) = heard.who_is.next() => {
+                    self.say(&question).await;
+                    continue;
+                }
+                Some(request) = heard.open.next() => {
+                    self.open(&request).await;
+                    continue;
+                }
                 Some(request) = heard.down.next() => {
                     self.say(&request).await;
-                    return Ok(Ended::Asked);
+                    Ended::Asked
                 }
-                Some(_) = self.lines.join_next() => {}
-                _ = terminate.recv() => return Ok(Ended::Signal),
-                _ = interrupt.recv() => return Ok(Ended::Signal),
+                Some(_) = self.lines.join_next() => continue,
+                _ = terminate.recv() => Ended::Signal,
+                _ = interrupt.recv() => Ended::Signal,
                 _ = ticks.tick() => {
                     if self.link.is_up() {
                         last_up = Instant::now();
-                    } else if last_up.elapsed() > away {
-                        return Ok(Ended::Alone);
                     }
+                    if last_up.elapsed() <= away {
+                        continue;
+                    }
+                    Ended::Alone
                 }
-            }
+            };
+            ended.get_or_insert(why);
+            self.ending.send_replace(true);
         }
     }
 
@@ -161,7 +185,7 @@ impl Agent<'_> {
     /// An answer that is lost is asked for again.
     async fn answer(&self, question: &Message, answer: &impl serde::Serialize) {
         if let (Some(reply), Ok(text)) = (&question.reply, serde_json::to_vec(answer)) {
-            let _ = self.link.client.publish(reply.clone(), text.into()).await;
+            self.link.publish(reply.to_string(), text.into()).await;
         }
     }
 
@@ -173,6 +197,7 @@ impl Agent<'_> {
                 self.me.build, open.build
             )),
             Ok(open) if self.opened.contains(&open.line) => Ok(()),
+            Ok(_) if *self.ending.borrow() => Err("it is about to end".to_owned()),
             Ok(open) => self.begin(open).await,
         };
         let answer = answer.map_or_else(|why| Opened::Refused { why }, |()| Opened::Yes);
@@ -276,6 +301,10 @@ async fn serve_line(wire: Wire, mut program: Program, ending: watch::Receiver<bo
 async fn carry(mut wire: Wire, program: &mut Program, mut ending: watch::Receiver<bool>) -> Result<(), Lost> {
     let mut has_said_exit = false;
     loop {
+        if *ending.borrow() && !wire.is_up() {
+            // The program might wait for ever for somebody to read what it prints.
+            return Err(Lost::Silent);
+        }
         let writer = match wire.waiting() {
             Some(Item::Data(_)) if program.input.is_some() => program.input.clone(),
             Some(item) => {

@@ -1,7 +1,7 @@
 //! The conductor's end: one thread that speaks NATS, for threads that do not.
 
 use crate::arrangement::Arrangement;
-use crate::line::{Lost, Wire, piece_of, place_in, writing};
+use crate::line::{AWAY_LIMIT, Lost, Wire, piece_of, place_in, writing};
 use crate::link::{FleetError, Link};
 use crate::messages::{Build, Open, Opened, Present, Subjects, word_of};
 use crate::tunnel::Item;
@@ -23,6 +23,8 @@ const OPEN_LIMIT: Duration = Duration::from_mins(1);
 const OPEN_ANSWER: Duration = Duration::from_secs(5);
 /// A host whose agent is not there, while the server is. Agents come back to a server that restarted within seconds.
 const NOBODY_LIMIT: Duration = Duration::from_secs(15);
+/// An agent comes back to a server that restarted within this.
+const BACK_AFTER: Duration = Duration::from_secs(3);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
 /// Agents that are there answer within this.
 const ROLL_CALL: Duration = Duration::from_secs(1);
@@ -69,6 +71,13 @@ impl FarEnd {
         }
         self.status
     }
+}
+
+/// Agents that were asked to end, and those of them that have not ended.
+#[derive(Debug)]
+pub struct Goodbye {
+    pub asked: Vec<Present>,
+    pub left: Vec<Present>,
 }
 
 /// An agent, and how well it is reached.
@@ -166,10 +175,29 @@ impl Bridge {
         answers?
     }
 
-    /// Asks all agents to end, and returns those that answered.
-    pub fn down(&self) -> Result<Vec<Present>, FleetError> {
+    /// Asks all agents to end, until none answers any more or the limit is over.
+    pub fn down(&self, limit: Duration) -> Result<Goodbye, FleetError> {
         let (link, subjects) = (self.link.clone(), self.subjects.clone());
-        self.there(async move { answers(&link, subjects.down()).await })?
+        self.there(async move {
+            // A server that went before this may not be missed yet.
+            let (begun, mut last_down) = (Instant::now(), Instant::now());
+            let mut asked: Vec<Present> = Vec::new();
+            loop {
+                let left = answers(&link, subjects.down()).await?;
+                for agent in &left {
+                    if asked.iter().all(|known| known.instance != agent.instance) {
+                        asked.push(agent.clone());
+                    }
+                }
+                if !link.is_up() {
+                    last_down = Instant::now();
+                }
+                if left.is_empty() && last_down.elapsed() > BACK_AFTER || begun.elapsed() > limit {
+                    return Ok(Goodbye { asked, left });
+                }
+                tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+            }
+        })?
     }
 }
 
@@ -209,8 +237,11 @@ fn unopened(why: Unopened, host: &str, fleet: &str) -> FleetError {
 async fn opened(link: &Link, subject: &str, open: &Open) -> Result<(), Unopened> {
     let question = Bytes::from(serde_json::to_vec(open).map_err(|error| Unopened::Refused(error.to_string()))?);
     let begun = Instant::now();
-    let mut nobody_since = None;
-    while begun.elapsed() < OPEN_LIMIT {
+    let (mut last_down, mut nobody_since) = (begun, None);
+    while last_down.elapsed() < OPEN_LIMIT && begun.elapsed() < AWAY_LIMIT + OPEN_LIMIT {
+        if !link.is_up() {
+            last_down = Instant::now();
+        }
         let request = Request::new().payload(question.clone()).timeout(Some(OPEN_ANSWER));
         match link.client.send_request(subject.to_owned(), request).await {
             Ok(message) => match serde_json::from_slice(&message.payload) {

@@ -1,7 +1,7 @@
 //! The ways to log in to a server, and TLS, each with the server's own check, and what is said when it fails.
 
 use super::nats_server::{Access, NatsServer, private};
-use super::{agent, build, lab, missing};
+use super::{LONG, agent, build, lab, missing};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fleet::bridge::Bridge;
@@ -17,7 +17,7 @@ fn meet(server: &NatsServer) {
     let bridge = Bridge::connect(&lab(server), build('a')).unwrap();
     let seen = bridge.roll_call().unwrap();
     assert_eq!(seen.iter().map(|seen| seen.present.name.as_str()).collect::<Vec<_>>(), ["b.example"]);
-    assert_eq!(bridge.down().unwrap().len(), 1);
+    assert_eq!(bridge.down(LONG).unwrap().asked.len(), 1);
     going.join().unwrap().unwrap();
 }
 

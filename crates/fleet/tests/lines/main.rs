@@ -9,7 +9,7 @@ use fleet::bridge::{Bridge, FarProgram};
 use fleet::{Arrangement, Build, FleetError};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
-use nats_server::NatsServer;
+use nats_server::{Access, NatsServer};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -92,7 +92,7 @@ fn a_program_has_its_streams_and_its_status() {
     assert_eq!(seen.len(), 1);
     assert_eq!((seen[0].present.name.as_str(), seen[0].present.build == build('a')), ("b.example", true));
     assert!(seen[0].clock_offset_ns.unsigned_abs() <= seen[0].clock_error_ns, "it has our clock: {:?}", seen[0]);
-    assert_eq!(bridge.down().unwrap().len(), 1);
+    assert_eq!(bridge.down(LONG).unwrap().asked.len(), 1);
     assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Asked);
     assert!(bridge.roll_call().unwrap().is_empty());
 }
@@ -127,7 +127,9 @@ fn nothing_is_lost_when_the_server_is_killed_again_and_again() {
     sending.join().unwrap();
     assert_eq!(end.wait(LONG), Some(0), "{}", errors.to_the_end());
     assert!(got == sent, "{} of {} bytes came", got.len(), sent.len());
-    bridge.down().unwrap();
+    // An agent that is on its way back is asked, too.
+    server.is_killed_for(Duration::ZERO);
+    assert_eq!(bridge.down(LONG).unwrap().asked.len(), 1);
     going.join().unwrap().unwrap();
 }
 
@@ -205,7 +207,7 @@ fn a_program_ends_when_its_conductor_has() {
     drop(bridge);
     assert!(gone("bakeoff-test-two"));
     assert_eq!(program.end.wait(LONG), Some(255));
-    Bridge::connect(&lab(&server), build('a')).unwrap().down().unwrap();
+    Bridge::connect(&lab(&server), build('a')).unwrap().down(LONG).unwrap();
     going.join().unwrap().unwrap();
 }
 
@@ -228,10 +230,34 @@ fn what_is_not_there_or_not_ours_is_refused_by_name() {
     let (_, errors) = Printed::pipe().unwrap();
     let nobody = other.run("c", "true", errors).unwrap_err().to_string();
     assert!(nobody.starts_with("no agent named c is in the fleet lab"), "{nobody}");
-    other.down().unwrap();
+    other.down(LONG).unwrap();
     going.join().unwrap().unwrap();
 }
 
+#[test]
+fn an_agent_is_there_until_its_programs_have_ended() {
+    if missing() {
+        return;
+    }
+    let server = NatsServer::start();
+    let going = agent(&server, "b.example");
+    let bridge = Bridge::connect(&lab(&server), build('a')).unwrap();
+    let held = server.file().with_extension("held");
+    std::fs::write(&held, "").unwrap();
+    let script = format!("cat > /dev/null; while [ -e {} ]; do sleep 0.1; done", held.display());
+    let (mut program, _) = run(&bridge, &script);
+    let left = bridge.down(Duration::ZERO).unwrap().left;
+    assert_eq!(left.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["b.example"]);
+    let (_, errors) = Printed::pipe().unwrap();
+    let refused = bridge.run("b.example", "true", errors).unwrap_err().to_string();
+    assert!(refused.contains("it is about to end"), "{refused}");
+    std::fs::remove_file(held).unwrap();
+    assert!(bridge.down(LONG).unwrap().left.is_empty());
+    assert_eq!(program.end.wait(LONG), Some(0));
+    assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Asked);
+}
+
+/// Even if a program has more to print than anybody can be told.
 #[test]
 fn an_agent_whose_server_stays_away_ends() {
     if missing() {
@@ -240,8 +266,27 @@ fn an_agent_whose_server_stays_away_ends() {
     let server = NatsServer::start();
     let arrangement = arrangement(&server, "away = \"2s\"\n");
     let (tell, told) = std::sync::mpsc::channel();
-    let going = std::thread::spawn(move || agent::serve(&arrangement, &me("b"), &mut |_| tell.send(()).unwrap()));
+    let going =
+        std::thread::spawn(move || agent::serve(&arrangement, &me("b.example"), &mut |_| tell.send(()).unwrap()));
     told.recv_timeout(LONG).unwrap();
+    let bridge = Bridge::connect(&lab(&server), build('a')).unwrap();
+    let (mut program, _) = run(&bridge, "echo; read line; head -c 20000000 /dev/zero; cat > /dev/null");
+    let mut byte = [0];
+    program.output.read_exact(&mut byte).unwrap();
+    program.input.write_all(b"\n").unwrap();
+    // Some of it has come, and nobody reads the rest.
+    program.output.read_exact(&mut byte).unwrap();
     drop(server);
     assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Alone);
+}
+
+#[test]
+fn a_server_with_a_low_limit_on_messages_is_refused_with_the_setting_to_change() {
+    if missing() {
+        return;
+    }
+    let config = "max_payload: 65536".to_owned();
+    let server = NatsServer::with(|_, _| Access { config, scheme: "nats", keys: String::new() });
+    let refused = Bridge::connect(&lab(&server), build('a')).unwrap_err().to_string();
+    assert!(refused.contains("65536 bytes") && refused.contains("max_payload"), "{refused}");
 }

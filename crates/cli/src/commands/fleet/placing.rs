@@ -5,7 +5,7 @@ use crate::display::{say, shell_word};
 use crate::exit::{Ended, Exit};
 use crate::fleet::{connect, read};
 use anyhow::{Context, Result};
-use fleet::bridge::Bridge;
+use fleet::bridge::{Bridge, Goodbye};
 use fleet::{Arrangement, Placement};
 use machines::process::{Launch, Process};
 use report::format::counted;
@@ -84,14 +84,7 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
 pub fn down(file: &Path) -> Result<Exit> {
     let arrangement = read(file)?;
     let bridge = connect(&arrangement)?;
-    let asked = bridge.down()?;
-    let deadline = Instant::now() + DOWN_LIMIT;
-    let mut left = asked.clone();
-    while !left.is_empty() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-        let there = bridge.roll_call()?;
-        left.retain(|agent| there.iter().any(|seen| seen.present.instance == agent.instance));
-    }
+    let Goodbye { asked, left } = bridge.down(DOWN_LIMIT)?;
     if let Some(Placement::Slurm { .. }) = arrangement.placement {
         // The job ends by itself once its agents have; this ends one that still waits for nodes.
         slurm(&["scancel", "--name", &job_name(&arrangement)])?;
