@@ -5,6 +5,9 @@
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+use std::error::Error;
+use std::io;
+use std::iter::successors;
 
 /// How large a file may become; `None` if there is no limit.
 pub fn file_bytes() -> Option<u64> {
@@ -24,6 +27,15 @@ pub fn met(error: &str) -> Option<String> {
     is(Errno::FBIG).then(|| format!("{}; ulimit -f raises it", told(file_bytes())))
 }
 
+/// As [`met`], for an error that may quote what another host said: only what this host's own kernel said counts.
+pub fn met_here(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut causes = successors(Some(error), |&error| error.source());
+    let of_kernel = |error: &&(dyn Error + 'static)| {
+        error.downcast_ref::<io::Error>().is_some_and(|error| error.raw_os_error().is_some())
+    };
+    causes.find(of_kernel).and_then(|error| met(&error.to_string()))
+}
+
 fn told(bytes: Option<u64>) -> String {
     bytes.map_or_else(
         || "the file system's limit of a file's size was met".to_owned(),
@@ -33,7 +45,8 @@ fn told(bytes: Option<u64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::met;
+    use super::{met, met_here};
+    use crate::machine::MachineError;
     use std::io::Error;
 
     #[test]
@@ -43,5 +56,14 @@ mod tests {
         assert!(of(23).unwrap().contains("fs.file-max"));
         assert!(of(27).is_some());
         assert_eq!((of(2), of(28), met("too many files")), (None, None, None));
+    }
+
+    #[test]
+    fn a_limit_of_another_host_is_none_of_this_one() {
+        let io = |source| MachineError::Io { doing: "starting ssh".to_owned(), source };
+        let here = Error::from_raw_os_error(24);
+        let there = Error::other(here.to_string());
+        assert!(met_here(&io(here)).is_some());
+        assert_eq!(met_here(&io(there)), None);
     }
 }

@@ -381,8 +381,7 @@ impl<'a> Running<'a> {
     fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, AttemptError> {
         self.leave();
         if let Err(error) = result {
-            let image = self.can().image;
-            let error = error.unless_of_the_run(self.attempt.scratch, image)?;
+            let error = error.unless_of_the_run(self.attempt.scratch, self.can())?;
             self.keep_logs(&error)?;
             self.record.outcome = self.outcome_of(&error);
         }

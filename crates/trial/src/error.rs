@@ -6,7 +6,7 @@ use driver::error::DriveError;
 use machines::limits;
 use machines::link::LinkError;
 use machines::machine::{MachineError, last_words};
-use platforms::capabilities::ImageUse;
+use platforms::capabilities::{Capabilities, DataHome, ImageUse};
 use record::error::RecordError;
 use std::path::Path;
 
@@ -51,27 +51,54 @@ pub enum AttemptError {
 
 impl AttemptError {
     /// `Ok` for an error of this trial alone. `Err` if it ends the run: no record, no room, a host limit met or a missing tool.
-    pub fn unless_of_the_run(self, folder: &Path, image: ImageUse) -> Result<Self, Self> {
+    pub fn unless_of_the_run(self, folder: &Path, can: Capabilities) -> Result<Self, Self> {
         match self {
             Self::Record(_) | Self::Machine(MachineError::MissingTool { .. }) => Err(self),
             Self::Data(error) if error.is_full_host() => Err(error.into()),
             // These two say nothing about the host.
             Self::Machine(MachineError::Unavailable { .. }) | Self::Ask(AskError::Interrupted) => Ok(self),
-            error => error.unless_of_the_host(folder, image),
+            error => error.unless_of_the_host(folder, can),
         }
     }
 
     /// Becomes an error of the host if this folder has no room or one of the host's limits was met. An agent's report
     /// of a limit concerns the host only if that agent runs on the host's kernel.
-    fn unless_of_the_host(self, folder: &Path, image: ImageUse) -> Result<Self, Self> {
+    fn unless_of_the_host(self, folder: &Path, can: Capabilities) -> Result<Self, Self> {
         let why = self.to_string();
         if let Err(full) = images::data::require_room_in(folder) {
             return Err(Self::HostFull { why, full });
         }
-        let is_of_a_guest = matches!(self, Self::Ask(AskError::Refused(_))) && image != ImageUse::Tree;
-        match limits::met(&why).filter(|_| !is_of_a_guest) {
+        let is_of_a_guest = matches!(self, Self::Ask(AskError::Refused(_))) && can.image != ImageUse::Tree;
+        let limit = match &self {
+            Self::LoadHost { error, .. } => limits::met_here(&**error),
+            error if can.data == DataHome::Elsewhere => limits::met_here(error),
+            _ => limits::met(&why).filter(|_| !is_of_a_guest),
+        };
+        match limit {
             Some(limit) => Err(Self::HostLimit { why, limit }),
             None => Ok(self),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent::protocol::Failure;
+
+    #[test]
+    fn a_limit_met_on_another_host_does_not_end_the_run() {
+        let refused = || {
+            let why = "opening session 7: Too many open files (os error 24)".to_owned();
+            AttemptError::from(AskError::Refused(Failure { why, instance: None, log: String::new() }))
+        };
+        let ends = |error: AttemptError, data| {
+            let can = Capabilities { image: ImageUse::Tree, data, ..Capabilities::default() };
+            error.unless_of_the_run(Path::new("/"), can).is_err()
+        };
+        assert!(ends(refused(), DataHome::Disk));
+        assert!(!ends(refused(), DataHome::Elsewhere));
+        let of_load_host = AttemptError::LoadHost { host: "b".to_owned(), error: Box::new(refused()) };
+        assert!(!ends(of_load_host, DataHome::Disk));
     }
 }

@@ -126,8 +126,9 @@ impl Lane {
                 Some(why) => Err(MachineError::Unavailable { why: why.clone() }.into()),
                 None => self.prepare(shared, host, cell, scratch.path(), tell),
             };
+            let home = shared.order.site.capabilities(&cell.platform).data;
             match prepared {
-                Err(error) if error.ends_the_run() => return Err(error.into()),
+                Err(error) if error.ends_the_run(home) => return Err(error.into()),
                 prepared => self.prepared.insert(key.clone(), prepared),
             };
         }

@@ -81,7 +81,8 @@ fn opened(
         credentials: &site.credentials,
         lines: site.lines.as_ref(),
     };
-    let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)?;
+    let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)
+        .map_err(|error| PreparationError::LoadHost { host: asked.name.clone(), error })?;
     let our_address = asked.our_address.or(host.our_address());
     Ok(LoadHost { name: asked.name.clone(), our_address, host, _scratch: own })
 }

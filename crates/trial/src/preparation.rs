@@ -253,7 +253,7 @@ impl Making<'_> {
         let expected_bytes = expected_bytes.filter(|_| self.can().executes).unwrap_or_default();
         let copies = u64::from(self.cell.instances);
         self.open.platform.require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
-        let found = self.load(&data, tell).map_err(|error| error.if_full(&data))?;
+        let found = self.load(&data, tell).map_err(|error| error.if_full(home, &data))?;
         if !self.cell.shares_server && self.cell.instances > 1 {
             let what = "copying the data for the machine's further databases".to_owned();
             tell(Event::Progress { what, done: 0, of: 0 });

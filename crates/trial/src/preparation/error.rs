@@ -7,6 +7,7 @@ use machines::cached::CachedError;
 use machines::limits;
 use machines::machine::MachineError;
 use machines::scratch::ScratchError;
+use platforms::capabilities::DataHome;
 use record::phase::Phase;
 use record::trial::Outcome;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub enum PreparationError {
     WrongData(String),
     #[error("{first} and {second} are one machine; name it once in platform.hosts")]
     SameMachine { first: String, second: String },
+    #[error("load host {host}: {error}")]
+    LoadHost { host: String, error: MachineError },
     /// An error about the odd machine, which has its own data.
     #[error("machine {number}: {error}")]
     OfMachine { number: u32, error: Box<PreparationError> },
@@ -47,15 +50,18 @@ const WORDS_OF_A_FULL_DISK: [&str; 2] = ["No space left on device", "disk is ful
 
 impl PreparationError {
     /// True if no trial of the run could go on, whatever its cell.
-    pub fn ends_the_run(&self) -> bool {
+    pub fn ends_the_run(&self, home: DataHome) -> bool {
         match self {
             Self::Io { .. }
             | Self::Full { .. }
             | Self::Scratch(_)
             | Self::Cached(CachedError::Io { .. })
-            | Self::Machine(MachineError::MissingTool { .. }) => true,
+            | Self::Machine(MachineError::MissingTool { .. })
+            | Self::LoadHost { error: MachineError::MissingTool { .. }, .. } => true,
             Self::Data(error) if error.is_full_host() => true,
-            Self::OfMachine { error, .. } => error.ends_the_run(),
+            Self::OfMachine { error, .. } => error.ends_the_run(home),
+            Self::LoadHost { error, .. } => limits::met_here(error).is_some(),
+            other if home == DataHome::Elsewhere => limits::met_here(other).is_some(),
             // Loading happens on the host itself, so a limit that was met is the host's.
             other => limits::met(&other.to_string()).is_some(),
         }
@@ -64,16 +70,18 @@ impl PreparationError {
     /// How trials end that are not begun because of this. A platform that is not there is no failure of the contender.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Machine(MachineError::Unavailable { why }) => Outcome::Skipped { why: why.clone() },
+            Self::Machine(MachineError::Unavailable { why })
+            | Self::LoadHost { error: MachineError::Unavailable { why }, .. } => Outcome::Skipped { why: why.clone() },
             other => Outcome::Failed { phase: Phase::Load.to_string(), why: other.to_string() },
         }
     }
 
-    /// Distinguishes a full host disk from a failure of the database itself.
-    pub(super) fn if_full(self, folder: &Path) -> Self {
+    /// Distinguishes a full disk of this host from a failure of the database itself.
+    pub(super) fn if_full(self, home: DataHome, folder: &Path) -> Self {
         match self {
             Self::Ask(AskError::Refused(Failure { why, log, .. }))
-                if WORDS_OF_A_FULL_DISK.iter().any(|words| why.contains(words) || log.contains(words)) =>
+                if home != DataHome::Elsewhere
+                    && WORDS_OF_A_FULL_DISK.iter().any(|words| why.contains(words) || log.contains(words)) =>
             {
                 Self::Full { why, folder: folder.to_owned() }
             }

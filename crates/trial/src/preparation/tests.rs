@@ -57,17 +57,26 @@ fn cells_share_data_that_depend_on_nothing_else() {
 
 #[test]
 fn a_database_without_room_ends_the_run_and_one_that_fails_by_itself_does_not() {
-    let ends = |why: &str, log: &str| {
+    let ends_at = |home, why: &str, log: &str| {
         let failure = Failure { why: why.to_owned(), instance: None, log: log.to_owned() };
-        PreparationError::from(AskError::Refused(failure)).if_full(Path::new("/cache/data")).ends_the_run()
+        PreparationError::from(AskError::Refused(failure)).if_full(home, Path::new("/cache/data")).ends_the_run(home)
     };
+    let ends = |why: &str, log: &str| ends_at(DataHome::Folder, why, log);
     assert!(ends("loading table stock: SQLITE 13: database or disk is full", ""));
     assert!(ends("53100: could not extend file \"base/5/16410\": No space left on device", ""));
     assert!(ends("the connection was lost", "PANIC:  could not write to file: No space left on device"));
     assert!(!ends("loading table stock: SQLITE 1: no such table", ""));
     let of_machine = |error| PreparationError::OfMachine { number: 2, error: Box::new(error) };
     let full = PreparationError::Full { why: "no room".to_owned(), folder: "/cache/data".into() };
-    assert!(of_machine(full).ends_the_run(), "whichever machine the data are for");
+    assert!(of_machine(full).ends_the_run(DataHome::Folder), "whichever machine the data are for");
     let wrong = of_machine(PreparationError::WrongData("1 of 9 checks fails".to_owned()));
-    assert!(!wrong.ends_the_run() && wrong.to_string().starts_with("machine 2: the loaded data"), "{wrong}");
+    assert!(
+        !wrong.ends_the_run(DataHome::Folder) && wrong.to_string().starts_with("machine 2: the loaded data"),
+        "{wrong}"
+    );
+    let of_limit = "opening the log: Too many open files (os error 24)";
+    assert!(ends(of_limit, ""));
+    for why in ["could not extend file: No space left on device", of_limit] {
+        assert!(!ends_at(DataHome::Elsewhere, why, ""), "of another host: {why}");
+    }
 }
