@@ -13,9 +13,9 @@ pub struct LoadHostFacts {
     /// The host's own view of itself.
     pub inside: Facts,
     pub clock: Vec<ClockReading>,
-    /// How long after the common start it started, by its own clock: the error of its offset comes on top.
+    /// How long after the common start it started, by its own clock: the error of its offset comes on top. Negative if before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub late_us: Option<u64>,
+    pub late_us: Option<i64>,
     pub sessions: u32,
     pub statements: u64,
     pub testimony: Testimony,

@@ -131,7 +131,6 @@ impl Running<'_> {
             }
             Step::Watch => {
                 self.read_clock(machine, BEFORE_DRIVING)?;
-                self.read_generator_clocks(BEFORE_DRIVING)?;
                 work.sampling = self.start_sampling(machine)?;
                 Ok(())
             }
@@ -210,7 +209,6 @@ impl Running<'_> {
         }
         self.record_sampling(machine, work.sampling.take())?;
         self.read_clock(machine, AFTER_DRIVING)?;
-        self.read_generator_clocks(AFTER_DRIVING)?;
         self.for_each_instance(&mut work.each, |running, own| {
             let driven = left(own.driven.as_mut());
             own.all_driven.absorb(&driven.facts);

@@ -18,6 +18,7 @@ use driver::instances::MergedTicks;
 use driver::plan::{DrivePlan, Driven, Generator as Share, Tick, Together};
 use machines::link::AgentLink;
 use machines::machine::Machine;
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
 use record::intervals::Interval;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -205,9 +206,23 @@ impl Running<'_> {
         plans: &[DrivePlan],
     ) -> Result<Vec<Driven>, AttemptError> {
         let mut generators = std::mem::take(&mut self.generators);
-        let driven = self.drive_by(&mut generators, machine, plans);
+        let driven = self.drive_and_judge(&mut generators, machine, plans);
         self.generators = generators;
         driven
+    }
+
+    /// The start is told by clocks that were read just before, and a host that drove wrong is found out, also in a climb.
+    fn drive_and_judge(
+        &mut self,
+        generators: &mut [Generator],
+        machine: &mut dyn Machine,
+        plans: &[DrivePlan],
+    ) -> Result<Vec<Driven>, AttemptError> {
+        self.read_generator_clocks(generators, BEFORE_DRIVING)?;
+        let driven = self.drive_by(generators, machine, plans)?;
+        self.read_generator_clocks(generators, AFTER_DRIVING)?;
+        self.judge_generators(generators);
+        Ok(driven)
     }
 
     fn drive_by(

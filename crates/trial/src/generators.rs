@@ -14,16 +14,18 @@ use agent::protocol::{Reply, Request};
 use driver::plan::Driven;
 use engines::server::Endpoint;
 use machines::machine::Machine;
-use record::clock::ClockReading;
+use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::facts::Facts;
 use record::load_hosts::LoadHostFacts;
+use record::phase::Phase;
 use record::together::driver::added_up;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
-/// An agent that starts later than this has missed the start: its clients were missing in the first seconds of the others.
-const LATE_MAX_US: u64 = 100_000;
-const NANOS_PER_MICRO: u64 = 1_000;
+/// An agent that starts further than this from the others has missed the start: its clients were missing in their first seconds.
+const APART_MAX_US: i64 = 100_000;
+const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// An agent on a load host, while a trial goes on.
@@ -31,9 +33,12 @@ pub(crate) struct Generator {
     pub host: Arc<LoadHost>,
     pub machine: Box<dyn Machine>,
     inside: Facts,
-    clock: Vec<ClockReading>,
-    /// How long after the common start it started to drive what is measured.
-    late_us: Option<u64>,
+    /// Its clock, with the times of the readings by ours. Of all driving, the last is kept.
+    clock: Vec<(ClockReading, Instant)>,
+    /// How long after the common start it started to drive; negative if before it.
+    late_us: Option<i64>,
+    /// The first reason why its part of the trial cannot be trusted.
+    wrong: Option<String>,
     /// Its results of the last driving, for each database.
     pub parts: Vec<Driven>,
 }
@@ -47,29 +52,34 @@ impl Generator {
         }
         let late_us = |part: &Driven| {
             let due_ns = began_ns? + part.facts.warmup_ms * NANOS_PER_MILLI;
-            Some(part.facts.window_start_ns?.saturating_sub(due_ns) / NANOS_PER_MICRO)
+            Some((part.facts.window_start_ns?.cast_signed() - due_ns.cast_signed()) / NANOS_PER_MICRO)
         };
-        self.late_us = parts.iter().filter_map(late_us).max();
+        self.late_us = parts.iter().filter_map(late_us).max_by_key(|late_us| late_us.abs());
         self.parts = parts;
     }
 
-    fn why_wrong(&self) -> Option<String> {
-        if let Some(late_us) = self.late_us.filter(|late_us| *late_us > LATE_MAX_US) {
-            let (late, most) = (late_us as f64 / 1e3, LATE_MAX_US as f64 / 1e3);
-            return Some(format!("it started {late:.0} ms after the common start, at most {most:.0} ms are tolerated"));
-        }
-        let facts = || self.parts.iter().map(|part| &part.facts);
-        let of_clock = facts().find_map(|facts| validity::why_clock_drifts(&self.clock, facts));
-        of_clock.or_else(|| facts().find_map(validity::why_generator_is_wrong))
+    /// Judges its last driving, around which its clock was read. `doing` is what that was part of.
+    fn judge(&mut self, doing: &str) {
+        let at = |label: &str| self.clock.iter().find(|(reading, _)| reading.at == label);
+        let (Some((before, begun)), Some((after, ended))) = (at(BEFORE_DRIVING), at(AFTER_DRIVING)) else { return };
+        let late = || self.late_us.and_then(|late_us| why_late(late_us, before.round_trip_ns));
+        let drifts = || validity::why_clock_drifts(before, after, ended.saturating_duration_since(*begun));
+        let driver = || self.parts.iter().find_map(|part| validity::why_generator_is_wrong(&part.facts));
+        let why = || late().or_else(drifts).or_else(driver).map(|why| format!("{doing}{why}"));
+        self.wrong = self.wrong.take().or_else(why);
+    }
+
+    fn last_reading(&self) -> Option<&ClockReading> {
+        self.clock.last().map(|(reading, _)| reading)
     }
 
     /// How far its clock is ahead of ours.
     pub fn offset_ns(&self) -> i64 {
-        self.clock.last().map_or(0, |reading| reading.offset_ns)
+        self.last_reading().map_or(0, |reading| reading.offset_ns)
     }
 
     pub fn round_trip_ns(&self) -> u64 {
-        self.clock.last().map_or(0, |reading| reading.round_trip_ns)
+        self.last_reading().map_or(0, |reading| reading.round_trip_ns)
     }
 
     fn facts(&self) -> LoadHostFacts {
@@ -78,13 +88,24 @@ impl Generator {
         LoadHostFacts {
             host: self.host.name.clone(),
             inside: self.inside.clone(),
-            clock: self.clock.clone(),
+            clock: self.clock.iter().map(|(reading, _)| reading.clone()).collect(),
             late_us: self.late_us,
             sessions: sum.sessions,
             statements: sum.work.statements,
             testimony: sum.testimony,
         }
     }
+}
+
+/// The reason if a host may have started too far from the common start. Half the round trip of its clock's reading is not known.
+fn why_late(late_us: i64, round_trip_ns: u64) -> Option<String> {
+    let error_us = (round_trip_ns / 2).cast_signed() / NANOS_PER_MICRO;
+    (late_us.abs() + error_us > APART_MAX_US).then(|| {
+        let ms = |us: i64| us as f64 / 1e3;
+        let (apart, error, most) = (ms(late_us.abs()), ms(error_us), ms(APART_MAX_US));
+        let word = if late_us < 0 { "before" } else { "after" };
+        format!("it started {apart:.0} ± {error:.0} ms {word} the common start, at most {most:.0} ms are tolerated")
+    })
 }
 
 /// Who may end a conversation with a load host, and how long to wait for it.
@@ -104,7 +125,9 @@ impl Terms<'_> {
     fn read_clock(&self, generator: &mut Generator, at: &str) -> Result<(), AskError> {
         let Self { halt, limits } = *self;
         let mut conversation = Conversation { link: generator.machine.link(), halt, limits, instance: 0 };
-        generator.clock.push(conversation.read_clock(at)?);
+        let reading = conversation.read_clock(at)?;
+        generator.clock.retain(|(earlier, _)| earlier.at != at);
+        generator.clock.push((reading, Instant::now()));
         Ok(())
     }
 
@@ -118,7 +141,8 @@ impl Terms<'_> {
     ) -> Result<Generator, AttemptError> {
         let machine = host.start(name, scratch)?;
         let (inside, clock, parts) = (Facts::new(), Vec::new(), Vec::new());
-        let mut generator = Generator { host: Arc::clone(host), machine, inside, clock, late_us: None, parts };
+        let host = Arc::clone(host);
+        let mut generator = Generator { host, machine, inside, clock, late_us: None, wrong: None, parts };
         self.read_clock(&mut generator, "after start")?;
         match self.ask(&mut generator, 0, &Request::Describe)? {
             Reply::Description(inside) => generator.inside = inside,
@@ -171,22 +195,25 @@ impl Running<'_> {
             let names = self.attempt.prepared.load_hosts.iter().map(|host| host.name.clone()).collect();
             self.generators_use = Some(in_use.take(names, self.attempt.halt)?);
         }
-        let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
         let hosts = &self.attempt.prepared.load_hosts;
+        let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
         let scratch = self.attempt.scratch;
         let begin = |host| terms.begin(host, &name, scratch, &endpoints).map_err(|error| of_host(host, error));
         self.generators = few_at_once(hosts, begin)?;
         Ok(())
     }
 
-    pub(crate) fn read_generator_clocks(&mut self, at: &str) -> Result<(), AttemptError> {
-        let mut generators = std::mem::take(&mut self.generators);
+    pub(crate) fn read_generator_clocks(&self, generators: &mut [Generator], at: &str) -> Result<(), AttemptError> {
         let terms = Terms { halt: self.attempt.halt, limits: self.limits() };
-        let read = few_at_once(&mut generators, |generator: &mut Generator| {
+        let read = few_at_once(generators, |generator: &mut Generator| {
             terms.read_clock(generator, at).map_err(|error| of_host(&generator.host, error.into()))
         });
-        self.generators = generators;
         read.map(drop)
+    }
+
+    pub(crate) fn judge_generators(&self, generators: &mut [Generator]) {
+        let doing = if self.phase == Phase::Climb { "in a step of the climb, " } else { "" };
+        generators.iter_mut().for_each(|generator| generator.judge(doing));
     }
 
     /// Ends the agents; the record gets what they said of themselves.
@@ -205,8 +232,21 @@ impl Running<'_> {
     /// The first reason why a load host makes the measurement invalid.
     pub(crate) fn why_a_load_host_is_wrong(&self) -> Option<String> {
         self.generators.iter().find_map(|generator| {
-            let why = generator.why_wrong()?;
+            let why = generator.wrong.as_ref()?;
             Some(format!("the load host {}: {why}", generator.host.name))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::why_late;
+
+    #[test]
+    fn what_is_not_known_of_a_clock_counts_as_distance_from_the_start() {
+        assert_eq!((why_late(99_000, 1_000_000), why_late(-99_000, 1_000_000)), (None, None));
+        let told = |late_us, round_trip_ns| why_late(late_us, round_trip_ns).unwrap();
+        assert!(told(60_000, 90_000_000).contains("60 ± 45 ms after the common start"));
+        assert!(told(-140_000, 0).contains("140 ± 0 ms before"));
     }
 }

@@ -241,13 +241,10 @@ pub fn why_clock_is_wrong(one: &ClockReading, other: &ClockReading, apart: Durat
     (share > CLOCK_RATE_ERROR_MAX).then(|| format!("the machine's clock ran {rate:.2} times as fast as the host's"))
 }
 
-/// The reason if a load generator's clock ran at another rate than ours during driving, so its seconds were not those of the
-/// others.
-pub fn why_clock_drifts(clock: &[ClockReading], facts: &DriverFacts) -> Option<String> {
-    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label);
-    let gained_ns = surely_gained_ns(at(BEFORE_DRIVING)?, at(AFTER_DRIVING)?);
-    let driven_ns = (facts.warmup_ms + facts.measured_ms) as f64 * 1e6;
-    let ppm = gained_ns as f64 / driven_ns * 1e6;
+/// The reason if two readings, this far apart by our clock, show that a load generator's clock runs at another rate, so its
+/// seconds were not those of the others.
+pub fn why_clock_drifts(one: &ClockReading, other: &ClockReading, apart: Duration) -> Option<String> {
+    let ppm = surely_gained_ns(one, other) as f64 / 1e3 / apart.as_secs_f64();
     (ppm > DRIFT_MAX_PPM).then(|| {
         format!("its clock ran at another rate than ours, by at least {ppm:.0} ppm; at most {DRIFT_MAX_PPM:.0} are tolerated")
     })

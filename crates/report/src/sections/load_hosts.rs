@@ -20,7 +20,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         let own = || all.iter().filter(|facts| facts.host == *name);
         let done: u64 = own().map(|facts| facts.statements).sum();
         let worst = |of: &dyn Fn(&LoadHostFacts) -> f64| own().map(|facts| of(facts)).fold(0.0, f64::max);
-        let late_ms = |facts: &LoadHostFacts| facts.late_us.unwrap_or(0) as f64 / 1e3;
+        let late_ms = |facts: &LoadHostFacts| facts.late_us.unwrap_or(0).abs() as f64 / 1e3;
         let uncertain_ms = |facts: &LoadHostFacts| {
             facts.clock.iter().map(|reading| reading.round_trip_ns).max().unwrap_or(0) as f64 / 2e6
         };
@@ -35,7 +35,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     });
     let titles = ["sessions", "statements, % of all", "busiest thread, %", "latest start, ms", "clock known to, ± ms"];
     let table = Table::new("load-hosts".to_owned(), "", columns(&["load host"], &titles), rows);
-    let note = "All load hosts start at one moment of this host's clock, and each is told it by its own. The latest start is how \
-        long after that moment a host began, in the worst trial. How well its clock is known comes on top.";
+    let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
+        a host began, in the worst trial. How well its clock is known comes on top.";
     headed("Load hosts", vec![Block::Table(table)], Some(note.to_owned()))
 }

@@ -152,6 +152,16 @@ fn a_clock_that_runs_at_another_rate_is_found_out() {
     assert_eq!(told(-100).unwrap(), "the machine's clock ran 0.80 times as fast as the host's");
 }
 
+/// The readings lie around the opening of sessions, too.
+#[test]
+fn a_load_hosts_clock_may_drift_by_200_ppm_between_its_readings() {
+    let reading =
+        |offset_us: i64| ClockReading { at: String::new(), offset_ns: offset_us * 1_000, round_trip_ns: 10_000 };
+    let told = |gained_us: i64| why_clock_drifts(&reading(0), &reading(gained_us), Duration::from_secs(10));
+    assert_eq!(told(2_010), None, "as far as the readings are sure");
+    assert!(told(-3_010).is_some_and(|why| why.contains("at least 300 ppm")));
+}
+
 /// Half a second in twenty-five is a fiftieth, which is the limit.
 #[test]
 fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
