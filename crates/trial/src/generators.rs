@@ -19,6 +19,7 @@ use record::facts::Facts;
 use record::load_hosts::LoadHostFacts;
 use record::phase::Phase;
 use record::together::driver::added_up;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -105,6 +106,15 @@ fn why_late(late_us: i64, round_trip_ns: u64) -> Option<String> {
         let (apart, error, most) = (ms(late_us.abs()), ms(error_us), ms(APART_MAX_US));
         let word = if late_us < 0 { "before" } else { "after" };
         format!("it started {apart:.0} ± {error:.0} ms {word} the common start, at most {most:.0} ms are tolerated")
+    })
+}
+
+/// A warning if two load hosts are one: together they drive no more than it alone.
+fn same_machine<'a>(hosts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<String> {
+    let mut names = BTreeMap::new();
+    hosts.into_iter().find_map(|(name, machine)| {
+        let first = names.insert(machine, name)?;
+        Some(format!("the load hosts {first} and {name} refer to the same machine"))
     })
 }
 
@@ -196,6 +206,8 @@ impl Running<'_> {
             self.generators_use = Some(in_use.take(names, self.attempt.halt)?);
         }
         let hosts = &self.attempt.prepared.load_hosts;
+        let machines = hosts.iter().map(|host| (host.name.as_str(), host.machine()));
+        self.record.warnings.extend(same_machine(machines));
         let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
         let scratch = self.attempt.scratch;
         let begin = |host| terms.begin(host, &name, scratch, &endpoints).map_err(|error| of_host(host, error));
@@ -240,7 +252,7 @@ impl Running<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::why_late;
+    use super::{same_machine, why_late};
 
     #[test]
     fn what_is_not_known_of_a_clock_counts_as_distance_from_the_start() {
@@ -248,5 +260,12 @@ mod tests {
         let told = |late_us, round_trip_ns| why_late(late_us, round_trip_ns).unwrap();
         assert!(told(60_000, 90_000_000).contains("60 ± 45 ms after the common start"));
         assert!(told(-140_000, 0).contains("140 ± 0 ms before"));
+    }
+
+    #[test]
+    fn load_hosts_that_are_one_machine_are_told() {
+        assert_eq!(same_machine([("a", "1"), ("b", "2")]), None);
+        let told = same_machine([("a", "1"), ("b", "2"), ("c", "1")]).unwrap();
+        assert_eq!(told, "the load hosts a and c refer to the same machine");
     }
 }

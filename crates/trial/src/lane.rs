@@ -7,7 +7,7 @@ use crate::conductor::{ConductorError, RunOrder, Tallied, image_name, now_text};
 use crate::error::AttemptError;
 use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
-use crate::load_hosts::LoadHosts;
+use crate::load_hosts::{LoadHost, LoadHosts};
 use crate::open::{self, Open};
 use crate::other_load;
 use crate::preparation::error::PreparationError;
@@ -19,12 +19,13 @@ use record::event::Event;
 use record::phase::Phase;
 use record::plan::{Cell, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What all lanes of a run have in common.
@@ -34,8 +35,8 @@ pub(crate) struct Shared<'a> {
     load_hosts: Mutex<LoadHosts>,
     /// Hosts that one trial at a time may have load from.
     in_use: HostsInUse,
-    /// The name of each measured host by the machine that it is.
-    measured: Mutex<BTreeMap<String, String>>,
+    /// The name of each host by the machine that it is, and whether it is measured.
+    machines: Mutex<BTreeMap<String, (bool, String)>>,
     /// Whether hosts are measured at the same time.
     are_apart: bool,
     /// An error ended the run in another lane.
@@ -49,7 +50,7 @@ impl<'a> Shared<'a> {
             scratch,
             load_hosts: Mutex::default(),
             in_use: HostsInUse::default(),
-            measured: Mutex::default(),
+            machines: Mutex::default(),
             are_apart: study::are_apart(&order.plan.cells),
             ended: AtomicBool::new(false),
         }
@@ -64,15 +65,32 @@ impl<'a> Shared<'a> {
         self.order.interrupts.after_this_trial() || self.ended.load(Ordering::Relaxed)
     }
 
-    /// Fails if two names are of one machine, whose trials would disturb each other.
-    fn require_own_machine(&self, host: Option<&str>, machine: Option<String>) -> Result<(), PreparationError> {
-        let (Some(host), Some(machine)) = (host.filter(|_| self.are_apart), machine) else { return Ok(()) };
-        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = measured.entry(machine).or_insert_with(|| host.to_owned());
-        if first == host {
-            return Ok(());
+    /// Fails if two of several measured hosts are the same machine, or if load comes from a machine while it is measured. `host` is
+    /// the measured one of several.
+    fn require_own_machine(
+        &self,
+        host: Option<&str>,
+        cell: &CellOrder,
+        machine: Option<String>,
+        load_hosts: &[Arc<LoadHost>],
+    ) -> Result<(), PreparationError> {
+        let Some(machine) = machine else { return Ok(()) };
+        let name = cell.platform.settings.get("host").and_then(Value::as_str).unwrap_or_default();
+        if let Some(load) = load_hosts.iter().find(|load| load.machine() == machine) {
+            return Err(PreparationError::SameMachine { first: name.to_owned(), second: load.name.clone() });
         }
-        Err(PreparationError::SameMachine { first: first.clone(), second: host.to_owned() })
+        let mut machines = self.machines.lock().unwrap_or_else(PoisonError::into_inner);
+        // Otherwise it drives before or after it is measured.
+        let driving = load_hosts.iter().filter(|_| self.are_apart);
+        let driving = driving.map(|load| (false, load.name.as_str(), load.machine().to_owned()));
+        for (is_measured, name, machine) in driving.chain([(true, name, machine)]) {
+            let (was_measured, first) = machines.entry(machine).or_insert_with(|| (is_measured, name.to_owned()));
+            let is_second_name = is_measured && host.is_some() && first != name;
+            if *was_measured != is_measured || is_second_name {
+                return Err(PreparationError::SameMachine { first: first.clone(), second: name.to_owned() });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -145,10 +163,12 @@ impl Lane {
     ) -> Result<Prepared, PreparationError> {
         let RunOrder { site, interrupts, .. } = *shared.order;
         let open = self.open(shared, cell, tell)?;
-        shared.require_own_machine(host, open.platform.machine())?;
-        let prepared = prepare(cell, open, site, scratch, interrupts, tell)?;
-        let mut load_hosts = shared.load_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(prepared.with_load_from(load_hosts.of(cell, site, &shared.scratch, tell)?))
+        let load_hosts = {
+            let mut all = shared.load_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            all.of(cell, site, &shared.scratch, tell)?
+        };
+        shared.require_own_machine(host, cell, open.platform.machine(), &load_hosts)?;
+        Ok(prepare(cell, open, site, scratch, interrupts, tell)?.with_load_from(load_hosts))
     }
 
     /// Opens the cell's platform, if no earlier cell did.

@@ -32,6 +32,11 @@ impl fmt::Debug for LoadHost {
 }
 
 impl LoadHost {
+    /// What tells its machine from all others.
+    pub fn machine(&self) -> &str {
+        self.host.machine()
+    }
+
     /// Starts an agent there. `scratch` is its folder on this host.
     pub fn start(&self, name: &str, scratch: &Path) -> Result<Box<dyn Machine>, MachineError> {
         self.host.start(name, scratch)

@@ -132,7 +132,17 @@ fn two_names_of_one_machine_are_refused_and_the_other_hosts_go_on() {
     let run = place.record();
     let outcomes: Vec<&Outcome> = run.trials.iter().map(|trial| &trial.record.outcome).collect();
     let completed = outcomes.iter().filter(|outcome| ***outcome == Outcome::Completed).count();
-    let refused =
-        |outcome: &&&Outcome| matches!(outcome, Outcome::Failed { why, .. } if why.contains("are one machine"));
+    let refused = |outcome: &&&Outcome| matches!(outcome, Outcome::Failed { why, .. } if why.contains("refer to the same machine"));
     assert_eq!((completed, outcomes.iter().filter(refused).count()), (1, 1), "{outcomes:?}");
+}
+
+#[test]
+fn load_from_a_host_that_is_measured_is_refused() {
+    let Some(fleet) = Fleet::of(&["a"]) else { return };
+    let load = format!("placement = \"outside\"\nfrom = [\"a\"]\nssh_options = {:?}", ["-F", fleet.config()]);
+    let contender = fleet.contender("one", &["a"]);
+    let place = Place::new(&study(&load, &contender).replace("blocks = 2", "blocks = 1"));
+    place.bakeoff(&["run", "study.toml"]);
+    let outcome = &place.record().trials[0].record.outcome;
+    assert!(matches!(outcome, Outcome::Failed { why, .. } if why.contains("refer to the same machine")), "{outcome:?}");
 }

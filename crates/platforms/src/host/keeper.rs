@@ -69,6 +69,11 @@ impl LoadHost {
         self.0.host.from
     }
 
+    /// What tells its machine from all others.
+    pub fn machine(&self) -> &str {
+        &self.0.host.machine
+    }
+
     /// Starts an agent there. `scratch` is its folder on this host.
     pub fn start(&self, name: &str, scratch: &Path) -> Result<Box<dyn Machine>, MachineError> {
         machine::start(&self.0.way, &self.0.host, &RunOrder::of_load(name), scratch, &|| ())

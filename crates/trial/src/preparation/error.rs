@@ -36,7 +36,7 @@ pub enum PreparationError {
     Scratch(#[from] ScratchError),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
-    #[error("{first} and {second} are one machine; name it once in platform.hosts")]
+    #[error("{first} and {second} refer to the same machine; name it once")]
     SameMachine { first: String, second: String },
     #[error("load host {host}: {error}")]
     LoadHost { host: String, error: MachineError },
