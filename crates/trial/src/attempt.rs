@@ -404,10 +404,16 @@ impl<'a> Running<'a> {
             {
                 Outcome::Failed { phase, why: format!("instance {}: {why}", u32::from(*instance) + 1) }
             }
-            // Without one of them, less was asked of the database than the study says.
-            AttemptError::LoadHost { host, error } if matches!(**error, AttemptError::Ask(AskError::Link(_))) => {
-                Outcome::Invalid { why: format!("the load host {host} was lost: {error}") }
-            }
+            AttemptError::LoadHost { host, error } => match &**error {
+                AttemptError::Machine(MachineError::Unavailable { why }) => {
+                    Outcome::Skipped { why: format!("the load host {host}: {why}") }
+                }
+                // Without one of them, less was asked of the database than the study says.
+                AttemptError::Ask(AskError::Link(_)) | AttemptError::Machine(_) => {
+                    Outcome::Invalid { why: format!("the load host {host} was lost: {error}") }
+                }
+                _ => Outcome::Failed { phase, why: format!("load host {host}: {error}") },
+            },
             error => Outcome::Failed { phase, why: error.to_string() },
         }
     }
