@@ -29,17 +29,18 @@ const PROGRAM: &str = "bakeoff";
 const FILE: &str = "fleet.toml";
 
 /// Unpacks what follows on standard input, and starts the agent; ends when the agent is in the fleet, or has ended. The agent
-/// inherits the lock, so that a machine with two names has one agent.
+/// inherits the lock, so that a machine with two names has one agent. What it printed is read also if it has removed its folder.
 const START: &str = "\
 umask 077; folder=/var/tmp/bakeoff-fleet-{fleet}-$(id -u); mkdir -p \"$folder\" || exit 1; \
 if [ ! -O \"$folder\" ] || [ -L \"$folder\" ]; then echo \"$folder belongs to somebody else\" >&2; exit 1; fi; cd \"$folder\" && \
 exec 9> lock || exit 1; if ! flock --nonblock 9; then \
 echo 'an agent of this fleet is on this machine already, under this name or another' >&2; exit 1; fi; \
-rm -f agent.log && tar --extract --file=- --no-same-owner || exit 1; \
-umask 022; setsid ./bakeoff fleet agent fleet.toml --name {name} --remove \"$folder\" > agent.log 2>&1 < /dev/null & \
+tar --extract --file=- --no-same-owner && : > agent.log && exec 8< agent.log || exit 1; \
+umask 022; setsid ./bakeoff fleet agent fleet.toml --name {name} --remove \"$folder\" > agent.log 2>&1 < /dev/null 8<&- & \
 for second in $(seq 30); do \
 if grep -q 'is in the fleet' agent.log 2>/dev/null; then exit 0; fi; \
-if ! kill -0 $! 2>/dev/null; then cat agent.log >&2; exit 1; fi; sleep 1; done; \
+if ! kill -0 $! 2>/dev/null; then cat <&8 >&2; exit 1; fi; sleep 1; done; \
+kill -KILL $!; rm -rf \"$folder\"; \
 echo 'the agent did not reach the server within 30 s' >&2; exit 1";
 
 pub fn up(options: &FleetUpOptions) -> Result<Exit> {
@@ -244,4 +245,39 @@ fn state(job: &str, log: &Path) -> Result<Job> {
 fn slurm(words: &[&str]) -> Result<String> {
     let ended = Launch::new(words).run(SLURM_LIMIT, &mut |_| ());
     Ok(ended.map_err(|error| Ended::host(error.to_string()))?.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILE, PROGRAM, START};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::process::{Command, Output};
+
+    /// What becomes of an agent that does this; its folder must be gone.
+    fn started(fleet: &str, deed: &str) -> Output {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), "").unwrap();
+        fs::write(folder.path().join(PROGRAM), format!("#!/bin/sh\n{deed}\n")).unwrap();
+        fs::set_permissions(folder.path().join(PROGRAM), fs::Permissions::from_mode(0o700)).unwrap();
+        let fleet = format!("{fleet}-{}", std::process::id());
+        let script = START.replace("{fleet}", &fleet).replace("{name}", "here").replace("seq 30", "seq 1");
+        let packed = "tar --create --file=- --directory \"$0\" . | sh -c \"$1\"";
+        let output = Command::new("sh").args(["-c", packed]).arg(folder.path()).arg(script).output().unwrap();
+        let left = format!("/var/tmp/bakeoff-fleet-{fleet}-{}", rustix::process::getuid().as_raw());
+        assert!(!Path::new(&left).exists(), "{left} is left");
+        output
+    }
+
+    #[test]
+    fn an_agent_that_ends_is_told_with_its_reason_and_one_that_hangs_is_ended() {
+        let output = started("ends", "rm -rf \"$(pwd)\"; echo 'the certificate is wrong' >&2; exit 3");
+        assert_eq!(
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).trim()),
+            (Some(1), "the certificate is wrong")
+        );
+        let output = started("hangs", "exec tail -f /dev/null");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("did not reach the server within 30 s"));
+    }
 }
