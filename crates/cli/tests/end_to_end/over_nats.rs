@@ -271,7 +271,19 @@ fn agents_are_started_over_ssh_listed_and_ended_and_leave_nothing() {
     assert_eq!(output.status.code(), Some(3));
     let told = "here-too: an agent of this fleet is on this machine already, under this name or another";
     assert!(text(&output.stderr).contains(told), "{}", text(&output.stderr));
+    let listed = text(&place.bakeoff(&["fleet", "status", &file]).stdout);
+    assert!(listed.ends_with("! no agent is on here-too\n"), "{listed}");
     std::fs::write(&file, server.text(&placement.replace(", \"nowhere.invalid\"", ""))).unwrap();
+    // Another program, as after an upgrade.
+    let mut other = std::fs::read(BAKEOFF).unwrap();
+    other.push(0);
+    let upgraded = place.folder.path().join("upgraded");
+    std::fs::write(&upgraded, other).unwrap();
+    std::fs::set_permissions(&upgraded, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = std::process::Command::new(&upgraded).args(["fleet", "up", &file]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let told = "agents of a different build are in the fleet: here; end them with `bakeoff fleet down ";
+    assert!(text(&output.stderr).contains(told), "{}", text(&output.stderr));
     let output = place.bakeoff(&["fleet", "up", &file]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("the agent on here is there already\n1 agent is there"));

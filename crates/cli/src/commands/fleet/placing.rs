@@ -1,11 +1,12 @@
 //! Starts and ends agents: over ssh, or as a job of Slurm.
 
+use super::there::missing;
 use crate::arguments::fleet::FleetUpOptions;
 use crate::display::{say, shell_word};
 use crate::exit::{Ended, Exit};
-use crate::fleet::{connect, read};
+use crate::fleet::{build, connect, read};
 use anyhow::{Context, Result};
-use fleet::bridge::{Bridge, Goodbye};
+use fleet::bridge::{Bridge, Goodbye, Seen};
 use fleet::{Arrangement, Placement};
 use machines::process::{Launch, Process};
 use report::format::counted;
@@ -56,26 +57,32 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
     };
     if matches!(placement, Placement::Kubernetes { .. }) {
         let word = shell_word(&file.to_string_lossy());
-        let told = format!(
-            "a cluster of Kubernetes starts its agents by `bakeoff fleet manifest {word} | kubectl apply -f -`"
-        );
+        let told =
+            format!("a Kubernetes cluster starts its agents by `bakeoff fleet manifest {word} | kubectl apply -f -`");
         return Err(Ended::bad_input(told).into());
     }
     // A server that is not there is told before anything is started.
     let bridge = connect(&arrangement)?;
+    let there = bridge.roll_call()?;
+    require_own_build(&there, file)?;
     match placement {
         Placement::Ssh { hosts, ssh_options } => {
-            over_ssh(&arrangement, hosts, ssh_options, &bridge)?;
-            until(&bridge, hosts.len(), options.wait, &mut || Ok(Job::Unknown))?;
+            over_ssh(&arrangement, hosts, ssh_options, &there)?;
+            until(&bridge, &Awaited { agents: hosts.len(), hosts }, options.wait, &mut || Job::Unknown)?;
         }
         Placement::Slurm { nodes, options: further } => {
-            let job = submit(&arrangement, *nodes, further)?;
-            say(&format!("Slurm has job {job}"));
-            let waited = until(&bridge, *nodes as usize, options.wait, &mut || state(&job, &log_of(&arrangement)));
-            if waited.is_err() {
-                slurm(&["scancel", &job])?;
+            let awaited = Awaited { agents: *nodes as usize, hosts: &[] };
+            let more = nodes.saturating_sub(u32::try_from(there.len()).unwrap_or(u32::MAX));
+            if more == 0 {
+                return until(&bridge, &awaited, options.wait, &mut || Job::Unknown).map(|()| Exit::Done);
             }
-            waited?;
+            let job = submit(&arrangement, more, further)?;
+            say(&format!("Slurm has job {job}"));
+            let waited = until(&bridge, &awaited, options.wait, &mut || state(&job, &log_of(&arrangement)));
+            return waited.map(|()| Exit::Done).map_err(|why| match slurm(&["scancel", &job]) {
+                Ok(_) => why,
+                Err(error) => Ended::host(format!("{why}; job {job} is still there: {error}")).into(),
+            });
         }
         Placement::Kubernetes { .. } => {}
     }
@@ -108,21 +115,45 @@ enum Job {
     Over(String),
 }
 
-/// Waits for that many agents, as long as the job that starts them is not over.
-fn until(bridge: &Bridge, agents: usize, limit: Duration, job: &mut dyn FnMut() -> Result<Job>) -> Result<()> {
+/// How many agents are waited for, and on which hosts, where that is known.
+struct Awaited<'a> {
+    agents: usize,
+    hosts: &'a [String],
+}
+
+/// Agents of a different build would be refused by every run.
+fn require_own_build(there: &[Seen], file: &Path) -> Result<()> {
+    let ours = build()?;
+    let others: Vec<&str> =
+        there.iter().filter(|seen| seen.present.build != ours).map(|seen| seen.present.name.as_str()).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let (names, word) = (others.join(", "), shell_word(&file.to_string_lossy()));
+    let told =
+        format!("agents of a different build are in the fleet: {names}; end them with `bakeoff fleet down {word}`");
+    Err(Ended::host(told).into())
+}
+
+/// Waits for these agents, as long as the job that starts them is not over.
+fn until(bridge: &Bridge, awaited: &Awaited<'_>, limit: Duration, job: &mut dyn FnMut() -> Job) -> Result<()> {
+    let Awaited { agents, hosts } = *awaited;
     let deadline = Instant::now() + limit;
     for look in 1_u32.. {
-        let there = bridge.roll_call()?.len();
+        let seen = bridge.roll_call()?;
+        let missing = missing(hosts, &seen);
+        let there = if hosts.is_empty() { seen.len() } else { agents - missing.len() };
         if there >= agents {
             say(&format!("{} {} there", counted(there as u64, "agent"), if there == 1 { "is" } else { "are" }));
             break;
         }
         let is_late = Instant::now() > deadline;
         if is_late || look.is_multiple_of(LOOKS) {
-            let (is_over, why) = match job()? {
+            let (is_over, why) = match job() {
                 Job::Over(why) => (true, format!(": {why}")),
                 Job::Waiting(why) => (false, format!(": {why}")),
-                Job::Unknown => (false, String::new()),
+                Job::Unknown if missing.is_empty() => (false, String::new()),
+                Job::Unknown => (false, format!("; none is on {}", missing.join(", "))),
             };
             if is_over || is_late {
                 let after =
@@ -135,8 +166,7 @@ fn until(bridge: &Bridge, agents: usize, limit: Duration, job: &mut dyn FnMut() 
     Ok(())
 }
 
-fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], bridge: &Bridge) -> Result<()> {
-    let there = bridge.roll_call()?;
+fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], there: &[Seen]) -> Result<()> {
     let is_there = |host: &&String| there.iter().any(|seen| seen.present.name == **host);
     let (known, new): (Vec<&String>, Vec<&String>) = hosts.iter().partition(is_there);
     for host in known {
@@ -226,11 +256,17 @@ fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<S
 }
 
 /// What Slurm says of a job whose agents are not there yet, or what they have said.
-fn state(job: &str, log: &Path) -> Result<Job> {
-    let told = slurm(&["squeue", "--noheader", "--jobs", job, "--format", "%T, %r"])?;
+fn state(job: &str, log: &Path) -> Job {
+    let told = match slurm(&["squeue", "--noheader", "--jobs", job, "--format", "%T, %r"]) {
+        Ok(told) => told,
+        // Slurm forgets jobs some minutes after their end.
+        Err(error) if error.to_string().contains("Invalid job id") => String::new(),
+        // It may be away for a while.
+        Err(error) => return Job::Waiting(format!("{error:#}")),
+    };
     let told = told.trim();
     if !told.is_empty() {
-        return Ok(Job::Waiting(format!("Slurm says that job {job} is {told}")));
+        return Job::Waiting(format!("Slurm says that job {job} is {told}"));
     }
     let said = fs::read_to_string(log).unwrap_or_default();
     // Slurm's own lines only say with which status an agent ended.
@@ -239,7 +275,7 @@ fn state(job: &str, log: &Path) -> Result<Job> {
         Some(line) => format!("its agents said: {}", line.trim()),
         None => format!("{} says nothing", log.display()),
     };
-    Ok(Job::Over(format!("job {job} of Slurm is over; {why}")))
+    Job::Over(format!("job {job} of Slurm is over; {why}"))
 }
 
 fn slurm(words: &[&str]) -> Result<String> {

@@ -7,7 +7,7 @@ use crate::fleet::{build, connect, read};
 use anyhow::{Context, Result};
 use fleet::agent::{self, Me};
 use fleet::bridge::Seen;
-use fleet::{Build, FleetError};
+use fleet::{Build, FleetError, Placement};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -50,7 +50,19 @@ pub fn status(options: &FleetStatusOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     print(&table(&seen, &ours)?);
+    if let Some(Placement::Ssh { hosts, .. }) = &arrangement.placement {
+        let missing = missing(hosts, &seen);
+        if !missing.is_empty() {
+            print(&format!("! no agent is on {}\n", missing.join(", ")));
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// Those of these hosts that have no agent.
+pub fn missing<'a>(hosts: &'a [String], seen: &[Seen]) -> Vec<&'a str> {
+    let is_there = |host: &str| seen.iter().any(|seen| seen.present.name == host);
+    hosts.iter().map(String::as_str).filter(|host| !is_there(host)).collect()
 }
 
 fn as_json(seen: &Seen, ours: &Build) -> serde_json::Value {
@@ -82,7 +94,7 @@ fn table(seen: &[Seen], ours: &Build) -> Result<String> {
         let version = if present.build == *ours {
             present.build.version.clone()
         } else {
-            format!("{}: another build, which runs refuse", present.build)
+            format!("{}: a different build; runs will refuse it", present.build)
         };
         writeln!(
             text,
@@ -102,7 +114,7 @@ fn table(seen: &[Seen], ours: &Build) -> Result<String> {
     }
     for (place, Seen { present, .. }) in seen.iter().enumerate() {
         if let Some(other) = seen[..place].iter().find(|other| other.present.machine == present.machine) {
-            writeln!(text, "! {} and {} are one machine", other.present.name, present.name)?;
+            writeln!(text, "! {} and {} refer to the same machine", other.present.name, present.name)?;
         }
     }
     Ok(text)
