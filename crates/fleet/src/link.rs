@@ -1,4 +1,4 @@
-//! The connection to the server of NATS.
+//! The connection to the NATS server.
 
 use crate::arrangement::{Arrangement, ArrangementError, Login};
 use crate::messages::Addresses;
@@ -27,7 +27,7 @@ pub enum FleetError {
     Arrangement(#[from] ArrangementError),
     #[error("the server {server} refuses this login: {why}")]
     Login { server: String, why: String },
-    #[error("the server {server} is not reached: {why}; is nats-server running there?")]
+    #[error("cannot reach the server {server}: {why}; is nats-server running there?")]
     NotReached { server: String, why: String },
     #[error(
         "the TLS connection to the server {server} failed: {why}; check ca, certificate and key in the fleet's file"
@@ -97,11 +97,18 @@ impl Link {
                 std::future::ready(())
             });
         let servers = to.servers();
-        let mut found = Vec::with_capacity(servers.len());
+        // Of a cluster, the servers whose names are known are enough.
+        let (mut found, mut unknown) = (Vec::with_capacity(servers.len()), Vec::new());
         for server in &servers {
-            found.push(resolved(server).map_err(|why| FleetError::NotReached { server: server.clone(), why })?);
+            match resolved(server) {
+                Ok(address) => found.push(address),
+                Err(why) => unknown.push(format!("{server}: {why}")),
+            }
         }
-        let (server, address) = (servers.join(", "), found[0].1);
+        let server = servers.join(", ");
+        let Some(&(_, address)) = found.first() else {
+            return Err(FleetError::NotReached { server, why: unknown.join("; ") });
+        };
         let addresses: Vec<ServerAddr> = found.into_iter().map(|(server, _)| server).collect();
         let client = options.connect(addresses).await.map_err(|error| match error.kind() {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
@@ -145,7 +152,8 @@ fn with_login(options: ConnectOptions, to: &Arrangement) -> Result<ConnectOption
     Ok(options.require_tls(wants_tls))
 }
 
-/// The server, by its address: this program cannot look up names by itself. A certificate needs the name.
+/// The server, by its address, as the system looks it up. A certificate needs the name: that one NATS looks up itself, which by C's
+/// library without its services takes files and DNS, but no directories.
 fn resolved(server: &str) -> Result<(ServerAddr, IpAddr), String> {
     let named: ServerAddr = server.parse().map_err(|error: std::io::Error| error.to_string())?;
     let address = if let Ok(address) = named.host().parse() {

@@ -44,6 +44,21 @@ fn an_nkey_opens_a_server_that_knows_it() {
     assert!(matches!(&wrong, FleetError::Login { .. }), "{wrong}");
 }
 
+#[test]
+fn one_server_of_a_cluster_whose_name_is_known_is_enough() {
+    if missing() {
+        return;
+    }
+    let server = NatsServer::start();
+    let listed = |text: &str| {
+        let (before, rest) = text.split_once("server = ").unwrap();
+        let (address, after) = rest.split_once('\n').unwrap();
+        format!("{before}server = [\"nats://nowhere.invalid:4222\", {address}]\n{after}")
+    };
+    std::fs::write(server.file(), listed(&server.text(""))).unwrap();
+    meet(&server);
+}
+
 /// A claim signed by a key, in the form of a JSON Web Token.
 fn signed(by: &KeyPair, about: &KeyPair, name: &str, nats: &Value) -> String {
     let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
