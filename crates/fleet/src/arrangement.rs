@@ -132,7 +132,7 @@ impl Arrangement {
         }
         let servers = self.servers();
         if servers.is_empty() {
-            return Some("server names none".to_owned());
+            return Some("server is empty".to_owned());
         }
         if let Some(server) =
             servers.iter().find(|server| !server.starts_with("nats://") && !server.starts_with("tls://"))

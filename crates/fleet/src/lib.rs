@@ -1,6 +1,6 @@
 //! Programs on many hosts over NATS.
 //!
-//! An agent on each host calls out to a server of NATS and runs scripts for a conductor, as an ssh server would. A line is the standard
+//! An agent on each host calls out to a NATS server and runs scripts for a conductor, as an ssh server would. A line is the standard
 //! input, output and errors of one of them. Messages of NATS are lost without an error when its server restarts, so a line numbers
 //! what it sends and sends it again until the other end has it ([`tunnel`]).
 //!

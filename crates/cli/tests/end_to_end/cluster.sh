@@ -1,4 +1,4 @@
-# A cluster on this machine, for the command that follows the folder: a controller with a server of NATS, and four nodes sn1 to sn4,
+# A cluster on this machine, for the command that follows the folder: a controller with a NATS server, and four nodes sn1 to sn4,
 # which Slurm and ssh reach. Each node has a network, a name, a boot id and a /var/tmp of its own. The cluster must have
 # namespaces of its own for mounts, the network, processes, the host's name and IPC: all of it ends with the first process.
 #

@@ -1,4 +1,4 @@
-//! What a cluster of Kubernetes is given: an image, and a job. There is no cluster here, so the image is loaded and run by other tools,
+//! What a Kubernetes cluster is given: an image, and a job. There is no cluster here, so the image is loaded and run by other tools,
 //! and the job is held to the published schemas.
 
 use crate::setting::{Place, has_qemu, missing, text};

@@ -1,4 +1,4 @@
-//! Lines over a real server of NATS, which is killed in the middle.
+//! Lines over a real NATS server, which is killed in the middle.
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
 mod logins;

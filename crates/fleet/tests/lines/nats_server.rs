@@ -1,4 +1,4 @@
-//! A server of NATS of our own, at an address that no other test has, which ends with the test.
+//! A NATS server of our own, at an address that no other test has, which ends with the test.
 
 use machines::process::{Launch, Process};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
