@@ -41,7 +41,7 @@ umask 022; setsid ./bakeoff fleet agent fleet.toml --name {name} --remove \"$fol
 for second in $(seq 30); do \
 if grep -q 'is in the fleet' agent.log 2>/dev/null; then exit 0; fi; \
 if ! kill -0 $! 2>/dev/null; then cat <&8 >&2; exit 1; fi; sleep 1; done; \
-kill -KILL $!; rm -rf \"$folder\"; \
+kill -KILL $! 2>/dev/null; rm -rf \"$folder\"; \
 echo 'the agent did not reach the server within 30 s' >&2; exit 1";
 
 pub fn up(options: &FleetUpOptions) -> Result<Exit> {
@@ -298,7 +298,7 @@ mod tests {
         fs::write(folder.path().join(PROGRAM), format!("#!/bin/sh\n{deed}\n")).unwrap();
         fs::set_permissions(folder.path().join(PROGRAM), fs::Permissions::from_mode(0o700)).unwrap();
         let fleet = format!("{fleet}-{}", std::process::id());
-        let script = START.replace("{fleet}", &fleet).replace("{name}", "here").replace("seq 30", "seq 1");
+        let script = START.replace("{fleet}", &fleet).replace("{name}", "here").replace("seq 30", "seq 3");
         let packed = "tar --create --file=- --directory \"$0\" . | sh -c \"$1\"";
         let output = Command::new("sh").args(["-c", packed]).arg(folder.path()).arg(script).output().unwrap();
         let left = format!("/var/tmp/bakeoff-fleet-{fleet}-{}", rustix::process::getuid().as_raw());
