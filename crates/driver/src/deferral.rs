@@ -20,8 +20,8 @@ pub const QUEUE_CAPACITY: usize = 2_048;
 /// Transactions that may be due later, in all shards together. A market that answers within minutes has some ten thousand.
 pub const LATER_CAPACITY: usize = 100_000;
 
-/// There is one background session for this many sessions of clients, and at least one for each shard.
-pub const CLIENTS_FOR_ONE: usize = 8;
+/// There is one background session for this many sessions of clients, and at least one for each shard with clients.
+pub const CLIENTS_FOR_ONE: u32 = 8;
 
 /// The pool grows when the oldest transaction has waited this long. That is a multiple of what a transaction takes if
 /// nothing holds it up, and too short for clients to notice.

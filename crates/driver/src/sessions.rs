@@ -9,7 +9,6 @@ use crate::reactor::Reactor;
 use crate::shard::{SessionOf, Shard, ShardTypes};
 use crate::slice::Slice;
 use engines::session::Connect;
-use std::ops::Range;
 use workloads::workload::Workload;
 
 const FIRST_PAUSE: Nanos = Nanos::from_millis(20);
@@ -30,8 +29,9 @@ pub struct SessionList {
 
 impl SessionList {
     /// For each actor with a pacing, the shard's part of the most sessions that any of its streams needs. For each
-    /// reacting actor, some background sessions: in proportion to the others, so that more shards do not mean more of
-    /// them.
+    /// reacting actor, its part of the background sessions. Their number follows the clients. Only if there are fewer
+    /// than shards with clients, there is one for each of these shards, since a shard executes itself what its clients
+    /// defer.
     pub fn of(workload: &impl Workload, share: Slice, plan: &DrivePlan) -> Self {
         let actors = || (0_u16..).zip(workload.actors());
         let wanted = |actor: u16| {
@@ -40,23 +40,14 @@ impl SessionList {
         };
         let paced: Vec<(u16, u32)> =
             actors().filter(|(_, actor)| !actor.reacts).map(|(index, _)| (index, wanted(index))).collect();
-        let reacting: Vec<u16> = actors().filter(|(_, actor)| actor.reacts).map(|(index, _)| index).collect();
-        let background_of = |shard| {
-            let share = Slice { shard, ..share };
-            let clients: usize = paced.iter().map(|(_, sessions)| share.of_all(*sessions).len()).sum();
-            clients.div_ceil(CLIENTS_FOR_ONE)
-        };
-        let background =
-            |shards: Range<u32>| u32::try_from(shards.map(background_of).sum::<usize>()).unwrap_or(u32::MAX);
+        let clients: u32 = paced.iter().map(|(_, sessions)| *sessions).sum();
+        let with_clients = paced.iter().map(|(_, sessions)| *sessions).max().unwrap_or(0).min(share.of);
+        let background = clients.div_ceil(CLIENTS_FOR_ONE).max(with_clients);
+        let reacting = actors().filter(|(_, actor)| actor.reacts).map(|(index, _)| (index, background));
         let (mut sessions, mut of) = (Vec::new(), 0);
-        for (actor, count) in &paced {
-            sessions.extend(share.of_all(*count).into_iter().map(|index| (Role::Of(*actor), of + index)));
+        for (actor, count) in paced.into_iter().chain(reacting) {
+            sessions.extend(share.of_all(count).into_iter().map(|index| (Role::Of(actor), of + index)));
             of += count;
-        }
-        for actor in reacting {
-            let (first, end) = (background(0..share.shard), background(0..share.shard + 1));
-            sessions.extend((first..end).map(|index| (Role::Of(actor), of + index)));
-            of += background(0..share.of);
         }
         Self { sessions, of }
     }
@@ -133,4 +124,23 @@ fn watched<T: ShardTypes>(shard: &Shard<'_, T>, mut session: SessionOf<T>, token
 /// Returns whether there is anything to watch.
 pub fn watch<S>(reactor: &impl Reactor<S>, session: &mut S, token: u32) -> Result<bool, DriveError> {
     reactor.watch(session, token).map_err(|source| DriveError::Io { doing: "watching a session", source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Pacing;
+    use crate::rehearsal::workload::Rehearsed;
+
+    #[test]
+    fn background_sessions_follow_the_clients_and_each_shard_with_clients_has_one() {
+        let of_each = |clients: u32, of: u32| -> Vec<usize> {
+            let plan = DrivePlan::timed(Pacing::Clients { clients }, 0, 1_000, 1);
+            let lists = (0..of).map(|shard| SessionList::of(&Rehearsed::deferring(1), Slice { shard, of }, &plan));
+            let background = |list: SessionList| list.sessions.iter().filter(|(role, _)| *role == Role::Of(1)).count();
+            lists.map(background).collect()
+        };
+        assert_eq!((of_each(32, 1), of_each(32, 2), of_each(34, 3)), (vec![4], vec![2, 2], vec![2, 2, 1]));
+        assert_eq!((of_each(8, 4), of_each(3, 4)), (vec![1, 1, 1, 1], vec![1, 1, 1, 0]));
+    }
 }

@@ -10,7 +10,7 @@ mod phases;
 mod sockets;
 mod threads;
 mod times;
-mod workload;
+pub mod workload;
 
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
