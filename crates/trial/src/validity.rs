@@ -5,7 +5,7 @@ use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseEnd;
-use record::trial::{Deferred, DriverFacts, KindTotals, Pacing, Queue};
+use record::trial::{Deferred, DriverFacts, KindTotals, Queue};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -155,11 +155,10 @@ fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
             many(u64::from(deferred.sessions_at_end), "background session", "background sessions"),
         ));
     }
-    let arrives = matches!(facts.pacing, Some(Pacing::Arrivals { .. }));
-    if deferred.turned_away > 0 && !arrives {
+    if deferred.turned_away > 0 {
         return Some(format!(
-            "{} that others caused found the queue full and never ran: the throughput is that of less work",
-            many(deferred.turned_away, "transaction", "transactions"),
+            "{} queue full and never ran: the throughput is that of less work",
+            many(deferred.turned_away, "deferred transaction found its", "deferred transactions found their"),
         ));
     }
     let behind = fell_behind(&deferred);
@@ -295,10 +294,6 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
             "the database did less than was asked of it: {longest} transactions waited for a session at most, \
              {waiting_at_end} when driving ended, and {turned_away} were turned away; response times grow with the queue"
         ));
-    }
-    let turned_away = facts.deferred.map(|deferred| deferred.turned_away);
-    if let Some(count) = turned_away.filter(|count| *count > 0) {
-        warnings.push(format!("{count} deferred transactions found their queue full and were turned away"));
     }
     warnings
 }
