@@ -13,6 +13,7 @@ use crate::validity::{has_wrong_data, is_valid, trials_of, valid_trials};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
+use record::together;
 use record::trial::{KindTotals, Metric, Outcome, Pacing};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -183,13 +184,8 @@ fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
 }
 
 fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
-    let mut sums = BTreeMap::new();
-    for driver in valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
-        for (message, count) in &driver.errors {
-            *sums.entry(message.clone()).or_insert(0) += count;
-        }
-    }
-    sums
+    let drivers: Vec<_> = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
+    together::driver::errors(&drivers)
 }
 
 fn driver(run: &Run, cell: u32) -> Option<DriverReading> {

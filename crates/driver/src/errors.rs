@@ -13,7 +13,7 @@ const OTHERS: &str = "other errors";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Seen {
-    /// The first line of the first message.
+    /// The first message, without the details in its further lines.
     message: String,
     count: u64,
 }
@@ -28,8 +28,13 @@ impl ErrorBook {
             seen.count += 1;
             return;
         }
-        let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().chars().take(MESSAGE_CHARS_MAX).collect();
+        let text = match error {
+            SessionError::Retryable { code, message } | SessionError::Refused { code, message } => {
+                format!("{code}: {}", message.lines().next().unwrap_or_default())
+            }
+            other => other.to_string(),
+        };
+        let message = text.chars().take(MESSAGE_CHARS_MAX).collect();
         self.add(code.to_owned(), Seen { message, count: 1 });
     }
 
@@ -82,7 +87,7 @@ mod tests {
     fn a_hundred_deadlocks_are_one_entry_and_do_not_hide_what_else_happens() {
         let mut book = ErrorBook::default();
         for process in 0..100 {
-            book.note(&refused("40P01", &format!("deadlock detected\nProcess {process} waits for ShareLock")));
+            book.note(&refused("40P01", &format!("deadlock detected\n(Process {process} waits for ShareLock.)")));
         }
         book.note(&refused("23505", "duplicate key"));
         assert_eq!(book.most_frequent(), Some("40P01: deadlock detected"));

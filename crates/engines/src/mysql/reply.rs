@@ -129,10 +129,10 @@ impl Reply {
 
     /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
-        SessionError::Lost(match self.refusal.take() {
-            Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
-            None => error,
-        })
+        match self.refusal.take() {
+            Some(Refusal { code, message }) => SessionError::lost_because(code.to_string(), message),
+            None => SessionError::Lost(error),
+        }
     }
 }
 
@@ -143,7 +143,7 @@ pub fn session_error(Refusal { code, message }: Refusal) -> SessionError {
         // A row that another transaction has changed since our snapshot, a lock wait timeout, a deadlock.
         1020 | 1205 | 1213 => SessionError::Retryable { code: code_text(), message },
         // The server shuts down; this connection was killed; it was idle for too long.
-        1053 | 1927 | 4031 => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
+        1053 | 1927 | 4031 => SessionError::lost_because(code_text(), message),
         _ => SessionError::Refused { code: code_text(), message },
     }
 }

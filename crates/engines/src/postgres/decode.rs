@@ -275,7 +275,7 @@ pub fn refusal(body: &[u8]) -> Result<Refusal, Malformed> {
         }
     }
     if let Some(detail) = detail {
-        found.message = format!("{} ({detail})", found.message);
+        found.message = format!("{}\n({detail})", found.message);
     }
     Ok(found)
 }

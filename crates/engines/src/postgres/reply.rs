@@ -82,10 +82,10 @@ impl Reply {
 
     /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
-        SessionError::Lost(match self.refusal.take() {
-            Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
-            None => error,
-        })
+        match self.refusal.take() {
+            Some(Refusal { code, message, .. }) => SessionError::lost_because(code, message),
+            None => SessionError::Lost(error),
+        }
     }
 }
 
@@ -107,7 +107,7 @@ pub fn session_error(Refusal { fatal, code, message }: Refusal) -> SessionError 
     match code.as_str() {
         // Serialization failure, deadlock, lock not available: another transaction was in the way.
         "40001" | "40P01" | "55P03" => SessionError::Retryable { code, message },
-        _ if fatal => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
+        _ if fatal => SessionError::lost_because(code, message),
         _ => SessionError::Refused { code, message },
     }
 }

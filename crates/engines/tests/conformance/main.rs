@@ -107,6 +107,16 @@ fn mariadb_keeps_data_over_a_restart() {
 }
 
 #[test]
+fn postgres_has_deadlocks_that_may_be_tried_again() {
+    sessions::a_deadlock_may_be_tried_again::<Postgres>("40P01");
+}
+
+#[test]
+fn mariadb_has_deadlocks_that_may_be_tried_again() {
+    sessions::a_deadlock_may_be_tried_again::<Mariadb>("1213");
+}
+
+#[test]
 fn postgres_has_further_databases() {
     lifecycle::a_server_has_further_databases::<Postgres>(true);
 }

@@ -1,6 +1,6 @@
 //! Promises about MariaDB's server: what it reports, what survives, who may log in, and how its end is noticed.
 
-use crate::ground::{Engine, Ground, LIMIT, Mariadb, done, start, try_start};
+use crate::ground::{Ground, LIMIT, Mariadb, done, start, try_start};
 use crate::lifecycle::as_visitor;
 use engines::admin::CountersOf;
 use engines::catalog;
@@ -9,7 +9,7 @@ use engines::port::HeldPort;
 use engines::remote::Remote;
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
-use engines::session::{Access, Param, Session, SessionError};
+use engines::session::{Param, Session, SessionError};
 use engines::statement::StatementId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -165,41 +165,6 @@ fn a_database_left_half_made_is_made_anew() {
     assert!(server.report().version.starts_with("MariaDB "));
     server.stop().unwrap();
     assert!(!data.join("mariadb.unfinished").exists());
-}
-
-/// Of two transactions that wait for each other, the second is aborted at once.
-#[test]
-fn a_deadlock_may_be_tried_again() {
-    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
-    ground.script(
-        "CREATE TABLE crossed (id BIGINT PRIMARY KEY, amount BIGINT); INSERT INTO crossed VALUES (1, 0), (2, 0)",
-    );
-    let statements = [("add", "UPDATE crossed SET amount = amount + 1 WHERE id = $1")];
-    let add = async |s: &mut <<Mariadb as Engine>::Connect as engines::session::Connect>::Session, id| {
-        s.execute(StatementId(0), &[Param::Integer(id)]).await.map(|_| ())
-    };
-    let both = |first: i64, second: i64| {
-        let mut session = ground.session(&statements);
-        done(&mut session, async |s| s.begin(Access::ReadWrite).await).unwrap();
-        done(&mut session, async |s| add(s, first).await).unwrap();
-        (session, second)
-    };
-    let (one, other) = (both(1, 2), both(2, 1));
-    let ended: Vec<_> = std::thread::scope(|scope| {
-        let run = |(mut session, second)| {
-            let ended = done(&mut session, async |s| add(s, second).await);
-            done(&mut session, async |s| s.rollback().await).unwrap();
-            ended
-        };
-        let threads = [one, other].map(|crossing| scope.spawn(move || run(crossing)));
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let given_up: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
-    assert!(
-        matches!(given_up.as_slice(), [SessionError::Retryable { code, .. }] if code == "1213"),
-        "one of the two is the victim: {given_up:?}"
-    );
-    assert_eq!(ground.number("SELECT SUM(amount) FROM crossed"), 0);
 }
 
 /// A statement of two parts changes and returns rows. If the first finds nothing, the second is not executed.

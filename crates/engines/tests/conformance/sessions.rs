@@ -1,7 +1,7 @@
 //! Promises about sessions: values, counts, visibility, errors.
 
 use crate::ground::{Engine, Ground, done};
-use engines::session::{Access, Param, Session, SessionError};
+use engines::session::{Access, Connect, Param, Session, SessionError};
 use engines::statement::StatementId;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -163,6 +163,54 @@ pub fn of_two_that_conflict_one_may_try_again<E: Engine>(ground: &Ground<E>) {
     let before = ground.number("SELECT amount FROM contended");
     done(&mut first, add_one).unwrap();
     assert_eq!(ground.number("SELECT amount FROM contended"), before + 1);
+}
+
+/// Of two transactions that wait for each other, one is aborted. The first line of the message is the same each time,
+/// whoever the two are.
+pub fn a_deadlock_may_be_tried_again<E: Engine>(code: &str)
+where
+    <E::Connect as Connect>::Session: Send,
+{
+    let Some(ground) = Ground::<E>::new("{}") else { return };
+    ground.script(
+        "CREATE TABLE crossed (id BIGINT PRIMARY KEY, amount BIGINT); INSERT INTO crossed VALUES (1, 0), (2, 0)",
+    );
+    let (one, other) = (deadlock(&ground, code), deadlock(&ground, code));
+    assert_eq!(one.lines().next(), other.lines().next());
+    assert_eq!(ground.number("SELECT SUM(amount) FROM crossed"), 0);
+}
+
+/// The message of one deadlock.
+fn deadlock<E: Engine>(ground: &Ground<E>, expected: &str) -> String
+where
+    <E::Connect as Connect>::Session: Send,
+{
+    let statements = [("add", "UPDATE crossed SET amount = amount + 1 WHERE id = $1")];
+    let both = |first: i64, second: i64| {
+        let mut session = ground.session(&statements);
+        done(&mut session, async |s| {
+            s.begin(Access::ReadWrite).await?;
+            s.execute(FIRST, &[Param::Integer(first)]).await.map(|_| ())
+        })
+        .unwrap();
+        (session, second)
+    };
+    let (one, other) = (both(1, 2), both(2, 1));
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let run = |mut session: <E::Connect as Connect>::Session, second| {
+            let ended = done(&mut session, async |s| s.execute(FIRST, &[Param::Integer(second)]).await.map(|_| ()));
+            done(&mut session, async |s| s.rollback().await).unwrap();
+            ended
+        };
+        let threads = [one, other].map(|(session, second)| scope.spawn(move || run(session, second)));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let given_up: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
+    let [SessionError::Retryable { code, message }] = given_up.as_slice() else {
+        panic!("one of the two is the victim: {given_up:?}")
+    };
+    assert_eq!((code.as_str(), given_up[0].to_string().lines().count()), (expected, 1));
+    message.clone()
 }
 
 /// The text is longer than a socket takes at once, in both directions.

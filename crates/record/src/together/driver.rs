@@ -63,7 +63,7 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         phases: phases(drivers),
         // Each machine made its own climb, if any.
         ladder: None,
-        errors: by_name(drivers.iter().map(|driver| &driver.errors)),
+        errors: errors(drivers),
         deferred: deferred(drivers),
         losses: losses(drivers),
         unended: unended(drivers),
@@ -88,6 +88,16 @@ fn phases(drivers: &[&DriverFacts]) -> Vec<PhaseDone> {
         }
     }
     phases
+}
+
+/// Errors by their code, which stands before the message; the first message is kept.
+pub fn errors(drivers: &[&DriverFacts]) -> BTreeMap<String, u64> {
+    let mut by_code: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+    for (message, count) in drivers.iter().flat_map(|driver| &driver.errors) {
+        let code = message.split_once(": ").map_or(&**message, |(code, _)| code);
+        by_code.entry(code).or_insert((message, 0)).1 += count;
+    }
+    by_code.into_values().map(|(message, count)| (message.to_owned(), count)).collect()
 }
 
 fn by_name<'a>(parts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {

@@ -104,6 +104,20 @@ fn totals_are_added_and_the_worst_testimony_is_kept() {
     assert_eq!(trial.machines[0].each_machine().len(), 1);
 }
 
+#[test]
+fn errors_of_one_code_are_one_entry() {
+    let of = |errors: &[(&str, u64)]| {
+        let errors = errors.iter().map(|(message, count)| ((*message).to_owned(), *count)).collect();
+        DriverFacts { errors, ..driver(1) }
+    };
+    let one = of(&[("40P01: deadlock detected (Process 7 waits)", 2), ("connection lost: reset", 1)]);
+    let other = of(&[("40P01: deadlock detected (Process 8 waits)", 3), ("other errors", 4)]);
+    let sum = driver::added_up(&[&one, &other]).unwrap();
+    let expected =
+        of(&[("40P01: deadlock detected (Process 7 waits)", 5), ("connection lost: reset", 1), ("other errors", 4)]);
+    assert_eq!(sum.errors, expected.errors);
+}
+
 fn with_two_databases() -> Cell {
     let mut cell = two();
     cell.settings = serde_json::from_value(serde_json::json!({ "engine": { "instances": 2 } })).unwrap();
