@@ -225,7 +225,7 @@ impl Process {
             Err(source) => {
                 // End a process that cannot be watched. The error reports the cause, even if ending it fails.
                 let _ = child.kill();
-                let _ = child.wait();
+                let _ = wait_without_descriptor(&mut child, KILL_LIMIT);
                 Err(ProcessError::Watch { pid, source })
             }
         }
@@ -253,14 +253,7 @@ impl Process {
             }
             return self.child.wait().map(Some).map_err(failing);
         }
-        let deadline = Instant::now() + limit;
-        loop {
-            let status = self.child.try_wait().map_err(failing)?;
-            if status.is_some() || Instant::now() >= deadline {
-                return Ok(status);
-            }
-            std::thread::sleep(END_POLL);
-        }
+        wait_without_descriptor(&mut self.child, limit).map_err(failing)
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -295,6 +288,17 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may already have ended, and nobody is left to hear of other errors.
         let _ = self.kill();
+    }
+}
+
+fn wait_without_descriptor(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + limit;
+    loop {
+        let status = child.try_wait()?;
+        if status.is_some() || Instant::now() >= deadline {
+            return Ok(status);
+        }
+        std::thread::sleep(END_POLL);
     }
 }
 
