@@ -7,11 +7,12 @@ use engines::session::SessionError;
 use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use workloads::condition::rows;
 use workloads::dataset::{Dataset, Needed};
 
 /// A table whose size is not what the workload's settings say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{table} has {found} rows where the settings say {expected}")]
+#[error("{table} has {} where the settings say {expected}", rows(*.found))]
 pub struct OtherSize {
     pub table: String,
     pub found: u64,
@@ -46,11 +47,12 @@ impl Lacking {
 
 impl fmt::Display for Lacking {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = |what: &str, names: &[String]| match names {
+        let of = |one: &str, more: &str, names: &[String]| match names {
             [] => None,
-            _ => Some(format!("the {what} {} are missing", names.join(", "))),
+            [name] => Some(format!("the {one} {name} is missing")),
+            _ => Some(format!("the {more} {} are missing", names.join(", "))),
         };
-        let all = [of("procedures", &self.procedures), of("indexes", &self.indexes)];
+        let all = [of("procedure", "procedures", &self.procedures), of("index", "indexes", &self.indexes)];
         formatter.write_str(&all.into_iter().flatten().collect::<Vec<_>>().join(", and "))
     }
 }

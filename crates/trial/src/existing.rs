@@ -73,16 +73,27 @@ const NO_SHAPE: (u32, u64) = (1, 64 << 20);
 /// Why the tables of a database do not suit a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    #[error("{} exist already and were not touched", .0.join(", "))]
+    #[error("{}", those(.0, "exists already and was not touched", "exist already and were not touched"))]
     Exist(Vec<String>),
-    #[error("{} are missing", .tables.join(", "))]
+    #[error("{}", those(.tables, "is missing", "are missing"))]
     Missing { tables: Vec<String>, task: Task },
     #[error("{0}")]
     Lacking(Lacking),
-    #[error("{} exist, and only other settings of the workload have them", .0.join(", "))]
+    #[error(
+        "{}",
+        those(
+            .0,
+            "exists, and only other settings of the workload have it",
+            "exist, and only other settings of the workload have them"
+        )
+    )]
     OfOtherSettings(Vec<String>),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     OfOtherSize(Vec<OtherSize>),
+}
+
+fn those(tables: &[String], of_one: &str, of_several: &str) -> String {
+    format!("{} {}", tables.join(", "), if tables.len() == 1 { of_one } else { of_several })
 }
 
 /// What is reported while a trial goes on.

@@ -40,12 +40,18 @@ pub fn counted<'a>(
     Ok(cardinalities(all))
 }
 
+/// "1 row", "3 rows".
+pub fn rows(count: impl Into<i128>) -> String {
+    let count = count.into();
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
 /// Whether tables have their numbers of rows: names, numbers found, and numbers expected.
 pub fn cardinalities<'a>(tables: impl IntoIterator<Item = (&'a str, i64, u64)>) -> Verdict {
     let mut wrong = Vec::new();
     for (table, found, expected) in tables {
         if u64::try_from(found) != Ok(expected) {
-            wrong.push(format!("{table} has {found} rows instead of {expected}"));
+            wrong.push(format!("{table} has {} instead of {expected}", rows(found)));
         }
     }
     if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } }
@@ -63,7 +69,7 @@ pub fn rule_of_cardinalities(moment: Moment) -> &'static str {
 pub fn contents(dataset: &dyn Dataset, table: &Table, admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
     let stored = checksum::stored(admin, table)?;
     let defined = checksum::of_source(&mut *dataset.rows(&table.name, Part { index: 0, count: 1 }));
-    let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
+    let of = |sum: Checksum| format!("{} with checksum {:016x}", rows(sum.rows), sum.sum);
     Ok(if stored == defined {
         Verdict::Holds { seen: None }
     } else {

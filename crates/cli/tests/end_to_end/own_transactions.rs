@@ -175,11 +175,11 @@ fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
     refused(&sqlite(&["--set", "version=4"]), &["version", "a whole number from 2 to 3"]);
     let mut admin = engines::catalog::admin(&in_file(folder.path())).unwrap();
     admin.script("DROP TABLE products_by_title").unwrap();
-    refused(&sqlite(&[&of("version=2")[..], &run].concat()), &["the indexes products_by_title are missing"]);
+    refused(&sqlite(&[&of("version=2")[..], &run].concat()), &["the index products_by_title is missing"]);
     admin.script("CREATE TABLE reviews (review_id INTEGER)").unwrap();
     refused(
         &sqlite(&[&of("version=2")[..], &run].concat()),
-        &["reviews exist, and only other settings of the workload have them"],
+        &["reviews exists, and only other settings of the workload have it"],
     );
 
     for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {

@@ -112,7 +112,7 @@ fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment
     for table in &workload.tables {
         let found = ledger::sum(&workload.checks.sums, "rows", &table.name, admin)?;
         if u64::try_from(found) != Ok(expected) {
-            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
+            wrong.push(format!("{} has {} instead of {expected}", table.name, condition::rows(found)));
         }
     }
     Ok(finding("rows", "Every table has its number of rows.", moment, several(&wrong)))

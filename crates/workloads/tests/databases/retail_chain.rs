@@ -114,7 +114,7 @@ const DAMAGES: &[(&str, &str, &str)] = &[
     ("ship_mode", "20 rows with checksum", "UPDATE ship_mode SET sm_code = 'RAIL' WHERE sm_ship_mode_sk = 1"),
     ("reason", "75 rows with checksum", "UPDATE reason SET r_reason_desc = 'none' WHERE r_reason_sk = 35"),
     ("store", "2 rows with checksum", "UPDATE store SET s_city = 'Nowhere' WHERE s_store_sk = 1"),
-    ("warehouse", "1 rows with checksum", "UPDATE warehouse SET w_state = NULL WHERE w_warehouse_sk = 1"),
+    ("warehouse", "1 row with checksum", "UPDATE warehouse SET w_state = NULL WHERE w_warehouse_sk = 1"),
     ("new-sales", "catalog has", "UPDATE catalog_sales SET cs_order_number = 99999 WHERE cs_order_number = 1"),
     (
         "store-amounts",
