@@ -85,9 +85,11 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
     succeeded(&on_file(&["--steps", "load"]));
     refused(&on_file(&["--steps", "load"]), &["sbtest1, sbtest2 exist already", "--steps clean,load"]);
     refused(&on_file(&["--set", "table_size=400"]), &["sbtest1 has 500 rows where the settings say 400"]);
-    refused(&on_file(&["--set", "tables=3"]), &["sbtest3 are missing"]);
+    refused(&on_file(&["--set", "tables=3"]), &["sbtest3 is missing"]);
     let before = rows_in_file(folder.path());
-    succeeded(&on_file(&["--steps", "clean,load,check"]));
+    let checked = on_file(&["--steps", "clean,load,check", "--json"]);
+    succeeded(&checked);
+    assert!(events(&checked)[0]["plan"].is_null(), "nothing is driven");
     assert_eq!(before, rows_in_file(folder.path()));
 }
 

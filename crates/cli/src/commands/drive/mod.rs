@@ -63,7 +63,8 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let interrupt = Interrupt::listen()?;
     let mut order = Order::new(endpoint, workload, load)?;
     let run = order.plan(options.repeat, options.seed);
-    let plan = order.drive_plan(run.trials[0].seed);
+    let drives = options.steps.contains(&Step::Run);
+    let plan = drives.then(|| order.drive_plan(run.trials[0].seed)).flatten();
     if let Some(plan) = &plan {
         driver::script::check(plan, order.workload().actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
     }
@@ -262,6 +263,7 @@ impl Drive<'_> {
         let server = summary::product(self.endpoint.dialect(), &self.version);
         let mut parts = vec![format!("{} at {} ({server})", self.options.workload, self.endpoint)];
         parts.extend(options.set.iter().cloned());
+        parts.extend(summary::scale(&options.workload, &options.set));
         let background = facts.sessions.saturating_sub(facts.clients);
         let more = if background > 0 {
             format!(" (and {} for background work)", counted(background.into(), "session"))

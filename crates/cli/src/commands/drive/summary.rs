@@ -15,10 +15,10 @@ use record::trial::{DriverFacts, KindTotals};
 use report::format::{count, counted, decimal};
 use report::{measures, missing};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use settings::{Holds, Key};
 use std::fmt::Write as _;
 
-/// How many of the most frequent errors are shown, since a deadlock has a different text each time. Programs get all.
+/// How many of the most frequent errors are shown. Programs get all.
 const ERRORS_SHOWN: usize = 5;
 
 /// The result of a run.
@@ -252,15 +252,7 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
             count(deferred.longest_queue)
         );
     }
-    // Messages that differ only in the numbers of processes or transactions are the same error.
-    let mut errors: BTreeMap<String, (u64, &str)> = BTreeMap::new();
-    for (message, times) in &facts.errors {
-        let first = first_line(message);
-        let parts = first.split(|letter: char| letter.is_ascii_digit()).filter(|part| !part.is_empty());
-        let alike = parts.collect::<Vec<_>>().join("0");
-        errors.entry(alike).or_insert((0, first)).0 += times;
-    }
-    let mut errors: Vec<(u64, &str)> = errors.into_values().collect();
+    let mut errors: Vec<(u64, &str)> = facts.errors.iter().map(|(message, times)| (*times, &**message)).collect();
     errors.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
     for (times, message) in errors.iter().take(ERRORS_SHOWN) {
         let _ = writeln!(text, "error, {}: {message}", counted(*times, "time"));
@@ -270,12 +262,19 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
     }
 }
 
-/// The first line, without a bracket that a later line would close.
-fn first_line(message: &str) -> &str {
-    let line = message.lines().next().unwrap_or_default();
-    let is_open = line.matches('(').count() > line.matches(')').count();
-    let end = line.rfind('(').filter(|_| is_open).unwrap_or(line.len());
-    line[..end].trim_end()
+/// The keys that decide how much data there is, where they have their defaults.
+pub fn scale(workload: &str, set: &[String]) -> Vec<String> {
+    let Some(entry) = workloads::catalog::entry(workload) else { return Vec::new() };
+    let is_amount = |key: &&Key| {
+        let has_number =
+            matches!(key.holds, Holds::Integer { .. } | Holds::Number { .. } | Holds::Count { .. } | Holds::Text);
+        has_number && key.name != "data_seed" && !entry.driving_keys.contains(&key.name)
+    };
+    let is_set = |key: &Key| set.iter().any(|pair| pair.split('=').next() == Some(key.name));
+    let keys = entry.keys.iter().filter(is_amount).filter(|key| !is_set(key));
+    let pair =
+        |key: &Key| Some(format!("{}={}", key.name, key.default.filter(|text| !text.is_empty())?.trim_matches('"')));
+    keys.filter_map(pair).collect()
 }
 
 /// How many checks hold, and each one that does not.
@@ -357,6 +356,20 @@ fn counters(looks: &Looks) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_amount_of_data_is_told_where_it_is_the_default() {
+        let told = |workload, set: &[&str]| {
+            scale(workload, &set.iter().map(|pair| (*pair).to_owned()).collect::<Vec<_>>()).join(" ")
+        };
+        assert_eq!(told("order-entry", &["delivery=inline"]), "warehouses=10");
+        assert_eq!(told("order-entry", &["warehouses=1"]), "");
+        assert_eq!(told("sysbench-oltp", &["table_size=5"]), "tables=1");
+        assert_eq!(told("slob", &[]), "schemas=1 scale=80MiB scan_table_sz=1MiB");
+        assert_eq!(told("dvd-store", &["version=3"]), "db_size=10MB");
+        assert_eq!(told("decision-support-h", &[]), "scale=1");
+        assert_eq!(told("file", &[]), "");
+    }
 
     #[test]
     fn products_are_named_with_their_versions() {
