@@ -50,10 +50,11 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     can.insert(LIBVIRT.to_owned(), libvirt.map_or_else(Fact::unavailable, Fact::known));
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
     say("probing whether KVM works, by booting a small guest with it …");
-    can.insert(KVM.to_owned(), kvm(&site));
+    let kvm = kvm(&site).map_err(|error| format!("{error:#}"));
+    can.insert(KVM.to_owned(), fact_of(&kvm));
     let counts = probes(&site.cache);
     if !options.all && !options.json {
-        print_verdict(&can, &site);
+        print_verdict(&can, &kvm, &site);
         let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
         return Ok(if lacking { Exit::Host } else { Exit::Done });
     }
@@ -72,18 +73,17 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
 }
 
 /// Whether each kind of contender can be measured here, and what to do if not.
-fn print_verdict(can: &Facts, site: &Site) {
+fn print_verdict(can: &Facts, kvm: &Tried, site: &Site) {
     let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
     let lacks = |program: &str| missing.iter().any(|tool| tool.program == program);
     let may_build = rustix::process::geteuid().is_root() || crate::tools::may_map_ids();
     let is_native_ready = !missing.iter().any(|tool| tool.program != QEMU);
-    let native = if is_native_ready { "✓ Native: ready" } else { "✗ Native: tools are missing" };
-    let vm = match can.get(KVM) {
-        _ if lacks(QEMU) => "✗ VM: QEMU is missing".to_owned(),
-        Some(Fact::Known(how)) => format!("✓ VM: ready, {how}"),
-        Some(Fact::Unavailable(why)) => format!("! VM: only emulated, because {}", accelerator::cause(why)),
-        None => "! VM: not known".to_owned(),
+    let native = match (is_native_ready, may_build) {
+        (true, true) => "✓ Native: ready",
+        (true, false) => "! Native: only with images that are built already",
+        (false, _) => "✗ Native: tools are missing",
     };
+    let vm = if lacks(QEMU) { "✗ VM: QEMU is missing".to_owned() } else { vm_line(kvm) };
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
@@ -96,7 +96,7 @@ fn print_verdict(can: &Facts, site: &Site) {
         lines.push(format!("To do: apt-get install {}", packages.join(" ")));
     } else if !may_build {
         lines.push("To do: build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
-    } else if matches!(can.get(KVM), Some(Fact::Unavailable(_))) {
+    } else if kvm.as_ref().is_ok_and(|tried| !tried.works) {
         lines.push(
             "To do: for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
         );
@@ -104,6 +104,25 @@ fn print_verdict(can: &Facts, site: &Site) {
     lines.push("bakeoff doctor --all shows everything that was found".to_owned());
     let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "  ")).collect();
     result(&format!("{}\n", lines.join("\n")));
+}
+
+/// What trying KVM showed, or why it could not be tried.
+type Tried = Result<accelerator::CheckResult, String>;
+
+fn vm_line(kvm: &Tried) -> String {
+    match kvm {
+        Ok(tried) if tried.works => format!("✓ VM: ready, {}", tried.sentence),
+        Ok(tried) => format!("! VM: only emulated, because {}", accelerator::cause(&tried.sentence)),
+        Err(why) => format!("! VM: not known, because KVM could not be tried: {why}"),
+    }
+}
+
+fn fact_of(kvm: &Tried) -> Fact {
+    match kvm {
+        Ok(tried) if tried.works => Fact::known(tried.sentence.clone()),
+        Ok(tried) => Fact::unavailable(tried.sentence.clone()),
+        Err(why) => Fact::unavailable(format!("it could not be tried: {why}")),
+    }
 }
 
 /// A host without libvirt lacks nothing, unless a study asks for it.
@@ -216,27 +235,39 @@ fn held_back() -> Facts {
 }
 
 /// Boots a tiny guest with KVM, within a time limit. The answer is remembered until the host is booted again.
-fn kvm(site: &Site) -> Fact {
-    let probed = || -> Result<accelerator::CheckResult> {
-        let cache = images::Cache::open(&site.cache)?;
-        let recipe = images::find("micro", None)?;
-        let image = images::build(&recipe, images::Flavour::Cloud, &cache, false, &mut |step| say(step))?;
-        let scratch = Scratch::create(&site.scratch, &format!("doctor-{}", std::process::id()))?;
-        let folder = scratch.machine("kvm")?;
-        let probe = Probe {
-            image,
-            agent: site.agent.clone(),
-            cache: site.cache.clone(),
-            scratch: folder.path().to_owned(),
-            cpu: "auto".to_owned(),
-            binary: QEMU.to_owned(),
-            cpus: site.cpus.clone(),
-        };
-        Ok(accelerator::kvm(&probe)?)
+fn kvm(site: &Site) -> Result<accelerator::CheckResult> {
+    let cache = images::Cache::open(&site.cache)?;
+    let recipe = images::find("micro", None)?;
+    let image = images::build(&recipe, images::Flavour::Cloud, &cache, false, &mut |step| say(step))?;
+    let scratch = Scratch::create(&site.scratch, &format!("doctor-{}", std::process::id()))?;
+    let folder = scratch.machine("kvm")?;
+    let probe = Probe {
+        image,
+        agent: site.agent.clone(),
+        cache: site.cache.clone(),
+        scratch: folder.path().to_owned(),
+        cpu: "auto".to_owned(),
+        binary: QEMU.to_owned(),
+        cpus: site.cpus.clone(),
     };
-    match probed() {
-        Ok(finding) if finding.works => Fact::known(finding.sentence),
-        Ok(finding) => Fact::unavailable(finding.sentence),
-        Err(error) => Fact::unavailable(format!("{error:#}")),
+    Ok(accelerator::kvm(&probe)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kvm_that_was_not_tried_is_not_called_missing() {
+        let found = |works, sentence: &str| Ok(accelerator::CheckResult { works, sentence: sentence.to_owned() });
+        assert_eq!(vm_line(&found(true, "KVM works")), "✓ VM: ready, KVM works");
+        assert_eq!(vm_line(&found(false, "it hangs")), "! VM: only emulated, because it hangs");
+        let untried = Err("cannot build the image micro".to_owned());
+        let told = vm_line(&untried);
+        assert!(told.starts_with("! VM: not known, because KVM could not be tried: cannot build"), "{told}");
+        assert_eq!(
+            fact_of(&untried).to_string(),
+            "unavailable, because it could not be tried: cannot build the image micro"
+        );
     }
 }
