@@ -18,7 +18,7 @@ use crate::metrics::address;
 use crate::run_name::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use known::{Known, codes_known, files_known, runs_known, settings_known, workloads_known};
+use known::{Known, codes_known, files_known, paths_known, runs_known, settings_known, workloads_known};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -93,7 +93,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub aa: bool,
     /// Change a key of the study for this run, for example load.clients=8; may be repeated. Kinds and ways of pacing stay
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", add = ArgValueCompleter::new(paths_known))]
     pub set: Vec<String>,
     /// Play the plan on a virtual clock, without machines and servers: hours pass in seconds, and nothing is measured
     #[arg(long, conflicts_with_all = ["resume", "metrics"])]
@@ -136,7 +136,7 @@ pub struct PlanOptions {
     #[arg(long)]
     pub aa: bool,
     /// Change a key of the study, as in `run`
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", add = ArgValueCompleter::new(paths_known))]
     pub set: Vec<String>,
     /// Say how precise the result will be, judged by an earlier run of the same contenders
     #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(runs_known))]

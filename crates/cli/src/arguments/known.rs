@@ -4,6 +4,7 @@ use clap::Arg;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap_complete::engine::ValueCompleter;
 use clap_complete::{CompletionCandidate, PathCompleter};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -69,4 +70,43 @@ pub fn settings_known(typed: &OsStr) -> Vec<CompletionCandidate> {
     let entries = workloads::catalog::WORKLOADS.iter().filter(|entry| words.iter().any(|word| word == entry.kind));
     let keys = entries.flat_map(|entry| entry.keys).filter(|key| key.name.starts_with(&*begun));
     keys.map(|key| CompletionCandidate::new(format!("{}=", key.name)).help(Some(key.meaning.into()))).collect()
+}
+
+/// The keys of a study, with the tables they are in. Engines and workloads of any kind are in one table.
+pub fn paths_known(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let begun = typed.to_string_lossy();
+    let mut known = BTreeMap::new();
+    for entry in crate::catalog::entries() {
+        let table = match (entry.catalog, entry.kind) {
+            ("engine" | "workload", _) => entry.catalog,
+            ("study", "study") => "",
+            ("study", "machine" | "engine" | "load") => entry.kind,
+            ("study", "disk") => "machine.disk",
+            _ => continue,
+        };
+        for key in entry.keys {
+            let path = if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) };
+            known.entry(path).or_insert(key.meaning);
+        }
+    }
+    let known = known.into_iter().filter(|(path, _)| path.starts_with(&*begun));
+    known.map(|(path, meaning)| CompletionCandidate::new(format!("{path}=")).help(Some(meaning.into()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_study_are_completed_with_their_tables() {
+        let of = |typed: &str| -> Vec<String> {
+            let known = paths_known(OsStr::new(typed));
+            known.iter().map(|candidate| candidate.get_value().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(of("load.cl"), ["load.clients="]);
+        assert_eq!(of("workload.wareh"), ["workload.warehouses="]);
+        assert_eq!(of("machine.disk.si"), ["machine.disk.size="]);
+        assert_eq!(of("blo"), ["blocks="]);
+        assert_eq!(of("engine.max_connections").len(), 1, "two engines have it");
+    }
 }
