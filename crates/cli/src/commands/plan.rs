@@ -23,6 +23,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let site = site::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;
     let Readiness { lacking, without } = readiness::of(&chosen, &site)?;
+    let exit = if lacking.is_empty() { Exit::Done } else { Exit::Host };
     for sentence in lacking {
         say(&wrapped(&format!("✗ {sentence}"), "  "));
     }
@@ -42,23 +43,24 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
         }
         print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
     } else {
-        let (expected, _) = preview::expected(&chosen, &site)?;
+        // Times that a pilot measured are better.
+        let expected = if outlook.is_none() { Some(preview::expected(&chosen, &site)?.0) } else { None };
         print(&text(&chosen, &host, expected)?);
         print(&match (&outlook, &options.pilot) {
             (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
             _ => ASK_A_PILOT.to_owned(),
         });
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The precision cannot be known from the plan alone.
 const ASK_A_PILOT: &str =
     "To see how precise the result will be, add --pilot RUN with an earlier run of\nthese contenders (--pilot last).\n";
 
-fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
+fn text(plan: &Plan, host: &Host, expected: Option<Duration>) -> Result<String> {
     let mut text = format!("{}\n\n", wrapped(&plan.question, ""));
-    text.push_str(&preview::text(plan, Some(expected)));
+    text.push_str(&preview::text(plan, expected));
     write_settings(&mut text, plan)?;
     write_host(&mut text, plan, host)?;
     writeln!(text, "\nOrder of the trials, each with its number (seed {}):", plan.seed)?;
@@ -73,11 +75,13 @@ fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
         writeln!(text, "{}", wrapped(&line, "    "))?;
     }
     let estimate = study::estimate(plan);
-    let mut length = preview::length(plan, expected, " in all");
-    if estimate.driving_ms > 0 {
-        write!(length, ", {} of it under load", span(Duration::from_millis(estimate.driving_ms)))?;
+    if let Some(expected) = expected {
+        let mut length = preview::length(plan, expected, " in all");
+        if estimate.driving_ms > 0 {
+            write!(length, ", {} of it under load", span(Duration::from_millis(estimate.driving_ms)))?;
+        }
+        writeln!(text, "\n{}", wrapped(&length, ""))?;
     }
-    writeln!(text, "\n{}", wrapped(&length, ""))?;
     write_repeats(&mut text, plan, &estimate)?;
     write_precision(&mut text, plan)?;
     Ok(text)

@@ -184,7 +184,8 @@ fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
     let ahci = vm("disk = { adapter = \"ahci\" }");
     refused(&ahci, &["study.toml:21: platform.disk.adapter: found \"ahci\"", "kernel = \"generic\"", "contender vm"]);
     let generic = Place::new(&ahci.replace("vcpus = 1", "vcpus = 1\nkernel = \"generic\""));
-    assert_eq!(generic.bakeoff(&["plan", "study.toml"]).status.code(), Some(0));
+    let planned = generic.bakeoff(&["plan", "study.toml"]).status.code();
+    assert!(matches!(planned, Some(0 | 3)), "a host that lacks what it needs can still plan it: {planned:?}");
     refused(
         &vm("disk = { adapter = \"nvme\", iothread = true }"),
         &["study.toml:21: platform.disk.iothread", "virtio"],

@@ -20,7 +20,7 @@ fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be
             let init = place.bakeoff(&[&["init", &file], &wish[..]].concat());
             assert_eq!(init.status.code(), Some(0), "{}", text(&init.stderr));
             let plan = place.bakeoff(&["plan", &file]);
-            assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+            assert!(is_planned(&plan), "{}", text(&plan.stderr));
             let told = text(&plan.stdout);
             assert!(told.contains("warehouses = 3") && told.contains(engine), "{told}");
             assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
@@ -36,12 +36,17 @@ fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be
     assert!(text(&misspelt.stderr).contains("did you mean mariadb-disk-cache.toml?"), "{}", text(&misspelt.stderr));
 }
 
+/// A host that lacks what a study needs can still plan it.
+fn is_planned(plan: &std::process::Output) -> bool {
+    matches!(plan.status.code(), Some(0 | 3))
+}
+
 #[test]
 fn the_study_that_compares_one_option_of_qemu_differs_in_that_option_alone() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare.md")).unwrap();
     let study = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let plan = Place::new(study).bakeoff(&["plan", "study.toml"]);
-    assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+    assert!(is_planned(&plan), "{}", text(&plan.stderr));
     let told = text(&plan.stdout);
     let differs = told.split("What differs:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
     assert_eq!(differs, "  platform.disk.iothread: false (main-thread); true (iothread)");

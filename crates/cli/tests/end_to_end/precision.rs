@@ -124,6 +124,7 @@ fn serves_as_a_pilot(place: &Place) {
     let blocks = blocks.and_then(|count| count.parse::<u64>().ok()).unwrap_or_else(|| panic!("{told}"));
     assert!((5..=10).contains(&blocks), "{told}");
     assert!(told.contains("10 blocks will show the ratio to about ±"), "{told}");
+    assert!(told.contains(" blocks take about ") && !told.contains(" in all"), "one time, the pilot's: {told}");
     assert!(told.contains("and will probably miss a difference smaller than "), "{told}");
     assert!(told.contains("±50 % needs "), "the study's own wish: {told}");
     assert!(text(&plan(&["--precision", "0.5%"]).stdout).contains("±0.5 % needs "));
