@@ -87,9 +87,7 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
     refused(&on_file(&["--set", "table_size=400"]), &["sbtest1 has 500 rows where the settings say 400"]);
     refused(&on_file(&["--set", "tables=3"]), &["sbtest3 is missing"]);
     let before = rows_in_file(folder.path());
-    let checked = on_file(&["--steps", "clean,load,check", "--json"]);
-    succeeded(&checked);
-    assert!(events(&checked)[0]["plan"].is_null(), "nothing is driven");
+    succeeded(&on_file(&["--steps", "clean,load,check"]));
     assert_eq!(before, rows_in_file(folder.path()));
 }
 

@@ -51,7 +51,7 @@ fn a_host_without_qemu_is_told_its_package_before_anything_begins() {
         (output.status.code(), text(&output.stderr))
     };
     let (code, told) = plan(&[]);
-    assert!(code == LACKS && told.contains("qemu-system-x86_64, for platform qemu"), "{told}");
+    assert!(code == LACKS && told.contains("qemu-system-x86_64"), "{told}");
     let (code, told) = plan(&["--only", "native"]);
     assert!(code == Some(0) && !told.contains("qemu"), "a contender left out needs no tool: {told}");
 }

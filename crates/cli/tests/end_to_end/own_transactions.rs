@@ -85,11 +85,12 @@ fn scripts_hold_on_a_file() {
     )
     .unwrap();
     let arguments = |more: &[&'static str]| [&["drive", "file", "sqlite:shop.db"], more].concat();
-    let check = [&SCRIPTS[..], &["--steps", "check"]].concat();
+    let check = [&SCRIPTS[..], &["--steps", "check", "--json"]].concat();
     let output = bakeoff(folder.path(), &arguments(&check)).output().unwrap();
     let told = crate::setting::text(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{told}");
     assert!(told.contains("VIOLATED file/checks.sql:2: There are no accounts. found 1; 2"), "{told}");
+    assert!(events(&output)[0]["plan"].is_null(), "nothing is driven");
     std::fs::write(folder.path().join("look.sql"), "SELECT 1;\n\\gset\n").unwrap();
     let wrong = bakeoff(folder.path(), &arguments(&["-f", "look.sql", "-f", "gone.sql@2"])).output().unwrap();
     refused(&wrong, &["gone.sql", "No such file"]);
