@@ -35,8 +35,6 @@ fn one_machine_does_0_84_of_native() {
 mod sysbench_2008 {
     pub const THREADS: [u64; 4] = [8, 16, 24, 32];
     pub const TRANSACTIONS: u64 = 50_000;
-    /// MB of the tables, and of the cache that holds them.
-    pub const DATA_AND_CACHE: (u64, u64) = (258, 950);
 }
 
 /// More data are not more resources: there is growth, but neither an efficiency nor a law.
@@ -62,15 +60,4 @@ fn steps_of_threads_are_a_curve_over_clients() {
     assert_eq!((curve.axis.as_str(), curve.points.len(), curve.remarks.len()), ("load.clients", 4, 0));
     crate::ratio(curve.points[3].growth.as_ref(), 1.0, 1e-12);
     crate::ratio(curve.points[3].efficiency.as_ref(), 0.25, 1e-12);
-}
-
-#[test]
-fn the_tables_fit_the_cache() {
-    let mut run = run(&[Figure::of("guest", sysbench_2008::TRANSACTIONS)]);
-    let looks = run.trials[0].looks.as_mut().unwrap();
-    let record::looks::Reading::Known(counts) = &mut looks.start.database else { panic!("made up as known") };
-    let (data, cache) = sysbench_2008::DATA_AND_CACHE;
-    (counts.data_bytes, counts.cache_bytes) = (Some(data * 1_000_000), Some(cache * 1_000_000));
-    let sizes = analysis::activity::all(&run)[0].sizes;
-    close(sizes.data_bytes.unwrap() as f64 / sizes.cache_bytes.unwrap() as f64, 0.272, 0.0005);
 }
