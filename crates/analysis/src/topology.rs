@@ -4,6 +4,8 @@
 //! the vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
 
 use record::facts::{Fact, Facts, HOST_CPUS};
+use record::plan::Cell;
+use record::run::Run;
 use record::trial::MachineFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,6 +40,11 @@ impl Place {
 }
 
 impl Topology {
+    /// That of the host of a cell's machines. Nothing is known of it if that is another host: a run has the facts of its own only.
+    pub fn under(run: &Run, cell: &Cell) -> Self {
+        if cell.settings.is_elsewhere() { Self::default() } else { Self::of(&run.host) }
+    }
+
     pub fn of(host: &Facts) -> Self {
         let known = |name: &str| match host.get(name) {
             Some(Fact::Known(text)) => Some(text.as_str()),

@@ -101,11 +101,10 @@ pub enum Remark {
 /// All curves of a run; contenders under the same conditions follow each other.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
     let Some(throughput) = observations.measure(THROUGHPUT) else { return Vec::new() };
-    let topology = Topology::of(&run.host);
     let of_axis = |axis: &str| {
         let families = families(run, axis).into_iter();
         let mut curves: Vec<Scaling> =
-            families.map(|cells| of_cells(run, throughput, axis, &cells, &topology)).collect();
+            families.map(|cells| of_cells(run, throughput, axis, &cells, &Topology::under(run, cells[0]))).collect();
         curves.sort_by(|one, other| one.held.cmp(&other.held));
         curves
     };

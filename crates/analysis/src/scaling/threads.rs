@@ -25,12 +25,8 @@ pub struct ThreadGain {
 }
 
 pub fn gains(run: &Run, observations: &Observations) -> Vec<ThreadGain> {
-    let topology = Topology::of(&run.host);
-    let Some(throughput) = observations.measure(THROUGHPUT).filter(|_| topology.has_second_threads()) else {
-        return Vec::new();
-    };
-    let placed: Vec<(&Cell, usize, usize)> =
-        run.plan.cells.iter().filter_map(|cell| on_cores(run, cell, &topology)).collect();
+    let Some(throughput) = observations.measure(THROUGHPUT) else { return Vec::new() };
+    let placed: Vec<(&Cell, usize, usize)> = run.plan.cells.iter().filter_map(|cell| on_cores(run, cell)).collect();
     let mut gains = Vec::new();
     for (one, vcpus, cores) in placed.iter().filter(|(_, vcpus, cores)| vcpus == cores) {
         let doubled = placed.iter().filter(|(_, both, on)| *both == 2 * vcpus && on == cores);
@@ -48,8 +44,9 @@ pub fn gains(run: &Run, observations: &Observations) -> Vec<ThreadGain> {
 }
 
 /// The cell, its vCPUs, and the cores that they were held to.
-fn on_cores<'a>(run: &Run, cell: &'a Cell, topology: &Topology) -> Option<(&'a Cell, usize, usize)> {
-    let place = sized(run, key::VCPUS, cell, topology)?.place;
+fn on_cores<'a>(run: &Run, cell: &'a Cell) -> Option<(&'a Cell, usize, usize)> {
+    let topology = Some(Topology::under(run, cell)).filter(Topology::has_second_threads)?;
+    let place = sized(run, key::VCPUS, cell, &topology)?.place;
     Some((cell, usize::try_from(cell.settings.machine().vcpus?).ok()?, place.cores?))
 }
 

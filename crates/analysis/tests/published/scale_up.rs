@@ -7,6 +7,7 @@ use analysis::missing::Missing;
 use analysis::scaling::law::Peak;
 use analysis::scaling::{Crossing, Remark, Scaling};
 use analysis::summary::analyse;
+use analysis::topology::Place;
 use record::facts::Fact;
 use record::run::Run;
 use record::settings::key;
@@ -162,6 +163,19 @@ fn a_store_grows_to_4_6_times_and_by_24_percent_from_second_threads() {
     assert_eq!(last.crosses, [Crossing::SharedCores { vcpus: 120.0, cores: 60 }]);
     assert_eq!(curve.steps[0].crosses, [Crossing::MemoryNodes { from: 1, to: 2 }]);
     assert_eq!(curve.points.iter().map(|point| point.place.nodes).collect::<Vec<_>>(), [1, 2, 3, 4, 4].map(Some));
+}
+
+/// The record has the cores of the host of the run, which are not those of machines elsewhere.
+#[test]
+fn nothing_is_known_of_the_cores_of_another_host() {
+    let mut run = store(&store_sizes());
+    for cell in &mut run.plan.cells {
+        cell.settings.set("platform.kind", serde_json::json!("host")).unwrap();
+    }
+    let curve = only_curve(&run);
+    assert!(curve.points.iter().all(|point| point.place == Place::default()), "{:?}", curve.points);
+    assert_eq!(curve.remarks, [Remark::CoresUnknown, Remark::NodesUnknown]);
+    assert_eq!(analyse(&run).thread_gains, []);
 }
 
 /// With four sizes of one trial each, the law's peak is beyond everything measured: an extrapolation, not a finding.

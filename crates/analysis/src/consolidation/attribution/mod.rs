@@ -92,7 +92,7 @@ pub enum Untold {
 
 /// `None` for fewer than two machines.
 pub fn of_cell(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Attribution> {
-    let readings = labels::readings(trials, validity::valid_trials(run, cell.id), &Topology::of(&run.host));
+    let readings = labels::readings(trials, validity::valid_trials(run, cell.id), &Topology::under(run, cell));
     of_readings(&labels::complete(readings))
 }
 
