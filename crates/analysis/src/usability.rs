@@ -74,6 +74,16 @@ mod tests {
         assert_eq!(told(&[busy, accepted]), (Stamp::WithCare, vec!["host-busy".to_owned()]));
     }
 
+    /// A terminal shows the first few only.
+    #[test]
+    fn what_makes_a_run_unusable_is_listed_before_all_else() {
+        let seeds = Finding::new(What::SeedsDiffer { old: 1, new: 2 });
+        let unclear = Finding::new(What::TooFewBlocks { blocks: 2, needed: 3 });
+        let mut findings = [seeds, unclear];
+        crate::findings::accept(&mut findings, &synthetic::run(1).plan);
+        assert_eq!(findings[0].what.code(), "too-few-blocks");
+    }
+
     #[test]
     fn a_run_without_an_interval_is_not_usable() {
         let sound = analyse(&synthetic::run(5)).usability;

@@ -330,8 +330,8 @@ impl Finding {
         self
     }
 
-    fn rank(&self) -> (bool, Severity, Reverse<Stamp>) {
-        (self.accepted.is_some(), self.severity, Reverse(self.what.stamp()))
+    fn rank(&self) -> (bool, Reverse<Stamp>, Severity) {
+        (self.accepted.is_some(), Reverse(self.what.stamp()), self.severity)
     }
 }
 
