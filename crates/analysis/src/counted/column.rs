@@ -77,8 +77,11 @@ fn mean(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     if span_ns == 0.0 {
         return Some(first.1 as f64);
     }
-    let area = |pair: &[(u64, u64)]| (pair[1].0 - pair[0].0) as f64 * (pair[0].1 as f64 + pair[1].1 as f64) / 2.0;
-    Some(within.windows(2).map(area).sum::<f64>() / span_ns)
+    // Subtract first: what never changes is then its own mean, to the last digit.
+    let base = within.iter().map(|point| point.1).min()?;
+    let over = |value: u64| (value - base) as f64;
+    let area = |pair: &[(u64, u64)]| (pair[1].0 - pair[0].0) as f64 * (over(pair[0].1) + over(pair[1].1)) / 2.0;
+    Some(base as f64 + within.windows(2).map(area).sum::<f64>() / span_ns)
 }
 
 fn mean_of_both_sides(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
@@ -133,6 +136,13 @@ mod tests {
 
     fn close(found: Option<f64>, expected: f64) {
         assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}, not {expected}");
+    }
+
+    #[test]
+    fn what_never_changes_is_its_own_mean() {
+        let total = 25_276_510_208;
+        let points: Vec<(u64, u64)> = (0..9).map(|second| (second * (SECOND + 3_337_219), total)).collect();
+        assert_eq!(worth(Stands, &points, &window(0.1, 8.0)), Some(total as f64));
     }
 
     /// `numpy.diff(numpy.interp([1.25, 4.5], [0, 1, 2, 3, 4, 5], [100, 110, 150, 150, 200, 300]))` is 130: from 120 to 250.
