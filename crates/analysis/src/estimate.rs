@@ -1,5 +1,6 @@
 //! A number and how far it can be trusted.
 
+use crate::distributions::t_975;
 use crate::missing::Missing;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,22 @@ impl Estimate {
     #[must_use]
     pub fn within(self, least: f64, most: f64) -> Self {
         Self { bounds: self.bounds.map(|end| end.clamp(least, most)), ..self }
+    }
+
+    /// Widens the interval of a ratio to what rounding alone would give it, since values that are equal after rounding need not
+    /// be equal. Each sample has the variance of its logarithms that is due to rounding, and its number of values.
+    #[must_use]
+    pub fn no_surer_than(self, samples: &[(f64, usize)]) -> Self {
+        let error: f64 = samples.iter().map(|(variance, count)| variance / *count as f64).sum::<f64>().sqrt();
+        let freedom: usize = samples.iter().map(|(_, count)| count.saturating_sub(1)).sum();
+        match self.bounds {
+            Bounds::Known { low, high } if error > 0.0 => {
+                let times = (t_975(freedom as f64) * error).exp();
+                let bounds = Bounds::Known { low: low.min(self.point / times), high: high.max(self.point * times) };
+                Self { bounds, ..self }
+            }
+            _ => self,
+        }
     }
 }
 

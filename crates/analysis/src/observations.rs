@@ -5,6 +5,7 @@
 
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
+use crate::measures::latency::rounding;
 use crate::measures::{Entry, Measure, Reading, Scale};
 use crate::missing::Missing;
 use crate::student;
@@ -143,9 +144,19 @@ impl Measured {
         mean(self.scale(), &blocks.values().copied().collect::<Vec<_>>())
     }
 
+    /// The variance of the logarithms of blocks' values that is due to rounding: of a cell's values, or of the ratios of two cells.
+    pub(crate) fn rounding(&self, cells: &[u32]) -> f64 {
+        let of_cell = |cell: &u32| {
+            let values = self.by_block(*cell).unwrap_or_default().into_values();
+            let squares: Vec<f64> = values.map(|value| rounding(&self.measure.id, value).powi(2)).collect();
+            if squares.is_empty() { 0.0 } else { student::mean_of(&squares) }
+        };
+        cells.iter().map(of_cell).sum()
+    }
+
     pub fn level(&self, cell: u32) -> Option<Level> {
         let blocks: Vec<f64> = self.by_block(cell)?.into_values().collect();
-        let estimate = mean(self.scale(), &blocks)?;
+        let estimate = mean(self.scale(), &blocks)?.no_surer_than(&[(self.rounding(&[cell]), blocks.len())]);
         Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 
@@ -160,7 +171,11 @@ impl Measured {
         };
         let (base, own) = (mean(|one| one.1), mean(|one| one.2));
         let pairs = own.iter().filter_map(|(unit, own)| Some((*unit, *base.get(unit)?, *own)));
-        contrast::paired(&self.measure.id, self.scale(), pairs)
+        let Contrast { estimate, spread, blocks, .. } = contrast::paired(&self.measure.id, self.scale(), pairs)?;
+        let variance = self.rounding(&[baseline, contender]);
+        let estimate = estimate.no_surer_than(&[(variance, blocks.len())]);
+        let spread = spread.map(|spread| spread.max(variance.sqrt()));
+        Some(Contrast { measure: self.measure.id.clone(), scale: self.scale(), estimate, spread, blocks })
     }
 
     /// The same cell in two runs, whose blocks are not paired.
@@ -168,7 +183,10 @@ impl Measured {
         let on = |scale: Scale| [old, self].iter().all(|measured| measured.scale() == scale);
         let scale = if on(Scale::Ratio) { Scale::Ratio } else { Scale::Difference };
         let values = |measured: &Self, cell: u32| Some(measured.by_block(cell)?.into_values().collect::<Vec<f64>>());
-        contrast::unpaired(&self.measure.id, scale, &values(old, old_cell)?, &values(self, cell)?)
+        let (before, after) = (values(old, old_cell)?, values(self, cell)?);
+        let found = contrast::unpaired(&self.measure.id, scale, &before, &after)?;
+        let rounding = [(old.rounding(&[old_cell]), before.len()), (self.rounding(&[cell]), after.len())];
+        Some(Contrast { estimate: found.estimate.no_surer_than(&rounding), ..found })
     }
 }
 
@@ -190,4 +208,32 @@ fn mean(scale: Scale, blocks: &[f64]) -> Option<Estimate> {
     let found = contrast::unless_never_seen(blocks, student::mean_amount(blocks.to_vec())?);
     let most = if scale == Scale::Proportion { 1.0 } else { f64::INFINITY };
     Some(found.within(0.0, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measures::CATALOG;
+    use record::synthetic;
+
+    /// Every trial took the same times, in whole microseconds.
+    #[test]
+    fn percentiles_that_are_equal_after_rounding_are_not_certain() {
+        let mut run = synthetic::run(3);
+        let same = run.trials[0].measured.clone();
+        run.trials.iter_mut().for_each(|trial| trial.measured.clone_from(&same));
+        let observations = Observations::of_run(&run, CATALOG);
+        let of = |id: &str| observations.measure(id).unwrap();
+        let wide = |estimate: &Estimate| {
+            let (low, high) = estimate.bounds.known().unwrap();
+            low < estimate.point && estimate.point < high && high / low < 1.01
+        };
+        let percentile = of("response.p95/new-order");
+        let change = percentile.paired(0, 1, Some).unwrap();
+        assert!(wide(&change.estimate) && wide(&percentile.level(0).unwrap().estimate), "{change:?}");
+        assert!(change.spread.unwrap() > 0.0 && change.p_equal() == Some(1.0), "{change:?}");
+        assert!(wide(&percentile.unpaired(0, percentile, 0).unwrap().estimate));
+        // A mean is not rounded.
+        assert_eq!(of("response.mean/new-order").paired(0, 1, Some).unwrap().spread, Some(0.0));
+    }
 }

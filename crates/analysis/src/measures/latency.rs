@@ -6,6 +6,9 @@ use crate::missing::Missing;
 use record::intervals::Span;
 use record::run::StoredTrial;
 
+/// A histogram with three significant digits divides each doubling of the time into so many buckets, of 1 µs or more.
+const FINEST_BUCKETS: f64 = 1024.0;
+
 const SPANS: [Span; 2] = [Span::Response, Span::Service];
 
 /// "response.p99/new-order".
@@ -17,6 +20,18 @@ pub fn percentile(span: Span, quantile: f64, kind: &str) -> String {
 /// "response.mean/new-order".
 pub fn mean(span: Span, kind: &str) -> String {
     format!("{}.mean/{kind}", name(span))
+}
+
+/// By how much rounding alone scatters the logarithm of a value, as a standard deviation: a percentile is the end of a bucket
+/// of a histogram, and may lie anywhere in it. 0 for measures that are not rounded.
+pub fn rounding(measure: &str, value_us: f64) -> f64 {
+    let is_percentile =
+        SPANS.into_iter().any(|span| measure.strip_prefix(name(span)).is_some_and(|rest| rest.starts_with(".p")));
+    if !is_percentile || value_us <= 0.0 {
+        return 0.0;
+    }
+    let bucket_us = (value_us / FINEST_BUCKETS).log2().floor().exp2().max(1.0);
+    bucket_us / value_us / 12.0_f64.sqrt()
 }
 
 fn name(span: Span) -> &'static str {
@@ -44,4 +59,24 @@ fn of_counts(span: Span, kind: &str, counts: &Counts) -> Vec<Reading> {
         reading(percentile(span, quantile, kind), value.map(|value_us| value_us as f64).ok_or(Missing::NoneLonger))
     };
     std::iter::once(reading(mean(span, kind), Ok(mean_us))).chain(QUANTILES.map(of_quantile)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+
+    /// A bucket's values are as far apart as a uniform distribution over it says.
+    #[test]
+    fn rounding_is_that_of_the_buckets() {
+        let histogram =
+            Histogram::<u32>::new_with_bounds(1, 60_000_000, record::intervals::SIGNIFICANT_DIGITS).unwrap();
+        for value_us in [1, 50, 1_023, 1_024, 2_047, 2_048, 4_095, 70_000, 1_341_439] {
+            let width = histogram.highest_equivalent(value_us) - histogram.lowest_equivalent(value_us) + 1;
+            let expected = width as f64 / value_us as f64 / 12.0_f64.sqrt();
+            let found = rounding("response.p99/new-order", value_us as f64);
+            assert!((found - expected).abs() < 1e-15, "{value_us}: {found}, not {expected}");
+        }
+        assert!(["response.mean/new-order", "throughput", "service"].iter().all(|name| rounding(name, 50.0) == 0.0));
+    }
 }

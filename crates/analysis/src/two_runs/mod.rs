@@ -341,6 +341,11 @@ fn relative(
     }
     let values = |contrast: &Contrast| contrast.blocks.iter().map(|block| block.value).collect::<Vec<f64>>();
     let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &values(&old), &values(&new))?;
+    let rounding = [
+        (older.rounding(&[base_before.id, before.id]), old.blocks.len()),
+        (measured.rounding(&[base_after.id, after.id]), new.blocks.len()),
+    ];
+    let change = Contrast { estimate: change.estimate.no_surer_than(&rounding), ..change };
     let blocks = old.blocks.len().min(new.blocks.len());
     let figure = figure(measured, Some(base_before.contender.clone()), [old.estimate, new.estimate], change);
     Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
