@@ -50,7 +50,7 @@ impl<'a> PairedBlock<'a> {
     }
 }
 
-/// The values of a quantity on both sides.
+/// The values of a quantity on both sides: geometric means if there is a ratio, so that it is their quotient.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub baseline: Estimate,
@@ -134,10 +134,15 @@ impl<'a> Evidence<'a> {
                 (1..).zip(&pairs).map(|(block, (baseline, contender))| (block, *baseline, *contender)),
             )
         };
+        let ratio = paired(Scale::Ratio).map(|ratio| ratio.estimate);
+        let level = |values: Vec<f64>| match ratio {
+            Some(_) => student::geometric_mean(&values),
+            None => student::mean_amount(values),
+        };
         Some(Pair {
-            baseline: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
-            contender: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
-            ratio: paired(Scale::Ratio).map(|ratio| ratio.estimate),
+            baseline: level(pairs.iter().map(|pair| pair.0).collect())?,
+            contender: level(pairs.iter().map(|pair| pair.1).collect())?,
+            ratio,
             difference: paired(Scale::Difference)?,
         })
     }
@@ -205,7 +210,8 @@ pub(crate) mod tests {
         assert!((pair.difference.estimate.point - 102.5).abs() < 1e-12);
         assert!((low - 90.4165).abs() < 1e-3 && (high - 114.5835).abs() < 1e-3, "{low} {high}");
         assert_eq!(nearest_end(&pair.difference.estimate, 0.0), Some(low));
-        assert!(pair.ratio.unwrap().point > 1.9);
+        let quotient = pair.contender.point / pair.baseline.point;
+        assert!((pair.ratio.unwrap().point - quotient).abs() < 1e-12);
     }
 
     /// `d = [1, 1, 9]`, `scipy.stats.t.interval(0.95, 2, numpy.mean(d), scipy.stats.sem(d))` (scipy 1.17.1) is -7.8071 to

@@ -29,6 +29,9 @@ pub struct ProfileRow {
     pub ratio: Option<Estimate>,
 }
 
+/// Rows in per cent of the time, of which there is no more than all.
+const SHARES: [&str; 2] = ["cpu.busy", "cpu.stolen"];
+
 type Figure = (&'static str, fn(&CountedTrial) -> Option<f64>);
 
 const LOAD: &[Figure] = &[
@@ -112,8 +115,12 @@ pub fn tables(evidence: &Evidence<'_>) -> Vec<ProfileTable> {
 
 fn row(evidence: &Evidence<'_>, (name, of): &Figure) -> Option<ProfileRow> {
     use super::evidence::Who::{Baseline, Contender};
-    let (baseline, contender) = (evidence.value(Baseline, of), evidence.value(Contender, of));
-    let ratio = evidence.pair(of).and_then(|pair| pair.ratio);
+    let (baseline, contender, ratio) = match evidence.pair(of) {
+        Some(pair) => (Some(pair.baseline), Some(pair.contender), pair.ratio),
+        None => (evidence.value(Baseline, of), evidence.value(Contender, of), None),
+    };
+    let most = if SHARES.contains(name) { 100.0 } else { f64::INFINITY };
+    let [baseline, contender] = [baseline, contender].map(|level| level.map(|level| level.within(0.0, most)));
     let any = baseline.is_some() || contender.is_some();
     any.then(|| ProfileRow { name: (*name).to_owned(), baseline, contender, ratio })
 }
@@ -160,6 +167,27 @@ mod tests {
         let expected = [("tlb.data.host", Some(3.6), Some(4.2)), ("tlb.instructions.vcpus", None, Some(0.5))];
         assert_eq!(rows, expected);
         assert_eq!(point(&table.rows[0].ratio), Some(1.166_667));
+    }
+
+    #[test]
+    fn no_cpu_is_busier_than_all_the_time() {
+        let busy = |share: f64| CountedTrial {
+            machine: Ok(counted(&[
+                ("cpu.user", share),
+                ("cpu.nice", 0.0),
+                ("cpu.system", 0.0),
+                ("cpu.idle", 100.0 - share),
+            ])),
+            ..trial(100.0)
+        };
+        let trials = [90.0, 100.0, 99.0].map(busy);
+        let block = |trial| PairedBlock { baseline: vec![trial], contender: vec![trial] };
+        let evidence = Evidence { baseline: "native", contender: "kvm", blocks: trials.iter().map(block).collect() };
+        let tables = tables(&evidence);
+        let mut rows = tables.iter().flat_map(|table| &table.rows);
+        let (_, high) =
+            rows.find(|row| row.name == "cpu.busy").unwrap().baseline.as_ref().unwrap().bounds.known().unwrap();
+        assert_eq!(high.to_bits(), 100.0_f64.to_bits());
     }
 
     #[test]

@@ -68,7 +68,8 @@ fn row(row: &CounterRow) -> Vec<Cell> {
         Cell::estimate(Some(&row.baseline), style, ""),
         Cell::estimate(Some(&row.contender), style, ""),
         Cell::estimate(row.ratio.as_ref(), Style::RATIO, "one side has none"),
-        Cell::estimate(Some(&row.difference), style, ""),
+        // Levels with a ratio are geometric means, whose difference would be another one.
+        if row.ratio.is_some() { Cell::text("") } else { Cell::estimate(Some(&row.difference), style, "") },
         sure,
     ]
 }

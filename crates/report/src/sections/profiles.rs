@@ -15,8 +15,8 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let tables = explanation.profiles.iter().map(|profile| Block::Table(table(explanation, profile)));
     let mut blocks: Vec<Block> = tables.collect();
     if !blocks.is_empty() {
-        let note = "Each machine's own counters over the measured window: means over blocks, and ratios paired by block. The \
-            counters of a machine on the host's kernel (native, a container) may include the rest of the host.";
+        let note = "Each machine's own counters over the measured window: geometric means over blocks, and ratios paired by block; plain \
+            means where something is zero. The counters of a machine on the host's kernel (native, a container) may include the rest of the host.";
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks
