@@ -9,7 +9,7 @@ use record::trial::Outcome;
 const THROUGHPUT_DIGITS: i32 = 4;
 
 /// Histograms keep three digits, and ratios are not known better than that.
-const DIGITS: i32 = 3;
+pub(crate) const DIGITS: i32 = 3;
 
 /// How a number is written, in the unit in which it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub fn quantity(value: f64) -> String {
 }
 
 /// A number rounded to this many significant digits.
-fn significant(value: f64, digits: i32) -> String {
+pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { "–".to_owned() };
     }

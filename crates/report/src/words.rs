@@ -1,25 +1,23 @@
 //! Numbers within sentences: three digits, with the interval after the point value.
 
+use crate::format::{DIGITS, decimal, significant};
 use analysis::estimate::Estimate;
 
-const DIGITS: i32 = 3;
-
-/// A number with at most three significant digits: `2.1`, `0.312`, `1240`.
+/// A number with at most three significant digits: `2.1`, `0.312`, `1,240`.
 pub fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return "0".to_owned();
-    }
-    #[allow(clippy::cast_possible_truncation)] // The logarithm of a finite number lies within ±308.
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = usize::try_from(DIGITS - 1 - magnitude).unwrap_or(0);
-    let text = format!("{value:.decimals$}");
-    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
+    let text = significant(value, DIGITS);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A share in percent: `38`, `2.4`, `0.03`.
+/// A share in percent: `38`, `2.4`, `0.03`, and `0` for less than a hundred-thousandth.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent >= 10.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+    match percent.abs() {
+        ..0.001 => "0".to_owned(),
+        ..0.1 => significant(percent, 1),
+        ..10.0 => decimal(percent, 1),
+        _ => decimal(percent, 0),
+    }
 }
 
 /// `2.1 ms (1.9 to 2.3)`.
@@ -43,8 +41,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        let shown = [2.1, 0.312_4, 1_240.4, 30.0, 0.0, 99.96].map(number);
-        assert_eq!(shown, ["2.1", "0.312", "1240", "30", "0", "100"]);
-        assert_eq!([0.381, 0.024, 0.0003].map(percent), ["38", "2.4", "0.0"]);
+        let shown = [2.1, 0.312_4, 114_211.0, 30.0, 0.0, 99.96].map(number);
+        assert_eq!(shown, ["2.1", "0.312", "114,000", "30", "0", "100"]);
+        assert_eq!([0.381, 0.024, 0.0003, 0.0].map(percent), ["38", "2.4", "0.03", "0"]);
     }
 }

@@ -22,7 +22,7 @@ fn a_held_back_disk_is_told_with_both_devices() {
     assert_eq!(
         sentence(&reason),
         "kvm's disk looks limited: the guest's device was busy for 99 % (99 to 99) of the window at a steady 100 (99.9 to 100) \
-         operations a second (varying by 0.0 % (0.0 to 0.1)), 8 ms (8 to 8) each. The host's device below took 0.2 ms (0.19 to \
+         operations a second (varying by 0 % (0 to 0.1)), 8 ms (8 to 8) each. The host's device below took 0.2 ms (0.19 to \
          0.21) and was busy for 2.5 % (2.0 to 3.0)."
     );
 }
