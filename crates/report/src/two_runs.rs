@@ -226,8 +226,8 @@ mod tests {
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
         ✗ seeds-differ: The seeds differ: it was 20261121 and is 3, so clients sent
           other inputs
-        ✗ work-changed: The work of a transaction of native differs: bytes of redo per
-          transaction were 12017 and are 15436
+        ✗ work-changed: The work of a transaction of native differs: bytes of log
+          written per transaction were 12017 and are 15436
 
         native
         5 trials of the old run, 4 of the new

@@ -258,7 +258,7 @@ const ALL: &[Explained] = &[
     explained(
         "not-settled",
         "Steady state",
-        "In most trials warming up has no clear end (MSER-5).",
+        "In most trials warming up has no clear end.",
         "Warm up longer or measure longer.",
     ),
     explained(
@@ -270,7 +270,7 @@ const ALL: &[Explained] = &[
     explained(
         "warm-up-too-short",
         "Steady state",
-        "By MSER-5 the window should begin later than it does.",
+        "The measured window begins before throughput has settled.",
         "Make load.warmup longer.",
     ),
     explained(

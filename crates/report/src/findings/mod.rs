@@ -222,14 +222,14 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
             )
         }
         What::NotSettled { unsettled, of } => {
-            format!("{who} was still warming up{place} in {unsettled} of {of} trials (MSER-5)")
+            format!("{who} was still warming up{place} in {unsettled} of {of} trials")
         }
         What::HalvesUnlike { second_half } => format!(
             "{who}'s throughput in the second half of its window was {} of that in the first half{place}",
             percent(*second_half, 0)
         ),
         What::WarmUpTooShort { late, of, change } => format!(
-            "{who}'s warm-up was too short{place} in {late} of {of} trials (MSER-5). A later start would make throughput {} {}",
+            "{who}'s warm-up was too short{place} in {late} of {of} trials. A later start would make throughput {} {}",
             percent(change.abs(), 1),
             if *change < 0.0 { "lower" } else { "higher" }
         ),
@@ -326,7 +326,7 @@ fn work(measure: &str) -> (&str, usize) {
         READ_BYTES => ("bytes read from the device", 0),
         WRITES => ("writes to the device", 2),
         WRITTEN_BYTES => ("bytes written to the device", 0),
-        REDO_BYTES => ("bytes of redo", 0),
+        REDO_BYTES => ("bytes of log written", 0),
         other => (other, 2),
     }
 }

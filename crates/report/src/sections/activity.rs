@@ -1,4 +1,4 @@
-//! Reads, writes and redo behind the transactions, and whether the data fit the caches.
+//! Reads, writes and log behind the transactions, and whether the data fit the caches.
 
 use super::comparison::each_group;
 use super::headed;
@@ -20,7 +20,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         let fits = group.iter().map(|activity| fit(activity)).collect();
         vec![Block::Table(table), Block::List(fits), Block::Note(note(&group))]
     };
-    headed("Reads, writes and redo", each_group(analysis, of_group), None)
+    headed("Reads, writes and log", each_group(analysis, of_group), None)
 }
 
 /// Whether the data fit the cache and the memory of a contender.

@@ -114,7 +114,7 @@ fn agreement(analysis: &Analysis) -> String {
     }
 }
 
-/// Statements and rows, and what reached the device and the redo log.
+/// Statements and rows, and what reached the device and the log.
 fn work(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = Vec::new();
     for cells in groups(analysis) {
