@@ -84,7 +84,7 @@ fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     let open = text(&place.bakeoff(&["open"]).stdout);
     assert_eq!(Path::new(open.trim()), place.run_folder().join("report.html").canonicalize().unwrap());
     let report = place.bakeoff(&["report", "last"]);
-    assert!(text(&report.stdout).contains("trials that count"), "{}", text(&report.stdout));
+    assert!(text(&report.stdout).contains("valid trials"), "{}", text(&report.stdout));
     let parent = text(&place.bakeoff(&["report", "runs"]).stderr);
     assert!(parent.contains("runs is no run folder: runs holds 1 run: 20"), "{parent}");
     completed(&place);

@@ -25,7 +25,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let panel = chart.finish("Bands of one-second throughput", &format!("{}.", said.join("; ")));
     let description = "Throughput of single seconds over the median second of their trial, as means over trials. The box holds \
                        the seconds from p5 to p95, the thin line those from p1 to p99, where there are enough to tell.";
-    Figure::of(id("bands", &cells[0].coordinates), "How even", description, vec![panel])
+    Figure::of(id("bands", &cells[0].coordinates), "Throughput from second to second", description, vec![panel])
 }
 
 /// The range to draw; `None` if no contender has a band beside the median.

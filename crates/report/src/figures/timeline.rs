@@ -65,7 +65,7 @@ fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> (Panel, bool) {
     (chart.finish("Throughput over time", &description), settled)
 }
 
-/// The mean of the trials that count, second by second, as far as all of them go.
+/// The mean of the valid trials, second by second, as far as all of them go.
 fn mean(cell: &CellResult) -> Vec<(f64, f64)> {
     let counted: Vec<&TrialThroughput> =
         cell.trials.iter().filter(|trial| trial.valid && !trial.seconds.is_empty()).collect();

@@ -13,7 +13,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         let Some(table) = measures::table("evenness", analysis, cells, is_wanted) else { return Vec::new() };
         figures::bands::figure(cells).map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
     });
-    headed("How even", found, Some(note()))
+    headed("Throughput from second to second", found, Some(note()))
 }
 
 fn note() -> String {

@@ -70,7 +70,7 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
     let said = sentences(explanation);
     let mut blocks = Vec::new();
     if said.is_empty() {
-        blocks.push(Block::Paragraph("No rule found anything that it could say for sure.".to_owned()));
+        blocks.push(Block::Paragraph("Nothing can be said for sure.".to_owned()));
     } else {
         blocks.push(Block::List(said));
         blocks.push(Block::Note(format!(
