@@ -1,5 +1,6 @@
 //! What each cell of the plan yielded: its trials, throughput, latencies and totals.
 
+use crate::checks::{self, CellChecks};
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
 use crate::machines;
@@ -32,6 +33,9 @@ pub struct CellResult {
     pub runtime: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
+    /// `None` in old files, which have only those of each contender over all its cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CellChecks>,
     /// Means over the valid trials, in the order of the measures.
     pub levels: Vec<Level>,
     pub steadiness: CellSteadiness,
@@ -118,6 +122,7 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
         runtime: machines::runtime(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
+        checks: Some(checks::of_cell(run, cell.id)),
         levels: observations.measures().filter_map(|measured| measured.level(cell.id)).collect(),
         steadiness: steadiness::of_cell(&valid),
         trials,

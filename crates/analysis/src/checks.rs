@@ -1,8 +1,9 @@
 //! A summary of data checks: each check of each contender once, with how often it held.
 
+use crate::validity;
 use record::agreement;
 use record::check::{CheckResult, Moment, Verdict};
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,11 +35,38 @@ pub struct CheckCounts {
     pub unchecked_trials: u32,
 }
 
+/// Sums over the checks of one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CellChecks {
+    pub held: u32,
+    pub violated: u32,
+    /// How many of those that held were asked after the trial. Checks of loaded data alone say nothing about what it left behind.
+    pub held_after: u32,
+}
+
 /// Every check of every trial, in the order in which they were first met.
 pub fn all(run: &Run) -> Vec<CheckSummary> {
+    of_trials(run.trials.iter())
+}
+
+pub fn of_cell(run: &Run, cell: u32) -> CellChecks {
+    CellChecks::of(&of_trials(validity::trials_of(run, cell)))
+}
+
+impl CellChecks {
+    pub fn of<'a>(checks: impl IntoIterator<Item = &'a CheckSummary>) -> Self {
+        checks.into_iter().fold(Self::default(), |sum, check| Self {
+            held: sum.held + check.held,
+            violated: sum.violated + u32::try_from(check.violated.len()).unwrap_or(u32::MAX),
+            held_after: sum.held_after + if check.moment == Moment::AfterTrial { check.held } else { 0 },
+        })
+    }
+}
+
+fn of_trials<'a>(trials: impl Iterator<Item = &'a StoredTrial>) -> Vec<CheckSummary> {
     let mut summaries: Vec<CheckSummary> = Vec::new();
     let mut places = BTreeMap::new();
-    for trial in &run.trials {
+    for trial in trials {
         for finding in &trial.findings {
             let contender = &trial.record.contender;
             let same = (contender, &finding.name, finding.moment == Moment::AfterLoad);

@@ -7,6 +7,7 @@ use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
+use analysis::findings::{Finding, What};
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
 use std::cmp::Reverse;
@@ -79,7 +80,7 @@ fn alone(cell: &CellResult) -> Answer {
 
 fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
     let Comparison { contender, baseline, coordinates, .. } = comparison;
-    let but = [emulation(comparison).as_str(), false_alarm(analysis, comparison)].join(" ").trim().to_owned();
+    let but = [emulation(analysis, comparison).as_str(), false_alarm(analysis, comparison)].join(" ").trim().to_owned();
     let place = coordinates.clone();
     match (refusal(comparison), comparison.throughput()) {
         (None, None) => {
@@ -131,13 +132,22 @@ fn refusal(comparison: &Comparison) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("No verdict on {contender} against {baseline}: {why}."))
 }
 
-/// The note about emulation, which goes wherever the ratio goes.
-fn emulation(comparison: &Comparison) -> String {
+/// The note about emulation, which goes wherever the ratio goes. Nobody mistakes it for the price of a VM if both are emulated,
+/// or if the study accepts that.
+fn emulation(analysis: &Analysis, comparison: &Comparison) -> String {
     if comparison.throughput().is_none() || comparison.emulated.is_empty() {
         return String::new();
     }
     let who = format::listed(&comparison.emulated);
-    format!("This is not the price of a VM: the CPU of {who} was emulated in software.")
+    let is_emulation =
+        |finding: &&Finding| matches!(finding.what, What::VmEmulated { .. }) && finding.accepted.is_some();
+    if comparison.emulated.len() == 2 {
+        format!("The CPUs of {who} were emulated in software.")
+    } else if analysis.findings.iter().any(|finding| is_emulation(&finding)) {
+        format!("The CPU of {who} was emulated in software.")
+    } else {
+        format!("This is not the price of a VM: the CPU of {who} was emulated in software.")
+    }
 }
 
 /// "kvm did 15 % less work than native: 4,480 instead of 5,279 new orders per minute (NOPM)."

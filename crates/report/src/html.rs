@@ -285,7 +285,8 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     // Tables are sorted by, and copied with, all digits.
     let value = cell.quantity().map(|quantity| format!(" data-value=\"{}\"", quantity.value)).unwrap_or_default();
     let content = format!("{text}{detail}");
-    if first {
+    // An empty cell is no heading of its row.
+    if first && !text.is_empty() {
         format!("<th scope=\"row\"{class}{value}>{content}</th>")
     } else {
         format!("<td{class}{value}>{content}</td>")

@@ -7,10 +7,10 @@ use crate::format::{self, Style, distinct};
 use crate::measures::{compare, compared, level, style};
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
+use analysis::checks::CellChecks;
 use analysis::measures::Measure;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
-use record::check::Moment;
 use record::trial::Metric;
 
 /// Between the key and the value of a coordinate.
@@ -171,8 +171,8 @@ fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         }
         row
     };
-    rows.push(of_cells("trials that count", &completed));
-    rows.push(of_cells("data", &|cell| checks(analysis, &cell.contender)));
+    rows.push(of_cells("valid trials", &completed));
+    rows.push(of_cells("data", &|cell| checks(analysis, cell)));
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
 }
 
@@ -206,7 +206,7 @@ fn in_rows(
             row.extend(is_compared.then(|| change.unwrap_or_else(|| Cell::text(""))));
         }
         if kind.is_none() {
-            row.extend([completed(cell), checks(analysis, &cell.contender)]);
+            row.extend([completed(cell), checks(analysis, cell)]);
         }
         row
     };
@@ -260,18 +260,16 @@ fn completed(cell: &CellResult) -> Cell {
     shown.detail(others.collect::<Vec<_>>().join(", "))
 }
 
-/// Checks of loaded data alone say nothing about what a trial left behind.
-fn checks(analysis: &Analysis, contender: &str) -> Cell {
-    let own = || analysis.checks.iter().filter(|check| check.contender == contender);
-    let (held, violated) = own().fold((0, 0), |sum, check| (sum.0 + check.held as usize, sum.1 + check.violated.len()));
-    let is_checked = own().any(|check| check.moment == Moment::AfterTrial && check.held > 0);
+fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
+    let of_contender = || CellChecks::of(analysis.checks.iter().filter(|check| check.contender == cell.contender));
+    let CellChecks { held, violated, held_after } = cell.checks.unwrap_or_else(of_contender);
     match violated {
-        0 if !is_checked => Cell::verdict("not checked", Tone::Bad),
-        0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held as u64, "check")),
+        0 if held_after == 0 => Cell::verdict("not checked", Tone::Bad),
+        0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held.into(), "check")),
         _ => Cell::verdict("wrong", Tone::Bad).detail(format!(
             "{} of {}",
-            format::count(violated as u64),
-            format::counted((held + violated) as u64, "check")
+            format::count(violated.into()),
+            format::counted((held + violated).into(), "check")
         )),
     }
 }

@@ -142,7 +142,7 @@ fn whether_the_wished_precision_was_reached_stands_below_the_answer_in_every_for
     let markdown = report::markdown(&run, &analysis);
     let told = "Precision reached after 12 blocks (10 planned, 2 added): the throughput ratio is known to within";
     let (answer, precision) = (markdown.find("kvm did 1").unwrap(), markdown.find(told).unwrap());
-    assert!(answer < precision && precision < markdown.find("| trials that count").unwrap());
+    assert!(answer < precision && precision < markdown.find("| valid trials").unwrap());
     assert!(report::terminal(&run, &analysis).contains("Precision reached after 12 blocks"));
     assert!(visible_text(&report::html(&run, &analysis)).contains(told));
 }
@@ -189,6 +189,16 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let answer = &report::answer::sentences(&analysis)[0];
     assert!(answer.ends_with("This is not the price of a VM: the CPU of kvm was emulated in software."), "{answer}");
     assert_eq!(analysis.usability.stamp, Stamp::NotUsable);
+    let mut accepted = run.clone();
+    accepted.plan.accept.insert("vm-emulated".to_owned(), "it is what we ask".to_owned());
+    let told = &report::answer::sentences(&analyse(&accepted))[0];
+    assert!(told.ends_with(". The CPU of kvm was emulated in software."), "{told}");
+    let mut both = run.clone();
+    let emulated =
+        both.trials.iter().find(|trial| trial.record.cell == 1).and_then(|trial| trial.record.machine.clone());
+    both.trials.iter_mut().for_each(|trial| trial.record.machine.clone_from(&emulated));
+    let told = &report::answer::sentences(&analyse(&both))[0];
+    assert!(told.ends_with(". The CPUs of native and kvm were emulated in software."), "{told}");
     let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
     assert_eq!(json["answers"][0], **answer);
     let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -215,11 +225,21 @@ fn wrong_data_refuses_the_verdict_in_the_first_sentence() {
     let html = report::html(&run, &analysis);
     assert!(html.contains("<td class=\"bad\">wrong data<small>violated: order-entry/consistency-01</small>"), "{html}");
     let markdown = report::markdown(&run, &analysis);
-    assert!(markdown.contains("| trials that count | **3 of 4** (1 with wrong data) | 4 of 4 |"), "{markdown}");
+    assert!(markdown.contains("| valid trials | **3 of 4** (1 with wrong data) | 4 of 4 |"), "{markdown}");
     assert_eq!(
         (analysis.usability.stamp, analysis.usability.because),
         (Stamp::NotUsable, vec!["check-violated".to_owned()])
     );
+}
+
+#[test]
+fn wrong_data_at_one_point_is_not_shown_at_the_others() {
+    let mut run = grown::grown(3);
+    run.trials[0].findings[0].verdict = Verdict::Violated { seen: "warehouse 1 is 12.50 short".to_owned() };
+    let markdown = report::markdown(&run, &analyse(&run));
+    let data: Vec<&str> = markdown.lines().filter(|line| line.starts_with("| data |")).collect();
+    assert_eq!(data.iter().map(|line| line.matches("wrong").count()).sum::<usize>(), 1, "{data:#?}");
+    assert_eq!(data.iter().map(|line| line.matches("correct").count()).sum::<usize>(), 13, "{data:#?}");
 }
 
 /// The text between the elements of a page; for other formats, all of it.
@@ -257,6 +277,7 @@ fn the_html_is_one_closed_file_that_loads_nothing() {
         let html = report::html(&run, &analysis);
         assert_eq!(unbalanced(&html), Vec::<String>::new());
         assert_eq!(html.matches("<script").count(), 1, "the one of our own");
+        assert!(!html.contains("<th scope=\"row\"></th>"), "a heading without text");
         for absent in ["<link", "src=", "@import", "url("] {
             assert!(!html.contains(absent), "{absent}");
         }
