@@ -24,7 +24,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let found = found.chain((!skipped.is_empty()).then_some(Block::List(skipped))).collect();
     let note = format!(
         "{} The greatest effect comes first. A change is said to make a difference only if that is shown among as many changes: \
-         with no effect at all, one run in twenty names any (Holm's method). Each interval is for itself.",
+         with no effect at all, at most one run in twenty names any change (Holm's method). Each interval is for itself.",
         match ablation.direction {
             Direction::AddOne =>
                 format!("Each row is {} with this one change, against {}.", ablation.of, ablation.against),
