@@ -1,7 +1,10 @@
 //! The examples in `docs/examples`: each is the summary of a real run, and says what the stored analysis of that run says.
 
+use analysis::beside::{self, Beside};
 use analysis::summary::Analysis;
 use record::run::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,15 +14,33 @@ const MOST_BYTES: usize = 3 << 20;
 /// Characters in a line of the terminal. Sentences are shorter; tables may need more.
 const WIDEST: usize = 100;
 
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn examples() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let folder = project().join("docs/examples");
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
 
-/// `BLESS=1 cargo test -p report examples` writes the pages anew from the folders `record`.
+/// The figures of the published study that an example repeats, if it repeats one, beside those of its run.
+fn beside_published(example: &Path, run: &Run, analysis: &Analysis) -> Option<Beside> {
+    let study = project().join("studies/published").join(example.file_name()?);
+    let text = fs::read_to_string(study.join("published.toml")).ok()?;
+    let found = beside::compare(run, &analysis.observations, &toml::from_str(&text).unwrap()).unwrap();
+    Some(as_read_again(&found))
+}
+
+/// Reading a number from JSON may change its last digit.
+fn as_read_again<T: Serialize + DeserializeOwned>(value: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}
+
+/// `BLESS=1 cargo test -p report examples` writes the pages anew from the folders `record`, and the published figures in these from the
+/// studies.
 #[test]
 fn examples_are_made_from_their_records() {
     let examples = examples();
@@ -28,8 +49,14 @@ fn examples_are_made_from_their_records() {
         let record = example.join("record");
         let run = Run::open(&record).unwrap_or_else(|error| panic!("{}: {error}", record.display()));
         let stored = fs::read_to_string(record.join("analysis.json")).unwrap();
-        let analysis: Analysis =
+        let mut analysis: Analysis =
             serde_json::from_str(&stored).unwrap_or_else(|error| panic!("{}: {error}", record.display()));
+        let beside = beside_published(&example, &run, &analysis);
+        if std::env::var_os("BLESS").is_some() && analysis.beside != beside {
+            analysis.beside.clone_from(&beside);
+            fs::write(record.join("analysis.json"), serde_json::to_string(&analysis).unwrap() + "\n").unwrap();
+        }
+        assert!(analysis.beside == beside, "{} has other published figures: BLESS=1", record.display());
         let pages = [
             ("summary.md", report::markdown_summary(&run, &analysis)),
             ("summary.html", report::html_summary(&run, &analysis)),
