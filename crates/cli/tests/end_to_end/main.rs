@@ -29,6 +29,7 @@ mod over_nats;
 mod own_transactions;
 mod phases;
 mod precision;
+mod published;
 mod rehearsed;
 mod report;
 mod running;
