@@ -225,7 +225,9 @@ impl Running<'_> {
 
     pub(crate) fn judge_generators(&self, generators: &mut [Generator]) {
         let doing = if self.phase == Phase::Climb { "in a step of the climb, " } else { "" };
-        generators.iter_mut().for_each(|generator| generator.judge(doing));
+        for generator in generators {
+            generator.judge(doing);
+        }
     }
 
     /// Ends the agents; the record gets what they said of themselves.

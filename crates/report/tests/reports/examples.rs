@@ -30,13 +30,14 @@ fn examples() -> Vec<PathBuf> {
 fn beside_published(example: &Path, run: &Run, analysis: &Analysis) -> Option<Beside> {
     let study = project().join("studies/published").join(example.file_name()?);
     let text = fs::read_to_string(study.join("published.toml")).ok()?;
-    let found = beside::compare(run, &analysis.observations, &toml::from_str(&text).unwrap()).unwrap();
+    let found = beside::compare(run, &analysis.observations, &toml::from_str(&text).expect("published figures"))
+        .expect("figures that can be compared");
     Some(as_read_again(&found))
 }
 
 /// Reading a number from JSON may change its last digit.
 fn as_read_again<T: Serialize + DeserializeOwned>(value: &T) -> T {
-    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+    serde_json::from_str(&serde_json::to_string(value).expect("JSON")).expect("JSON")
 }
 
 /// `BLESS=1 cargo test -p report examples` writes the pages anew from the folders `record`, and the published figures in these from the
