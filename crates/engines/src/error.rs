@@ -5,10 +5,10 @@
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The database aborted this transaction so that another could go on; the same inputs may be tried again.
-    #[error("{code}: {}", in_one_line(message))]
+    #[error("{}", in_one_line(&format!("{code}: {message}")))]
     Retryable { code: String, message: String },
     /// The database refused the statement; a retry would not help.
-    #[error("{code}: {}", in_one_line(message))]
+    #[error("{}", in_one_line(&format!("{code}: {message}")))]
     Refused { code: String, message: String },
     #[error("connection lost: {0}")]
     Lost(#[source] std::io::Error),

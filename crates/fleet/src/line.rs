@@ -23,9 +23,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// Why the other end is taken for lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    #[error("it has ended, or lost its server for {} s", GONE_AFTER.as_secs())]
+    #[error("it has ended, or has been disconnected for {} s", GONE_AFTER.as_secs())]
     Gone,
-    #[error("nothing was heard of it for {} s", AWAY_LIMIT.as_secs())]
+    #[error("nothing was heard from it for {} s", AWAY_LIMIT.as_secs())]
     Silent,
 }
 

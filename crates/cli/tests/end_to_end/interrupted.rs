@@ -59,7 +59,7 @@ fn killing_a_run_twenty_times_loses_and_repeats_nothing() {
         return;
     }
     let short = study("sqlite", "512MiB", "").replace("measure = \"3s\"", "measure = \"1s\"");
-    let short = short.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", "blocks = 8");
+    let short = short.replace("blocks = 2", "blocks = 8");
     let place = Place::new(&short);
     // The data is loaded beforehand, so that the kills hit trials.
     let prepared = Place::new(&short.replace("blocks = 8", "blocks = 1"));

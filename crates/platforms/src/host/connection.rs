@@ -58,7 +58,7 @@ impl Way {
         let (stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
         let line = match &self.lines {
             Some(lines) => lines.run(self.settings.name(), script, printing).map_err(|error| {
-                let why = format!("the host {} is not reached: {error}", self.settings.name());
+                let why = format!("cannot reach the host {}: {error}", self.settings.name());
                 MachineError::Unavailable { why }
             })?,
             None => {
