@@ -232,7 +232,12 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let output = apart(&place, FULL_CACHE, &[]);
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
     let told = text(&output.stderr);
-    assert_eq!(text(&output.stdout), "planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 0\n", "{told}{}", said("loading.txt"));
+    assert_eq!(
+        text(&output.stdout),
+        "planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 0\n",
+        "{told}{}",
+        said("loading.txt")
+    );
     for early in [said("planned.txt"), said("early.txt")] {
         let early = early.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(early.contains("the run needs about ") && early.contains(" are free there"), "{early}");
