@@ -25,7 +25,7 @@ pub fn sentence(attained: &Attained) -> String {
         }
         Some(Ended::OutOfReach) => {
             format!(
-                "Precision not reached after {blocks}, and more blocks would not reach it: {}.",
+                "Precision not reached after {blocks}, and too few of them are valid to reach it: {}.",
                 shortfall(attained)
             )
         }
@@ -95,7 +95,7 @@ mod tests {
         insta::assert_snapshot!(of(Some(Ended::Reached), &[Some(0.009_34), Some(0.005)]), @"Precision reached after 14 blocks (10 planned, 4 added): every throughput ratio is known to within ±0.934 %; wished was ±1 %.");
         insta::assert_snapshot!(of(Some(Ended::MaxBlocks), &[Some(0.012_5)]), @"Precision not reached after 14 blocks (10 planned, 4 added), the greatest number allowed: vm against native is known to within ±1.25 %; wished is ±1 %.");
         insta::assert_snapshot!(of(Some(Ended::TimeLimit), &[Some(0.02), Some(0.005), Some(0.03)]), @"Precision not reached after 14 blocks (10 planned, 4 added); another would not have ended within 120 min 0 s: vm against native at clients = 1 is known to within ±2 % and vm against native at clients = 3 is known to within ±3 %; wished is ±1 %.");
-        insta::assert_snapshot!(of(Some(Ended::OutOfReach), &[None]), @"Precision not reached after 14 blocks (10 planned, 4 added), and more blocks would not reach it: vm against native has too few valid blocks for an interval; wished is ±1 %.");
+        insta::assert_snapshot!(of(Some(Ended::OutOfReach), &[None]), @"Precision not reached after 14 blocks (10 planned, 4 added), and too few of them are valid to reach it: vm against native has too few valid blocks for an interval; wished is ±1 %.");
         insta::assert_snapshot!(of(None, &[Some(0.02)]), @"The run stopped after 14 blocks (10 planned, 4 added), before it was decided whether the wished precision of ±1 % needs more; `--resume` goes on.");
     }
 

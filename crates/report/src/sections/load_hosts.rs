@@ -36,6 +36,6 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     let titles = ["sessions", "statements, % of all", "busiest thread, %", "latest start, ms", "clock known to, ± ms"];
     let table = Table::new("load-hosts".to_owned(), "", columns(&["load host"], &titles), rows);
     let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
-        a host began, in the worst trial. How well its clock is known comes on top.";
+        a host began, in the worst trial. The error of its clock comes on top.";
     headed("Load hosts", vec![Block::Table(table)], Some(note.to_owned()))
 }
