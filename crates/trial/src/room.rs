@@ -100,8 +100,10 @@ impl Needed {
         if let Some(bytes) = there.and_then(|disk| images::data::allocated_bytes(&disk).ok()) {
             return bytes;
         }
-        let bytes = study::data_bytes(&cell.engine.kind, &workload.kind, &workload.settings).unwrap_or_default();
-        self.to_load.insert(format!("{:?} {:?} {:?}", cell.engine, workload, cell.machine.disk), bytes);
+        let one = study::data_bytes(&cell.engine.kind, &workload.kind, &workload.settings).unwrap_or_default();
+        let bytes = one.saturating_mul(cell.instances.into());
+        let made_from = format!("{:?} {} {workload:?} {:?}", cell.engine, cell.instances, cell.machine.disk);
+        self.to_load.insert(made_from, bytes);
         bytes
     }
 }

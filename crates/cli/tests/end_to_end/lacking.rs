@@ -195,6 +195,8 @@ done
 run() { "$BAKEOFF" run "$STUDY" "$@" > /dev/null && code=0 || code=$?; }
 
 "$BAKEOFF" plan "$STUDY" 2> planned.txt > /dev/null || echo "planned $?"
+sed 's/^kind = "sqlite"/&\ninstances = 2/' "$STUDY" > two.toml
+"$BAKEOFF" plan two.toml 2> two.txt > /dev/null || echo "two planned $?"
 run 2> early.txt; echo "early $code"
 find . -xdev -name runs
 mount -o remount,size=400m cache
@@ -234,12 +236,18 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let told = text(&output.stderr);
     assert_eq!(
         text(&output.stdout),
-        "planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 0\n",
+        "planned 3\ntwo planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 0\n",
         "{told}{}",
         said("loading.txt")
     );
-    for early in [said("planned.txt"), said("early.txt")] {
-        let early = early.split_whitespace().collect::<Vec<_>>().join(" ");
+    let in_one_line = |name: &str| said(name).split_whitespace().collect::<Vec<_>>().join(" ");
+    let needed = |name: &str| {
+        let told = in_one_line(name);
+        let mebibytes = told.split(" MiB for data that are to be loaded").next().unwrap().rsplit(' ').next().unwrap();
+        mebibytes.parse::<f64>().unwrap_or_else(|error| panic!("{error} in {told}"))
+    };
+    assert!((needed("two.txt") - 2.0 * needed("planned.txt")).abs() < 0.2, "a second database takes as much again");
+    for early in [in_one_line("planned.txt"), in_one_line("early.txt")] {
         assert!(early.contains("the run needs about ") && early.contains(" are free there"), "{early}");
     }
     let (loading, measuring) = (said("loading.txt"), said("measuring.txt"));
