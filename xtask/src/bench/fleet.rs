@@ -45,6 +45,11 @@ pub fn race(ground: &Ground, rounds: u32, agents: u32) -> anyhow::Result<()> {
     cargo.args(["build", "--release", "--package", "trial", "--example", "simulated_hosts"]).current_dir(&ground.root);
     let built = cargo.status().context("starting cargo")?;
     ensure!(built.success(), "the example `simulated_hosts` could not be built");
+    // The cluster has no way to the archive that images are built from.
+    let mut image = Command::new(&ground.bakeoff);
+    image.args(["image", "build", "postgres"]).env("BAKEOFF_CACHE", &ground.cache);
+    let built = image.status().context("starting bakeoff image build")?;
+    ensure!(built.success(), "the image `postgres` could not be built");
     let folder = ground.folder.join("cluster");
     std::fs::create_dir(&folder).context("making a folder")?;
     let own = std::env::current_exe().context("finding this program")?;
