@@ -36,6 +36,14 @@ pub struct NetworkWork {
     pub sent_bytes: f64,
 }
 
+/// Loads or pages on a host with several memory nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeCounts {
+    /// From the node of the CPU that asked.
+    pub local: f64,
+    pub remote: f64,
+}
+
 /// The host's thread of one vCPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VcpuTime {
@@ -138,6 +146,32 @@ impl SideCounts {
             sent_packets: sum("sent_packets")?,
             sent_bytes: sum("sent_bytes")?,
         })
+    }
+
+    /// Pages by the node they were allocated from. `None` if there is only one node, or a count is missing.
+    pub fn node_pages(&self) -> Option<NodeCounts> {
+        let of = |field: &str| {
+            let counts = self.columns.iter().filter(|(name, _)| {
+                name.strip_prefix("numa_allocation.node").is_some_and(|rest| rest.rsplit('.').next() == Some(field))
+            });
+            let counts: Vec<Option<f64>> = counts.map(|(_, counted)| counted.worth).collect();
+            if counts.len() < 2 { None } else { counts.into_iter().sum() }
+        };
+        Some(NodeCounts { local: of("by_own_cpus")?, remote: of("by_other_cpus")? })
+    }
+
+    /// Loads by the node that answered, from the processor's counters. `None` if there is only one node.
+    pub fn node_loads(&self) -> Option<NodeCounts> {
+        self.node_pages()?;
+        let remote = self.worth("perf.node_load_misses")?;
+        Some(NodeCounts { local: (self.worth("perf.node_loads")? - remote).max(0.0), remote })
+    }
+
+    /// How often vCPUs moved to another CPU of the host, of all together.
+    pub fn vcpu_migrations_per_second(&self) -> Option<f64> {
+        let is_one = |name: &&String| name.starts_with("vcpu.") && name.ends_with(".migrations");
+        let own: Vec<Option<f64>> = self.columns.keys().filter(is_one).map(|name| self.per_second(name)).collect();
+        if own.is_empty() { None } else { own.into_iter().sum() }
     }
 
     /// The threads of all vCPUs for which both times are known.

@@ -1,10 +1,12 @@
 //! What was counted around several machines of one trial, as if they were one.
 //!
 //! What machines count of themselves is added up, times included, so figures per transaction are over the transactions
-//! of all machines. Readings of the moment are averaged. What they share is taken once: the host as a whole, and a
-//! device or control group that several of them share. What is shared follows from where a probe reads: on one kernel,
-//! the same file counts the same thing. Windows of machines differ slightly, and each machine is counted over its own.
+//! of all machines. Sizes of the moment (free memory) are added up, too, and other readings (frequency) are averaged.
+//! What they share is taken once: the host as a whole, and a device or control group that several of them share. What is
+//! shared follows from where a probe reads: on one kernel, the same file counts the same thing. Windows of machines
+//! differ slightly, and each machine is counted over its own.
 
+use super::unit::Unit;
 use super::{Counted, Rate, SideCounts, Unseen, of_side};
 use crate::missing::Missing;
 use crate::topology;
@@ -123,7 +125,8 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let Some(any) = distinct.iter().flatten().next() else { return Ok(None) };
     let (unit, behaviour) = (any.unit.clone(), any.behaviour);
     let all: Option<Vec<&Counted>> = distinct.into_iter().collect();
-    let worth = all.as_ref().and_then(|all| of_all(all, behaviour));
+    let adds_up = behaviour == Behaviour::Counts || unit == Unit::Bytes;
+    let worth = all.as_ref().and_then(|all| of_all(all, adds_up));
     let rates = all.map(|all| summed(&all.iter().map(|counted| counted.rates.as_slice()).collect::<Vec<_>>()));
     Ok(Some(Counted { unit, behaviour, worth, rates: rates.unwrap_or_default() }))
 }
@@ -136,9 +139,9 @@ fn overlap(one: &Thing<'_>, other: &Thing<'_>) -> bool {
     }
 }
 
-fn of_all(all: &[&Counted], behaviour: Behaviour) -> Option<f64> {
+fn of_all(all: &[&Counted], adds_up: bool) -> Option<f64> {
     let sum = all.iter().map(|counted| counted.worth).sum::<Option<f64>>()?;
-    Some(if behaviour == Behaviour::Counts { sum } else { sum / all.len() as f64 })
+    Some(if adds_up { sum } else { sum / all.len() as f64 })
 }
 
 /// Machines are sampled at different moments, so the others' rates are interpolated at the moments of the first.

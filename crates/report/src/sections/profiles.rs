@@ -16,7 +16,8 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let mut blocks: Vec<Block> = tables.collect();
     if !blocks.is_empty() {
         let note = "Each machine's own counters over the measured window: geometric means over blocks, and ratios paired by block; plain \
-            means where something is zero. The counters of a machine on the host's kernel (native, a container) may include the rest of the host.";
+            means where something is zero. Rates and sizes of several machines are added up. The counters of a machine on the host's kernel \
+            (native, a container) may include the rest of the host.";
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks
@@ -25,10 +26,9 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
 fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
     let baseline = format!("{} (baseline)", explanation.baseline);
     let row = |row: &ProfileRow| {
-        let of = |found: Option<&Estimate>, style| Cell::estimate(found, style, "not counted");
-        let rate = Style::quantity("");
-        let (baseline, contender) = (of(row.baseline.as_ref(), rate), of(row.contender.as_ref(), rate));
-        vec![Cell::text(named(&row.name)), baseline, contender, of(row.ratio.as_ref(), Style::RATIO)]
+        let of = |found: Option<&Estimate>| Cell::estimate(found, Style::quantity(""), "not counted");
+        let ratio = Cell::estimate(row.ratio.as_ref(), Style::RATIO, "no ratio");
+        vec![Cell::text(named(&row.name)), of(row.baseline.as_ref()), of(row.contender.as_ref()), ratio]
     };
     let columns = columns(&[""], &[&baseline, &explanation.contender, "ratio"]);
     let id = id(&id("profile", &profile.profile), &place(explanation));
@@ -41,6 +41,7 @@ fn title(profile: &str) -> &str {
         "load" => "Load profile",
         "system" => "Operating system",
         "storage" => "I/O profile",
+        "memory" => "Memory and migrations",
         "tlb" => "TLB misses for each 1,000 instructions",
         other => other,
     }
@@ -66,6 +67,11 @@ fn named(row: &str) -> &str {
         "switches.context" => "context switches/s",
         "cpu.busy" => "CPUs busy, %",
         "cpu.stolen" => "CPU time stolen, %",
+        "memory.free_megabytes" => "free memory, MB",
+        "vcpus.migrations" => "moves of vCPUs to another CPU, /s",
+        "memory.local_loads" => "loads from the CPU's own memory node, on the shape's CPUs of the host, %",
+        "memory.local_pages" => "pages from the CPU's own memory node, of the whole host, %",
+        "memory.moved_pages" => "pages moved to another memory node, of the whole host, /s",
         "tlb.data.inside" => "data, inside",
         "tlb.instructions.inside" => "instructions, inside",
         "tlb.data.host" => "data, on the shape's CPUs of the host",

@@ -15,8 +15,8 @@ fn steady(name: &str, unit: &'static str, rate: f64) -> Source {
     Source { wobble: 0.0, ..counts(name, unit, rate) }
 }
 
-fn stands(name: &str, value: f64) -> Source {
-    Source { behaviour: Behaviour::Stands, ..steady(name, "bytes", value) }
+fn stands(name: &str, unit: &'static str, value: f64) -> Source {
+    Source { behaviour: Behaviour::Stands, ..steady(name, unit, value) }
 }
 
 fn three_machines(run: &Run) -> &StoredTrial {
@@ -52,17 +52,19 @@ fn decided(run: &mut Run, name: &str, facts: [&str; 3]) {
 
 /// Guests whose kernels have files of the same name count 100, 200 and 300 interrupts a second: 600 over all transactions.
 #[test]
-fn what_guests_count_is_added_up_and_what_stands_is_averaged() {
+fn counts_and_sizes_of_guests_are_added_up_and_other_readings_averaged() {
     let mut run = run(1, None);
     for (machine, rate) in [(1, 100.0), (2, 200.0), (3, 300.0)] {
-        let sources = [steady("interrupts.total", "", rate), stands("memory.available", rate)];
+        let readings = [stands("memory.free", "bytes", rate), stands("frequency.mean", "MHz", rate)];
+        let sources = [steady("interrupts.total", "", rate)].into_iter().chain(readings).collect::<Vec<_>>();
         sampled(&mut run, "kvm", machine, Side::Machine, &sources);
     }
     reads(&mut run, "interrupts", ["/proc/interrupts"; 3]);
     let found = counted(&run);
     let machine = found.side(Side::Machine).unwrap();
     close(machine.worth("interrupts.total"), 600.0 * WINDOW_S);
-    close(machine.worth("memory.available"), 200.0);
+    close(machine.worth("memory.free"), 600.0);
+    close(machine.worth("frequency.mean"), 200.0);
     close(Some(machine.seconds), WINDOW_S);
     let rates = &machine.columns["interrupts.total"].rates;
     assert!(rates.len() > 20 && rates.iter().all(|rate| (rate.per_second - 600.0).abs() < 2.0), "{rates:?}");

@@ -125,16 +125,10 @@ pub fn quota(evidence: &Evidence<'_>) -> Vec<Said> {
     BOTH.into_iter().filter_map(of).collect()
 }
 
-fn migrations(trial: &CountedTrial) -> Option<f64> {
-    let host = host(trial)?;
-    let is_one = |name: &&String| name.starts_with("vcpu.") && name.ends_with(".migrations");
-    let own: Vec<Option<f64>> = host.columns.keys().filter(is_one).map(|name| host.per_second(name)).collect();
-    if own.is_empty() { None } else { own.into_iter().sum() }
-}
-
 pub fn migrating(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
-        let rate = evidence.value(who, &migrations).filter(|rate| is_above(rate, MIGRATIONS_PER_SECOND))?;
+        let rate = evidence.value(who, &|trial| host(trial)?.vcpu_migrations_per_second());
+        let rate = rate.filter(|rate| is_above(rate, MIGRATIONS_PER_SECOND))?;
         Some(Ok(Reason::MigratingVcpus { who: evidence.name(who).to_owned(), per_second: rate }))
     };
     BOTH.into_iter().filter_map(of).collect()
