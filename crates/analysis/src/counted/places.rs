@@ -134,12 +134,7 @@ impl SideCounts {
     }
 
     pub fn network(&self) -> Option<NetworkWork> {
-        let sum = |field: &str| {
-            let is_one = |name: &str| name.starts_with("network.") && name.rsplit('.').next() == Some(field);
-            let own: Vec<Option<f64>> =
-                self.columns.iter().filter(|(name, _)| is_one(name)).map(|(_, counted)| counted.worth).collect();
-            if own.is_empty() { None } else { own.into_iter().sum() }
-        };
+        let sum = |field| self.sum_of_several("network.", field, 1);
         Some(NetworkWork {
             received_packets: sum("received_packets")?,
             received_bytes: sum("received_bytes")?,
@@ -148,15 +143,18 @@ impl SideCounts {
         })
     }
 
+    /// The sum of a field over the columns with this opening: of all interfaces, nodes, vCPUs. `None` if there are fewer, or
+    /// if one has no worth.
+    fn sum_of_several(&self, opening: &str, field: &str, fewest: usize) -> Option<f64> {
+        let is_one = |name: &str| name.starts_with(opening) && name.rsplit('.').next() == Some(field);
+        let own: Vec<Option<f64>> =
+            self.columns.iter().filter(|(name, _)| is_one(name)).map(|(_, counted)| counted.worth).collect();
+        if own.len() < fewest { None } else { own.into_iter().sum() }
+    }
+
     /// Pages by the node they were allocated from. `None` if there is only one node, or a count is missing.
     pub fn node_pages(&self) -> Option<NodeCounts> {
-        let of = |field: &str| {
-            let counts = self.columns.iter().filter(|(name, _)| {
-                name.strip_prefix("numa_allocation.node").is_some_and(|rest| rest.rsplit('.').next() == Some(field))
-            });
-            let counts: Vec<Option<f64>> = counts.map(|(_, counted)| counted.worth).collect();
-            if counts.len() < 2 { None } else { counts.into_iter().sum() }
-        };
+        let of = |field| self.sum_of_several("numa_allocation.node", field, 2);
         Some(NodeCounts { local: of("by_own_cpus")?, remote: of("by_other_cpus")? })
     }
 
@@ -169,9 +167,7 @@ impl SideCounts {
 
     /// How often vCPUs moved to another CPU of the host, of all together.
     pub fn vcpu_migrations_per_second(&self) -> Option<f64> {
-        let is_one = |name: &&String| name.starts_with("vcpu.") && name.ends_with(".migrations");
-        let own: Vec<Option<f64>> = self.columns.keys().filter(is_one).map(|name| self.per_second(name)).collect();
-        if own.is_empty() { None } else { own.into_iter().sum() }
+        Some(self.sum_of_several("vcpu.", "migrations", 1)? / self.seconds)
     }
 
     /// The threads of all vCPUs for which both times are known.
