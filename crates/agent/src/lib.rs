@@ -6,7 +6,7 @@
 
 mod database;
 pub mod guest;
-mod listed;
+pub mod listed;
 pub mod loading;
 pub mod looks;
 pub mod protocol;

@@ -8,6 +8,7 @@
 //! also has the number of one of the machine's databases, an *instance*, counted from 0. Only [`Request::Drive`] is about
 //! several; replies before its final one each name one.
 
+use crate::listed::Stay;
 use crate::loading::TableChecksum;
 use crate::looks::Edge;
 use crate::tables::Tables;
@@ -70,7 +71,7 @@ pub enum Request {
         /// Whether their sizes are compared with the workload's settings, and procedures looked for.
         to_drive: bool,
     },
-    /// Drops those tables of a workload that are there.
+    /// Drops those tables of a workload that the database's list has until they are cleaned.
     Clean {
         workload: Chosen,
     },
@@ -78,10 +79,11 @@ pub enum Request {
     Load {
         workload: Chosen,
         writers: u32,
-        /// Whether the database keeps a list of these tables, for [`Request::DropListed`].
-        is_listed: bool,
+        /// How long they stay in a database that is not ours. It then keeps a list of them; without one, only the end of the
+        /// database ends them.
+        stay: Option<Stay>,
     },
-    /// Drops the tables that the database has a list of, and the list.
+    /// Drops the tables that the database's list has for one trial.
     DropListed,
     /// Makes the table in which transactions leave their receipts.
     MakeReceipts,

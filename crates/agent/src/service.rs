@@ -1,7 +1,7 @@
 //! Answers requests, one after another.
 
 use crate::database::Database;
-use crate::listed;
+use crate::listed::{self, Which};
 use crate::loading;
 use crate::looks::LookWatch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
@@ -228,22 +228,23 @@ impl Service {
         Ok(match request {
             Request::Tables { workload, to_drive } => {
                 let mut admin = engines::catalog::admin(&endpoint)?;
-                Reply::Tables(tables::find(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect(), to_drive)?)
+                let (kind, dialect) = (workload.kind.as_str(), endpoint.dialect());
+                Reply::Tables(tables::find(kind, chosen(&workload)?.dataset(), admin.as_mut(), dialect, to_drive)?)
             }
             Request::Clean { workload } => {
                 let mut admin = engines::catalog::admin(&endpoint)?;
-                let dropped = tables::drop(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect())?;
-                Reply::Cleaned(dropped)
+                Reply::Cleaned(listed::drop(&Which::OfWorkload(&workload.kind), admin.as_mut(), endpoint.dialect())?)
             }
             Request::DropListed => {
                 let mut admin = engines::catalog::admin(&endpoint)?;
-                Reply::Cleaned(listed::drop(admin.as_mut())?)
+                Reply::Cleaned(listed::drop(&Which::OfTrials, admin.as_mut(), endpoint.dialect())?)
             }
-            Request::Load { workload, writers, is_listed } => {
-                let workload = chosen(&workload)?;
+            Request::Load { workload, writers, stay } => {
+                let (kind, workload) = (workload.kind.clone(), chosen(&workload)?);
                 self.running(instance)?.make_ready_to_load()?;
-                if is_listed {
-                    listed::list(workload.dataset(), engines::catalog::admin(&endpoint)?.as_mut())?;
+                if let Some(stay) = stay {
+                    let names = tables::names(workload.dataset(), endpoint.dialect());
+                    listed::list(&kind, &names, stay, engines::catalog::admin(&endpoint)?.as_mut())?;
                 }
                 let rows = loading::load(workload.dataset(), &endpoint, writers, &mut progress)?;
                 Reply::Loaded { rows }

@@ -1,5 +1,6 @@
-//! Finds and drops the tables of a workload in a database that already exists.
+//! Finds the tables of a workload in a database that already exists.
 
+use crate::listed::{self, Which};
 use crate::loading::LoadError;
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -26,6 +27,8 @@ pub struct Tables {
     pub missing: Vec<String>,
     /// Only checked if that is asked for and no table is missing.
     pub of_other_size: Vec<OtherSize>,
+    /// Those that are there, by these or other settings, and that the database's list does not have.
+    pub foreign: Vec<String>,
     /// Tables that only other settings of the workload have.
     pub of_other_settings: Vec<String>,
     /// Checked with the sizes.
@@ -59,15 +62,31 @@ impl fmt::Display for Lacking {
 
 /// `to_drive` also looks for what only driving needs.
 pub(crate) fn find(
+    kind: &str,
     dataset: &dyn Dataset,
     admin: &mut dyn Admin,
     dialect: Dialect,
     to_drive: bool,
 ) -> Result<Tables, LoadError> {
-    seek(dataset, admin, dialect, to_drive).map_err(|source| LoadError::Script { doing: "looking for tables", source })
+    seek(kind, dataset, admin, dialect, to_drive)
+        .map_err(|source| LoadError::Script { doing: "looking for tables", source })
+}
+
+/// The names of all tables that loading makes, in that order.
+pub(crate) fn names(dataset: &dyn Dataset, dialect: Dialect) -> Vec<String> {
+    let mut names: Vec<String> = dataset.tables().iter().map(|table| table.name.to_string()).collect();
+    // In SQLite these indexes are tables.
+    if dialect == Dialect::Sqlite {
+        names.extend(dataset.needed().into_iter().filter_map(|needed| match needed {
+            Needed::Index(name) => Some(name.to_owned()),
+            Needed::Procedure(_) => None,
+        }));
+    }
+    names
 }
 
 fn seek(
+    kind: &str,
     dataset: &dyn Dataset,
     admin: &mut dyn Admin,
     dialect: Dialect,
@@ -83,6 +102,13 @@ fn seek(
             tables.of_other_settings.push((*table).to_owned());
         }
     }
+    let ours = listed::present(&Which::OfWorkload(kind), admin)?;
+    let mut there = tables.of_other_settings.clone();
+    for name in names(dataset, dialect) {
+        let is_there = tables.present.contains(&name) || (!tables.missing.contains(&name) && admin.has_table(&name)?);
+        there.extend(is_there.then_some(name));
+    }
+    tables.foreign = there.into_iter().filter(|name| !ours.contains(name)).collect();
     if to_drive && tables.missing.is_empty() {
         tables.of_other_size = of_other_size(dataset, admin)?;
         tables.lacking = lacking(dataset, admin, dialect)?;
@@ -145,26 +171,4 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
         }
     }
     Ok(others)
-}
-
-/// Drops those of the workload's tables that are there, and nothing else; returns their names. SQLite drops one at a
-/// time; the others drop all or none.
-pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
-    let Tables { present, of_other_settings, .. } = find(dataset, admin, dialect, false)?;
-    // A table may refer to those before it, and those of other settings to any.
-    let names: Vec<&str> = of_other_settings.iter().chain(present.iter().rev()).map(String::as_str).collect();
-    let dropped = match dialect {
-        _ if names.is_empty() => Ok(()),
-        Dialect::Sqlite => {
-            let indexes = dataset.needed().into_iter().filter_map(|needed| match needed {
-                Needed::Index(name) => Some(name),
-                Needed::Procedure(_) => None,
-            });
-            let mut all = names.iter().copied().chain(indexes);
-            all.try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))
-        }
-        Dialect::Postgres | Dialect::Mysql => admin.script(&format!("DROP TABLE {}", names.join(", "))),
-    };
-    let dropped = dropped.map(|()| [&present[..], &of_other_settings].concat());
-    dropped.map_err(|source| LoadError::Script { doing: "dropping tables", source })
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the messages spoken with an agent. It is raised whenever their meaning changes.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// The longest body allowed; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;

@@ -17,6 +17,7 @@ use crate::preparation::Prepared;
 use crate::site::{Site, read_host};
 use crate::step::Task;
 use crate::validity::Invalid;
+use agent::listed::Stay;
 use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{self, Folders};
 use agent::tables::{Lacking, OtherSize, Tables};
@@ -75,10 +76,19 @@ const NO_SHAPE: (u32, u64) = (1, 64 << 20);
 pub enum Unfit {
     #[error("{}", those(.0, "exists already and was not touched", "exist already and were not touched"))]
     Exist(Vec<String>),
+    #[error(
+        "{}",
+        those(
+            .0,
+            "exists already, was not made by bakeoff and was not touched",
+            "exist already, were not made by bakeoff and were not touched"
+        )
+    )]
+    Foreign(Vec<String>),
     #[error("{}", those(.tables, "is missing", "are missing"))]
     Missing { tables: Vec<String>, task: Task },
-    #[error("{0}")]
-    Lacking(Lacking),
+    #[error("{lacking}")]
+    Lacking { lacking: Lacking, foreign: Vec<String> },
     #[error(
         "{}",
         those(
@@ -277,6 +287,10 @@ impl Running<'_> {
     }
 
     pub(crate) fn clean(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        let foreign = self.tables(machine, false)?.foreign;
+        if !foreign.is_empty() {
+            return Err(Unfit::Foreign(foreign).into());
+        }
         let workload = self.data().chosen.clone();
         match self.ask(machine, &Request::Clean { workload }, self.limits().check)? {
             Reply::Cleaned(tables) => {
@@ -300,18 +314,24 @@ impl Running<'_> {
 
     /// Loads the tables, unless some exist: those are not touched.
     pub(crate) fn load(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        let present = self.tables(machine, false)?.present;
+        let Tables { present, foreign, .. } = self.tables(machine, false)?;
+        if !foreign.is_empty() {
+            return Err(Unfit::Foreign(foreign).into());
+        }
         if !present.is_empty() {
             return Err(Unfit::Exist(present).into());
         }
         let writers = self.attempt.existing.as_ref().map_or(self.attempt.cell.machine.vcpus, |own| own.writers);
-        let is_listed = self.can().server == ServerUse::Running;
+        let stay = Some(match self.can().server {
+            ServerUse::Running => Stay::OneTrial,
+            ServerUse::Started | ServerUse::Anywhere => Stay::UntilCleaned,
+        });
         let (workload, begun) = (self.data().chosen.clone(), Instant::now());
         let (halt, limits, instance) = (self.attempt.halt, &self.attempt.site.limits, self.instance);
         let mut conversation = Conversation { link: machine.link(), halt, limits, instance };
         let tell = &mut self.attempt.tell;
         let silence = self.attempt.site.limits.check;
-        let reply = conversation.ask(&Request::Load { workload, writers, is_listed }, silence, &mut |aside| {
+        let reply = conversation.ask(&Request::Load { workload, writers, stay }, silence, &mut |aside| {
             if let Reply::Progress { what, done, of } = aside {
                 tell(Event::Progress { what, done, of });
             }
@@ -322,7 +342,7 @@ impl Running<'_> {
     }
 
     pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
-        let Tables { missing, of_other_size, of_other_settings, lacking, .. } =
+        let Tables { missing, of_other_size, of_other_settings, lacking, foreign, .. } =
             self.tables(machine, task == Task::Drive)?;
         if !missing.is_empty() {
             return Err(Unfit::Missing { tables: missing, task }.into());
@@ -333,7 +353,7 @@ impl Running<'_> {
         if !of_other_size.is_empty() {
             return Err(Unfit::OfOtherSize(of_other_size).into());
         }
-        if lacking.is_empty() { Ok(()) } else { Err(Unfit::Lacking(lacking).into()) }
+        if lacking.is_empty() { Ok(()) } else { Err(Unfit::Lacking { lacking, foreign }.into()) }
     }
 
     fn tables(&mut self, machine: &mut dyn Machine, to_drive: bool) -> Result<Tables, AttemptError> {

@@ -400,7 +400,7 @@ impl Making<'_> {
         let mut ask = |request| ask(instance, request);
         let (workload, shape) = (self.workload.clone(), loading_shape(self.site));
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
-        let reply = ask(Request::Load { workload: workload.clone(), writers, is_listed: false })?;
+        let reply = ask(Request::Load { workload: workload.clone(), writers, stay: None })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
         let reply = ask(Request::Verify { workload: workload.clone(), threads: shape.vcpus })?;
         let Reply::Verified(sums) = reply else { return Err(mismatch("verify", &reply).into()) };

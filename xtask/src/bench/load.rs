@@ -64,9 +64,9 @@ impl Load {
     fn ours(&self, ground: &Ground) -> anyhow::Result<Duration> {
         in_new_server(ground, |server| {
             let workload = json!({ "kind": self.source.workload, "settings": self.settings });
-            server.conversation.ask(
-                &json!({ "request": "load", "workload": workload, "writers": self.writers, "is_listed": false }),
-            )?;
+            server
+                .conversation
+                .ask(&json!({ "request": "load", "workload": workload, "writers": self.writers, "stay": null }))?;
             Ok(())
         })
     }

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod beside;
+mod cleaned;
 mod clusters;
 mod containers;
 mod documented;

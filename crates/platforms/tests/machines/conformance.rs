@@ -144,7 +144,7 @@ fn start_server(machine: &mut dyn Machine) {
 }
 
 fn load(machine: &mut dyn Machine) {
-    let reply = ask_at_length(machine, &Request::Load { workload: workload(), writers: 1, is_listed: false });
+    let reply = ask_at_length(machine, &Request::Load { workload: workload(), writers: 1, stay: None });
     assert!(matches!(&reply, Reply::Loaded { rows } if rows.values().sum::<u64>() == 50), "{reply:?}");
 }
 

@@ -174,8 +174,7 @@ fn each_phase_of_a_script_waits_to_be_told_its_start() {
     let (workload, _) = workload(1_000);
     let used = answered(&mut link, &Request::UseServer { endpoint: file(folder.path()) }, |_, _| ());
     assert!(matches!(used, Reply::Started(_)), "{used:?}");
-    let loaded =
-        answered(&mut link, &Request::Load { workload: workload.clone(), writers: 1, is_listed: false }, |_, _| ());
+    let loaded = answered(&mut link, &Request::Load { workload: workload.clone(), writers: 1, stay: None }, |_, _| ());
     assert!(matches!(loaded, Reply::Loaded { .. }), "{loaded:?}");
 
     let load = Phase::timed(Pacing::Clients { clients: 2 }, 0, 1_000);

@@ -442,7 +442,9 @@ fn advice(unfit: &Unfit) -> &'static str {
         Unfit::Exist(_) => "`--steps clean,load` drops them first",
         Unfit::Missing { task: Task::Drive, .. } => "`--steps load,run` makes and fills the tables first",
         Unfit::Missing { .. } => "`--steps load` makes them",
-        Unfit::Lacking(_) => "`--steps clean,load` makes them with the tables",
+        Unfit::Foreign(_) => "name another database in the URL",
+        Unfit::Lacking { foreign, .. } if foreign.is_empty() => "`--steps clean,load` makes them with the tables",
+        Unfit::Lacking { .. } => "load the workload into another database",
         Unfit::OfOtherSize(_) | Unfit::OfOtherSettings(_) => {
             "give the settings it was loaded with, or load it with these"
         }

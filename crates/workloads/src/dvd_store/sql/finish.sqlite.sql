@@ -6,8 +6,6 @@ CREATE INDEX products_by_special ON products (special);
 CREATE INDEX products_by_category_and_special ON products (category, special);
 
 -- The indexes for words are tables of their own, which hold no second copy of the texts. Products do not change.
-DROP TABLE IF EXISTS products_by_actor;
-DROP TABLE IF EXISTS products_by_title;
 CREATE VIRTUAL TABLE products_by_actor USING fts5(actor, content = 'products', content_rowid = 'prod_id');
 CREATE VIRTUAL TABLE products_by_title USING fts5(title, content = 'products', content_rowid = 'prod_id');
 INSERT INTO products_by_actor (products_by_actor) VALUES ('rebuild');
