@@ -1,5 +1,6 @@
 //! A small database in a temporary folder.
 
+use crate::made;
 use driver::plan::Driven;
 use engines::catalog;
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
@@ -98,6 +99,7 @@ fn started(engine: &str) -> (Box<dyn Server>, TempDir) {
     for part in [&data, &logs] {
         std::fs::create_dir(part).unwrap();
     }
+    made::put(engine, &data);
     let entry = catalog::entry(engine).unwrap();
     let table = settings::check(&Map::new(), entry.keys).unwrap();
     let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };

@@ -6,6 +6,8 @@
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod database;
+#[path = "../../../engines/tests/conformance/made.rs"]
+mod made;
 mod made_up;
 mod receipts;
 mod scripts;

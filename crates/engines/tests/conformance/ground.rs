@@ -1,5 +1,6 @@
 //! A running server in a folder of its own, and how tests talk to it.
 
+use crate::made;
 use engines::admin::Admin;
 use engines::admin::CountersOf;
 use engines::catalog;
@@ -139,6 +140,7 @@ impl<E: Engine> Ground<E> {
         // The server's account must be able to enter it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
         let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
+        made::put(E::KIND, &place.data);
         let server = start::<E>(settings, &place);
         let endpoint = server.report().endpoint.clone();
         Some(Self { server: RefCell::new(server), endpoint, place, folder, engine: PhantomData })

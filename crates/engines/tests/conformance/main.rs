@@ -14,6 +14,7 @@ mod ground;
 mod hostile;
 mod lifecycle;
 mod loading;
+mod made;
 mod mariadb;
 mod secure;
 mod secure_mariadb;

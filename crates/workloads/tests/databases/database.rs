@@ -1,5 +1,6 @@
 //! A server of our own for one test, which stops with it.
 
+use crate::made;
 use engines::admin::Admin;
 use engines::catalog::{admin, entry, start};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
@@ -34,6 +35,7 @@ impl Database {
         for path in [&place.data, &place.logs] {
             std::fs::create_dir(path).unwrap();
         }
+        made::put(kind, &place.data);
         let table: Map<String, Value> = table.as_object().unwrap().clone();
         let table = settings::check(&table, entry(kind).unwrap().keys).unwrap();
         let shape = ServerShape { vcpus: 2, memory_bytes: 2 << 30 };

@@ -12,6 +12,8 @@ mod database;
 mod decision_support;
 mod dvd;
 mod effects;
+#[path = "../../../engines/tests/conformance/made.rs"]
+mod made;
 mod playing;
 mod retail_chain;
 mod running;
