@@ -8,6 +8,7 @@
 mod brokerage;
 mod brokering;
 mod conditions;
+mod damage;
 mod database;
 mod decision_support;
 mod dvd;
