@@ -1,6 +1,7 @@
 //! The data of the brokerage workload: loading, equal rows on every engine, and every condition violated once.
 
 use crate::database::Database;
+use crate::loaded;
 use engines::admin::Admin;
 use engines::statement::Dialect;
 use record::check::{CheckResult, Moment, Verdict};
@@ -12,28 +13,30 @@ use workloads::dataset::{Dataset, Part};
 
 /// Every how many of the parts of a table of prices are loaded. All of them would take most of the test's time.
 const PARTS_OF_PRICES: u32 = 50;
+const PRICES: &str = "daily_market";
 
 fn workload() -> Brokerage {
     let table = json!({ "initial_trade_days": 5, "scale_factor": 20_000, "news_bytes": 300 });
     Brokerage::from_table(table.as_object().unwrap()).unwrap()
 }
 
-/// Loads in uneven parts. On every engine, the stored rows must equal what is made as one part.
+/// What is loaded on every engine, without daily prices and with all of them.
+const LOADED: [&str; 2] = ["d4df87ce4d4281c8", "7cd3ce7172ec452d"];
+
+/// Loads all, but for daily prices, of which this part is loaded.
 pub fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin, parts_of_prices: u32) {
     admin.script(&workload.schema(database.dialect())).unwrap();
-    for table in workload.tables() {
-        if table.name == "daily_market" {
-            let part = Part { index: 0, count: parts_of_prices };
-            database.load(workload, table, part);
-            let made = checksum::of_source(&mut *workload.rows(&table.name, part));
-            assert_eq!(checksum::stored(admin, table).unwrap(), made, "{}", table.name);
-            continue;
-        }
-        let loaded: u64 = (0..3).map(|index| database.load(workload, table, Part { index, count: 3 })).sum();
-        assert_eq!(loaded, workload.expected_rows(table), "{}", table.name);
-        let stored = checksum::stored(admin, table).unwrap();
-        assert_eq!(stored, checksum::expected(workload, table, 2), "{}", table.name);
+    let has_all = parts_of_prices == 1;
+    let whole = || workload.tables().iter().filter(|table| has_all || table.name != PRICES);
+    loaded::in_parts(database, workload, whole());
+    if !has_all {
+        let prices = workload.tables().iter().find(|table| table.name == PRICES).unwrap();
+        let part = Part { index: 0, count: parts_of_prices };
+        database.load(workload, prices, part);
+        let made = checksum::of_source(&mut *workload.rows(PRICES, part));
+        assert_eq!(checksum::stored(admin, prices).unwrap(), made);
     }
+    loaded::are_as_made(database, workload, whole(), LOADED[usize::from(has_all)]);
     workload.finish_over(admin, database.dialect()).unwrap();
     admin.settle().unwrap();
     highest_keys_are_those_of_the_size(workload, admin);

@@ -13,6 +13,7 @@ mod database;
 mod decision_support;
 mod dvd;
 mod effects;
+mod loaded;
 #[path = "../../../engines/tests/conformance/made.rs"]
 mod made;
 mod playing;
