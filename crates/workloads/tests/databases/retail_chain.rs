@@ -4,12 +4,14 @@ use crate::database::Database;
 use crate::decision_support::{all_hold, violated};
 use crate::loaded;
 use crate::running;
+use engines::admin::Admin;
+use engines::statement::Dialect;
 use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use workloads::checksum;
-use workloads::dataset::{Checksum, Dataset, Table};
+use workloads::dataset::{Checksum, Dataset, Part, Table};
 use workloads::decision_support_ds::{DecisionSupportDs, Scale, Settings};
 
 const STREAMS: u32 = 2;
@@ -58,10 +60,37 @@ const LOADED: &str = "5c19f90ac0d8ab18";
 fn load(database: &Database) {
     let mut admin = database.admin();
     admin.script(&WORKLOAD.schema(database.dialect())).unwrap();
-    loaded::in_parts(database, &*WORKLOAD, WORKLOAD.tables());
+    if database.dialect() == Dialect::Sqlite {
+        loaded::in_parts(database, &*WORKLOAD, WORKLOAD.tables());
+    } else {
+        loaded::in_parts(database, &*WORKLOAD, compared());
+        load_demographics(database, admin.as_mut());
+    }
     WORKLOAD.finish_over(admin.as_mut(), database.dialect()).unwrap();
     admin.settle().unwrap();
     loaded::are_as_made(database, &*WORKLOAD, compared(), LOADED);
+}
+
+/// The largest table is as large at every scale, and making it takes longer than making all others. So most engines make it from
+/// its first rows: it has all combinations, of which the number of dependents in college changes last, and before it that of
+/// dependents with work. The answers show whether this is what the generator makes.
+fn load_demographics(database: &Database, admin: &mut dyn Admin) {
+    const WITHOUT_WORK: u32 = 39_200;
+    const OUT_OF_COLLEGE: u32 = 7 * WITHOUT_WORK;
+    let table = WORKLOAD.tables().iter().find(|table| table.name == LARGEST).unwrap();
+    database.load(&*WORKLOAD, table, Part { index: 0, count: 48 });
+    admin.script(&format!("DELETE FROM {LARGEST} WHERE cd_demo_sk > {WITHOUT_WORK}")).unwrap();
+    for (first, counts) in [(WITHOUT_WORK, "{more}, 0"), (OUT_OF_COLLEGE, "cd_dep_employed_count, {more}")] {
+        for more in 1..7 {
+            let counts = counts.replace("{more}", &more.to_string());
+            let rest = "cd_gender, cd_marital_status, cd_education_status, cd_purchase_estimate, cd_credit_rating, cd_dep_count";
+            let insert = format!(
+                "INSERT INTO {LARGEST} SELECT cd_demo_sk + {more} * {first}, {rest}, {counts} FROM {LARGEST} \
+                 WHERE cd_demo_sk <= {first}"
+            );
+            admin.script(&insert).unwrap();
+        }
+    }
 }
 
 /// The counters of the power phase, which are the same on every engine.
