@@ -196,25 +196,6 @@ fn dvd_store_holds_on_mariadb() {
 }
 
 #[test]
-fn every_condition_of_dvd_store_can_fail_on_sqlite() {
-    dvd::each_condition_finds_its_violation(&Database::sqlite());
-}
-
-#[test]
-fn every_condition_of_dvd_store_can_fail_on_postgres() {
-    if postgres_is_here() {
-        dvd::each_condition_finds_its_violation(&Database::postgres());
-    }
-}
-
-#[test]
-fn every_condition_of_dvd_store_can_fail_on_mariadb() {
-    if mariadb_is_here() {
-        dvd::each_condition_finds_its_violation(&Database::mariadb());
-    }
-}
-
-#[test]
 fn brokerage_holds_and_can_fail_on_sqlite() {
     brokerage::load_and_find_each_violation(&Database::sqlite());
 }
