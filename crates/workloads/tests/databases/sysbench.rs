@@ -13,14 +13,14 @@ use workloads::sysbench_oltp::SysbenchOltp;
 use workloads::workload::Workload;
 
 const CLIENTS: u32 = 4;
-const TRANSACTIONS_PER_CLIENT: u32 = 200;
+const TRANSACTIONS_PER_CLIENT: u32 = 50;
 const LOADED_PARTS: u32 = 3;
 
 /// Settings to run with, and how many more rows there are afterwards, if that is known beforehand.
 fn cases() -> Vec<(Value, Option<i64>)> {
     let small = |mut keys: Value| {
         let table = keys.as_object_mut().unwrap();
-        table.entry("table_size").or_insert(json!(2_500));
+        table.entry("table_size").or_insert(json!(1_000));
         if !table.contains_key("mode") {
             table.entry("tables").or_insert(json!(2));
         }
