@@ -14,6 +14,8 @@ use workloads::receipts;
 /// Numbers of the receipts of one driving, and how many it may have at most.
 const NUMBERS: i64 = 1_000_000;
 const CLIENTS: u32 = 8;
+/// Of all clients together, at most: those of few rows meet at once, and may then wait for each other.
+const TRANSACTIONS: u32 = 160;
 
 /// How many receipts a transaction leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +120,8 @@ fn receipts_are_those_in_the_database(
 
 /// Each driving has a seed of its own, so that it does not sign up the customers of one before it.
 fn driven(database: &Database, first: i64) -> (DriverFacts, Vec<Receipt>) {
-    let load = Phase::timed(Pacing::Clients { clients: CLIENTS }, 0, 1_000);
+    let mut load = Phase::timed(Pacing::Clients { clients: CLIENTS }, 0, 1_000);
+    load.streams[0].transactions = Some(TRANSACTIONS);
     let receipts = Receipts::Written { first };
     let plan = DrivePlan {
         shards: 2,
