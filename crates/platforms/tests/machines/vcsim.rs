@@ -2,6 +2,7 @@
 
 use crate::place::{cache_folder, example, order, shut_down, skip};
 use images::data::DataDisk;
+use machines::cached::CachedFolder;
 use machines::process::{Launch, Process};
 use machines::ready::becomes_ready;
 use platforms::credentials::Credentials;
@@ -13,8 +14,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -29,8 +30,7 @@ pub const PASSWORD: &str = "correct <horse> & battery";
 pub const TEMPLATE: &str = "DC0_H0_VM0";
 
 /// Machines of servers that run at the same time need different addresses.
-static NETWORK: AtomicU8 = AtomicU8::new(1);
-static BUILDING: Mutex<()> = Mutex::new(());
+static NETWORK: AtomicU32 = AtomicU32::new(0);
 
 pub fn credentials() -> Credentials {
     Credentials::of(|name| Some(if name.ends_with("USER") { USER } else { PASSWORD }.to_owned()))
@@ -57,8 +57,8 @@ impl Vcsim {
         };
         let folder = tempfile::tempdir().unwrap();
         let path = format!("{SOURCES}:{}", std::env::var("PATH").unwrap());
-        // Other processes of tests have other numbers.
-        let network = format!("127.{}.{}", std::process::id() % 250 + 1, NETWORK.fetch_add(1, Ordering::Relaxed));
+        let (process, number) = (std::process::id(), NETWORK.fetch_add(1, Ordering::Relaxed));
+        let network = format!("127.{}.{}", process % 250 + 1, (process / 250 + number) % 250 + 1);
         let launch = Launch::new(&[program.to_str().unwrap(), USER, PASSWORD])
             .env("PATH", path)
             .env("STANDIN_FOLDER", folder.path())
@@ -144,9 +144,9 @@ pub fn load(platform: &dyn Platform, folder: &Path) -> PathBuf {
     path
 }
 
-/// Builds the program, or finds it in the cache of the tests; an error says what is missing.
+/// Builds the program, or finds it in the cache of the tests; an error says what is missing. Compiling it takes minutes of
+/// CPU time, so only one process does it.
 fn built() -> Result<PathBuf, String> {
-    let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut hash = Sha256::new();
     for file in FILES {
         hash.update(std::fs::read(Path::new(SOURCES).join(file)).unwrap());
@@ -155,19 +155,25 @@ fn built() -> Result<PathBuf, String> {
         write!(key, "{byte:02x}").unwrap();
         key
     });
-    let folder = cache_folder().join("vcsim");
-    let program = folder.join(format!("vcsim-{key}"));
+    let place = cache_folder().join(format!("vcsim-{key}"));
+    let program = place.join("vcsim");
     if program.exists() {
         return Ok(program);
     }
-    std::fs::create_dir_all(&folder).unwrap();
-    let aside = folder.join(format!("building-{}", std::process::id()));
-    let launch = Launch::new(&["go", "build", "-o", aside.to_str().unwrap(), "main.go"]).folder(SOURCES);
+    let folder = CachedFolder::lock(&place, BUILD_LIMIT, &mut || true).map_err(|error| error.to_string())?;
+    if program.exists() {
+        return Ok(program);
+    }
+    std::fs::create_dir(folder.built()).map_err(|error| error.to_string())?;
+    let aside = folder.built().join("vcsim");
+    let words = ["go", "build", "-o", aside.to_str().unwrap(), "main.go"];
+    // Without cgo, parts of the standard library need no C compiler.
+    let launch = Launch::new(&words).folder(SOURCES).env("CGO_ENABLED", "0");
     let built = launch.run_to_any_end(BUILD_LIMIT, &mut |line| println!("{line}"));
     let built = built.map_err(|error| format!("vcsim cannot be built: {error}"))?;
     if !built.status.success() {
         return Err(format!("vcsim cannot be built: {}", built.stderr.lines().last().unwrap_or("go failed")));
     }
-    std::fs::rename(&aside, &program).unwrap();
+    folder.keep().map_err(|error| error.to_string())?;
     Ok(program)
 }
