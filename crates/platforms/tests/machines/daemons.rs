@@ -1,7 +1,7 @@
 //! A libvirtd of the tests' own, with a private socket, and the virtlogd that it needs.
 //!
-//! Only one libvirtd can serve a system: its folders below `/run/libvirt` and `/var/lib/libvirt` have fixed paths. So all
-//! tests of a process share one, processes wait for each other, and nothing is tested where the system's own runs.
+//! Only one libvirtd can serve a system: its folders below `/run/libvirt` and `/var/lib/libvirt` have fixed paths. So
+//! tests wait for each other, and nothing is tested where the system's own runs.
 //!
 //! It runs QEMU as root. As another user that may not open `/dev/kvm`, libvirt asks QEMU again and again what it can do,
 //! and making a domain takes a minute. That setting has a fixed path, too, so it is mounted there for libvirtd alone.
@@ -11,7 +11,7 @@ use machines::process::{Launch, Process};
 use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,19 +30,8 @@ pub struct Daemons {
 }
 
 impl Daemons {
-    /// The daemons that all tests share; `None` without libvirt.
-    pub fn shared() -> Option<Arc<Self>> {
-        static SHARED: Mutex<Weak<Daemons>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(running) = shared.upgrade() {
-            return Some(running);
-        }
-        let running = Arc::new(Self::start()?);
-        *shared = Arc::downgrade(&running);
-        Some(running)
-    }
-
-    fn start() -> Option<Self> {
+    /// `None` without libvirt. Waits until those of another test have ended.
+    pub fn start() -> Option<Self> {
         if let Some(lacks) = [LIBVIRTD, VIRTLOGD, DRIVER].into_iter().find(|file| !Path::new(file).exists()) {
             skip("libvirt", &format!("there is no {lacks}"));
             return None;
@@ -88,11 +77,6 @@ impl Daemons {
         until("libvirtd does not listen", &mut libvirtd, &|| UnixStream::connect(&socket).is_ok());
         let (libvirtd, virtlogd) = (Mutex::new(libvirtd), Mutex::new(virtlogd));
         Some(Self { folder, libvirtd, virtlogd, _lock: lock })
-    }
-
-    /// Daemons that no other test uses. Waits until the shared ones have ended.
-    pub fn alone() -> Option<Self> {
-        Self::start()
     }
 
     pub fn socket(&self) -> PathBuf {

@@ -1,15 +1,12 @@
 //! A machine on another host: what bad input gets, and what is left there.
 
 use crate::host_here::{folder_of_run, folder_of_runs, sshd};
-use crate::place::{Place, example, open, shut_down, skip, started};
+use crate::place::{Place, example, open, shut_down, skip, started, until};
 use machines::machine::MachineError;
 use platforms::entry::PlatformEntry;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-const GONE_LIMIT: Duration = Duration::from_mins(1);
 
 fn host() -> &'static PlatformEntry {
     platforms::catalog::entry("host").unwrap()
@@ -157,12 +154,4 @@ fn the_next_run_removes_what_a_killed_keeper_left() {
     assert!(!run.exists());
     drop(opened);
     assert!(!runs.exists());
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + GONE_LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
 }

@@ -1,7 +1,7 @@
 //! After the owner of a machine is killed, nothing runs, and a sweep removes everything else.
 
 use crate::oci::{RUNTIMES, has_runtime};
-use crate::place::{Place, example, guest_image, image};
+use crate::place::{Place, example, guest_image, image, until};
 use images::{Flavour, Image};
 use machines::identity::Identity;
 use machines::scratch::sweep;
@@ -10,19 +10,6 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Within this the kernel ends processes whose parent is gone, and releases their mounts.
-const GONE_LIMIT: Duration = Duration::from_mins(1);
-
-/// Polls until the condition is true. What the kernel does to processes of others gives nothing to wait on.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + GONE_LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
-}
 
 fn kill_the_owner_of(kind: &str, settings: &str, image: Image) {
     let place = Place::new(image);

@@ -5,7 +5,6 @@ use images::Flavour;
 use images::data::DataDisk;
 use machines::machine::MachineError;
 use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -85,12 +84,10 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
     if !rustix::process::geteuid().is_root() {
         return skip("root", "only root can become a user without rights; for all others the other tests show this");
     }
-    let place = Place::new(micro);
-    for path in [place.folder.path(), &place.disk] {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
-    }
+    let mut place = Place::new(micro);
+    let owner = place.open_to_all();
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"].map(str::to_owned);
-    let words = [&user[..], &[example("owner").display().to_string()]].concat();
+    let words = [&user[..], &[owner.display().to_string()]].concat();
     let said = said_by_an_owner(&place, "setpriv", &words, None);
     if said.contains("bwrap:") {
         return skip("root", &format!("users may not make namespaces here: {said}"));

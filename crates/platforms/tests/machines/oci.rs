@@ -1,7 +1,7 @@
 //! Containers by each runtime that is installed, and programs that are no runtime.
 
 use crate::place::{
-    ANSWER_LIMIT, Place, assert_nothing_is_left, example, facts, image, known, shut_down, skip, started, write_data,
+    ANSWER_LIMIT, Place, assert_nothing_is_left, facts, image, known, shut_down, skip, started, write_data,
 };
 use images::Flavour;
 use machines::machine::MachineError;
@@ -201,12 +201,11 @@ fn a_user_without_rights_gets_a_container_without_limits() {
         return skip("root", "only root can become a user without rights; for all others the other tests show this");
     }
     for runtime in each_installed() {
-        let place = Place::new(micro.clone());
-        for path in [place.folder.path(), &place.disk] {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
-        }
+        let mut place = Place::new(micro.clone());
+        let owner = place.open_to_all();
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).arg(example("owner"));
+        command.current_dir(place.folder.path());
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).arg(owner);
         let table: Value = json!({ "runtime": runtime });
         command.args(["oci", &table.to_string(), &serde_json::to_string(place.image()).unwrap()]);
         command.args([&place.order.agent, &place.disk, &place.folder.path().join("theirs")]).stdin(Stdio::null());

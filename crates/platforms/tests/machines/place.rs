@@ -13,12 +13,15 @@ use platforms::capabilities::DataHome;
 use platforms::entry::PlatformEntry;
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::{MachineOrder, Mounting, Reached};
-use platforms::placement;
+use platforms::placement::{self, Policy};
 use platforms::platform::{OpenOrder, Platform};
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
 use std::cell::Cell;
-use std::net::SocketAddr;
+use std::fs::Permissions;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -28,10 +31,17 @@ use tempfile::TempDir;
 
 /// An emulated machine answers within this.
 pub const ANSWER_LIMIT: Duration = Duration::from_mins(5);
+/// The kernel and servers clean up after a process that is gone within this.
+const GONE_LIMIT: Duration = Duration::from_mins(1);
 pub const MEMORY_BYTES: u64 = 512 << 20;
 const DATA_BYTES: u64 = 256 << 20;
 /// What the data disk of every test holds.
 pub const LOADED: (&str, &str) = ("kept.txt", "made on the host\n");
+/// Where servers inside listen.
+pub const PORT: u16 = 15_432;
+/// The first message of PostgreSQL's protocol that a server answers without knowing the client: its length, and a
+/// request for TLS.
+const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 /// The file of the embedded engine.
 pub const DATABASE: &str = "sqlite/bakeoff.db";
 
@@ -152,9 +162,40 @@ impl Place {
         Self { order, folder, disk, _lease: lease, platform, _scratch: scratch }
     }
 
+    /// The next machine on the same lease is of these settings. Only for platforms whose machines share nothing.
+    pub fn reopen(&mut self, platform: &PlatformEntry, table: &Value) {
+        let opened = open(platform, table, self.order.image.as_ref(), &self.order.agent, &self.order.scratch);
+        self.platform = Some(opened.unwrap().into());
+    }
+
     /// Asks the platform that was opened for room.
     pub fn require_space(&self, bytes: u64) -> Result<(), DataError> {
         self.platform.as_ref().unwrap().require_space(&self.disk, bytes)
+    }
+
+    /// Gives the machine two vCPUs.
+    pub fn with_two_vcpus(mut self) -> Self {
+        self.order.vcpus = 2;
+        self.order.place = placed(2, &Policy::InOrder);
+        self
+    }
+
+    /// Lets other users read and run what a machine is started from, wherever the tests' own files are. Returns the
+    /// example `owner`. Only for the image `micro`, which is empty folders.
+    pub fn open_to_all(&mut self) -> PathBuf {
+        let in_place = |name: &str| self.folder.path().join(name);
+        let (tree, agent, owner) = (in_place("tree"), in_place("agent"), in_place("owner"));
+        for entry in std::fs::read_dir(&self.image().tree).unwrap() {
+            std::fs::create_dir_all(tree.join(entry.unwrap().file_name())).unwrap();
+        }
+        std::fs::copy(&self.order.agent, &agent).unwrap();
+        std::fs::copy(example("owner"), &owner).unwrap();
+        for path in [self.folder.path(), &self.disk] {
+            std::fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+        }
+        self.order.image.as_mut().unwrap().tree = tree;
+        self.order.agent = agent;
+        owner
     }
 
     pub fn image(&self) -> &Image {
@@ -190,13 +231,13 @@ impl Place {
         machine
     }
 
-    /// Checks that the data disk is intact, and has its original content and what the embedded engine wrote inside.
+    /// Checks that the machine's disk is intact, and has its original content and what the embedded engine wrote inside.
     pub fn assert_data_was_written(&self) {
-        let disk = self.disk.display().to_string();
-        let checked = Command::new("/usr/sbin/e2fsck").args(["-f", "-n", &disk]).output().unwrap();
+        let DataDisk::Image(disk) = &self.order.data else { return };
+        let checked = Command::new("/usr/sbin/e2fsck").args(["-f", "-n"]).arg(disk).output().unwrap();
         assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
-        assert_eq!(self.file_on_disk(LOADED.0), LOADED.1.as_bytes());
-        assert!(self.file_on_disk(DATABASE).starts_with(b"SQLite format 3"));
+        assert_eq!(file_on_disk(disk, LOADED.0), LOADED.1.as_bytes());
+        assert!(file_on_disk(disk, DATABASE).starts_with(b"SQLite format 3"));
     }
 
     /// A file of the data that leases are copied from.
@@ -207,13 +248,13 @@ impl Place {
         if self.disk.is_relative() {
             return std::fs::read(host_here::folder_of_run(self.folder.path()).join(&self.disk).join(name)).ok();
         }
-        Some(self.file_on_disk(name)).filter(|file| !file.is_empty())
+        Some(file_on_disk(&self.disk, name)).filter(|file| !file.is_empty())
     }
+}
 
-    fn file_on_disk(&self, name: &str) -> Vec<u8> {
-        let output = Command::new("/usr/sbin/debugfs").args(["-R", &format!("cat {name}")]).arg(&self.disk).output();
-        output.unwrap().stdout
-    }
+fn file_on_disk(disk: &Path, name: &str) -> Vec<u8> {
+    let output = Command::new("/usr/sbin/debugfs").args(["-R", &format!("cat {name}")]).arg(disk).output();
+    output.unwrap().stdout
 }
 
 /// The settings with the place's folder, for a platform that has one on another host.
@@ -225,13 +266,13 @@ pub fn in_folder(table: &Value, folder: &Path) -> Value {
     table
 }
 
-/// An order for a machine with two vCPUs.
+/// An order for a machine with one vCPU.
 pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, folder: &Path) -> MachineOrder {
     MachineOrder {
         name: name.to_owned(),
-        vcpus: 2,
+        vcpus: 1,
         memory_bytes: MEMORY_BYTES,
-        place: in_order(2),
+        place: placed(1, &Policy::InOrder),
         cpu_quota: None,
         image,
         agent: example("test_agent"),
@@ -282,8 +323,8 @@ fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value
 }
 
 /// The place of a single machine. If this process has too few CPUs, some occur twice.
-fn in_order(vcpus: u32) -> placement::Place {
-    placement::place(&here(), &placement::Policy::InOrder, 1, vcpus, 0).unwrap().remove(0)
+pub fn placed(vcpus: u32, policy: &Policy) -> placement::Place {
+    placement::place(&here(), policy, 1, vcpus, 0).unwrap().remove(0)
 }
 
 /// The CPUs that this process may use.
@@ -333,7 +374,7 @@ pub fn known(facts: &Facts, name: &str) -> String {
 pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) -> ServerReport {
     let keys = engines::catalog::entry(engine).unwrap().keys;
     let engine = Chosen { kind: engine.to_owned(), settings: settings::check(&Map::new(), keys).unwrap() };
-    let shape = ServerShape { vcpus: 2, memory_bytes: MEMORY_BYTES };
+    let shape = ServerShape { vcpus: 1, memory_bytes: MEMORY_BYTES };
     let listen = port.map(|port| SocketAddr::new(machine.listens_on(), port));
     match ask(machine, &Request::StartServer { engine, shape, listen }) {
         Reply::Started(report) => *report,
@@ -352,6 +393,30 @@ pub fn assert_nothing_is_left(place: &Place) {
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
 }
 
+/// What each disk must look like inside, whatever controls it.
+pub fn assert_sees(machine: &mut dyn Machine, device: &str, write_cache: &str) {
+    let inside = facts(machine);
+    assert_eq!(known(&inside, "storage.device"), device);
+    assert_eq!(known(&inside, "storage.write_cache"), write_cache);
+    assert!(known(&inside, "storage.mount_options").contains("noatime"));
+    assert_eq!(known(&inside, "kernel.clocksource").split('-').next(), Some("tsc"));
+    let unknown = machine.decided().iter().filter(|(what, said)| said.is_err() && *what != "CPU quota").count();
+    assert_eq!(unknown, 0, "{:?}", machine.decided());
+}
+
+/// Checks that a PostgreSQL that is started inside answers from outside, and stops it.
+pub fn assert_is_reached(machine: &mut dyn Machine) {
+    start_server(machine, "postgres", Some(PORT));
+    let mut stream = TcpStream::connect(machine.reached_at(PORT).unwrap()).unwrap();
+    stream.set_read_timeout(Some(ANSWER_LIMIT)).unwrap();
+    stream.write_all(&ASK_FOR_TLS).unwrap();
+    let mut answer = [0];
+    stream.read_exact(&mut answer).unwrap();
+    assert!(b"NS".contains(&answer[0]), "{answer:?}");
+    drop(stream);
+    assert_eq!(ask(machine, &Request::StopServer), Reply::Done);
+}
+
 /// Makes a database write to the data disk.
 pub fn write_data(machine: &mut dyn Machine) {
     start_server(machine, "sqlite", None);
@@ -362,4 +427,13 @@ pub fn write_data(machine: &mut dyn Machine) {
 pub fn shut_down(mut machine: Box<dyn Machine>) {
     assert_eq!(ask(machine.as_mut(), &Request::Shutdown), Reply::Done);
     machine.stop(ANSWER_LIMIT).unwrap();
+}
+
+/// Polls until the condition is true. What the kernel and servers do to processes of others gives nothing to wait on.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + GONE_LIMIT;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
 }

@@ -1,77 +1,164 @@
 //! The QEMU platform with emulated guests, which boot everywhere.
 
+use crate::conformance::{Subject, Variant};
 use crate::place::{
-    ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, skip, start_server, started, write_data,
+    ANSWER_LIMIT, PORT, Place, as_table, assert_is_reached, assert_sees, facts, guest_image, here, known, placed, skip,
+    started,
 };
-use agent::protocol::{Reply, Request};
+use crate::placed::{assert_held, words};
 use images::Flavour;
-use machines::machine::MachineError;
+use machines::identity::Identity;
+use machines::machine::{Machine, MachineError};
 use platforms::order::Reached;
+use platforms::placement::{self, NodeShare, Policy};
 use platforms::qemu::boot::initramfs;
 use platforms::qemu::command::{Accelerator, CommandOrder};
 use platforms::qemu::guest::Guest;
 use platforms::qemu::isolation::Isolation;
 use platforms::qemu::settings::QemuSettings;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The first message of PostgreSQL's protocol that a server answers without knowing the client: its length, and a
-/// request for TLS.
-const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-const PORT: u16 = 15_432;
-
-/// Boots a guest, lets a database write, powers off, and checks the disk from outside.
-fn write_and_read_back(flavour: Flavour, disk: &Value, device: &str, write_cache: &str) {
-    let Some(micro) = guest_image("micro", flavour) else { return };
-    let place = Place::new(micro);
-    let mut machine = place.start("qemu", &json!({ "accelerator": "tcg", "disk": disk }));
-    let inside = facts(machine.as_mut());
-    assert_eq!(known(&inside, "storage.device"), device);
-    assert_eq!(known(&inside, "storage.write_cache"), write_cache);
-    assert!(known(&inside, "storage.mount_options").contains("noatime"));
-    assert_eq!(known(&inside, "kernel.clocksource").split('-').next(), Some("tsc"));
-    assert!(machine.decided().values().all(Result::is_ok), "{:?}", machine.decided());
-    write_data(machine.as_mut());
-    shut_down(machine);
-    place.assert_data_was_written();
-}
-
-#[test]
-fn virtio_blk_with_each_cache_and_aio() {
-    for (cache, aio, write_cache) in [
-        ("none", "threads", "write back"),
-        ("writeback", "io_uring", "write back"),
-        ("writethrough", "threads", "write through"),
-        ("directsync", "native", "write through"),
-        ("unsafe", "threads", "write back"),
-    ] {
-        let disk = json!({ "adapter": "virtio-blk", "cache": cache, "aio": aio, "iothread": cache == "none" });
-        write_and_read_back(Flavour::Cloud, &disk, "vda", write_cache);
+/// Guests that differ in their disks, their places, and in what else they are asked for.
+fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
+    let share = |vcpus: &[usize]| NodeShare { node: 0, vcpus: vcpus.to_vec() };
+    let disk = |disk: Value| json!({ "accelerator": "tcg", "disk": disk });
+    let mut on_a_tap =
+        disk(json!({ "adapter": "virtio-scsi", "iothread": true, "cache": "writeback", "aio": "io_uring" }));
+    if tap.is_some() {
+        let network = json!({ "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });
+        on_a_tap.as_object_mut().unwrap().extend(as_table(&network));
     }
+    let mut developers = disk(json!({ "adapter": "pvscsi", "cache": "writethrough" }));
+    developers["binary"] = binary().into();
+    developers["machine"] = "pc-q35-7.1".into();
+    developers["arguments"] = json!(["-device", "virtio-balloon-pci,id=own"]);
+    // Both nodes of a guest are on the node that every host has, so that this works on any host.
+    let two_nodes = placement::Place { bound_to: vec![share(&[0]), share(&[1])], ..placed(2, &Policy::InOrder) };
+    let one_node = placement::Place { bound_to: vec![share(&[0])], ..placed(1, &Policy::InOrder) };
+    vec![
+        Variant {
+            place: placed(1, &Policy::Cores),
+            check: Box::new(|place, machine| {
+                assert_sees(machine, "vda", "write through");
+                assert_has_a_core(place, machine);
+                assert_is_filtered_and_watched(machine);
+            }),
+            ..Variant::of(disk(json!({ "cache": "directsync", "aio": "native", "iothread": true })))
+        },
+        Variant {
+            place: placed(1, &Policy::None),
+            ports: vec![PORT],
+            check: Box::new(|_, machine| {
+                assert_sees(machine, "sda", "write back");
+                assert_is_anywhere(machine);
+                if machine.command_line().iter().any(|word| word.contains(TAP)) {
+                    assert_is_at_its_own_address(machine);
+                }
+            }),
+            ..Variant::of(on_a_tap)
+        },
+        Variant {
+            place: two_nodes,
+            cpu_quota: Some(0.5),
+            check: Box::new(|place, machine| {
+                assert_sees(machine, "nvme0n1", "write back");
+                assert_held(place, machine, "100000 µs in every 100000 µs");
+                assert_eq!(machine.decided()["memory node"].as_deref(), Ok("0,0"));
+                assert_eq!(known(&facts(machine), "memory.numa_nodes"), "2");
+            }),
+            ..Variant::of(disk(json!({ "adapter": "nvme" })))
+        },
+        Variant {
+            place: one_node,
+            check: Box::new(|_, machine| {
+                assert_sees(machine, "sda", "write through");
+                assert_eq!(machine.decided()["memory node"].as_deref(), Ok("0"));
+                assert_eq!(known(&facts(machine), "memory.numa_nodes"), "1");
+                assert_is_of_its_developer(machine);
+            }),
+            ..Variant::of(developers)
+        },
+    ]
 }
 
 #[test]
-fn virtio_scsi() {
-    let disk = json!({ "adapter": "virtio-scsi", "iothread": true });
-    write_and_read_back(Flavour::Cloud, &disk, "sda", "write back");
+fn guests_keep_the_rules_whatever_they_are_asked_for() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let tap = Tap::make();
+    if tap.is_none() {
+        skip("root", "no tap device can be made here");
+    }
+    Subject::of_guests("qemu", micro, guests(tap.as_ref())).holds_to_the_rules();
 }
 
-#[test]
-fn nvme() {
-    write_and_read_back(Flavour::Cloud, &json!({ "adapter": "nvme" }), "nvme0n1", "write back");
+fn assert_has_a_core(place: &Place, machine: &mut dyn Machine) {
+    let (place, decided) = (&place.order.place, machine.decided());
+    assert_eq!(decided["vcpu pinning"], Ok(format!("vCPU 0 on CPU {}", place.cpus[0])));
+    assert_eq!(decided["host CPUs"], Ok(words(&place.cpus)));
+    assert_eq!(decided["emulator CPUs"], Ok(words(&place.others)));
+    assert!(place.others != place.cpus || here().cpus().len() == 1, "{place:?}");
 }
 
-#[test]
-fn pvscsi() {
-    write_and_read_back(Flavour::Cloud, &json!({ "adapter": "pvscsi" }), "sda", "write back");
+fn assert_is_anywhere(machine: &mut dyn Machine) {
+    let decided = machine.decided();
+    assert_eq!(decided["vcpu pinning"].as_deref(), Ok("none, as asked"));
+    assert_eq!(decided["host CPUs"], Ok(words(&here().numbers())));
+    assert_eq!(decided["emulator CPUs"], decided["host CPUs"]);
 }
 
-#[test]
-fn ahci_with_the_kernel_that_has_it() {
-    write_and_read_back(Flavour::Generic, &json!({ "adapter": "ahci" }), "sda", "write back");
+fn assert_is_at_its_own_address(machine: &mut dyn Machine) {
+    let address = machine.reached_at(PORT).unwrap();
+    assert_eq!(address.to_string(), format!("192.168.177.2:{PORT}"));
+    // Nothing listens there. The guest's immediate refusal shows that packets go both ways.
+    let refused = TcpStream::connect_timeout(&address, ANSWER_LIMIT).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+}
+
+/// The QEMU on the path, as a developer would name an own one.
+fn binary() -> String {
+    let path = std::env::var_os("PATH").expect("a path");
+    let mut binaries = std::env::split_paths(&path).map(|folder| folder.join("qemu-system-x86_64"));
+    let binary = binaries.find_map(|file| file.canonicalize().ok()).expect("QEMU, as the image is there");
+    binary.display().to_string()
+}
+
+fn assert_is_of_its_developer(machine: &mut dyn Machine) {
+    let decided = |name: &str| machine.decided()[name].clone();
+    assert_eq!(decided("qemu binary"), Ok(binary()));
+    assert_eq!(decided("machine type"), Ok("pc-q35-7.1-machine".to_owned()));
+    assert_eq!(decided("further arguments"), Ok("-device virtio-balloon-pci,id=own".to_owned()));
+}
+
+fn status(process: u32, name: &str) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap_or_default();
+    line.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn assert_is_filtered_and_watched(machine: &mut dyn Machine) {
+    let targets = machine.watched().targets;
+    let process = targets.pages[0].process;
+    let program = std::fs::read_link(format!("/proc/{process}/exe")).unwrap();
+    assert!(program.ends_with("qemu-system-x86_64"), "{}", program.display());
+    assert_eq!(status(process, "Seccomp"), "2");
+    if rustix::process::geteuid().is_root() {
+        assert_eq!(status(process, "Uid"), "65533 65533 65533 65533");
+        assert_eq!(status(process, "Gid"), "65533 65533 65533 65533");
+        assert!(["", "65533"].contains(&&*status(process, "Groups")), "{}", status(process, "Groups"));
+        assert_eq!(u64::from_str_radix(&status(process, "CapPrm"), 16), Ok(0));
+        assert!(machine.decided()["user"].as_ref().unwrap().contains("65533"));
+    }
+    assert!(machine.decided()["sandbox"].is_ok(), "{:?}", machine.decided());
+    let labels: Vec<&str> = targets.threads.iter().map(|thread| &*thread.label).collect();
+    assert!(labels.contains(&"vcpu.0") && labels.contains(&"io.disk"), "{labels:?}");
+    for thread in &targets.threads {
+        let task = format!("/proc/{process}/task/{}", thread.thread);
+        assert!(Path::new(&task).exists(), "{} is no thread of QEMU", thread.label);
+    }
 }
 
 #[test]
@@ -86,6 +173,7 @@ fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
 
 /// Debian's kernel boots, but its drivers are modules, and none is loaded into a kernel that the user names.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let place = Place::new(micro);
@@ -99,32 +187,32 @@ fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
 }
 
 #[test]
-fn a_server_on_a_root_disk_is_reached_from_outside() {
+fn a_server_on_a_root_disk_is_reached_from_outside_and_how_its_qemu_ended_is_told() {
     let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
     let mut place = Place::new(postgres);
     place.order.reached.ports = vec![PORT];
     let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
-    start_server(machine.as_mut(), "postgres", Some(PORT));
-    let mut stream = TcpStream::connect(machine.reached_at(PORT).unwrap()).unwrap();
-    stream.set_read_timeout(Some(ANSWER_LIMIT)).unwrap();
-    stream.write_all(&ASK_FOR_TLS).unwrap();
-    let mut answer = [0];
-    stream.read_exact(&mut answer).unwrap();
-    assert!(b"NS".contains(&answer[0]), "{answer:?}");
-    drop(stream);
-    assert_eq!(ask(machine.as_mut(), &Request::StopServer), Reply::Done);
-    shut_down(machine);
+    assert_is_reached(machine.as_mut());
+    let process = machine.watched().targets.pages[0].process;
+    assert!(Identity::of(process).unwrap().kill().unwrap());
+    let Err(MachineError::Ended { status, console, .. }) = machine.stop(ANSWER_LIMIT) else { panic!("it did not end") };
+    assert!(status.contains("SIGKILL"), "{status}");
+    assert!(!console.contains("Killed"), "{console}");
 }
 
 #[test]
-fn a_guest_that_panics_ends_with_its_last_words() {
+fn a_guest_that_panics_ends_with_its_last_words_and_a_kernel_of_the_users_is_named() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let mut place = Place::new(micro);
+    let kernel = place.folder.path().join("bzImage");
+    std::fs::copy(&place.image().guest_kernel().unwrap().file, &kernel).unwrap();
     place.order.agent = place.folder.path().join("agent");
     std::fs::write(&place.order.agent, "not a program").unwrap();
-    let Err(error) = place.try_start("qemu", &json!({ "accelerator": "tcg" })) else { panic!("it started") };
+    let table = json!({ "accelerator": "tcg", "network": "none", "kernel": kernel });
+    let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
     let MachineError::Ended { console, .. } = &error else { panic!("{error}") };
     assert!(console.contains("Kernel panic"), "{error}");
+    assert!(error.to_string().contains("bzImage, which must have its drivers built in, ended"), "{error}");
 }
 
 /// A kernel that rejects its CPU halts for ever. The limit is short, since the test only checks that waiting ends.
@@ -181,6 +269,9 @@ fn what_the_host_does_not_have_is_a_reason_to_skip() {
         let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
         assert!(matches!(error, MachineError::Unavailable { .. }), "{error}");
     }
+    let absent = json!({ "accelerator": "tcg", "binary": "/nowhere/qemu" });
+    let why = place.try_start("qemu", &absent).err().expect("no machine").to_string();
+    assert!(why.contains("binary = \"/nowhere/qemu\" is no file here"), "{why}");
 }
 
 /// A tap device that lives as long as the test.
@@ -206,42 +297,4 @@ impl Drop for Tap {
     fn drop(&mut self) {
         let _ = Command::new("ip").args(["link", "delete", TAP]).status();
     }
-}
-
-#[test]
-fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
-    let Some(_tap) = Tap::make() else { return skip("root", "no tap device can be made here") };
-    let mut place = Place::new(micro);
-    place.order.reached.ports = vec![PORT];
-    let table = json!({ "accelerator": "tcg", "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });
-    let machine = place.start("qemu", &table);
-    let address = machine.reached_at(PORT).unwrap();
-    assert_eq!(address.to_string(), format!("192.168.177.2:{PORT}"));
-    // Nothing listens there. The guest's immediate refusal shows that packets go both ways.
-    let refused = TcpStream::connect_timeout(&address, ANSWER_LIMIT).unwrap_err();
-    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
-    shut_down(machine);
-}
-
-#[test]
-fn what_a_developer_of_qemu_asked_for_is_read_back_from_the_running_machine() {
-    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
-    let place = Place::new(micro);
-    let path = std::env::var_os("PATH").expect("a path");
-    let mut binaries = std::env::split_paths(&path).map(|folder| folder.join("qemu-system-x86_64"));
-    let binary = binaries.find_map(|file| file.canonicalize().ok()).expect("QEMU, as the image is there");
-    let own = json!({
-        "accelerator": "tcg", "binary": binary, "machine": "pc-q35-7.1", "arguments": ["-device", "virtio-balloon-pci,id=own"],
-    });
-    let machine = place.start("qemu", &own);
-    let decided = |name: &str| machine.decided()[name].clone();
-    assert_eq!(decided("qemu binary"), Ok(binary.display().to_string()));
-    assert_eq!(decided("machine type"), Ok("pc-q35-7.1-machine".to_owned()));
-    assert_eq!(decided("further arguments"), Ok("-device virtio-balloon-pci,id=own".to_owned()));
-    shut_down(machine);
-
-    let absent = json!({ "accelerator": "tcg", "binary": "/nowhere/qemu" });
-    let why = place.try_start("qemu", &absent).err().expect("no machine").to_string();
-    assert!(why.contains("binary = \"/nowhere/qemu\" is no file here"), "{why}");
 }

@@ -120,7 +120,7 @@ fn a_machine_is_set_as_asked_and_nothing_is_left() {
         "datastore": "LocalDS_0",
     });
     let table = with(&vcsim.table("agent"), &more);
-    let place = Place::on(vsphere(), &table, None);
+    let place = Place::on(vsphere(), &table, None).with_two_vcpus();
     let mut machine = place.start_on(vsphere(), &table);
     let names = ["vCPUs", "memory", "memory reservation", "latency sensitivity", "CPU affinity", "network card"];
     let told: Vec<String> = names.iter().map(|name| format!("{name}: {}", decided(machine.as_ref(), name))).collect();
