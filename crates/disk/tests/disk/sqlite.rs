@@ -16,9 +16,10 @@ const TRANSACTIONS: u32 = 120;
 const CUTS: u32 = 10;
 /// As many as a short trial has.
 const MANY_TRANSACTIONS: u32 = 3000;
-/// One acknowledgement of so many is made to come too early.
-const EARLY: usize = 1000;
-const SEEDS: u64 = 200;
+/// One acknowledgement of so many is made to come too early. With fewer in each scan there would have to be more scans,
+/// and each reads the whole log.
+const EARLY: usize = 200;
+const SEEDS: u64 = 40;
 /// For so many of them the power is cut.
 const SEEDS_CUT: u64 = 20;
 const DATABASE: &str = "audit.db";
