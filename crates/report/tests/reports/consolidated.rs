@@ -18,19 +18,16 @@ fn section<'a>(markdown: &'a str, title: &str) -> &'a str {
     &section[..section[3..].find("\n## ").map_or(section.len(), |end| end + 3)]
 }
 
-#[test]
 fn scores_machines_and_sentences_stand_in_a_section_of_their_own() {
     let (run, analysis) = &*MADE_UP;
     insta::assert_snapshot!(section(&report::markdown(run, analysis), "Consolidation"));
 }
 
-#[test]
 fn the_terminal_begins_with_the_minimum() {
     let (run, analysis) = &*MADE_UP;
     insta::assert_snapshot!(report::terminal(run, analysis));
 }
 
-#[test]
 fn the_answer_names_the_minimum_and_never_the_sum() {
     let (run, analysis) = &*MADE_UP;
     let answers = report::answer::sentences(analysis);
@@ -48,7 +45,6 @@ fn the_answer_names_the_minimum_and_never_the_sum() {
 }
 
 /// One dot for each machine and block, and a larger one for each cell.
-#[test]
 fn the_figure_has_a_dot_for_each_machine_and_block() {
     let (_, analysis) = &*MADE_UP;
     let figure = report::figures::consolidation::figure(analysis).expect("a figure");
@@ -57,7 +53,6 @@ fn the_figure_has_a_dot_for_each_machine_and_block() {
     assert_eq!(svg.matches(r#"<circle class="point"#).count(), 4);
 }
 
-#[test]
 fn the_json_has_scores_and_every_machine_of_every_trial() {
     let (run, analysis) = &*MADE_UP;
     let json: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
@@ -72,7 +67,6 @@ fn the_json_has_scores_and_every_machine_of_every_trial() {
 }
 
 /// A study whose only contender is its baseline compares nothing, but it still has an answer.
-#[test]
 fn a_single_contender_is_answered_by_its_minimum() {
     let (mut run, _) = MADE_UP.clone();
     run.plan.cells.retain(|cell| cell.contender == "kvm");
@@ -109,4 +103,15 @@ fn what_machines_get_less_is_said_to_be_owed_to_one_thing() {
     ];
     let told = cases.map(|(blocks, owed_to)| format!("{blocks} blocks, {owed_to:?}:\n{}", owed(blocks, owed_to)));
     insta::assert_snapshot!(told.join("\n\n"));
+}
+
+/// One test, because what is reported takes longer to make than to look at.
+#[test]
+fn machines_side_by_side_in_every_form() {
+    scores_machines_and_sentences_stand_in_a_section_of_their_own();
+    the_terminal_begins_with_the_minimum();
+    the_answer_names_the_minimum_and_never_the_sum();
+    the_figure_has_a_dot_for_each_machine_and_block();
+    the_json_has_scores_and_every_machine_of_every_trial();
+    a_single_contender_is_answered_by_its_minimum();
 }

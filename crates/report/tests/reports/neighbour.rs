@@ -20,13 +20,11 @@ fn section(markdown: &str) -> &str {
     &section[..section[3..].find("\n## ").map_or(section.len(), |end| end + 3)]
 }
 
-#[test]
 fn before_during_and_after_stand_in_a_section_of_their_own() {
     let (run, analysis) = &*MADE_UP;
     insta::assert_snapshot!(section(&report::markdown(run, analysis)));
 }
 
-#[test]
 fn what_the_others_keep_is_the_answer_and_not_the_minimum_of_it_all() {
     let (run, analysis) = &*MADE_UP;
     let answers = report::answer::sentences(analysis);
@@ -52,7 +50,6 @@ fn what_the_others_keep_is_the_answer_and_not_the_minimum_of_it_all() {
 }
 
 /// A panel for each cell in which it comes or goes, with one shaded part and one line.
-#[test]
 fn the_figure_shades_the_time_in_which_it_worked() {
     let (_, analysis) = &*MADE_UP;
     let figure = report::figures::neighbour::figure(&analysis.consolidation).expect("a figure");
@@ -67,7 +64,6 @@ fn the_figure_shades_the_time_in_which_it_worked() {
 }
 
 /// Of two machines, the other one is named in the singular, and there are no scores of several.
-#[test]
 fn one_beside_a_neighbour_has_no_scores_of_several() {
     let (run, _) = &*MADE_UP;
     let mut run = run.clone();
@@ -93,4 +89,13 @@ fn one_beside_a_neighbour_has_no_scores_of_several() {
 fn studies_without_such_a_machine_have_no_such_section() {
     let (run, analysis) = of(record::synthetic::consolidated::run(1, None));
     assert!(!report::markdown(&run, &analysis).contains("Noisy neighbour"));
+}
+
+/// One test, because what is reported takes longer to make than to look at.
+#[test]
+fn a_neighbour_in_every_form() {
+    before_during_and_after_stand_in_a_section_of_their_own();
+    what_the_others_keep_is_the_answer_and_not_the_minimum_of_it_all();
+    the_figure_shades_the_time_in_which_it_worked();
+    one_beside_a_neighbour_has_no_scores_of_several();
 }

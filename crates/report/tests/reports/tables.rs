@@ -12,10 +12,9 @@ use report::sections;
 use report::table::Value;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Made-up runs that together have every section, and the real runs.
-pub static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
+fn all() -> Vec<(&'static str, Run, Analysis)> {
     let of = |run: Run| (analyse(&run), run);
     let made_up = [
         ("sound", of(synthetic::run(5))),
@@ -31,26 +30,38 @@ pub static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
         ("neighbour", crate::neighbour::MADE_UP.clone()),
     ];
     made_up.chain(shared.into_iter().chain(real).map(|(name, (run, analysis))| (name, run, analysis))).collect()
-});
+}
+
+/// One test, because the runs take longer to make than to look at.
+#[test]
+fn tables_figures_and_json_of_every_run() {
+    let (mut families, schema) = (BTreeSet::new(), Schema::read());
+    for (name, run, analysis) in &all() {
+        let document = sections::all(run, analysis);
+        families.extend(every_table_and_figure_has_an_id_of_its_own(name, &document));
+        cells_hold_the_numbers_of_the_analysis(name, &document, analysis);
+        a_figure_alone_needs_nothing_and_has_every_panel(name, &document);
+        let json = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
+        assert_eq!(schema.lacking(&json), None, "{name}");
+        crate::numbers::every_number_on_the_page_is_in_the_json(name, &report::html(run, analysis), &json);
+    }
+    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time overview profile queues ratios readings response-time-counts response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+}
 
 fn ids(document: &Document) -> Vec<String> {
     let tables = document.tables().into_iter().map(|table| table.id.clone());
     tables.chain(document.figures().into_iter().map(|figure| figure.id.clone())).collect()
 }
 
-#[test]
-fn every_table_and_figure_has_an_id_of_its_own() {
-    let mut families = BTreeSet::new();
-    for (name, run, analysis) in ALL.iter() {
-        let found = ids(&sections::all(run, analysis));
-        let distinct: BTreeSet<&String> = found.iter().collect();
-        assert_eq!(distinct.len(), found.len(), "{name}: {found:#?}");
-        // A number at the end would mean that two blocks asked for the same id.
-        let asked_twice: Vec<&String> = found.iter().filter(|id| distinct.contains(&format!("{id}-2"))).collect();
-        assert_eq!(asked_twice, Vec::<&String>::new(), "{name}");
-        families.extend(found.iter().map(|id| id.split('/').next().unwrap().to_owned()));
-    }
-    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time overview profile queues ratios readings response-time-counts response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+/// Returns the families of ids.
+fn every_table_and_figure_has_an_id_of_its_own(name: &str, document: &Document) -> BTreeSet<String> {
+    let found = ids(document);
+    let distinct: BTreeSet<&String> = found.iter().collect();
+    assert_eq!(distinct.len(), found.len(), "{name}: {found:#?}");
+    // A number at the end would mean that two blocks asked for the same id.
+    let asked_twice: Vec<&String> = found.iter().filter(|id| distinct.contains(&format!("{id}-2"))).collect();
+    assert_eq!(asked_twice, Vec::<&String>::new(), "{name}");
+    found.iter().map(|id| id.split('/').next().unwrap().to_owned()).collect()
 }
 
 /// The schema, which names its draft, compiled.
@@ -72,19 +83,10 @@ impl Schema {
 }
 
 #[test]
-fn report_json_is_what_its_schema_says() {
-    let schema = Schema::read();
-    for (name, run, analysis) in ALL.iter() {
-        let json = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
-        assert_eq!(schema.lacking(&json), None, "{name}");
-    }
-}
-
-#[test]
 fn what_is_no_report_is_refused_by_the_schema() {
     let schema = Schema::read();
-    let (_, run, analysis) = &ALL[0];
-    let sound: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
+    let run = synthetic::run(5);
+    let sound: serde_json::Value = serde_json::from_str(&report::json(&run, &analyse(&run)).unwrap()).unwrap();
     assert!(sound.pointer("/tables/0/rows/0/1/low").is_some(), "{}", sound["tables"][0]);
     let changes = [
         ("/format", json!(2)),
@@ -116,8 +118,8 @@ fn what_is_no_report_is_refused_by_the_schema() {
 
 #[test]
 fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
-    let (_, run, analysis) = ALL.iter().find(|(name, ..)| *name == "troubled").unwrap();
-    let document = sections::all(run, analysis);
+    let run = synthetic::troubled();
+    let document = sections::all(&run, &analyse(&run));
     let table = document.tables().into_iter().find(|table| table.id == "comparison").unwrap();
     let csv = String::from_utf8(csv::of_table(table).unwrap()).unwrap();
     let first: Vec<&str> = csv.lines().take(2).collect();
@@ -134,46 +136,37 @@ fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
 }
 
 /// Nothing is rounded on the way: cells hold the numbers of the analysis.
-#[test]
-fn cells_hold_the_numbers_of_the_analysis() {
-    for (name, run, analysis) in ALL.iter() {
-        let document = sections::all(run, analysis);
-        let mut compared = 0;
-        for table in document.tables().into_iter().filter(|table| table.id.split('/').next() == Some("measures")) {
-            for row in &table.rows {
-                let measure = row[0].id.as_deref().unwrap();
-                for (column, cell) in table.columns.iter().zip(row).skip(1) {
-                    let own = analysis.cells.iter().filter(|one| one.contender == column.title);
-                    let levels: Vec<f64> = own.filter_map(|one| Some(one.level(measure)?.point)).collect();
-                    if let (Value::Quantity(quantity), false) = (&cell.value, levels.is_empty()) {
-                        let ratios: Vec<f64> = levels.iter().map(|level| quantity.value / level).collect();
-                        // Microseconds are shown as milliseconds, shares in per cent, bytes in kB or MB.
-                        let is_whole = |ratio: &f64| {
-                            [1.0, 1e-3, 1e-6, 1e2].iter().any(|power| (ratio / power - 1.0).abs() < 1e-12)
-                        };
-                        assert!(quantity.value == 0.0 || ratios.iter().any(is_whole), "{name}: {measure}: {ratios:?}");
-                        compared += 1;
-                    }
+fn cells_hold_the_numbers_of_the_analysis(name: &str, document: &Document, analysis: &Analysis) {
+    let mut compared = 0;
+    for table in document.tables().into_iter().filter(|table| table.id.split('/').next() == Some("measures")) {
+        for row in &table.rows {
+            let measure = row[0].id.as_deref().unwrap();
+            for (column, cell) in table.columns.iter().zip(row).skip(1) {
+                let own = analysis.cells.iter().filter(|one| one.contender == column.title);
+                let levels: Vec<f64> = own.filter_map(|one| Some(one.level(measure)?.point)).collect();
+                if let (Value::Quantity(quantity), false) = (&cell.value, levels.is_empty()) {
+                    let ratios: Vec<f64> = levels.iter().map(|level| quantity.value / level).collect();
+                    // Microseconds are shown as milliseconds, shares in per cent, bytes in kB or MB.
+                    let is_whole =
+                        |ratio: &f64| [1.0, 1e-3, 1e-6, 1e2].iter().any(|power| (ratio / power - 1.0).abs() < 1e-12);
+                    assert!(quantity.value == 0.0 || ratios.iter().any(is_whole), "{name}: {measure}: {ratios:?}");
+                    compared += 1;
                 }
             }
         }
-        assert!(compared > 10, "{name}: {compared}");
     }
+    assert!(compared > 10, "{name}: {compared}");
 }
 
-#[test]
-fn a_figure_alone_needs_nothing_and_has_every_panel() {
-    for (name, run, analysis) in ALL.iter() {
-        let document = sections::all(run, analysis);
-        assert!(!document.figures().is_empty(), "{name}");
-        for figure in document.figures() {
-            let svg = alone::svg(figure);
-            assert_eq!(svg.matches("<svg").count(), figure.panels.len() + 1, "{name}: {}", figure.id);
-            assert!(!svg.contains("var(") && svg.contains("#0072b2"), "{name}: a colour without a value: {svg}");
-            let points: usize = figure.panels.iter().flat_map(|panel| &panel.series).map(|one| one.points.len()).sum();
-            let csv = String::from_utf8(csv::of_figure(figure).unwrap()).unwrap();
-            assert_eq!(csv.lines().count(), points + 1, "{name}: {}", figure.id);
-            assert!(points > 0, "{name}: {}", figure.id);
-        }
+fn a_figure_alone_needs_nothing_and_has_every_panel(name: &str, document: &Document) {
+    assert!(!document.figures().is_empty(), "{name}");
+    for figure in document.figures() {
+        let svg = alone::svg(figure);
+        assert_eq!(svg.matches("<svg").count(), figure.panels.len() + 1, "{name}: {}", figure.id);
+        assert!(!svg.contains("var(") && svg.contains("#0072b2"), "{name}: a colour without a value: {svg}");
+        let points: usize = figure.panels.iter().flat_map(|panel| &panel.series).map(|one| one.points.len()).sum();
+        let csv = String::from_utf8(csv::of_figure(figure).unwrap()).unwrap();
+        assert_eq!(csv.lines().count(), points + 1, "{name}: {}", figure.id);
+        assert!(points > 0, "{name}: {}", figure.id);
     }
 }
