@@ -16,6 +16,9 @@ use trial::interrupts::Interrupts;
 use trial::limits::Limits;
 use trial::site::{Site, read_host};
 
+/// The folder of the run.
+pub const RUN: &str = "run";
+
 /// The records and events of a run; trials are in their order.
 pub struct Ran {
     pub tallied: Tallied,
@@ -82,25 +85,13 @@ pub struct Ground {
 impl Ground {
     fn of(plan: Plan, limits: Limits, read_host: fn() -> HostReading) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let cache = folder.path().join("cache");
-        let scratch = cache.join("scratch");
-        std::fs::create_dir_all(&scratch).unwrap();
-        let site = Site {
-            cache,
-            scratch,
-            agent: agent(),
-            cpus: vec![0],
-            memory_bytes: 1 << 30,
-            made_by: "bakeoff test".to_owned(),
-            platforms: |kind| (kind == BARE.kind).then_some(&BARE),
-            read_host,
-            limits,
-            credentials: platforms::credentials::Credentials::default(),
-            find_server: trial::site::no_server,
-            lines: None,
-        };
-        let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
-        Self { run, plan, site, folder }
+        let run = RunFolder::create(&folder.path().join(RUN), "", &plan).unwrap();
+        Self { run, plan, site: site(folder.path(), limits, read_host), folder }
+    }
+
+    /// As many trials that nothing is wrong with, on this many machines each.
+    pub fn sound(trials: usize, machines: u32, limits: Limits) -> Self {
+        Self::of(plan(&vec![""; trials], Shape { machines, ..ONE }), limits, read_host)
     }
 
     /// Trials on this many machines each, where others may use 5 % of the CPU time that this host reports.
@@ -109,35 +100,84 @@ impl Ground {
         Self::of(plan(&vec![""; trials], shape), Limits::default(), read_host)
     }
 
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Carries out the rest of the plan; `hear` may interrupt it.
     pub fn go_on(&self, retries: bool, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
-        let images = conductor::images(&self.plan, &self.plan.trials, &self.site, &mut |_| ()).unwrap();
-        assert!(images.is_empty(), "bare machines need none");
-        let interrupts = Interrupts::default();
-        let order = RunOrder {
-            folder: &self.run,
-            plan: &self.plan,
-            trials: &self.plan.trials,
-            audits: &[],
-            missing: &BTreeMap::new(),
-            site: &self.site,
-            images: &images,
-            interrupts: &interrupts,
-            resumed: false,
-            notes: &[],
-            retries,
-            latest: None,
-        };
-        conductor::run(&order, &mut |_| Ok(None), &mut |event| hear(event, &interrupts)).unwrap()
+        carry_out(&self.run, &self.plan, &self.site, retries, hear)
+    }
+
+    /// Leaves the run to another process.
+    pub fn leave(self) -> TempDir {
+        self.folder
+    }
+
+    /// What is in the scratch folder.
+    pub fn left(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(&self.site.scratch).unwrap().flatten().map(|entry| entry.path()).collect()
     }
 
     pub fn run(self) -> Ran {
         let mut events = Vec::new();
         let tallied = self.go_on(false, &mut |event, _| events.push(event.clone()));
         let trials = self.plan.trials.iter().map(|trial| self.run.trial(trial.id).record().unwrap()).collect();
-        let left = std::fs::read_dir(&self.site.scratch).unwrap().flatten().map(|entry| entry.path()).collect();
-        Ran { tallied, trials, events, left, folder: self.folder }
+        Ran { tallied, trials, events, left: self.left(), folder: self.folder }
     }
+}
+
+/// Carries out the rest of the run in such a folder.
+pub fn go_on_in(folder: &Path, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
+    let run = RunFolder::go_on(&folder.join(RUN)).unwrap();
+    carry_out(&run, &run.plan().unwrap(), &site(folder, Limits::default(), read_host), false, hear)
+}
+
+fn site(folder: &Path, limits: Limits, read_host: fn() -> HostReading) -> Site {
+    let cache = folder.join("cache");
+    let scratch = cache.join("scratch");
+    std::fs::create_dir_all(&scratch).unwrap();
+    Site {
+        cache,
+        scratch,
+        agent: agent(),
+        cpus: vec![0],
+        memory_bytes: 1 << 30,
+        made_by: "bakeoff test".to_owned(),
+        platforms: |kind| (kind == BARE.kind).then_some(&BARE),
+        read_host,
+        limits,
+        credentials: platforms::credentials::Credentials::default(),
+        find_server: trial::site::no_server,
+        lines: None,
+    }
+}
+
+fn carry_out(
+    folder: &RunFolder,
+    plan: &Plan,
+    site: &Site,
+    retries: bool,
+    hear: &mut dyn FnMut(&Event, &Interrupts),
+) -> Tallied {
+    let images = conductor::images(plan, &plan.trials, site, &mut |_| ()).unwrap();
+    assert!(images.is_empty(), "bare machines need none");
+    let interrupts = Interrupts::default();
+    let order = RunOrder {
+        folder,
+        plan,
+        trials: &plan.trials,
+        audits: &[],
+        missing: &BTreeMap::new(),
+        site,
+        images: &images,
+        interrupts: &interrupts,
+        resumed: false,
+        notes: &[],
+        retries,
+        latest: None,
+    };
+    conductor::run(&order, &mut |_| Ok(None), &mut |event| hear(event, &interrupts)).unwrap()
 }
 
 /// This crate's example, which is built with its tests.
@@ -206,7 +246,7 @@ pub fn failures(ran: &Ran) -> Vec<Option<(String, String)>> {
 /// Short limits, so that a hanging machine is found soon; while load is driven there is a message each second.
 pub fn short() -> Limits {
     let lifeless = Duration::from_secs(3);
-    Limits { prompt: lifeless, lifeless, end: Duration::from_secs(1), ..Limits::default() }
+    Limits { prompt: lifeless, lifeless, driving: lifeless, end: Duration::from_secs(1), ..Limits::default() }
 }
 
 /// How many trials began each phase.

@@ -11,3 +11,4 @@ mod existing;
 mod ground;
 mod misbehaving;
 mod several;
+mod struck;

@@ -12,7 +12,7 @@ fn machines_are_driven_together() {
 
 #[test]
 fn a_machine_that_dies_takes_the_others_along_wherever_that_is() {
-    let requests = ["describe", "start-server", "ready", "tick", "state", "check", "shutdown"];
+    let requests = ["describe", "ready", "state", "check", "shutdown"];
     let scripts: Vec<String> = requests.iter().map(|request| format!("{request}:dies@2")).collect();
     let scripts: Vec<&str> = scripts.iter().map(String::as_str).chain([""]).collect();
     let ran = run(&scripts, 3);
