@@ -30,7 +30,7 @@ impl Drop for Stopped {
 }
 
 /// The processes below this one whose command lines begin with these words.
-fn named(parent: u32, words: &str) -> Vec<u32> {
+pub fn named(parent: u32, words: &str) -> Vec<u32> {
     below(parent).into_iter().filter(|process| command_line(*process).starts_with(words)).collect()
 }
 

@@ -1,16 +1,14 @@
 //! Machines side by side while something is killed: a guest, an agent, a server, the conductor. The result must be a
 //! record that names the machine, other machines stopped in order, nothing left behind, and a run that can be finished.
 //!
-//! Moments are drawn from fixed seeds, and awaited by what the run prints or has started. Sometimes the kill comes
-//! slightly later than meant; the expectations hold all the same.
+//! Every phase is struck where machines are bare processes, in `crates/trial/tests/conductor/struck.rs`. Here are servers and guests.
 
 mod conductor;
-mod frozen;
 mod machine;
 mod terminal;
 
-use crate::running::{Running, below, command_line, send};
-use crate::runs::study;
+use crate::running::{Running, a_moment, below, command_line, send};
+use crate::runs::small;
 use crate::setting::Place;
 use record::run::StoredTrial;
 use record::trial::Outcome;
@@ -26,13 +24,12 @@ const START_LIMIT: Duration = Duration::from_mins(2);
 /// gets longer, so that it finishes some work whatever else this host does.
 fn side_by_side(count: u32, engine: &str, platform: &str, blocks: u32) -> String {
     let machine = format!("count = {count}\noversubscribe = true\nvcpus = 1");
-    let measure = if platform == TCG { "measure = \"5s\"" } else { "measure = \"1s\"" };
-    let short = study(engine, "384MiB", "").replace("vcpus = 1", &machine);
-    let short = short.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("measure = \"3s\"", measure);
-    short.replace("blocks = 2", &format!("blocks = {blocks}")).replace("{ kind = \"native\" }", platform)
+    let measure = if platform == TCG { "measure = \"3s\"" } else { "measure = \"1s\"" };
+    let short = small(engine, "384MiB", "").replace("vcpus = 1", &machine).replace("measure = \"1s\"", measure);
+    short.replace("blocks = 1", &format!("blocks = {blocks}")).replace(NATIVE, platform)
 }
 
-/// What is killed in a machine.
+/// What is struck in a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
     /// QEMU, and the whole guest with it.
@@ -57,9 +54,9 @@ impl Victim {
         }
     }
 
-    /// How many there are in total: the agent has one session, and the driver then has two and one in the background.
+    /// How many there are in total: the agent has one session, and the driver then has two.
     fn all(self) -> usize {
-        if self == Self::Backend { 4 } else { 1 }
+        if self == Self::Backend { 3 } else { 1 }
     }
 }
 
@@ -74,7 +71,7 @@ fn await_victim(running: &Running, trial: u32, machine: u32, victim: Victim) -> 
             return found[0];
         }
         assert!(Instant::now() < deadline, "no {victim:?} in machine {machine} of trial {trial}:\n{}", running.told);
-        std::thread::yield_now();
+        a_moment();
     }
 }
 
@@ -89,12 +86,6 @@ fn of_machine(running: &Running, trial: u32, machine: u32) -> Vec<u32> {
 /// Sends a signal to one process of a machine.
 fn strike(running: &Running, (trial, machine): (u32, u32), victim: Victim, signal: Signal) {
     send(await_victim(running, trial, machine, victim), signal);
-}
-
-/// Numbers that look random but are the same every time, so that a failure can be reproduced.
-fn scattered(number: u64, below: u64) -> u64 {
-    let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) % below
 }
 
 /// The run is finished: each trial and each of its machines has a result.

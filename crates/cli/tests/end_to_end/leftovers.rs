@@ -4,7 +4,7 @@
 //! Whatever belongs to a run is recognised by the folder of its place or by the name of its study, which no other run has. They
 //! occur in command lines, environments, working folders and mounts. Network interfaces are ignored, since a run makes none.
 
-use crate::running::Started;
+use crate::running::{Started, a_moment};
 use crate::setting::{Place, text};
 use std::collections::BTreeSet;
 use std::fs;
@@ -59,7 +59,7 @@ impl<'p> Leftovers<'p> {
         // There is no event for what the kernel does to other processes.
         while !self.alive().is_empty() {
             assert!(Instant::now() < deadline, "left alive: {:#?}", self.alive());
-            std::thread::yield_now();
+            a_moment();
         }
     }
 

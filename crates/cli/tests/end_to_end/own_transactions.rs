@@ -1,6 +1,6 @@
 //! The user's own transactions, from scripts, on each kind of database.
 
-use crate::drive::{Database, bakeoff, events, refused, succeeded};
+use crate::drive::{Database, bakeoff, events, not_in_logs, refused, succeeded};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use serde_json::Value;
@@ -64,7 +64,8 @@ fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
     let kinds = &result["driver"]["kinds"];
     assert_eq!(names(kinds), ["transfer", "look", "transfer:7", "transfer:9", "look:2"]);
     let done = |index: usize| kinds[index]["committed"].as_u64().unwrap();
-    assert!(done(0) > 100 && done(0) > 2 * done(1) && done(0) < 4 * done(1), "{kinds}");
+    // Three of one for each of the other, by chance; how many there are is up to this host.
+    assert!(done(1) > 0 && done(0) > done(1), "{kinds}");
     let per_s = result["throughput"].as_f64().unwrap();
     let measured_s = result["driver"]["measured_ms"].as_f64().unwrap() / 1000.0;
     assert!((per_s - (done(0) + done(1)) as f64 / measured_s).abs() < 0.01, "{result}");
@@ -128,23 +129,6 @@ fn a_server_on_this_host_is_no_other_load() {
     assert!(others.to_string().contains("the server's address is of this host"), "{others}");
 }
 
-#[test]
-fn procedures_are_made_by_loading() {
-    for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
-        let url = database.url("");
-        let drive = |more: &[&str]| {
-            let shared = ["drive", "order-entry", &url, "--set", "warehouses=1", "--time", "1s", "--warmup", "0s"];
-            database.bakeoff(&[&shared, more].concat()).output().unwrap()
-        };
-        let called = ["--set", "transactions=procedures", "--steps"];
-        succeeded(&drive(&["--steps", "load"]));
-        let run = [&called[..], &["run"]].concat();
-        let missing = "the procedures new_order, payment, order_status, delivery, stock_level are missing";
-        refused(&drive(&run), &[missing, "`--steps clean,load` makes them"]);
-        succeeded(&drive(&[&called[..], &["clean,load,run,check"]].concat()));
-    }
-}
-
 /// A file that tests look into through bakeoff's own engine.
 pub fn in_file(folder: &Path) -> Endpoint {
     Endpoint::Sqlite(DatabaseFile {
@@ -157,7 +141,7 @@ pub fn in_file(folder: &Path) -> Endpoint {
     })
 }
 
-/// DVD Store from outside, in three databases, and what is said of one that other settings loaded.
+/// What is said of a DVD Store that other settings loaded.
 #[test]
 fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,17 +166,26 @@ fn a_shop_of_another_size_or_version_or_without_its_indexes_is_refused() {
         &sqlite(&[&of("version=2")[..], &run].concat()),
         &["reviews exists, and only other settings of the workload have it"],
     );
+}
 
+#[test]
+fn a_shop_holds_on_both_servers_in_every_way() {
     for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         let url = database.url("");
         let drive = |more: &[&str]| {
-            let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "2s", "--warmup", "0s"];
+            let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "1s", "--warmup", "0s"];
             database.bakeoff(&[&shared, more].concat()).output().unwrap()
         };
-        succeeded(&drive(&["--set", "transactions=procedures", "--steps", "load,run,check"]));
-        succeeded(&drive(&["--set", "statements=pipelined", "--steps", "run,check"]));
+        let pipelined = ["--set", "statements=pipelined", "--clients", "2", "--steps", "load,check,run,check"];
+        let told = succeeded(&drive(&pipelined));
+        assert!(told.contains("OPM") && told.matches("0 violated").count() == 2, "{told}");
+        not_in_logs(&database);
+        let called = ["--set", "transactions=procedures", "--steps"];
+        let missing = "the procedures login, purchase are missing";
+        refused(&drive(&[&called[..], &["run"]].concat()), &[missing, "`--steps clean,load` makes them"]);
+        succeeded(&drive(&[&called[..], &["clean,load,run,check"]].concat()));
         succeeded(&drive(&["--set", "version=3", "--steps", "clean,load,run,check"]));
         // What the newer version added is dropped as well.
-        succeeded(&drive(&["--steps", "clean,load,run,check"]));
+        succeeded(&drive(&["--steps", "clean,load"]));
     }
 }

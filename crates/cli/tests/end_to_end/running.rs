@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Lines, PipeReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// A run whose output is awaited. It leads its own process group, like a command typed at a terminal.
 pub struct Running {
@@ -118,6 +120,12 @@ pub fn below(process: u32) -> Vec<u32> {
 
 fn numbers(list: &str) -> Vec<u32> {
     list.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+/// How long to wait before looking again at other processes, of which no event tells. Looking all the time would take their CPU.
+pub fn a_moment() {
+    let (_nobody_speaks, silence) = channel::<()>();
+    let _ = silence.recv_timeout(Duration::from_millis(20));
 }
 
 pub fn send(process: u32, signal: Signal) {

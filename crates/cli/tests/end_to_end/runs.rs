@@ -36,6 +36,16 @@ platform = {{ kind = "native" }}
     )
 }
 
+/// What a study says of its workload.
+pub const ORDERS: &str = "kind = \"order-entry\"\nwarehouses = 1";
+
+/// One block of a second without warm-up on a shop of a megabyte, for tests that are about neither the workload nor a statistic.
+pub fn small(engine: &str, memory: &str, more: &str) -> String {
+    let shop = study(engine, memory, more).replace(ORDERS, "kind = \"dvd-store\"\ndb_size = \"1MB\"");
+    let short = shop.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("measure = \"3s\"", "measure = \"1s\"");
+    short.replace("blocks = 2", "blocks = 1")
+}
+
 const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
 
 /// The report's figures are the record's: recomputed here in the simplest way.
@@ -101,9 +111,9 @@ fn looked_at_within_their_windows(run: &Run) {
     }
 }
 
-/// One block, long enough for a server on an emulated CPU to finish some work even if this host is busy.
+/// Long enough for two looks, and for a server on an emulated CPU to finish some work even if this host is busy.
 fn patient(study: &str) -> String {
-    study.replace("blocks = 2", "blocks = 1").replace("measure = \"3s\"", "measure = \"12s\"")
+    study.replace("measure = \"1s\"", "measure = \"4s\"")
 }
 
 fn runs(study: &str, trials: usize) -> Place {
@@ -117,13 +127,23 @@ fn runs(study: &str, trials: usize) -> Place {
     place
 }
 
-#[test]
-fn sqlite_natively() {
-    if missing("qemu", has_qemu()) {
-        return;
+/// The host was read at both ends of each window, and the readings are plausible.
+fn host_was_read(place: &Place, trials: usize) {
+    for trial in place.record().trials {
+        let driver = trial.record.driver.expect("driver facts");
+        let is_idle = driver.paused_ms.is_none_or(|paused_ms| paused_ms >= 300);
+        assert!(trial.record.contender != "native" || !is_idle, "these clients work back to back: {driver:?}");
+        let state = trial.record.host_state.expect("the host was read");
+        assert!(state.span_ns() > (driver.measured_ms - 1_000) * 1_000_000, "{state:?}");
+        let ours = |reading: &record::host_state::HostReading| reading.processes.known().expect("processes").ours_ticks;
+        assert!(ours(&state.end) > ours(&state.start), "the load takes CPU time: {state:?}");
     }
-    let place = runs(&study("sqlite", "512MiB", ""), 2);
-    report_again_is_the_same(&place);
+    let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
+    let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
+    let consistency = &analysis["consistency"];
+    assert_eq!(consistency["littles_law"].as_array().map(Vec::len), Some(trials), "{consistency}");
+    assert!(consistency["loaded_data"][0]["tables"].as_u64().is_some_and(|tables| tables >= 9), "{consistency}");
+    assert_eq!(consistency["host"]["trials"].as_array().map(Vec::len), Some(trials), "{consistency}");
 }
 
 fn report_again_is_the_same(place: &Place) {
@@ -141,7 +161,9 @@ fn sqlite_natively_and_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = runs(&study("sqlite", "512MiB", VM), 4);
+    let place = runs(&study("sqlite", "512MiB", VM).replace("blocks = 2", "blocks = 1"), 2);
+    report_again_is_the_same(&place);
+    host_was_read(&place, 2);
     let run = place.record();
     let guest = run.trials.iter().find(|trial| trial.record.contender == "vm").expect("a trial in the guest");
     let machine = guest.record.machine.as_ref().expect("facts about the guest");
@@ -158,8 +180,7 @@ fn slob_natively_on_postgres() {
         return;
     }
     let slob = "kind = \"slob\"\nscale = \"16MiB\"\nschemas = 2\nwork_unit = 16\nupdate_pct = 20\nscan_pct = 5";
-    let study = study("postgres", "512MiB", "").replace("kind = \"order-entry\"\nwarehouses = 1", slob);
-    let place = runs(&study, 2);
+    let place = runs(&study("postgres", "512MiB", "").replace(ORDERS, slob).replace("blocks = 2", "blocks = 1"), 1);
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     for part in [
         "database: log written, MB/s |",
@@ -185,7 +206,7 @@ fn postgres_natively_and_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = runs(&patient(&study("postgres", "1GiB", VM)), 2);
+    let place = runs(&patient(&small("postgres", "1GiB", VM)), 2);
     for trial in place.record().trials {
         let server = trial.record.server.expect("facts about the server");
         assert!(server.effective.contains_key("shared_buffers"), "{:?}", server.effective);
@@ -223,7 +244,7 @@ fn two_databases_of_one_server_are_driven_checked_and_counted() {
         return;
     }
     for engine in ["postgres", "mariadb"] {
-        let one = study(engine, "1GiB", "").replace("blocks = 2", "blocks = 1");
+        let one = patient(&small(engine, "1GiB", ""));
         let kind = format!("kind = \"{engine}\"");
         let place = runs(&one.replace(&kind, &format!("{kind}\ninstances = 2\nshared_server = true")), 1);
         let trial = place.record().trials.remove(0);
@@ -246,8 +267,7 @@ fn two_databases_of_one_server_are_driven_checked_and_counted() {
 
 /// One block with the load outside the machine.
 fn from_outside(engine: &str) -> String {
-    let outside = study(engine, "1GiB", VM).replace("clients = 2", "clients = 2\nplacement = \"outside\"");
-    outside.replace("blocks = 2", "blocks = 1")
+    patient(&small(engine, "1GiB", VM)).replace("clients = 2", "clients = 2\nplacement = \"outside\"")
 }
 
 /// Over the network, which needs everything that the socket needs, plus the password.
@@ -270,7 +290,7 @@ fn a_contender_that_cannot_run_here_is_skipped_and_the_rest_runs() {
         return;
     }
     let kvm = "[[contender]]\nname = \"kvm\"\nplatform = { kind = \"qemu\", accelerator = \"kvm\" }\n";
-    let place = Place::new(&study("sqlite", "512MiB", kvm));
+    let place = Place::new(&small("sqlite", "512MiB", kvm));
     let output = place.bakeoff(&["run", "study.toml"]);
     let told = text(&output.stderr);
     let run = place.record();
