@@ -1,7 +1,7 @@
 //! Two at once: two calls that resume the same run, and two runs that measure on the same host.
 
 use crate::running::Running;
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::event::Event;
 use record::event_log::read_events;
@@ -13,7 +13,7 @@ fn a_run_that_goes_on_is_not_gone_on_with_but_reported() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&study("sqlite", "512MiB", ""));
+    let place = Place::new(&small("sqlite", "512MiB", "").replace("blocks = 1", "blocks = 2"));
     let mut first = Running::begin(&place, &["run", "study.toml"]);
     first.until(": measure");
     let run = place.run_folder();
@@ -41,8 +41,8 @@ fn the_second_run_of_a_host_waits_for_the_first_and_says_so() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let short = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
-    let place = Place::new(&short);
+    let short = small("sqlite", "512MiB", "");
+    let place = Place::new(&short.replace("measure = \"1s\"", "measure = \"10m\""));
     let mut first = Running::begin(&place, &["run", "study.toml"]);
     first.until(": measure");
     let waits = format!("waiting for another bakeoff (process {})", first.id());

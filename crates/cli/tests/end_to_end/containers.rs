@@ -1,6 +1,6 @@
 //! Containers beside a native machine: a server in each, what is recorded of them, and what the report says.
 
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, missing, text};
 use platforms::oci::runtime::Runtime;
 use record::facts::{Fact, RUNTIME, SYSTEM_CALLS};
@@ -19,7 +19,7 @@ fn a_server_runs_in_a_container_by_each_runtime() {
         format!("[[contender]]\nname = \"{runtime}\"\nplatform = {{ kind = \"oci\", runtime = \"{runtime}\" }}\n")
     };
     let contenders: String = installed.iter().map(contender).collect();
-    let place = Place::new(&study("postgres", "1GiB", &contenders).replace("blocks = 2", "blocks = 1"));
+    let place = Place::new(&small("postgres", "1GiB", &contenders));
     let output = place.bakeoff(&["run", "study.toml"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let run = place.record();

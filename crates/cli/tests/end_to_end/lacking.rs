@@ -1,7 +1,7 @@
 //! Hosts that lack something: a tool, a network, room. There is a clear message, exit code 3, nothing half made, and
 //! the run continues once the thing is there.
 
-use crate::runs::study;
+use crate::runs::{ORDERS, small, study};
 use crate::setting::{Place, cache, can_mount, has_qemu, missing, text};
 use record::trial::Outcome;
 use std::path::Path;
@@ -9,10 +9,6 @@ use std::process::{Command, Output, Stdio};
 
 const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
 const LACKS: Option<i32> = Some(3);
-
-fn short_study() -> String {
-    study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1")
-}
 
 /// The files below a folder, as relative paths.
 fn files_in(folder: &Path) -> Vec<String> {
@@ -103,7 +99,7 @@ fn contenders_whose_platform_is_missing_are_skipped_if_that_is_asked_for() {
     let more = contender("crun", "kind = \"oci\", runtime = \"crun\"")
         + &contender("other", "kind = \"oci\", runtime = \"/nowhere/runc\"")
         + &contender("libvirt", "kind = \"libvirt\", uri = \"qemu+unix:///system?socket=/nowhere\"");
-    let place = Place::new(&study("sqlite", "512MiB", &more).replace("blocks = 2", "blocks = 1"));
+    let place = Place::new(&small("sqlite", "512MiB", &more));
     let path = path_without("crun", &place);
     let run = |more: &[&str]| {
         let mut command = place.command(&[&["run", "study.toml"], more].concat());
@@ -177,7 +173,7 @@ fn a_study_without_guests_needs_no_kernel_for_them() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&short_study());
+    let place = Place::new(&small("sqlite", "512MiB", ""));
     let output = apart(&place, "\"$BAKEOFF\" run \"$STUDY\"", &["--net"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let kernels = std::fs::read_dir(place.folder.path().join("cache/kernels")).unwrap();
@@ -216,7 +212,7 @@ fill_at() {
     wait "$running" && code=0 || code=$?
     rm cache/filler
 }
-fill_at "data of order-entry" loading.txt; echo "loading $code"
+fill_at "data of sysbench-oltp" loading.txt; echo "loading $code"
 find cache -xdev -path 'cache/data/*' -size +0
 fill_at ": measure" measuring.txt --resume; echo "measuring $code"
 find runs -name trial.json
@@ -228,7 +224,9 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&short_study());
+    let rows = "kind = \"sysbench-oltp\"\ntables = 1\ntable_size = 200000";
+    let study = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1").replace(ORDERS, rows);
+    let place = Place::new(&study);
     // The image must be in the cache that the script sees.
     assert_eq!(place.bakeoff(&["image", "build", "micro"]).status.code(), Some(0));
     let output = apart(&place, FULL_CACHE, &[]);
@@ -290,7 +288,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&short_study());
+    let place = Place::new(&small("sqlite", "512MiB", ""));
     let output = apart(&place, FULL_RUNS, &[]);
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
     assert_eq!(
@@ -312,7 +310,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
 
 /// A run of a native contender, started with limits of its own.
 fn limited(limit: &str) -> (Option<i32>, String) {
-    let place = Place::new(&short_study());
+    let place = Place::new(&small("sqlite", "512MiB", ""));
     let bakeoff = place.command(&[]);
     let script = format!("{limit}; exec \"$0\" run \"$1\"");
     let mut command = Command::new("sh");

@@ -1,6 +1,6 @@
 //! A machine that comes and goes beside another one.
 
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
@@ -18,7 +18,7 @@ set = { "machine.odd" = { number = 2, load = "idle" } }
 [[scenario]]
 name = "together"
 "#;
-    let own = study("sqlite", "384MiB", scenarios).replace("blocks = 2", "blocks = 1");
+    let own = small("sqlite", "384MiB", scenarios).replace("measure = \"1s\"", "measure = \"3s\"");
     own.replace("vcpus = 1", "count = 2\noversubscribe = true\nvcpus = 1")
 }
 

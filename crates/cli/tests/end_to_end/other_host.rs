@@ -42,8 +42,8 @@ impl There {
         let cpus = std::thread::available_parallelism().unwrap();
         format!(
             "question = \"What does the way cost?\"\nseed = 7\nblocks = 1\n[machine]\nvcpus = {cpus}\nmemory = \"512MiB\"\n\
-             [engine]\nkind = \"{engine}\"\n[workload]\nkind = \"order-entry\"\nwarehouses = 1\ndelivery = \"inline\"\n\
-             [load]\nclients = 2\nwarmup = \"1s\"\nmeasure = \"4s\"\n{contenders}"
+             [engine]\nkind = \"{engine}\"\n[workload]\nkind = \"dvd-store\"\ndb_size = \"1MB\"\n\
+             [load]\nclients = 2\nwarmup = \"1s\"\nmeasure = \"2s\"\n{contenders}"
         )
     }
 
@@ -72,7 +72,7 @@ impl There {
         let mut admin = catalog::admin(&self.database.server.report().endpoint).unwrap();
         admin.ask("SELECT kept FROM keepsake", Limit::QUESTION, &mut |_, _| rows += 1).unwrap();
         assert_eq!(rows, 1);
-        for table in ["warehouse", "district", "customer", "order_line", "stock", "item", "bakeoff_tables"] {
+        for table in ["categories", "products", "customers", "orders", "orderlines", "bakeoff_tables"] {
             assert!(!self.has(table), "{table} is left");
         }
     }
@@ -127,7 +127,7 @@ fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else(
     running.until("there: warm up");
     running.strike(Signal::KILL);
     running.end();
-    assert!(there.has("warehouse") && there.has("bakeoff_tables"), "it was killed while it drove");
+    assert!(there.has("orders") && there.has("bakeoff_tables"), "it was killed while it drove");
 
     let again = Place::new(&There::study("postgres", &there.contender("there", "")));
     let output = there.run(&again);
@@ -136,12 +136,12 @@ fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else(
     there.is_as_it_was();
 
     // Without a list they are the user's.
-    there.script("CREATE TABLE district (mine INTEGER);");
+    there.script("CREATE TABLE orders (mine INTEGER);");
     let refused = Place::new(&There::study("postgres", &there.contender("there", "")));
     let output = there.run(&refused);
     let Outcome::Failed { why, .. } = &refused.record().trials[0].record.outcome else { panic!("{output:?}") };
-    assert_eq!(why, "district exists already and was not touched");
-    assert!(there.has("district") && !there.has("bakeoff_tables"));
+    assert_eq!(why, "orders exists already and was not touched");
+    assert!(there.has("orders") && !there.has("bakeoff_tables"));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_user_who_stops_a_run_finds_the_server_as_it_was() {
     let Some(there) = There::new(Database::new("{}")) else { return };
     there.script(KEEPSAKE);
     let study =
-        There::study("postgres", &there.contender("there", "")).replace("measure = \"4s\"", "measure = \"60s\"");
+        There::study("postgres", &there.contender("there", "")).replace("measure = \"2s\"", "measure = \"60s\"");
     let place = Place::new(&study);
     let mut running = Running::of(there.command(&place, &["run", "study.toml"]));
     running.until("there: warm up");

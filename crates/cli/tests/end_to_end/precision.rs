@@ -1,6 +1,6 @@
 //! Runs that add blocks until they are precise enough, and runs that compare a contender with itself.
 
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, has_qemu, missing, text};
 use record::event::Event;
 use record::event_log::read_events;
@@ -13,11 +13,10 @@ use std::process::Stdio;
 
 const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
 
-/// Trials as short as possible, without waiting for a disk that others may use.
+/// Short trials, without waiting for a disk that others may use.
 fn short(more: &str, blocks: &str) -> String {
-    let study = study("sqlite", "512MiB", more).replace("measure = \"3s\"", "measure = \"1s\"");
-    let study = study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"");
-    study.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", blocks)
+    let study = small("sqlite", "512MiB", more).replace("blocks = 1", blocks);
+    study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"")
 }
 
 /// Begins a run and kills it as soon as it has printed these words.

@@ -113,7 +113,7 @@ fn looked_at_within_their_windows(run: &Run) {
 
 /// Long enough for two looks, and for a server on an emulated CPU to finish some work even if this host is busy.
 fn patient(study: &str) -> String {
-    study.replace("measure = \"1s\"", "measure = \"4s\"")
+    study.replace("measure = \"1s\"", "measure = \"12s\"")
 }
 
 fn runs(study: &str, trials: usize) -> Place {
@@ -125,25 +125,6 @@ fn runs(study: &str, trials: usize) -> Place {
     all_completed(&place, trials);
     numbers_agree(&place);
     place
-}
-
-/// The host was read at both ends of each window, and the readings are plausible.
-fn host_was_read(place: &Place, trials: usize) {
-    for trial in place.record().trials {
-        let driver = trial.record.driver.expect("driver facts");
-        let is_idle = driver.paused_ms.is_none_or(|paused_ms| paused_ms >= 300);
-        assert!(trial.record.contender != "native" || !is_idle, "these clients work back to back: {driver:?}");
-        let state = trial.record.host_state.expect("the host was read");
-        assert!(state.span_ns() > (driver.measured_ms - 1_000) * 1_000_000, "{state:?}");
-        let ours = |reading: &record::host_state::HostReading| reading.processes.known().expect("processes").ours_ticks;
-        assert!(ours(&state.end) > ours(&state.start), "the load takes CPU time: {state:?}");
-    }
-    let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
-    let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
-    let consistency = &analysis["consistency"];
-    assert_eq!(consistency["littles_law"].as_array().map(Vec::len), Some(trials), "{consistency}");
-    assert!(consistency["loaded_data"][0]["tables"].as_u64().is_some_and(|tables| tables >= 9), "{consistency}");
-    assert_eq!(consistency["host"]["trials"].as_array().map(Vec::len), Some(trials), "{consistency}");
 }
 
 fn report_again_is_the_same(place: &Place) {
@@ -163,7 +144,6 @@ fn sqlite_natively_and_in_a_guest() {
     }
     let place = runs(&study("sqlite", "512MiB", VM).replace("blocks = 2", "blocks = 1"), 2);
     report_again_is_the_same(&place);
-    host_was_read(&place, 2);
     let run = place.record();
     let guest = run.trials.iter().find(|trial| trial.record.contender == "vm").expect("a trial in the guest");
     let machine = guest.record.machine.as_ref().expect("facts about the guest");
@@ -244,7 +224,7 @@ fn two_databases_of_one_server_are_driven_checked_and_counted() {
         return;
     }
     for engine in ["postgres", "mariadb"] {
-        let one = patient(&small(engine, "1GiB", ""));
+        let one = small(engine, "1GiB", "").replace("measure = \"1s\"", "measure = \"3s\"");
         let kind = format!("kind = \"{engine}\"");
         let place = runs(&one.replace(&kind, &format!("{kind}\ninstances = 2\nshared_server = true")), 1);
         let trial = place.record().trials.remove(0);

@@ -13,28 +13,28 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const ONE_WAREHOUSE: [&str; 4] = ["--set", "warehouses=1", "--set", "delivery=inline"];
+const SHOP: [&str; 2] = ["--set", "db_size=1MB"];
 
-/// A PostgreSQL server with the tables of order-entry.
+/// A PostgreSQL server with the tables of dvd-store.
 fn loaded() -> Option<Database> {
     let database = Database::new("{}")?;
     let url = database.url("?sslmode=disable");
-    let arguments = [&["drive", "order-entry", &url], &ONE_WAREHOUSE[..], &["--steps", "load"]].concat();
+    let arguments = [&["drive", "dvd-store", &url], &SHOP[..], &["--steps", "load"]].concat();
     let output = database.bakeoff(&arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     Some(database)
 }
 
-/// Four clients for six seconds after one second of warm-up, with further arguments.
+/// Four clients for three seconds, with further arguments.
 fn begun(database: &Database, url: &str, more: &[&str]) -> Running {
-    begun_for("6s", database, url, more)
+    begun_for("3s", database, url, more)
 }
 
 fn begun_for(time: &str, database: &Database, url: &str, more: &[&str]) -> Running {
-    let clients = ["--clients", "4", "--warmup", "1s", "--time", time, "--record", "kept"];
+    let clients = ["--clients", "4", "--warmup", "0s", "--time", time, "--record", "kept"];
     let mut running =
-        Running::of(database.bakeoff(&[&["drive", "order-entry", url], &ONE_WAREHOUSE[..], &clients, more].concat()));
-    running.until(" 3 s ");
+        Running::of(database.bakeoff(&[&["drive", "dvd-store", url], &SHOP[..], &clients, more].concat()));
+    running.until(" 1 s ");
     running
 }
 
@@ -47,7 +47,7 @@ fn result(database: &Database) -> Value {
 #[test]
 fn a_server_that_hangs_is_no_result() {
     let Some(database) = loaded() else { return };
-    let running = begun(&database, &database.url("?sslmode=disable"), &[]);
+    let running = begun_for("6s", &database, &database.url("?sslmode=disable"), &[]);
     let server = database.server.process();
     let frozen = Stopped::all([vec![server], below(server)].concat());
     let (code, told) = running.end();
@@ -83,7 +83,7 @@ fn a_database_that_hangs_is_not_checked() {
     let Some(database) = loaded() else { return };
     let running = begun(&database, &database.url("?sslmode=disable"), &["--steps", "run,check"]);
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
-    admin.script("BEGIN; LOCK TABLE warehouse").unwrap();
+    admin.script("BEGIN; LOCK TABLE customers").unwrap();
     let (code, told) = running.end();
     drop(admin);
     assert_eq!(code, Some(4), "{told}");
@@ -112,16 +112,19 @@ fn busy_backend(database: &Database) -> u32 {
 fn a_server_that_restarts_costs_its_time_and_not_the_result() {
     let Some(database) = loaded() else { return };
     // How long recovery takes depends on what else this host does.
-    let running = begun_for("20s", &database, &database.url("?sslmode=disable"), &[]);
+    let running = begun_for("10s", &database, &database.url("?sslmode=disable"), &[]);
     crate::running::send(busy_backend(&database), Signal::KILL);
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
-    assert!(told.contains("invalid: 4 sessions were lost, and 4 opened again") && told.contains(" NOPM "), "{told}");
+    assert!(told.contains("sessions lost: 4, opened again: 4") && told.contains(" OPM "), "{told}");
+    // If this host is busy, the load generator may have got no CPU for a while, too.
+    let reasons = ["invalid: 4 sessions were lost, and 4 opened again", "invalid: the load generator stood still"];
+    assert!(reasons.iter().any(|reason| told.contains(reason)), "{told}");
     let result = result(&database);
     assert!(result["throughput"].as_f64() > Some(0.0), "{result}");
-    assert_eq!((&result["driver"]["losses"]["lost"], &result["driver"]["measured_ms"]), (&4.into(), &20_000.into()));
+    assert_eq!((&result["driver"]["losses"]["lost"], &result["driver"]["measured_ms"]), (&4.into(), &10_000.into()));
     let log = std::fs::read(database.folder.path().join("kept/trials/0001/intervals.hlog")).unwrap();
-    assert_eq!(record::hlog::read(&log[..]).unwrap().intervals.len(), 21, "every second is there");
+    assert_eq!(record::hlog::read(&log[..]).unwrap().intervals.len(), 10, "every second is there");
 }
 
 #[test]
@@ -131,10 +134,10 @@ fn a_workload_of_which_half_is_refused_has_a_code_of_its_own() {
     let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
                   $$ BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'not today'; END IF; RETURN NEW; END $$";
     admin.script(refuse).unwrap();
-    admin.script("CREATE TRIGGER refuse BEFORE INSERT ON order_line FOR EACH ROW EXECUTE FUNCTION refuse()").unwrap();
+    admin.script("CREATE TRIGGER refuse BEFORE INSERT ON orderlines FOR EACH ROW EXECUTE FUNCTION refuse()").unwrap();
     let (code, told) = begun(&database, &database.url("?sslmode=disable"), &[]).end();
     assert_eq!(code, Some(9), "{told}");
-    assert!(told.contains("transactions of kind new-order failed") && told.contains("not today"), "{told}");
+    assert!(told.contains("transactions of kind order failed") && told.contains("not today"), "{told}");
     assert_eq!(result(&database)["exit"], 9);
 }
 

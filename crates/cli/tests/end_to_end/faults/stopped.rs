@@ -4,19 +4,18 @@ use super::{Stopped, for_a_while, named};
 use crate::drive::bakeoff;
 use crate::leftovers::Leftovers;
 use crate::running::{Running, below, send};
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
 use rustix::process::Signal;
 use std::time::Duration;
 
 /// A stop that covers half of the window.
-const STOP: Duration = Duration::from_secs(4);
+const STOP: Duration = Duration::from_secs(2);
 
-/// One trial of one contender with a window of eight seconds.
+/// One trial of one contender with a window of four seconds.
 fn one_trial(platform: &str) -> Place {
-    let study = study("sqlite", "384MiB", "").replace("blocks = 2", "blocks = 1");
-    let study = study.replace("measure = \"3s\"", "measure = \"8s\"");
+    let study = small("sqlite", "384MiB", "").replace("measure = \"1s\"", "measure = \"4s\"");
     Place::new(&study.replace("{ kind = \"native\" }", platform))
 }
 
@@ -27,7 +26,7 @@ fn stopped_in_the_window(platform: &str, words: &str) -> String {
     running.until(": measure");
     let victims = named(running.id(), words);
     assert!(!victims.is_empty(), "no {words}:\n{}", running.told);
-    for_a_while(Duration::from_secs(1));
+    for_a_while(Duration::from_millis(500));
     let stopped = Stopped::all(victims);
     for_a_while(STOP);
     drop(stopped);
@@ -61,14 +60,14 @@ fn a_guest_that_stands_still_is_no_result() {
 fn a_driver_that_stands_still_is_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let drive = |more: &[&str]| {
-        let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "1s", "--time", "6s"];
+        let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "0s", "--time", "3s"];
         bakeoff(folder.path(), &[&["drive", "sysbench-oltp", "sqlite:shop.db"], &small[..], more].concat())
     };
     assert!(drive(&["--steps", "load"]).output().unwrap().status.success());
     let mut running = Running::of(drive(&["--json"]));
-    running.until(" 2 s ");
+    running.until(" 1 s ");
     let stopped = Stopped::all(vec![running.id()]);
-    for_a_while(Duration::from_secs(3));
+    for_a_while(Duration::from_secs(1));
     drop(stopped);
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
@@ -89,10 +88,8 @@ fn a_server_of_two_that_is_killed_fails_the_trial_by_name() {
 
 /// The reason of the failure if the last of a machine's servers is killed.
 fn why_without_its_last_server(databases: &str, servers: usize) -> String {
-    let study = study("postgres", "1GiB", "").replace("blocks = 2", "blocks = 1");
-    let study = study.replace("kind = \"postgres\"", &format!("kind = \"postgres\"\n{databases}"));
-    let study = study.replace("measure = \"3s\"", "measure = \"8s\"").replace("order-entry", "dvd-store");
-    let place = Place::new(&study.replace("warehouses = 1", "db_size = \"1MB\""));
+    let study = small("postgres", "1GiB", "").replace("measure = \"1s\"", "measure = \"8s\"");
+    let place = Place::new(&study.replace("kind = \"postgres\"", &format!("kind = \"postgres\"\n{databases}")));
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     running.until(": measure");
     let mut left = Leftovers::of(&place);

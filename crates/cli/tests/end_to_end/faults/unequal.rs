@@ -2,7 +2,7 @@
 
 use super::{for_a_while, named};
 use crate::running::{Running, send};
-use crate::runs::study;
+use crate::runs::small;
 use crate::setting::{Place, has_qemu, missing, text};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
@@ -15,22 +15,19 @@ use std::time::{Duration, Instant};
 
 const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
 
-/// Other load on the host, limited to two minutes of CPU time per process.
-struct Hog(Vec<Child>);
+/// Other load on the host, limited to two minutes of CPU time.
+struct Hog(Child);
 
 impl Hog {
     fn begin() -> Self {
-        let spin = || Command::new("sh").args(["-c", "ulimit -t 120; while :; do :; done"]).spawn().unwrap();
-        Self(vec![spin(), spin()])
+        Self(Command::new("sh").args(["-c", "ulimit -t 120; while :; do :; done"]).spawn().unwrap())
     }
 }
 
 impl Drop for Hog {
     fn drop(&mut self) {
-        for spinning in &mut self.0 {
-            let _ = spinning.kill();
-            let _ = spinning.wait();
-        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -39,7 +36,8 @@ fn load_beside_one_contender_only_is_told() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&study("sqlite", "512MiB", OTHER));
+    let warmed = small("sqlite", "512MiB", OTHER).replace("warmup = \"0s\"", "warmup = \"1s\"");
+    let place = Place::new(&warmed.replace("measure = \"1s\"", "measure = \"2s\""));
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     let mut hog = None;
     while let Some(line) = running.next_line() {
@@ -60,8 +58,7 @@ fn a_trial_that_others_disturb_is_run_again_and_then_no_measurement() {
         return;
     }
     let limited = "measure = \"2s\"\nmax_other_cpu = \"0.1%\"\nmax_repeats = 1";
-    let study = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
-    let place = Place::new(&study.replace("measure = \"3s\"", limited));
+    let place = Place::new(&small("sqlite", "512MiB", "").replace("measure = \"1s\"", limited));
     let planned = text(&place.bakeoff(&["plan", "study.toml"]).stdout);
     let again = "a trial beside which others use more than 0.1 % of the host's CPU time is run again, at most once\n";
     assert!(planned.contains(again) && planned.contains("with every such repeat about "), "{planned}");
@@ -102,15 +99,14 @@ fn less_cpu_in_the_second_half_of_a_window_is_told() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let study = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
-    let place = Place::new(&study.replace("measure = \"3s\"", "measure = \"10s\""));
+    let place = Place::new(&small("sqlite", "512MiB", "").replace("measure = \"1s\"", "measure = \"6s\""));
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     running.until(": measure");
     let agent = named(running.id(), "/run/bakeoff/agent\0agent\0");
     let slice = Duration::from_millis(40);
-    for_a_while(Duration::from_secs(5));
+    for_a_while(Duration::from_secs(3));
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(6) {
+    while begun.elapsed() < Duration::from_secs(4) {
         for (signal, span) in [(Signal::STOP, 3 * slice), (Signal::CONT, slice)] {
             for process in &agent {
                 send(*process, signal);
@@ -125,14 +121,13 @@ fn less_cpu_in_the_second_half_of_a_window_is_told() {
     assert!(stood_still || warned_of(&place, "halves-unlike"), "{told}");
 }
 
-/// An item's price changes in the cached data once the first trial has its clone, so the second contender begins with it.
+/// A product's price changes in the cached data once the first trial has its clone, so the second contender begins with it.
 #[test]
 fn data_that_is_changed_for_one_contender_are_found() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let study = study("sqlite", "512MiB", OTHER).replace("blocks = 2", "blocks = 1");
-    let place = Place::apart(&study, "micro");
+    let place = Place::apart(&small("sqlite", "512MiB", OTHER), "micro");
     let mut running = Running::begin(&place, &["run", "study.toml"]);
     running.until(": start");
     change_a_price(place.cache());
@@ -143,7 +138,7 @@ fn data_that_is_changed_for_one_contender_are_found() {
         run.trials.iter().map(|trial| trial.findings.iter().any(record::check::CheckResult::is_violated)).collect();
     assert_eq!(wrong.iter().filter(|wrong| **wrong).count(), 1, "{wrong:?}");
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).expect("a report");
-    assert!(warned_of(&place, "check-violated") && page.contains("item"), "{told}{page}");
+    assert!(warned_of(&place, "check-violated") && page.contains("products"), "{told}{page}");
 }
 
 fn change_a_price(cache: &Path) {
@@ -167,7 +162,7 @@ fn change_a_price(cache: &Path) {
         wal_autocheckpoint_pages: 1000,
     });
     let mut admin = engines::catalog::admin(&endpoint).unwrap();
-    admin.script("UPDATE item SET i_price = i_price + 1 WHERE i_id = 7").unwrap();
+    admin.script("UPDATE products SET price = price + 1 WHERE prod_id = 7").unwrap();
     drop(admin);
     debugfs(&format!("cd /sqlite\nrm bakeoff.db\nwrite {} bakeoff.db\n", file.display()));
 }
@@ -179,7 +174,7 @@ fn a_guest_whose_clock_runs_wrong_is_not_measured() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let study = study("sqlite", "384MiB", "").replace("blocks = 2", "blocks = 1");
+    let study = small("sqlite", "384MiB", "");
     let place = Place::new(&study.replace("{ kind = \"native\" }", "{ kind = \"qemu\", accelerator = \"tcg\" }"));
     let wrapper = place.temporary().join("qemu-system-x86_64");
     let real = which("qemu-system-x86_64");
