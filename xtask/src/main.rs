@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `lint`, `ci`, `dist`, `fuzz` and `bench`.
+//! Chores of the project: `cargo xtask tidy`, `lint`, `test`, `ci`, `dist`, `fuzz` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -35,17 +35,36 @@ enum Chore {
     },
     /// Build what is handed out: an archive, a Debian package and their checksums, in the target folder's `dist`.
     Dist,
-    /// Run everything that must pass before a change goes in: lint and all tests.
-    Ci {
-        /// Also run the tests that are slow and rarely break
+    /// Run tests, and print what they took
+    Test {
+        /// Also those that are slow and rarely break
         #[arg(long)]
         full: bool,
+        /// What nextest may be asked, such as the names of tests
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        filters: Vec<String>,
+    },
+    /// Run everything that must pass before a change goes in: lint, the default tests, and a part of the others
+    Ci {
+        /// All others, too
+        #[arg(long)]
+        full: bool,
+        /// Instead, break five files in small ways, and write into FILE which breaks the tests notice
+        #[arg(long, value_name = "FILE", conflicts_with = "full")]
+        mutants: Option<PathBuf>,
+    },
+    /// Run one test, and log what it took
+    #[command(hide = true)]
+    Timed {
+        log: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
     },
 }
 
 fn main() -> ExitCode {
     match run(&Chore::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("{error:#}");
             ExitCode::FAILURE
@@ -53,16 +72,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(chore: &Chore) -> anyhow::Result<()> {
+fn run(chore: &Chore) -> anyhow::Result<ExitCode> {
     let root = project_root()?;
     match chore {
+        Chore::Timed { log, command } => return ci::timed::run(log, command),
         Chore::Tidy => tidy::run(&root),
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
         Chore::Fuzz { minutes } => fuzz::run(&root, *minutes),
         Chore::Dist => dist::run(&root).map(|_| ()),
-        Chore::Ci { full } => ci::ci(&root, *full),
-    }
+        Chore::Test { full, filters } => ci::test(&root, *full, filters),
+        Chore::Ci { mutants: Some(file), .. } => ci::try_mutants(&root, file),
+        Chore::Ci { full, mutants: None } => ci::ci(&root, *full),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn project_root() -> anyhow::Result<PathBuf> {

@@ -88,7 +88,8 @@ impl Drop for Watched {
     }
 }
 
-fn cpu_of_children() -> anyhow::Result<f64> {
+/// CPU time of all processes that this one has started and waited for.
+pub fn cpu_of_children() -> anyhow::Result<f64> {
     cpu(std::process::id(), &[CHILDREN_USER, CHILDREN_SYSTEM])
 }
 

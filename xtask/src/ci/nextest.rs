@@ -1,0 +1,43 @@
+//! Builds and runs tests, each as a process of its own.
+
+use super::phases::run;
+use super::timed;
+use super::tools::NEXTEST;
+use anyhow::Context;
+use std::path::Path;
+use std::process::Command;
+
+/// The only target, whose test binaries `timed` starts.
+const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
+
+/// Which tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    Default,
+    Ignored,
+    All,
+}
+
+pub fn build(root: &Path, filters: &[String]) -> anyhow::Result<()> {
+    start(root, &["--no-run"], filters, &[])
+}
+
+/// Runs tests, all that are asked for or those that filters of nextest's name.
+pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Result<()> {
+    let ignored = match asked {
+        Asked::Default => "default",
+        Asked::Ignored => "only",
+        Asked::All => "all",
+    };
+    let log = timed::fresh_log(root)?;
+    let own = std::env::current_exe().context("finding this program")?;
+    let runner = format!("{} timed {}", own.display(), log.display());
+    start(root, &["--run-ignored", ignored], filters, &[(RUNNER, &runner)])
+}
+
+fn start(root: &Path, options: &[&str], filters: &[String], variables: &[(&str, &str)]) -> anyhow::Result<()> {
+    let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+    let words = [&["nextest", "run"], options, &filters[..]].concat();
+    let command = &mut Command::new(NEXTEST.program(root)?);
+    run(command.args(&words).current_dir(root).envs(variables.iter().copied()), &format!("cargo {}", words.join(" ")))
+}
