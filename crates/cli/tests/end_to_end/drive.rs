@@ -1,6 +1,6 @@
 //! `bakeoff drive` against existing databases: a file, and a PostgreSQL server that the test starts.
 
-use crate::made_servers;
+use crate::made;
 use crate::own_transactions::in_file;
 use crate::setting::{missing, text};
 use engines::catalog;
@@ -273,7 +273,7 @@ impl Database {
         let port = held.number();
         // The server's account must be able to enter it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
-        made_servers::copy(kind, folder.path());
+        made::put(kind, folder.path());
         let listen = Some((Ipv4Addr::LOCALHOST, port).into());
         let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
         let keys = catalog::entry(kind).unwrap().keys;

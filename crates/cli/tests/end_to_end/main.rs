@@ -17,7 +17,9 @@ mod lacking;
 mod leftovers;
 mod listening;
 mod load_hosts;
-mod made_servers;
+// The tests of engines use it, too.
+#[path = "../../../engines/tests/conformance/made.rs"]
+mod made;
 mod many_runs;
 mod metrics;
 mod neighbour;
