@@ -185,12 +185,14 @@ impl Place {
     pub fn open_to_all(&mut self) -> PathBuf {
         let in_place = |name: &str| self.folder.path().join(name);
         let (tree, agent, owner) = (in_place("tree"), in_place("agent"), in_place("owner"));
-        for entry in std::fs::read_dir(&self.image().tree).unwrap() {
-            std::fs::create_dir_all(tree.join(entry.unwrap().file_name())).unwrap();
-        }
+        let folders = std::fs::read_dir(&self.image().tree).unwrap().map(|entry| tree.join(entry.unwrap().file_name()));
+        let folders: Vec<PathBuf> = folders.collect();
+        folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
         std::fs::copy(&self.order.agent, &agent).unwrap();
         std::fs::copy(example("owner"), &owner).unwrap();
-        for path in [self.folder.path(), &self.disk] {
+        // A runtime makes the places for mounts in the tree, which is the user's own in the user's cache.
+        let all = [self.folder.path(), &self.disk, &tree].into_iter().chain(folders.iter().map(PathBuf::as_path));
+        for path in all {
             std::fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
         }
         self.order.image.as_mut().unwrap().tree = tree;
