@@ -45,8 +45,11 @@ impl Which<'_> {
     }
 }
 
-/// Lists tables that do not exist yet. A table may refer to those before it.
+/// Lists tables that do not exist yet. A table may refer to those before it. A workload may have none.
 pub(crate) fn list(kind: &str, names: &[String], stay: Stay, admin: &mut dyn Admin) -> Result<(), LoadError> {
+    if names.is_empty() {
+        return Ok(());
+    }
     let rows: Vec<String> = (0..)
         .zip(names)
         .map(|(place, name): (u32, _)| format!("('{name}', '{kind}', {place}, '{}')", stay.word()))
