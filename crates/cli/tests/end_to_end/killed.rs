@@ -20,13 +20,13 @@ const TCG: &str = "{ kind = \"qemu\", accelerator = \"tcg\" }";
 /// What a run says it starts must exist within this time.
 const START_LIMIT: Duration = Duration::from_mins(2);
 
-/// Short trials of this many machines with one vCPU each, possibly more than this host has CPUs. An emulated machine
-/// gets longer, so that it finishes some work whatever else this host does.
+/// Trials of this many machines with one vCPU each, possibly more than this host has CPUs. They are so long that a machine finishes
+/// some work whatever else this host does.
 fn side_by_side(count: u32, engine: &str, platform: &str, blocks: u32) -> String {
     let machine = format!("count = {count}\noversubscribe = true\nvcpus = 1");
-    let measure = if platform == TCG { "measure = \"3s\"" } else { "measure = \"1s\"" };
-    let short = small(engine, "384MiB", "").replace("vcpus = 1", &machine).replace("measure = \"1s\"", measure);
-    short.replace("blocks = 1", &format!("blocks = {blocks}")).replace(NATIVE, platform)
+    let study = small(engine, "384MiB", "").replace("vcpus = 1", &machine);
+    let study = study.replace("measure = \"1s\"", "measure = \"3s\"");
+    study.replace("blocks = 1", &format!("blocks = {blocks}")).replace(NATIVE, platform)
 }
 
 /// What is struck in a machine.

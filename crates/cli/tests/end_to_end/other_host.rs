@@ -140,7 +140,7 @@ fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else(
     let refused = Place::new(&There::study("postgres", &there.contender("there", "")));
     let output = there.run(&refused);
     let Outcome::Failed { why, .. } = &refused.record().trials[0].record.outcome else { panic!("{output:?}") };
-    assert_eq!(why, "orders exists already and was not touched");
+    assert_eq!(why, "orders exists already, was not made by bakeoff and was not touched");
     assert!(there.has("orders") && !there.has("bakeoff_tables"));
 }
 

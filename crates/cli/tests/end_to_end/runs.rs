@@ -88,7 +88,10 @@ fn looked_at_within_their_windows(run: &Run) {
     for trial in &run.trials {
         let looks = trial.looks.as_ref().unwrap_or_else(|| panic!("trial {} has no looks", trial.record.id));
         let measured_ms = trial.record.driver.as_ref().expect("a completed trial has driven").measured_ms;
-        assert!(looks.span_ns() > (measured_ms - 2_000) * 1_000_000, "{looks:?}");
+        // A look at a guest takes long on a host that is short of CPU, and a guest has time for few samples.
+        let is_native = trial.record.machine.as_ref().is_some_and(|machine| machine.platform == "native");
+        let (fewest, apart_ms) = if is_native { (6, 2_000) } else { (1, 4_000) };
+        assert!(looks.span_ns() > (measured_ms - apart_ms) * 1_000_000, "{looks:?}");
         let (start, end) = (looks.start.database.known().unwrap(), looks.end.database.known().unwrap());
         assert!(end.reads > start.reads || end.hits > start.hits, "{start:?} {end:?}");
         assert!(!looks.end.counters.is_empty());
@@ -98,9 +101,6 @@ fn looked_at_within_their_windows(run: &Run) {
         ) {
             (Reading::Unavailable(why), "sqlite") => assert!(why.contains("has no server"), "{why}"),
             (Reading::Known(waits), _) => {
-                // A guest on a host that is short of CPU has time for only a few.
-                let is_native = trial.record.machine.as_ref().is_some_and(|machine| machine.platform == "native");
-                let fewest = if is_native { 6 } else { 1 };
                 assert!(waits.samples + waits.missed >= fewest && waits.stopped.is_none(), "{waits:?}");
             }
             (unsampled, _) => panic!("{unsampled:?}"),
