@@ -10,6 +10,9 @@ use std::process::Command;
 /// The only target, whose test binaries `timed` starts.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
+/// A thread of nextest's is half a CPU: what computes takes two, what waits one.
+const THREADS_PER_CPU: usize = 2;
+
 /// Which tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
@@ -32,7 +35,8 @@ pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Resul
     let log = timed::fresh_log(root)?;
     let own = std::env::current_exe().context("finding this program")?;
     let runner = format!("{} timed {}", own.display(), log.display());
-    start(root, &["--run-ignored", ignored], filters, &[(RUNNER, &runner)])
+    let threads = (THREADS_PER_CPU * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
+    start(root, &["--run-ignored", ignored, "--test-threads", &threads], filters, &[(RUNNER, &runner)])
 }
 
 fn start(root: &Path, options: &[&str], filters: &[String], variables: &[(&str, &str)]) -> anyhow::Result<()> {
