@@ -92,7 +92,7 @@ pub(crate) fn drop(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -
             _ if present.is_empty() => {}
             // What holds a shadow of another table goes with it.
             Dialect::Sqlite => {
-                present.iter().try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))?
+                present.iter().try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))?;
             }
             Dialect::Postgres | Dialect::Mysql => admin.script(&format!("DROP TABLE {}", present.join(", ")))?,
         }

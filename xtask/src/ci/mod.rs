@@ -88,7 +88,7 @@ pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
 }
 
 fn run_a_part(root: &Path, known: &FullSet, left: Duration, times: Times) -> anyhow::Result<Times> {
-    let part = known.part(root, left)?;
+    let part = known.part(root, left);
     if part.is_empty() {
         println!("No test of the full set fits into the {} s that are left.", left.as_secs());
         return Ok(times);

@@ -1,5 +1,7 @@
 //! Reports of made-up runs: their content, and that every writer includes all of it.
 
+#![allow(clippy::unwrap_used)]
+
 mod ablation;
 mod consolidated;
 mod examples;
