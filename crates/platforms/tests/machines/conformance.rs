@@ -22,13 +22,16 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// What is asked of a machine while it runs.
+pub type Check<'a> = Box<dyn Fn(&Place, &mut dyn Machine) + 'a>;
+
 /// One machine of a platform: its settings and shape, and what must be so in it beside the rules.
 pub struct Variant<'a> {
     pub table: Value,
     pub place: placement::Place,
     pub cpu_quota: Option<f64>,
     pub ports: Vec<u16>,
-    pub check: Box<dyn Fn(&Place, &mut dyn Machine) + 'a>,
+    pub check: Check<'a>,
 }
 
 impl Variant<'_> {

@@ -187,7 +187,9 @@ impl Place {
         let (tree, agent, owner) = (in_place("tree"), in_place("agent"), in_place("owner"));
         let folders = std::fs::read_dir(&self.image().tree).unwrap().map(|entry| tree.join(entry.unwrap().file_name()));
         let folders: Vec<PathBuf> = folders.collect();
-        folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+        for folder in &folders {
+            std::fs::create_dir_all(folder).unwrap();
+        }
         std::fs::copy(&self.order.agent, &agent).unwrap();
         std::fs::copy(example("owner"), &owner).unwrap();
         // A runtime makes the places for mounts in the tree, which is the user's own in the user's cache.

@@ -51,7 +51,9 @@ pub fn load_run_and_check(database: &Database) {
             all_hold(&way.reconcile(&before, &after, &totals));
             all_hold(&way.audit(&totals, &tally, 0));
             all_totals.extend(totals);
-            tally.into_iter().for_each(|(name, count)| *all_tallies.entry(name).or_insert(0) += count);
+            for (name, count) in tally {
+                *all_tallies.entry(name).or_insert(0) += count;
+            }
         }
         let audit = plain.audit(&KindTotals::summed(&all_totals), &all_tallies, 0);
         all_hold(&audit);

@@ -42,7 +42,9 @@ pub fn load_run_and_check(database: &Database) {
         all_hold(&workload.audit(&totals, &tally, 0));
         one_acknowledged_order_more_is_missed(&workload, &before, &after, totals.clone());
         all_totals.extend(totals);
-        tally.into_iter().for_each(|(name, count)| *all_tallies.entry(name).or_insert(0) += count);
+        for (name, count) in tally {
+            *all_tallies.entry(name).or_insert(0) += count;
+        }
     }
     effects::are_as_they_should_be(admin.as_mut());
     all_hold(&workload.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
