@@ -1,5 +1,5 @@
-//! A list, in a database that belongs to the user, of the tables that bakeoff has made there. It is written before they
-//! are made. So what a killed run has left can be told from the user's own tables, and nothing else is ever dropped.
+//! A list, in a database that belongs to the user, of the tables that bakeoff makes there. It is written before the tables
+//! are made, so that it also has those of a killed run. A table that is not on it belongs to the user and is never dropped.
 
 use crate::loading::LoadError;
 use engines::admin::Admin;
@@ -30,16 +30,16 @@ impl Stay {
 
 /// Which of the listed tables.
 pub(crate) enum Which<'a> {
-    /// Those of a workload that stay until they are cleaned.
+    /// Those of a workload, also what a killed trial has left of it.
     OfWorkload(&'a str),
-    /// Those of trials.
+    /// Those of trials, whatever their workload.
     OfTrials,
 }
 
 impl Which<'_> {
     fn condition(&self) -> String {
         match self {
-            Self::OfWorkload(kind) => format!("workload = '{kind}' AND stay = '{}'", Stay::UntilCleaned.word()),
+            Self::OfWorkload(kind) => format!("workload = '{kind}'"),
             Self::OfTrials => format!("stay = '{}'", Stay::OneTrial.word()),
         }
     }
@@ -59,7 +59,7 @@ pub(crate) fn list(kind: &str, names: &[String], stay: Stay, admin: &mut dyn Adm
          place INTEGER NOT NULL, stay VARCHAR(20) NOT NULL);\n"
     );
     let written = admin.has_table(LIST).and_then(|is_there| {
-        // Whoever dropped a table without bakeoff has left its name on the list.
+        // A user who drops a table without bakeoff leaves its name on the list.
         let forget = format!("DELETE FROM {LIST} WHERE name IN ({});\n", quoted(names));
         let add = format!("INSERT INTO {LIST} (name, workload, place, stay) VALUES {};\n", rows.join(", "));
         admin.script(&((if is_there { forget } else { make }) + &add))
@@ -85,12 +85,13 @@ pub(crate) fn present(which: &Which<'_>, admin: &mut dyn Admin) -> Result<Vec<St
     Ok(present)
 }
 
-/// Returns the names of the tables that it dropped, in the order in which they were made. SQLite drops one at a time; the others drop all or none.
+/// Returns the names of the dropped tables, in the order in which they were made. SQLite drops one at a time; the other
+/// databases drop all or none.
 pub(crate) fn drop(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
     let dropped = present(which, admin).and_then(|mut present| {
         match dialect {
             _ if present.is_empty() => {}
-            // What holds a shadow of another table goes with it.
+            // SQLite drops the tables below an index for words with the index.
             Dialect::Sqlite => {
                 present.iter().try_for_each(|name| admin.script(&format!("DROP TABLE IF EXISTS {name}")))?;
             }

@@ -71,7 +71,7 @@ pub enum Request {
         /// Whether their sizes are compared with the workload's settings, and procedures looked for.
         to_drive: bool,
     },
-    /// Drops those tables of a workload that the database's list has until they are cleaned.
+    /// Drops those tables of a workload that are on the database's list.
     Clean {
         workload: Chosen,
     },

@@ -27,7 +27,7 @@ pub struct Tables {
     pub missing: Vec<String>,
     /// Only checked if that is asked for and no table is missing.
     pub of_other_size: Vec<OtherSize>,
-    /// Those that are there, by these or other settings, and that the database's list does not have.
+    /// Tables of the workload, by these or other settings, that are not on the database's list.
     pub foreign: Vec<String>,
     /// Tables that only other settings of the workload have.
     pub of_other_settings: Vec<String>,
