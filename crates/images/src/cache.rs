@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Increased when the same recipe would give another result; older entries are then built again.
-pub(crate) const BUILDER: u32 = 1;
+pub(crate) const BUILDER: u32 = 2;
 
 /// How long one builder waits for another: longer than the slowest build may take.
 const LOCK_LIMIT: Duration = Duration::from_mins(65);

@@ -7,6 +7,7 @@ use crate::cache::{CacheError, walk};
 use crate::recipe::{Recipe, RecipeFile};
 use crate::sources::{self, SourcesError};
 use crate::tool::{MMDEBSTRAP, TAR, ToolError};
+use machines::boot::AGENT_FILE;
 use machines::process::ProcessError;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +22,7 @@ const UNPACK_LIMIT: Duration = Duration::from_mins(10);
 pub(crate) const SOURCE_DATE_EPOCH: &str = "1700000000";
 
 /// Empty folders that platforms mount on.
-const MOUNT_POINTS: &[&str] = &["proc", "sys", "dev", "run", "tmp", "data"];
+const MOUNT_POINTS: &[&str] = &["proc", "sys", "dev", "run/bakeoff", "tmp", "data"];
 
 /// Files that are copied from the host into every new tree, and must not stay.
 const TRACES_OF_THE_HOST: &[&str] = &["etc/resolv.conf", "etc/hostname"];
@@ -169,6 +170,9 @@ pub(crate) fn finish(tree: &Path, files: &[RecipeFile]) -> Result<(), TreeError>
     for point in MOUNT_POINTS.iter().map(|point| tree.join(point)) {
         fs::create_dir_all(&point).map_err(CacheError::io("create", &point))?;
     }
+    // gVisor makes a file that it mounts on and does not find, in the tree that all machines share.
+    let agent = tree.join(AGENT_FILE.trim_start_matches('/'));
+    fs::write(&agent, "").map_err(CacheError::io("create", &agent))?;
     write_files(files, tree)?;
     let mut privileged = Vec::new();
     walk(tree, &mut |path, metadata| {
@@ -306,6 +310,7 @@ mod tests {
         assert_eq!(fs::read_dir(tree.join("etc")).unwrap().count(), 0);
         assert_eq!(fs::read_to_string(tree.join("opt/a/b")).unwrap(), "text");
         assert!(MOUNT_POINTS.iter().all(|point| tree.join(point).is_dir()));
+        assert!(tree.join("run/bakeoff/agent").is_file());
     }
 
     #[test]
