@@ -5,7 +5,7 @@ use crate::host_here::sshd;
 use crate::oci::{RUNTIMES, has_runtime};
 use crate::place::{
     ANSWER_LIMIT, DATABASE, LOADED, Place, as_table, ask, assert_nothing_is_left, example, image, in_folder, open,
-    placed, shut_down, started,
+    placed, shut_down, started, until,
 };
 use crate::vcsim::Vcsim;
 use agent::protocol::{Chosen, Reply, Request};
@@ -133,7 +133,8 @@ impl<'a> Subject<'a> {
 
     /// Checks that nothing runs any more after a machine was stopped, cut or dropped.
     fn assert_nothing_is_left(&self, place: &Place, processes: &[u32]) {
-        assert!(processes.iter().all(|process| Identity::of(*process).is_err()), "{processes:?}");
+        // Who is not our child is there until another process has asked how it ended.
+        until("its processes end", || processes.iter().all(|process| Identity::of(*process).is_err()));
         if self.is_made_here() {
             let made = started(&place.order.scratch);
             assert!(!made.is_empty() && made.iter().all(|process| !process.is_alive()), "{made:?}");
