@@ -186,6 +186,7 @@ pub fn each_condition_finds_its_violation(database: &Database) {
     admin.script(&workload.schema(database.dialect())).unwrap();
     load_one_district(database, &workload, admin.as_mut());
     admin.script(&workload.finish(database.dialect())).unwrap();
+    admin.settle().unwrap();
 
     let check = |admin: &mut dyn Admin| workload.check(admin, database.dialect(), Moment::AfterLoad).unwrap();
     let never: Vec<_> = each_is_found(ROUNDS, admin.as_mut(), &check).into_iter().collect();

@@ -15,9 +15,10 @@ use workloads::dvd_store::{DvdStore, Settings, Size, Version};
 use workloads::way::{Statements, Transactions};
 
 const CLIENTS: u32 = 4;
-/// All ways together have enough for every share but one to be judged.
+/// All ways together have enough for every share but one to be judged. Shares are of what clients ask for, which no engine changes.
 const ORDERS_PER_CLIENT: u32 = 200;
-const BY_ONE_CLIENT: u32 = 150;
+const ON_A_SERVER: u32 = 50;
+const BY_ONE_CLIENT: u32 = 60;
 
 fn size() -> Size {
     Size::parse("1MB").unwrap()
@@ -42,11 +43,12 @@ pub fn load_run_and_check(database: &Database) {
             running::run_these(database, way, client..client + 1, BY_ONE_CLIENT);
         }
         assert_eq!(left(admin.as_mut(), version), left_everywhere(version), "{version:?}");
+        let each = if database.dialect() == Dialect::Sqlite { ORDERS_PER_CLIENT } else { ON_A_SERVER };
         let (mut all_totals, mut all_tallies) = (Vec::new(), BTreeMap::new());
         // Some of the second four sign up customers that are there already.
         for (way, first) in [&plain, &pipelined, called].into_iter().zip((0..).step_by(CLIENTS as usize)) {
             let before = way.state(admin.as_mut()).unwrap();
-            let (totals, tally) = running::run_these(database, way, first..first + CLIENTS, ORDERS_PER_CLIENT);
+            let (totals, tally) = running::run_these(database, way, first..first + CLIENTS, each);
             let after = way.state(admin.as_mut()).unwrap();
             all_hold(&way.reconcile(&before, &after, &totals));
             all_hold(&way.audit(&totals, &tally, 0));
@@ -59,8 +61,10 @@ pub fn load_run_and_check(database: &Database) {
         all_hold(&audit);
         let is_undecided = |finding: &&CheckResult| matches!(finding.verdict, Verdict::Undecided { .. });
         let undecided: Vec<_> = audit.iter().filter(is_undecided).map(|finding| finding.name.as_str()).collect();
-        // So small a shop has few of the titles that are searched for.
-        assert_eq!(undecided, ["dvd-store/matches-by-title"]);
+        if each == ORDERS_PER_CLIENT {
+            // So small a shop has few of the titles that are searched for.
+            assert_eq!(undecided, ["dvd-store/matches-by-title"]);
+        }
         attempts_do_nothing_twice(database, &plain);
         all_hold(&plain.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
         if version == Version::Three {
@@ -74,8 +78,8 @@ pub fn load_run_and_check(database: &Database) {
 /// What one client leaves on every engine by all ways.
 fn left_everywhere(version: Version) -> &'static str {
     match version {
-        Version::Two => "178c14248dd95b01",
-        Version::Three => "2dc0391be7defc80",
+        Version::Two => "662122d27b09d111",
+        Version::Three => "abebf9de1b117941",
     }
 }
 
@@ -124,6 +128,7 @@ fn load(database: &Database, workload: &DvdStore, version: Version) {
     admin.script(&workload.schema(database.dialect())).unwrap();
     loaded::in_parts(database, workload, workload.tables().iter().rev());
     workload.finish_over(admin.as_mut(), database.dialect()).unwrap();
+    admin.settle().unwrap();
     loaded::are_as_made(database, workload, workload.tables(), loaded_everywhere(version));
 }
 
@@ -162,12 +167,12 @@ fn attempts_do_nothing_twice(database: &Database, workload: &DvdStore) {
     let mut admin = database.admin();
     admin.script(begin).unwrap();
     let before = workload.state(admin.as_mut()).unwrap();
-    let (totals, tally) = running::run(database, workload, 1, 200);
+    let (totals, tally) = running::run(database, workload, 1, 60);
     let after = workload.state(admin.as_mut()).unwrap();
     admin.script(end).unwrap();
     all_hold(&workload.reconcile(&before, &after, &totals));
     let orders = totals.iter().find(|totals| totals.kind == "order").unwrap();
-    assert_eq!(orders.committed + orders.rolled_back, 200);
+    assert_eq!(orders.committed + orders.rolled_back, 60);
     all_hold(&workload.audit(&totals, &tally, 0));
 }
 

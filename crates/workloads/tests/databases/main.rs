@@ -52,7 +52,7 @@ fn mariadb_is_here() -> bool {
 #[test]
 fn everything_holds_on_sqlite() {
     let database = Database::sqlite();
-    whole::load_run_and_check(&database);
+    whole::load_run_and_check(&database, 2);
     values::checksums_are_those_of_the_rows(&database);
 }
 
@@ -60,7 +60,7 @@ fn everything_holds_on_sqlite() {
 fn everything_holds_on_postgres() {
     if postgres_is_here() {
         let database = Database::postgres();
-        whole::load_run_and_check(&database);
+        whole::load_run_and_check(&database, 1);
         values::checksums_are_those_of_the_rows(&database);
     }
 }
@@ -68,6 +68,22 @@ fn everything_holds_on_postgres() {
 #[test]
 fn every_condition_can_fail_on_sqlite() {
     conditions::each_condition_finds_its_violation(&Database::sqlite());
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn everything_holds_on_postgres_with_a_remote_warehouse() {
+    if postgres_is_here() {
+        whole::load_run_and_check(&Database::postgres(), 2);
+    }
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn everything_holds_on_mariadb_with_a_remote_warehouse() {
+    if mariadb_is_here() {
+        whole::load_run_and_check(&Database::mariadb(), 2);
+    }
 }
 
 #[test]
@@ -81,7 +97,7 @@ fn every_condition_can_fail_on_postgres() {
 fn everything_holds_on_mariadb() {
     if mariadb_is_here() {
         let database = Database::mariadb();
-        whole::load_run_and_check(&database);
+        whole::load_run_and_check(&database, 1);
         values::checksums_are_those_of_the_rows(&database);
     }
 }
@@ -258,6 +274,7 @@ fn retail_chain_holds_on_sqlite() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn retail_chain_holds_on_postgres() {
     if postgres_is_here() {
         retail_chain::everything_holds(&Database::postgres());
@@ -265,6 +282,7 @@ fn retail_chain_holds_on_postgres() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn retail_chain_holds_on_mariadb() {
     if mariadb_is_here() {
         retail_chain::everything_holds(&Database::mariadb());

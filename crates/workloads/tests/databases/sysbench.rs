@@ -78,6 +78,7 @@ fn load(database: &Database, workload: &SysbenchOltp, admin: &mut dyn Admin) {
         assert_eq!(loaded, workload.expected_rows(table), "{}", table.name);
     }
     admin.script(&workload.finish(database.dialect())).unwrap();
+    admin.settle().unwrap();
     for table in workload.tables() {
         let stored = checksum::stored(admin, table).unwrap();
         assert_eq!(stored, checksum::expected(workload, table, 2), "{}", table.name);
