@@ -3,8 +3,6 @@
 use analysis::beside::{self, Beside};
 use analysis::summary::Analysis;
 use record::run::Run;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,14 +28,8 @@ fn examples() -> Vec<PathBuf> {
 fn beside_published(example: &Path, run: &Run, analysis: &Analysis) -> Option<Beside> {
     let study = project().join("studies/published").join(example.file_name()?);
     let text = fs::read_to_string(study.join("published.toml")).ok()?;
-    let found = beside::compare(run, &analysis.observations, &toml::from_str(&text).expect("published figures"))
-        .expect("figures that can be compared");
-    Some(as_read_again(&found))
-}
-
-/// Reading a number from JSON may change its last digit.
-fn as_read_again<T: Serialize + DeserializeOwned>(value: &T) -> T {
-    serde_json::from_str(&serde_json::to_string(value).expect("JSON")).expect("JSON")
+    let published = toml::from_str(&text).expect("published figures");
+    Some(beside::compare(run, &analysis.observations, &published).expect("figures that can be compared"))
 }
 
 /// `BLESS=1 cargo test -p report examples` writes the pages anew from the folders `record`, and the published figures in these from the
