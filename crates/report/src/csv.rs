@@ -5,14 +5,15 @@ use crate::missing;
 use crate::table::{Cell, Table, Value};
 use analysis::summary::Analysis;
 use record::run::Run;
+use std::borrow::Cow;
 
 const HEADINGS: [&str; 11] =
     ["run", "trial", "block", "contender", "coordinates", "machine", "measure", "value", "unit", "n", "why_none"];
 
 /// A line for each value; an empty machine means all machines together.
 pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(HEADINGS)?;
+    let mut out = Lines::default();
+    out.add(HEADINGS)?;
     let name = run.dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     for measured in analysis.observations.measures() {
         let unit = serde_json::to_value(&measured.measure.unit).unwrap_or_default();
@@ -21,7 +22,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
             let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
             let (contender, coordinates) =
                 cell.map_or(("", ""), |cell| (cell.contender.as_str(), cell.coordinates.as_str()));
-            out.write_record([
+            out.add([
                 name.as_str(),
                 &one.trial.to_string(),
                 &one.block.to_string(),
@@ -36,7 +37,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
             ])?;
         }
     }
-    finish(out)
+    out.finish()
 }
 
 /// What a cell may have beside its value. Each part gets a column of its own if some cell of the column has it.
@@ -54,7 +55,7 @@ const PARTS: [Part; 7] = [
 
 /// All digits, with a column for each part of a cell: `native`, `native low`, `native high`.
 pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = Lines::default();
     let is_used = |index: usize, (name, of): &Part| {
         name.is_empty() || table.rows.iter().filter_map(|row| row.get(index)).any(|cell| !of(cell).is_empty())
     };
@@ -66,11 +67,11 @@ pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
             parts.map(move |part| (index, format!("{title} {}", part.0).trim().to_owned(), part))
         })
         .collect();
-    out.write_record(used.iter().map(|(_, heading, _)| heading))?;
+    out.add(used.iter().map(|(_, heading, _)| heading))?;
     for row in &table.rows {
-        out.write_record(used.iter().map(|(index, _, (_, of))| row.get(*index).map(of).unwrap_or_default()))?;
+        out.add(used.iter().map(|(index, _, (_, of))| row.get(*index).map(of).unwrap_or_default()))?;
     }
-    finish(out)
+    out.finish()
 }
 
 fn value(cell: &Cell) -> String {
@@ -92,24 +93,64 @@ fn note(cell: &Cell) -> String {
 
 /// A line for each point in the drawing.
 pub fn of_figure(figure: &Figure) -> csv::Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(["panel", "series", "x", "x_unit", "y", "y_unit", "low", "high"])?;
+    let mut out = Lines::default();
+    out.add(["panel", "series", "x", "x_unit", "y", "y_unit", "low", "high"])?;
     for panel in &figure.panels {
         for series in &panel.series {
             for Point { x, y, low, high } in &series.points {
                 let [x, low, high] = [x, low, high].map(|number| text(*number));
                 let (x_unit, y_unit) = (&panel.x_unit, &panel.y_unit);
-                out.write_record([&panel.title, &series.name, &x, x_unit, &y.to_string(), y_unit, &low, &high])?;
+                out.add([&panel.title, &series.name, &x, x_unit, &y.to_string(), y_unit, &low, &high])?;
             }
         }
     }
-    finish(out)
+    out.finish()
 }
 
 fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn finish(out: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
-    out.into_inner().map_err(|error| error.into_error().into())
+/// What spreadsheets take for the beginning of a formula.
+const OF_A_FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// The text of a cell that no spreadsheet executes. Names come from studies and records, which anybody may have written.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let executed = text.starts_with(OF_A_FORMULA) && text.parse::<f64>().is_err();
+    if executed { format!("'{text}").into() } else { text.into() }
+}
+
+/// The lines of a table, none of whose cells is executed.
+pub(crate) struct Lines(csv::Writer<Vec<u8>>);
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self(csv::Writer::from_writer(Vec::new()))
+    }
+}
+
+impl Lines {
+    pub fn add(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) -> csv::Result<()> {
+        for cell in cells {
+            self.0.write_field(harmless(cell.as_ref()).as_bytes())?;
+        }
+        self.0.write_record(None::<&[u8]>)
+    }
+
+    pub fn finish(self) -> csv::Result<Vec<u8>> {
+        self.0.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_executed_and_numbers_stay_numbers() {
+        let mut lines = Lines::default();
+        lines.add(["=cmd|' /C calc'!A0", "-native", "@x", "-12.5", "1e-9", "a, b", ""]).unwrap();
+        let text = String::from_utf8(lines.finish().unwrap()).unwrap();
+        assert_eq!(text, "'=cmd|' /C calc'!A0,'-native,'@x,-12.5,1e-9,\"a, b\",\n");
+    }
 }

@@ -1,5 +1,6 @@
 //! How a measure went over runs: as text with a character plot, as a document, and as CSV.
 
+use crate::csv::Lines;
 use crate::document::{Block, Document};
 use crate::figures::trend::{Line, panel};
 use crate::figures::{Figure, Point};
@@ -85,8 +86,8 @@ pub fn text(trend: &Trend) -> String {
 
 /// A line for each run and contender, and one more for each ratio or difference to the baseline.
 pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(HEADINGS)?;
+    let mut out = Lines::default();
+    out.add(HEADINGS)?;
     let id = trend.measure.id.as_str();
     let unit = serde_json::to_value(&trend.measure.unit).unwrap_or_default();
     let unit = unit.as_str().unwrap_or_default();
@@ -101,13 +102,7 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
                 let Stop { run, started, .. } = stop;
                 let own = [&study, &course.study_id, &host, run, started.as_deref().unwrap_or_default()];
                 let of = [series.contender.as_str(), &series.coordinates, id, against];
-                out.write_record(own.into_iter().chain(of).chain([
-                    found.point.to_string().as_str(),
-                    unit,
-                    &low,
-                    &high,
-                    &why,
-                ]))
+                out.add(own.into_iter().chain(of).chain([found.point.to_string().as_str(), unit, &low, &high, &why]))
             };
             for ((stop, level), contrast) in course.runs.iter().zip(&series.levels).zip(&series.contrasts) {
                 if let Some(level) = level {
@@ -120,7 +115,7 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
             }
         }
     }
-    out.into_inner().map_err(|error| error.into_error().into())
+    out.finish()
 }
 
 fn heading(course: &Course) -> String {

@@ -16,7 +16,6 @@ use record::telemetry::{Behaviour, Column, Series, Side};
 use record::telemetry_files;
 use record::text::visible;
 use record::trial::TrialRecord;
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
@@ -202,11 +201,12 @@ fn since(start_ns: u64, at_ns: u64) -> String {
     format!("{sign}{}.{:06}", us / US_PER_S, us % US_PER_S)
 }
 
-/// Puts a field in quotes if it contains separators, and doubles quotes in it. Names come from the record, which
+/// Puts a field in quotes if it contains separators, and doubles quotes in it; no spreadsheet executes it. Names come from the record, which
 /// anybody may have written, and the table may go to a terminal.
-fn quoted(text: &str) -> Cow<'_, str> {
+fn quoted(text: &str) -> String {
     let text = visible(text);
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text }
+    let text = report::csv::harmless(&text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }
 
 #[cfg(test)]
