@@ -270,6 +270,7 @@ mod tests {
             contender: "native".to_owned(),
             started: String::new(),
             not_audited: None,
+            failed: false,
             emulated: None,
             declared: Vec::new(),
             acknowledged: 5_000,

@@ -14,9 +14,9 @@ pub enum Exit {
     BadInput,
     /// This host lacks something that was needed (a tool, an image that cannot be built, a full disk).
     Host,
-    /// The run ended, but trials failed or are invalid.
+    /// The run ended, but trials or audits failed, or trials are invalid.
     TrialsFailed,
-    /// The run ended, but contenders were skipped because this host cannot run them.
+    /// The run ended, but contenders were skipped because this host cannot run or audit them.
     Skipped,
     /// The run ended, but data checks were violated.
     DataWrong,
@@ -75,8 +75,8 @@ impl Exit {
             Self::Failed => "failed for a reason that no other code stands for",
             Self::BadInput => "the command line, the study or another input is wrong; nothing was started",
             Self::Host => "this host lacks something needed: a tool, an image, space",
-            Self::TrialsFailed => "the run ended, but trials failed or are invalid",
-            Self::Skipped => "the run ended, but contenders were skipped because this host cannot run them",
+            Self::TrialsFailed => "the run ended, but trials or audits failed, or trials are invalid",
+            Self::Skipped => "the run ended, but contenders were skipped because this host cannot run or audit them",
             Self::DataWrong => "the run ended, but data checks were violated",
             Self::Regressed => "compare found a regression beyond the threshold",
             Self::Untold => "compare found no regression, but could not compare everything",

@@ -59,6 +59,9 @@ pub struct Durability {
     /// Why there is no audit; everything below is empty then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_audited: Option<String>,
+    /// Whether it was begun and failed; else what is not audited cannot be audited here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// Why software emulated the machine's CPU, if it did: its figures are no platform's then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<String>,

@@ -146,11 +146,36 @@ pub fn verdict(run: &Run) -> Exit {
         Exit::Lies
     } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. }))
         || run.trials.iter().any(|trial| !trial.disagreements.is_empty())
+        || run.durability.iter().any(|audited| audited.failed)
     {
         Exit::TrialsFailed
-    } else if outcome(|outcome| matches!(outcome, Outcome::Skipped { .. })) {
+    } else if outcome(|outcome| matches!(outcome, Outcome::Skipped { .. }))
+        || run.durability.iter().any(|audited| audited.not_audited.is_some())
+    {
         Exit::Skipped
     } else {
         Exit::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_audit_that_found_out_nothing_is_not_done() {
+        let ended = |more: serde_json::Value| {
+            let mut audit = json!({
+                "format": record::FORMAT, "cell": 1, "contender": "native", "started": "2026-01-01T00:00:00Z",
+                "declared": [], "acknowledged": 0, "holds": [], "cuts": [], "planted": []
+            });
+            audit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let durability = vec![serde_json::from_value(audit).unwrap()];
+            verdict(&Run { durability, ..record::synthetic::run(1) })
+        };
+        assert_eq!(ended(json!({})), Exit::Done);
+        assert_eq!(ended(json!({ "not_audited": "its data are on a device" })), Exit::Skipped);
+        assert_eq!(ended(json!({ "not_audited": "the audit failed: killed", "failed": true })), Exit::TrialsFailed);
     }
 }

@@ -38,6 +38,7 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
         contender: order.cell.contender.clone(),
         started: now_text(),
         not_audited: None,
+        failed: false,
         emulated: None,
         declared: Vec::new(),
         acknowledged: 0,
@@ -63,7 +64,9 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
         Err(
             AuditError::Disk(DiskError::Unavailable { why }) | AuditError::Machine(MachineError::Unavailable { why }),
         ) => not(why),
-        Err(error) => not(format!("the audit failed: {error}")),
+        Err(error) => {
+            Some(Durability { not_audited: Some(format!("the audit failed: {error}")), failed: true, ..begun })
+        }
     }
 }
 
