@@ -38,6 +38,8 @@ pub enum Verdict {
 
 /// Follows the workload in the names of findings that hold a table's checksum after loading.
 const CHECKSUM: &str = "checksum-";
+/// Ends the name of the finding of a workload that has no check of its data.
+pub const UNCHECKED: &str = "/unchecked";
 
 impl CheckResult {
     /// The name of a finding about a table's checksum.
@@ -49,6 +51,16 @@ impl CheckResult {
     pub fn checksum_of(&self) -> Option<&str> {
         let (_, name) = self.name.split_once('/')?;
         name.strip_prefix(CHECKSUM).filter(|_| self.moment == Moment::AfterLoad)
+    }
+
+    /// After a trial whose data no check looks at.
+    pub fn unchecked(workload: &str, why: &str) -> Self {
+        Self {
+            name: format!("{workload}{UNCHECKED}"),
+            rule: "The data are checked after a trial.".to_owned(),
+            moment: Moment::AfterTrial,
+            verdict: Verdict::Undecided { why: why.to_owned() },
+        }
     }
 
     pub fn is_violated(&self) -> bool {

@@ -160,6 +160,7 @@ catalog! {
     "seeds-differ" Serious acceptable WithCare SeedsDiffer { old: u64, new: u64 };
     "runs-differ" Serious acceptable WithCare RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
     "work-changed" Serious acceptable WithCare WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
+    "data-unchecked" Caution acceptable WithCare DataUnchecked;
     "host-busy" Caution acceptable WithCare HostBusy { share: f64 };
     "host-cpu-stolen" Caution acceptable WithCare HostCpuStolen { share: f64 };
     "host-memory-short" Caution acceptable WithCare HostMemoryShort {

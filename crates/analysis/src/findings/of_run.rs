@@ -13,6 +13,7 @@ use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
 use crate::validity;
 use crate::{alike, machines, steadiness, throughput};
+use record::check::UNCHECKED;
 use record::clock::ClockReading;
 use record::facts::Fact;
 use record::plan::Cell;
@@ -45,6 +46,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
     findings.extend(outcomes(run));
     findings.extend(violated(found.checks));
+    findings.extend(unchecked(found.checks));
     findings.extend(emulated(run));
     findings.extend(unequal_settings(found.settings));
     findings.extend(consistency::findings(found.consistency));
@@ -101,6 +103,11 @@ fn violated(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
         let what = What::CheckViolated { check: name, rule, seen };
         Finding::new(what).of(&check.contender).in_trials(check.violated.iter().copied())
     })
+}
+
+fn unchecked(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
+    let without = checks.iter().filter(|check| check.name.ends_with(UNCHECKED));
+    without.map(|check| Finding::new(What::DataUnchecked).of(&check.contender))
 }
 
 fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
@@ -271,6 +278,22 @@ fn design(run: &Run) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    /// Who measures own transactions without checks gets figures, and is warned once for each contender.
+    #[test]
+    fn trials_that_no_check_looks_at_count_with_a_caution() {
+        let mut run = record::synthetic::run(3);
+        for trial in &mut run.trials {
+            trial.findings = vec![record::check::CheckResult::unchecked("file", "no file of checks is named")];
+        }
+        let analysis = crate::summary::analyse(&run);
+        let told: Vec<_> = analysis.findings.iter().filter(|one| one.what == What::DataUnchecked).collect();
+        let contenders = told.iter().filter_map(|one| one.subject.contender.as_deref());
+        assert_eq!(contenders.collect::<BTreeSet<_>>(), BTreeSet::from(["native", "kvm"]));
+        assert!(told.len() == 2 && analysis.cells.iter().all(|cell| cell.outcomes.completed == 3));
+        assert!(analysis.comparisons[0].throughput().is_some());
+    }
 
     #[test]
     fn a_clock_is_only_accused_beyond_what_its_readings_are_worth() {

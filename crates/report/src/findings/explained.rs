@@ -178,6 +178,12 @@ const ALL: &[Explained] = &[
         "Look for a change of the schema, the query plans, or the cache.",
     ),
     explained(
+        "data-unchecked",
+        "Data checks",
+        "No check looked at the data after a trial, since the workload has none, so lost or wrong data would not be noticed.",
+        "Name a file of checks: `checks` in a study, `--check-file` of `bakeoff drive`.",
+    ),
+    explained(
         "host-busy",
         "Consistency of the comparison",
         "Other processes used the host's CPUs while a trial was measured, or while an audit measured what a commit costs.",

@@ -85,6 +85,7 @@ fn of_trials(finding: &Finding) -> Option<String> {
             let (rule, seen) = (rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted"));
             format!("data check {check} failed on {who} ({trials}). Rule: {rule}. Seen: {seen}")
         }
+        What::DataUnchecked => format!("no check looked at the data of {who} after a trial"),
         What::RecordDisagrees { how } => format!("the record disagrees with itself: {how} ({trials})"),
         What::VmEmulated { how } => format!(
             "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
