@@ -8,9 +8,12 @@ use record::plan::Plan;
 use rustix::fs::Mode;
 use rustix::process::{Signal, umask};
 use settings::Bytes;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::{fs, io};
 use trial::queue::Queue;
 
 /// How deep the cache is checked: down to an image's tree and a data disk's file. It is not checked within the tree,
@@ -26,6 +29,14 @@ pub fn begin() {
     umask(asked.difference(Mode::RWXU) | Mode::WGRP | Mode::WOTH);
     // Handling this signal turns the file size limit into an error that we can report. Only forbidden signals fail to register.
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
+}
+
+/// What asks this program to end: Ctrl-C, a service manager, and a terminal that closes unless `nohup` has that ignored.
+pub fn ending_signals() -> io::Result<Signals> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let hangs_up = ignored.unwrap_or_default() & (1 << (SIGHUP - 1)) == 0;
+    Signals::new([SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)))
 }
 
 fn foreign(what: &str, error: &ForeignError) -> anyhow::Error {

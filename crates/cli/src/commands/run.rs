@@ -15,8 +15,7 @@ use record::error::RecordError;
 use record::folder::RunFolder;
 use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::SIGINT;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -395,11 +394,11 @@ fn numbered(rest: &str) -> bool {
 }
 
 fn listen_for_signals(interrupts: Arc<Interrupts>, doing: Doing) -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
+    let mut signals = host::ending_signals().context("listening for signals")?;
     std::thread::spawn(move || {
         for signal in &mut signals {
-            // SIGTERM leaves no time for a whole trial.
-            if signal == SIGTERM {
+            // SIGTERM and SIGHUP leave no time for a whole trial.
+            if signal != SIGINT {
                 interrupts.raise();
             }
             interrupts.raise();

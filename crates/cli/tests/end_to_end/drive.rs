@@ -7,10 +7,9 @@ use engines::catalog;
 use engines::port::HeldPort;
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
+pub const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
 const SHORT: [&str; 4] = ["--time", "1s", "--warmup", "0s"];
 /// With a warm-up, and a window that is long enough for two looks at the counters.
 const LOOKED_AT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
@@ -32,7 +31,7 @@ pub fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn drive(folder: &Path, url: &str, more: &[&str]) -> Output {
+pub fn drive(folder: &Path, url: &str, more: &[&str]) -> Output {
     let arguments = [&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat();
     bakeoff(folder, &arguments).output().expect("running bakeoff")
 }
@@ -467,24 +466,4 @@ fn the_password_itself_is_told_only_if_that_is_asked_for() {
     refused(&told(""), &["no secure connection", "sslmode=verify-full", "require_auth=password"]);
     refused(&told("&require_auth=password"), &["postgres://ann@127.0.0.1"]);
     assert_eq!(server.join().unwrap(), [b"".to_vec(), b"p\0\0\0\x0chunter2\0".to_vec()]);
-}
-
-#[test]
-fn an_interrupt_ends_the_run_and_reports_it() {
-    let folder = tempfile::tempdir().unwrap();
-    succeeded(&drive(folder.path(), "sqlite:shop.db", &["--steps", "load"]));
-    let arguments = [&["drive", "sysbench-oltp", "sqlite:shop.db", "--time", "10m", "--json"], &SMALL[..]].concat();
-    let mut command = bakeoff(folder.path(), &arguments);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let is_interval = |line: &String| line.contains("\"interval\"");
-    assert!(lines.any(|line| is_interval(&line)), "no interval was shown");
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let last = lines.last().expect("a result");
-    let output = child.wait_with_output().unwrap();
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains("stopping after what is under way") && told.contains("TPS"), "{told}");
-    let result: Value = serde_json::from_str(&last).unwrap();
-    assert_eq!((result["event"].as_str(), result["stopped"].as_bool()), (Some("result"), Some(true)));
 }

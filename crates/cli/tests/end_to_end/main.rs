@@ -8,6 +8,7 @@ mod clusters;
 mod containers;
 mod documented;
 mod drive;
+mod drive_ended;
 mod durability;
 mod export;
 mod faults;

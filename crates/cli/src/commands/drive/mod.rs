@@ -28,8 +28,6 @@ use record::plan::Plan;
 use repeats::Repeats;
 use report::format::counted;
 use serde_json::{Map, Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,7 +122,7 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// What Ctrl-C does. While driving, it ends the driving and reports; at any other time it does what it does to other
+/// What Ctrl-C does, and a terminal that closes. While driving, it ends the driving and reports; at any other time it does what it does to other
 /// programs. The second Ctrl-C always does the latter.
 struct Interrupt {
     interrupts: Interrupts,
@@ -134,7 +132,7 @@ struct Interrupt {
 impl Interrupt {
     fn listen() -> Result<Arc<Self>> {
         let interrupt = Arc::new(Self { interrupts: Interrupts::default(), driving: AtomicBool::new(false) });
-        let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
+        let mut signals = host::ending_signals().context("listening for signals")?;
         let heard = Arc::clone(&interrupt);
         std::thread::spawn(move || {
             for signal in &mut signals {
