@@ -6,7 +6,7 @@ use machines::owned::{self, ForeignError};
 use platforms::credentials::Credentials;
 use record::plan::Plan;
 use rustix::fs::Mode;
-use rustix::process::{Signal, umask};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit, umask};
 use settings::Bytes;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,6 +29,9 @@ pub fn begin() {
     umask(asked.difference(Mode::RWXU) | Mode::WGRP | Mode::WOTH);
     // Handling this signal turns the file size limit into an error that we can report. Only forbidden signals fail to register.
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
+    // Sessions need descriptors. Where the greatest number has no end, the kernel refuses it, and all stays as it is.
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
 }
 
 /// What asks this program to end: Ctrl-C, a service manager, and a terminal that closes unless `nohup` has that ignored.
