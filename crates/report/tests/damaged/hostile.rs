@@ -38,6 +38,7 @@ fn a_log_of_a_million_seconds_is_refused() {
 
 /// As many seconds as a log may have, in which nothing was done.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn the_longest_log_that_is_read_has_a_report() {
     let disk = OnDisk::of(&synthetic::run(1));
     let mut log = "#[Kinds: new-order,payment,order-status,delivery,stock-level]\n".to_owned();

@@ -201,6 +201,11 @@ mod tests {
             prop_assert_eq!(keys, (1..=count).collect::<Vec<_>>());
         }
 
+    }
+
+    proptest! {
+        // Each makes a megabyte of rows several times.
+        #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
         fn any_split_gives_the_same_rows(count in 1_u32..20, scale in 1_024_u32..1_200) {
             let settings = settings(scale, true);

@@ -88,7 +88,8 @@ fn several_parts_are_added_up() {
     let after = [read(&mut twice), read(&mut once)];
     let [doubled, single] = [after[0] - before[0], after[1] - before[1]];
     assert!(single > 0, "new memory is not there until it is touched");
-    assert!((2 * single).abs_diff(doubled) <= 4, "{doubled} is not twice {single}");
+    // What reading and printing touch is counted in between.
+    assert!((2 * single).abs_diff(doubled) * 50 <= doubled, "{doubled} is not twice {single}");
 }
 
 #[test]
