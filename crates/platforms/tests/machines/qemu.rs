@@ -187,6 +187,7 @@ fn a_kernel_of_the_user_without_its_drivers_built_in_is_named() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_server_on_a_root_disk_is_reached_from_outside_and_how_its_qemu_ended_is_told() {
     let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
     let mut place = Place::new(postgres);
@@ -286,6 +287,8 @@ impl Tap {
             vec!["address", "add", "192.168.177.1/24", "dev", TAP],
             vec!["link", "set", TAP, "up"],
         ];
+        // One that a killed test has left.
+        drop(Self);
         let tap = Self;
         let is_made =
             steps.iter().all(|words| Command::new("ip").args(words).status().is_ok_and(|status| status.success()));
