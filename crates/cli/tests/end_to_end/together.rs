@@ -72,6 +72,7 @@ fn three_native_machines_are_driven_together() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn two_guests_are_driven_together() {
     if missing("qemu", has_qemu()) {
         return;
