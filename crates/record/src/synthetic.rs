@@ -286,20 +286,18 @@ fn second_of(
     for _ in 0..count {
         let stall = if chance.uniform() < 0.004 { 12.0 } else { 1.0 };
         let service_us = median_us / pace * (0.45 * chance.normal()).exp() * stall;
-        let waited_us = 40.0 + 25.0 * chance.uniform();
-        for (counts, us) in [(&mut service, service_us), (&mut response, service_us + waited_us)] {
+        let response_us = service_us + (40.0 + 25.0 * chance.uniform());
+        for (counts, us) in [(&mut service, service_us), (&mut response, response_us)] {
             *counts.entry(GRID.highest_equivalent((us as u64).min(LATENCY_MAX_US))).or_insert(0) += 1;
         }
     }
-    let spans = [(Span::Response, response), (Span::Service, service)];
-    let parts = spans.map(|(span, counts)| KindInterval { kind, span, counts: counts.into_iter().collect() });
-    parts.into_iter().filter(|part| !part.counts.is_empty()).collect()
+    let spans = [(Span::Response, response), (Span::Service, service)].into_iter().filter(|_| count > 0);
+    spans.map(|(span, counts)| KindInterval { kind, span, counts: counts.into_iter().collect() }).collect()
 }
 
 /// The values that a log distinguishes.
-static GRID: LazyLock<Histogram<u32>> = LazyLock::new(|| {
-    Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("the bounds are valid constants")
-});
+static GRID: LazyLock<Histogram<u32>> =
+    LazyLock::new(|| Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("valid bounds"));
 
 fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     let finished = |index: usize| -> u64 {
