@@ -128,7 +128,7 @@ pub enum Gate {
     Regressed,
     /// No regression was found, but for some figures it is not ruled out either.
     NotRuledOut,
-    /// No regression was found, but not everything could be checked.
+    /// No regression was found, but not everything could be checked, or nothing could be compared.
     Untold,
     /// A cell of the new run left wrong data behind.
     WrongData,
@@ -147,7 +147,7 @@ impl TwoRuns {
             Gate::WrongData
         } else if any(Regression::Found) {
             Gate::Regressed
-        } else if self.threshold.is_some() && not_looked_at {
+        } else if figures().next().is_none() || self.threshold.is_some() && not_looked_at {
             Gate::Untold
         } else if self.threshold.is_some() && not_ruled_out {
             Gate::NotRuledOut

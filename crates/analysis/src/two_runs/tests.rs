@@ -187,6 +187,8 @@ fn what_cannot_be_told_does_not_pass_the_gate() {
         NotCompared { measure: "throughput".to_owned(), old: None, new: Some(Missing::NothingMeasured) }
     );
     assert_eq!(two.gate(), Gate::Untold);
+    assert_eq!(compare(&old, &new, None).unwrap().gate(), Gate::Untold, "without a figure there is no result");
+    assert_eq!(compare(&old, &old, None).unwrap().gate(), Gate::Open);
 }
 
 #[test]
