@@ -12,6 +12,7 @@ use crate::{fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
 use machines::scratch::Scratch;
 use record::error::RecordError;
+use record::facts::Facts;
 use record::folder::RunFolder;
 use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
@@ -56,6 +57,7 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
         return nothing_left(options, begun.as_ref());
     }
     let (site, _kept) = site(options)?;
+    require_same_host(begun.as_ref(), &site)?;
     let missing = if options.skip_missing { missing(&work, &site) } else { BTreeMap::new() };
     let work = without(&work, &missing);
     require_ready(&work, &site, options)?;
@@ -335,6 +337,26 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
     Ok((folder, plan))
 }
 
+/// Facts that are the same as long as a host is the same, with the same kernel.
+const OF_ONE_HOST: [&str; 5] =
+    ["cpu.model", "cpu.threads", "kernel.release", "system.product", "virtualization.vendor"];
+
+fn require_same_host(begun: Option<&RunFolder>, site: &Site) -> Result<()> {
+    let Some(folder) = begun else { return Ok(()) };
+    let host = folder.host().context("reading the host on which the run was begun")?;
+    moved(&host, &telemetry::describe(&site.cache)).map_or(Ok(()), |why| Err(Ended::bad_input(why).into()))
+}
+
+/// Why a run cannot go on here, if it was begun on another host or kernel: one record would call both the same.
+fn moved(begun: &Facts, here: &Facts) -> Option<String> {
+    let same = |name: &&str| begun.get(*name).zip(here.get(*name)).is_none_or(|(begun, here)| begun == here);
+    let name = OF_ONE_HOST.iter().find(|name| !same(name))?;
+    Some(format!(
+        "--resume: the run was begun on another host or kernel: {name} was {} and is {}. Begin a new run",
+        begun[*name], here[*name]
+    ))
+}
+
 /// A killed run's child holds the lock until it executes another program, so the lock is tried at most this many times.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -412,4 +434,22 @@ fn listen_for_signals(interrupts: Arc<Interrupts>, doing: Doing) -> Result<()> {
         }
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::facts::Fact;
+
+    #[test]
+    fn a_run_goes_on_only_on_its_host_and_kernel() {
+        let host = |kernel: &str, uptime: &str| {
+            let facts = [("kernel.release", kernel), ("cpu.model", "a"), ("system.uptime_s", uptime)];
+            facts.map(|(name, value)| (name.to_owned(), Fact::Known(value.to_owned()))).into_iter().collect::<Facts>()
+        };
+        assert_eq!(moved(&host("6.1", "5"), &host("6.1", "9")), None);
+        assert_eq!(moved(&Facts::new(), &host("6.1", "9")), None, "it was killed before it was written");
+        let why = moved(&host("6.1", "5"), &host("6.12", "5")).unwrap();
+        assert!(why.contains("kernel.release was 6.1 and is 6.12. Begin a new run"), "{why}");
+    }
 }
