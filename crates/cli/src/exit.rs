@@ -79,7 +79,7 @@ impl Exit {
             Self::Skipped => "the run ended, but contenders were skipped because this host cannot run or audit them",
             Self::DataWrong => "the run ended, but data checks were violated",
             Self::Regressed => "compare found a regression beyond the threshold",
-            Self::Untold => "compare found no regression, but could not compare everything, or anything",
+            Self::Untold => "compare found no regression, but some or all figures could not be compared",
             Self::Refusing => "drive ended, but more than 1 % of the transactions failed",
             Self::NotRuledOut => {
                 "compare found no regression, but could not rule one out (--allow-undecided lets it pass)"

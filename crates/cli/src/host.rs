@@ -29,12 +29,12 @@ pub fn begin() {
     umask(asked.difference(Mode::RWXU) | Mode::WGRP | Mode::WOTH);
     // Handling this signal turns the file size limit into an error that we can report. Only forbidden signals fail to register.
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
-    // Sessions need descriptors. Where the greatest number has no end, the kernel refuses it, and all stays as it is.
+    // Each session needs a descriptor. The kernel refuses an unlimited number, and then nothing changes.
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
 }
 
-/// What asks this program to end: Ctrl-C, a service manager, and a terminal that closes unless `nohup` has that ignored.
+/// Signals that ask this program to end: of Ctrl-C, of a service manager, and of a closed terminal, unless `nohup` ignores it.
 pub fn ending_signals() -> io::Result<Signals> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());

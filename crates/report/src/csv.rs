@@ -111,7 +111,7 @@ fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// What spreadsheets take for the beginning of a formula.
+/// A spreadsheet takes a cell that begins with one of these characters for a formula.
 const OF_A_FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// The text of a cell that no spreadsheet executes. Names come from studies and records, which anybody may have written.

@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Who measures own transactions without checks gets figures, and is warned once for each contender.
+    /// Own transactions without checks have figures, and each contender has one caution.
     #[test]
     fn trials_that_no_check_looks_at_count_with_a_caution() {
         let mut run = record::synthetic::run(3);

@@ -133,7 +133,7 @@ impl<'a> Subject<'a> {
 
     /// Checks that nothing runs any more after a machine was stopped, cut or dropped.
     fn assert_nothing_is_left(&self, place: &Place, processes: &[u32]) {
-        // Who is not our child is there until another process has asked how it ended.
+        // A process that is not our child stays in /proc until its parent has reaped it.
         until("its processes end", || processes.iter().all(|process| Identity::of(*process).is_err()));
         if self.is_made_here() {
             let made = started(&place.order.scratch);

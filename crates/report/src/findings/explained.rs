@@ -180,7 +180,7 @@ const ALL: &[Explained] = &[
     explained(
         "data-unchecked",
         "Data checks",
-        "No check looked at the data after a trial, since the workload has none, so lost or wrong data would not be noticed.",
+        "The workload has no check of its data, so lost or wrong data would not be noticed.",
         "Name a file of checks: `checks` in a study, `--check-file` of `bakeoff drive`.",
     ),
     explained(

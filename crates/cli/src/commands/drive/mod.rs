@@ -122,7 +122,7 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// What Ctrl-C does, and a terminal that closes. While driving, it ends the driving and reports; at any other time it does what it does to other
+/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; at any other time it does what it does to other
 /// programs. The second Ctrl-C always does the latter.
 struct Interrupt {
     interrupts: Interrupts,
