@@ -201,8 +201,8 @@ fn since(start_ns: u64, at_ns: u64) -> String {
     format!("{sign}{}.{:06}", us / US_PER_S, us % US_PER_S)
 }
 
-/// Puts a field in quotes if it contains separators, and doubles quotes in it; no spreadsheet executes it. Names come from the record, which
-/// anybody may have written, and the table may go to a terminal.
+/// Puts a field in quotes if it contains separators, and doubles quotes in it. Names come from the record, which anybody may
+/// have written, and the table may go to a terminal or to a spreadsheet.
 fn quoted(text: &str) -> String {
     let text = visible(text);
     let text = report::csv::harmless(&text);

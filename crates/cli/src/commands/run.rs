@@ -12,7 +12,7 @@ use crate::{fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
 use machines::scratch::Scratch;
 use record::error::RecordError;
-use record::facts::Facts;
+use record::facts::{Fact, Facts};
 use record::folder::RunFolder;
 use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
@@ -349,12 +349,13 @@ fn require_same_host(begun: Option<&RunFolder>, site: &Site) -> Result<()> {
 
 /// Why a run cannot go on here, if it was begun on another host or kernel: one record would call both the same.
 fn moved(begun: &Facts, here: &Facts) -> Option<String> {
-    let same = |name: &&str| begun.get(*name).zip(here.get(*name)).is_none_or(|(begun, here)| begun == here);
-    let name = OF_ONE_HOST.iter().find(|name| !same(name))?;
-    Some(format!(
-        "--resume: the run was begun on another host or kernel: {name} was {} and is {}. Begin a new run",
-        begun[*name], here[*name]
-    ))
+    // A fact that cannot be read says nothing about the host.
+    OF_ONE_HOST.iter().find_map(|name| match (begun.get(*name), here.get(*name)) {
+        (Some(Fact::Known(was)), Some(Fact::Known(is))) if was != is => Some(format!(
+            "--resume: the run was begun on another host or kernel: {name} was {was} and is {is}. Begin a new run"
+        )),
+        _ => None,
+    })
 }
 
 /// A killed run's child holds the lock until it executes another program, so the lock is tried at most this many times.
@@ -439,7 +440,6 @@ fn listen_for_signals(interrupts: Arc<Interrupts>, doing: Doing) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::facts::Fact;
 
     #[test]
     fn a_run_goes_on_only_on_its_host_and_kernel() {
@@ -449,6 +449,8 @@ mod tests {
         };
         assert_eq!(moved(&host("6.1", "5"), &host("6.1", "9")), None);
         assert_eq!(moved(&Facts::new(), &host("6.1", "9")), None, "it was killed before it was written");
+        let unread = [("kernel.release".to_owned(), Fact::Unavailable("no right".to_owned()))].into();
+        assert_eq!(moved(&host("6.1", "5"), &unread), None);
         let why = moved(&host("6.1", "5"), &host("6.12", "5")).unwrap();
         assert!(why.contains("kernel.release was 6.1 and is 6.12. Begin a new run"), "{why}");
     }

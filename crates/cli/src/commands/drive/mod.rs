@@ -122,8 +122,8 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; at any other time it does what it does to other
-/// programs. The second Ctrl-C always does the latter.
+/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; at any other time it ends the program, as
+/// the second Ctrl-C always does.
 struct Interrupt {
     interrupts: Interrupts,
     driving: AtomicBool,
