@@ -47,24 +47,28 @@ impl Template {
         let mut pieces = Vec::new();
         let mut text = String::new();
         let mut rest = sql;
-        while let Some(letter) = rest.chars().next() {
+        while let Some(place) = rest.bytes().position(is_special) {
+            text.push_str(&rest[..place]);
+            rest = &rest[place..];
             if let Some(length) = opaque(rest)? {
                 text.push_str(&rest[..length]);
                 rest = &rest[length..];
                 continue;
             }
-            rest = &rest[letter.len_utf8()..];
-            match letter {
+            let sign = char::from(rest.as_bytes()[0]);
+            rest = &rest[1..];
+            match sign {
                 // Escapes, parameters and dollar-quoted texts, and the sign that begins a comment only in MySQL.
-                '\\' | '$' | '#' => return Err(TemplateError::Ambiguous(letter)),
+                '\\' | '$' | '#' => return Err(TemplateError::Ambiguous(sign)),
                 '{' => {
                     let name = name(rest).ok_or_else(|| TemplateError::NoName(rest.chars().take(20).collect()))?;
                     pieces.push((std::mem::take(&mut text), name.to_owned()));
                     rest = &rest[name.len() + 1..];
                 }
-                _ => text.push(letter),
+                _ => text.push(sign),
             }
         }
+        text.push_str(rest);
         Ok(Self { pieces, end: text })
     }
 
@@ -94,6 +98,11 @@ impl Template {
             None => Ok(sql),
         }
     }
+}
+
+/// Whether something may begin with it that is no plain text.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'$' | b'#' | b'{' | b'\'' | b'"' | b'`' | b'-' | b'/')
 }
 
 /// The length of the quoted text or comment at the beginning of `text`.
