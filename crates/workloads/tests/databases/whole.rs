@@ -15,9 +15,10 @@ use workloads::order_entry::{Delivery, OrderEntry, Settings};
 use workloads::way::{Statements, Transactions};
 
 const CLIENTS: u32 = 4;
-const BY_ONE_CLIENT: u32 = 500;
-/// All ways together have enough for every share to be judged.
+const BY_ONE_CLIENT: u32 = 150;
+/// All ways together have enough for every share to be judged. Shares are of what clients ask for, which no engine changes.
 const BY_EACH_OF_SEVERAL: u32 = 250;
+const ON_A_SERVER: u32 = 60;
 
 /// One warehouse, or two, so that there is a remote one to order from.
 pub fn load_run_and_check(database: &Database, warehouses: u32) {
@@ -33,10 +34,12 @@ pub fn load_run_and_check(database: &Database, warehouses: u32) {
     }
     assert_eq!(format!("{:016x}", left_by_one_client(admin.as_mut(), &workload)), LEFT[number]);
 
+    let is_judged = database.dialect() == Dialect::Sqlite || warehouses > 1;
+    let each = if is_judged { BY_EACH_OF_SEVERAL } else { ON_A_SERVER };
     let (mut all_totals, mut all_tallies) = (Vec::new(), BTreeMap::new());
     for (way, first) in [&pipelined, called, &workload].into_iter().zip((0..).step_by(CLIENTS as usize)) {
         let before = workload.state(admin.as_mut()).unwrap();
-        let (totals, tally) = running::run_these(database, way, first..first + CLIENTS, BY_EACH_OF_SEVERAL);
+        let (totals, tally) = running::run_these(database, way, first..first + CLIENTS, each);
         let after = workload.state(admin.as_mut()).unwrap();
         all_hold(&workload.reconcile(&before, &after, &totals));
         all_hold(&workload.audit(&totals, &tally, 0));
@@ -54,7 +57,9 @@ pub fn load_run_and_check(database: &Database, warehouses: u32) {
     let undecided: Vec<_> = audit.iter().filter(is_undecided).map(|finding| finding.name.as_str()).collect();
     let of_two: &[&str] =
         if warehouses > 1 { &[] } else { &["order-entry/remote-lines", "order-entry/remote-payments"] };
-    assert_eq!(undecided, of_two, "3000 transactions are enough to judge all others");
+    if is_judged {
+        assert_eq!(undecided, of_two, "3000 transactions are enough to judge all others");
+    }
     every_loss_is_found(database, &workload, admin.as_mut());
 }
 
@@ -76,7 +81,7 @@ fn made(way: Way, warehouses: u32) -> OrderEntry {
 }
 
 /// What one client leaves in one warehouse, and in two, on every engine and whichever way its transactions are executed.
-const LEFT: [&str; 2] = ["1d2924b5e8766ebc", "4aa57e56b5cc4ca8"];
+const LEFT: [&str; 2] = ["96f08aa3e93fc38e", "52f21e2ffb383c9a"];
 
 /// All rows of all tables, but for the moments in them.
 fn left_by_one_client(admin: &mut dyn Admin, workload: &OrderEntry) -> u64 {
@@ -131,13 +136,13 @@ const LOSSES: &[Loss] = &[
     Loss {
         found: "customer-data",
         begin: [
-            "CREATE TRIGGER lose_data AFTER UPDATE OF c_data ON customer WHEN random() % 2 = 0 BEGIN \
+            "CREATE TRIGGER lose_data AFTER UPDATE OF c_data ON customer BEGIN \
              UPDATE customer SET c_data = OLD.c_data WHERE rowid = NEW.rowid; END",
             "CREATE FUNCTION lose_data() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN \
-             IF random() < 0.5 THEN NEW.c_data := OLD.c_data; END IF; RETURN NEW; END$$; \
+             NEW.c_data := OLD.c_data; RETURN NEW; END$$; \
              CREATE TRIGGER lose_data BEFORE UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION lose_data()",
             "CREATE TRIGGER lose_data BEFORE UPDATE ON customer FOR EACH ROW \
-             SET NEW.c_data = IF(RAND() < 0.5, OLD.c_data, NEW.c_data)",
+             SET NEW.c_data = OLD.c_data",
         ],
     },
     Loss { found: "items", begin: ["UPDATE item SET i_price = i_price + 1 WHERE i_id = 4711"; 3] },
@@ -163,7 +168,7 @@ fn every_loss_is_found(database: &Database, workload: &OrderEntry, admin: &mut d
         let [sqlite, postgres, mysql] = loss.begin;
         admin.script(ByDialect { sqlite, postgres, mysql }.of(dialect)).unwrap();
     }
-    let (totals, _) = running::run(database, workload, CLIENTS, BY_EACH_OF_SEVERAL);
+    let (totals, _) = running::run(database, workload, CLIENTS, ON_A_SERVER);
     let mut findings = workload.reconcile(&before, &workload.state(admin).unwrap(), &totals);
     findings.extend(workload.check(admin, dialect, Moment::AfterTrial).unwrap());
     let mut violated: Vec<_> =
