@@ -155,6 +155,10 @@ pub fn one_warehouse() -> AnyWorkload {
     made("order-entry", &json!({ "warehouses": 1 }))
 }
 
+pub fn small_shop() -> AnyWorkload {
+    made("dvd-store", &json!({ "db_size": "1MB" }))
+}
+
 /// The smallest house; its daily prices are most of the rows.
 pub fn small_house() -> AnyWorkload {
     made("brokerage", &json!({ "initial_trade_days": 5, "scale_factor": 20_000, "news_bytes": 300 }))
