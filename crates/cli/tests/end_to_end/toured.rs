@@ -4,7 +4,7 @@
 //! one cut, and drives measure a small database for a second.
 
 use crate::documented::{go_through, root};
-use crate::setting::text;
+use crate::setting::{cache, text};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -69,11 +69,12 @@ bakeoff() {
     done
     case $command in
         run) arguments+=(--rehearse) ;;
-        # One contender, driven for a second, with one cut. All audits of the pages become this one, so that it is carried out once.
+        # One contender with little data, driven for a second, with one cut. All audits of the pages become this one, so that it is carried out once.
         audit)
             [ ! -e "$TOUR/audited" ] || { echo >> tried; return; }
             : > "$TOUR/audited"
-            arguments=(audit durability my-study.toml --only one --set audit.durability.drive=1s --set audit.durability.holds=0)
+            sed 's/^workload = .*/workload = { kind = "sysbench-oltp", tables = 1, table_size = 100 }/' my-study.toml > audited.toml
+            arguments=(audit durability audited.toml --only one --set audit.durability.drive=1s --set audit.durability.holds=0)
             arguments+=(--set "audit.durability.cuts={ acknowledged = 1, unflushed = 0, growing = 0 }")
             arguments+=(--set audit.durability.flush_delay=0s)
             ;;
@@ -135,8 +136,8 @@ const SCRIPTS: [(&str, &str); 5] = [
     ("script.sql", "SELECT 1;\n"),
 ];
 
-/// How many commands were carried out, and which ones failed. The tour's folder has what its scripts share: the cache, so that KVM is
-/// tried once, and tables that are loaded once.
+/// How many commands were carried out, and which ones failed. The tour's folder has what its scripts share: tables that are loaded
+/// once.
 fn carry_out(script: &str, tour: &Path) -> (usize, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
@@ -150,7 +151,7 @@ fn carry_out(script: &str, tour: &Path) -> (usize, String) {
     }
     let mut shell = Command::new("bash");
     shell.args(["-c", &format!("{STAND_INS}{script}\n")]).current_dir(folder.path()).stdin(Stdio::null());
-    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", tour.join("cache")).env("TOUR", tour);
+    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", cache()).env("TOUR", tour);
     shell.env("BAKEOFF_QUEUE", folder.path().file_name().expect("a temporary folder's name"));
     let ended = shell.output().expect("bash");
     let said = |name: &str| std::fs::read_to_string(at(name)).unwrap_or_default();
