@@ -174,6 +174,7 @@ fn the_root_disk_holds_the_tree() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_build_that_fails_says_why_and_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
     let recipes = place.path().join("recipes");

@@ -139,7 +139,7 @@ fn sqlite_natively_and_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = runs(&study("sqlite", "512MiB", VM).replace("blocks = 2", "blocks = 1"), 2);
+    let place = runs(&patient(&small("sqlite", "512MiB", VM)), 2);
     report_again_is_the_same(&place);
     let run = place.record();
     let guest = run.trials.iter().find(|trial| trial.record.contender == "vm").expect("a trial in the guest");
@@ -249,6 +249,7 @@ fn from_outside(engine: &str) -> String {
 
 /// Over the network, which needs everything that the socket needs, plus the password.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn mariadb_natively_and_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
