@@ -74,10 +74,8 @@ fn any_split_gives_the_same_rows() {
         let of = |index, count| of_source(&mut *shop.rows(&table.name, Part { index, count }));
         let whole = of(0, 1);
         assert_eq!(whole.rows, shop.expected_rows(table), "{}", table.name);
-        for count in [2, 7] {
-            let parts = (0..count).fold(Checksum::default(), |sum, index| sum.and(of(index, count)));
-            assert_eq!(parts, whole, "{} in {count} parts", table.name);
-        }
+        let parts = (0..7).fold(Checksum::default(), |sum, index| sum.and(of(index, 7)));
+        assert_eq!(parts, whole, "{}", table.name);
     }
 }
 

@@ -135,7 +135,7 @@ fn a_tenth_of_items_and_stocks_is_marked() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Parts of any number concatenate to the same rows; the tables chosen have chunks of each size.
     #[test]
