@@ -202,7 +202,7 @@ fn receipts_on_sqlite() {
 
 #[test]
 fn receipts_on_postgres() {
-    of_workloads("postgres", |kind| kind != "brokerage");
+    of_workloads("postgres", |kind| !LARGE.contains(&kind));
 }
 
 #[test]

@@ -15,7 +15,8 @@ use workloads::dvd_store::{DvdStore, Settings, Size, Version};
 use workloads::way::{Statements, Transactions};
 
 const CLIENTS: u32 = 4;
-/// All ways together have enough for every share but one to be judged. Shares are of what clients ask for, which no engine changes.
+/// All ways together have enough for every share but one to be judged. Shares are of what clients ask for, which no engine changes; the
+/// newer version has them all.
 const ORDERS_PER_CLIENT: u32 = 200;
 const ON_A_SERVER: u32 = 15;
 const BY_ONE_CLIENT: u32 = 20;
@@ -43,7 +44,8 @@ pub fn load_run_and_check(database: &Database) {
             running::run_these(database, way, client..client + 1, BY_ONE_CLIENT);
         }
         assert_eq!(left(admin.as_mut(), version), left_everywhere(version), "{version:?}");
-        let each = if database.dialect() == Dialect::Sqlite { ORDERS_PER_CLIENT } else { ON_A_SERVER };
+        let is_judged = database.dialect() == Dialect::Sqlite && version == Version::Three;
+        let each = if is_judged { ORDERS_PER_CLIENT } else { ON_A_SERVER };
         let (mut all_totals, mut all_tallies) = (Vec::new(), BTreeMap::new());
         // Some of the second four sign up customers that are there already.
         for (way, first) in [&plain, &pipelined, called].into_iter().zip((0..).step_by(CLIENTS as usize)) {
@@ -61,7 +63,7 @@ pub fn load_run_and_check(database: &Database) {
         all_hold(&audit);
         let is_undecided = |finding: &&CheckResult| matches!(finding.verdict, Verdict::Undecided { .. });
         let undecided: Vec<_> = audit.iter().filter(is_undecided).map(|finding| finding.name.as_str()).collect();
-        if each == ORDERS_PER_CLIENT {
+        if is_judged {
             // So small a shop has few of the titles that are searched for.
             assert_eq!(undecided, ["dvd-store/matches-by-title"]);
         }

@@ -243,6 +243,7 @@ fn brokerage_answers_on_postgres() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn brokerage_answers_on_mariadb() {
     if mariadb_is_here() {
         brokering::play_and_check(&Database::mariadb());
@@ -262,6 +263,7 @@ fn decision_support_holds_on_postgres() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn decision_support_holds_on_mariadb() {
     if mariadb_is_here() {
         decision_support::everything_holds(&Database::mariadb());
