@@ -38,6 +38,9 @@ const IN_BRIEF: [&str; 6] = [
     "consolidation-minimum-brokerage-small",
 ];
 
+/// Workloads whose reports must say which benchmark they are derived from, and that figures are not comparable with its.
+const DERIVED: [&str; 3] = ["order-entry", "brokerage", "decision-support"];
+
 fn is_in_brief(study: &Path) -> bool {
     IN_BRIEF.contains(&&*study.file_stem().unwrap().to_string_lossy())
 }
@@ -58,7 +61,8 @@ fn every_other_study_of_ours_is_rehearsed_to_its_report() {
 fn are_rehearsed(studies: Vec<PathBuf>) {
     assert!(studies.len() > 5, "{studies:?}");
     for (index, study) in studies.into_iter().enumerate() {
-        let place = Place::new(&std::fs::read_to_string(&study).unwrap());
+        let written = std::fs::read_to_string(&study).unwrap();
+        let place = Place::new(&written);
         // A block has every contender. What several make of it is seen on the first study.
         let blocks: &[&str] = if index == 0 { &[] } else { &["--only", "block=1"] };
         let output = place.bakeoff(&[&["run", "study.toml", "--rehearse"], blocks].concat());
@@ -75,6 +79,8 @@ fn are_rehearsed(studies: Vec<PathBuf>) {
         }
         let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
         assert!(page.contains("This run was rehearsed:"));
+        let is_derived = DERIVED.iter().any(|kind| written.contains(&format!("\"{kind}")));
+        assert_eq!(page.contains("is derived from TPC-"), is_derived, "{}: the notice", study.display());
     }
 }
 

@@ -147,8 +147,6 @@ fn sqlite_natively_and_in_a_guest() {
     assert!(machine.command_line.iter().any(|word| word.contains("qemu-system")), "{:?}", machine.command_line);
     assert!(machine.inside.contains_key("kernel.release"), "{:?}", machine.inside);
     assert!(machine.clock.len() >= 3, "{:?}", machine.clock);
-    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    assert!(markdown.contains("derived from"), "the notice is missing");
 }
 
 #[test]
