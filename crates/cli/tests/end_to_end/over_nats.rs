@@ -4,7 +4,7 @@ use crate::lacking::path_without;
 use crate::nats_server::NatsServer;
 use crate::running::{Running, a_moment, command_line};
 use crate::setting::{Place, missing, none_failed, text};
-use crate::several_hosts::study;
+use crate::several_hosts::{study, study_in_a_file};
 use crate::sshd::Sshd;
 use machines::process::{Launch, Process};
 use record::trial::Outcome;
@@ -169,7 +169,7 @@ fn after(running: &mut Running, moment: Duration) {
 fn a_server_that_is_killed_again_and_again_costs_no_trial() {
     let Some(mut fleet) = Fleet::of(&["a", "b"]) else { return };
     let contenders = fleet.contender("one", &["a", "b"]) + &fleet.contender("other", &["a", "b"]);
-    let place = Place::new(&study("placement = \"inside\"", &contenders));
+    let place = Place::new(&study_in_a_file(&contenders));
     let mut running = Running::begin(&place, &["run", "study.toml", "--fleet", &fleet.file()]);
     for moment in moments(24).take(3) {
         after(&mut running, moment);
@@ -198,7 +198,7 @@ fn a_server_that_is_gone_for_more_than_a_minute_costs_no_trial() {
 #[test]
 fn a_conductor_that_is_killed_leaves_nothing_and_its_run_is_finished_by_another() {
     let Some(fleet) = Fleet::of(&["a", "b"]) else { return };
-    let place = Place::new(&study("placement = \"inside\"", &fleet.contender("one", &["a", "b"])));
+    let place = Place::new(&study_in_a_file(&fleet.contender("one", &["a", "b"])));
     for moment in moments(7).take(2) {
         let resume: &[&str] = if place.begun_run().is_some() { &["--resume"] } else { &[] };
         let file = fleet.file();

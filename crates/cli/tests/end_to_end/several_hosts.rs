@@ -51,6 +51,11 @@ impl Fleet {
     }
 }
 
+/// For tests that are about hosts and not about a server on them.
+pub fn study_in_a_file(contenders: &str) -> String {
+    study("placement = \"inside\"", contenders).replace("postgres", "sqlite")
+}
+
 pub fn study(load: &str, contenders: &str) -> String {
     format!(
         "question = \"Do they differ?\"\nseed = 7\nblocks = 2\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\n[engine]\nkind = \"postgres\"\n\
@@ -102,7 +107,7 @@ fn four_hosts_are_measured_at_once_with_load_from_two_others() {
 fn a_block_is_within_one_host_and_a_run_goes_on_after_it_was_stopped() {
     let Some(fleet) = Fleet::of(&["a", "b"]) else { return };
     let contenders = fleet.contender("one", &["a", "b"]) + &fleet.contender("other", &["a", "b"]);
-    let place = Place::new(&study("placement = \"inside\"", &contenders));
+    let place = Place::new(&study_in_a_file(&contenders));
     place.bakeoff(&["run", "study.toml", "--only", "block=1"]);
     none_failed(&place, 2);
     place.bakeoff(&["run", "study.toml", "--resume"]);
@@ -123,7 +128,7 @@ fn two_names_of_one_machine_are_refused_and_the_other_hosts_go_on() {
     let own = std::fs::read_to_string(Path::new(alias.trim_start_matches("Include ").trim())).unwrap();
     std::fs::write(fleet.config(), own.replace("Host a\n", "Host a also-a\n")).unwrap();
     let place = Place::new(
-        &study("placement = \"inside\"", &fleet.contender("one", &["a", "also-a", "nowhere.invalid"]))
+        &study_in_a_file(&fleet.contender("one", &["a", "also-a", "nowhere.invalid"]))
             .replace("blocks = 2", "blocks = 3"),
     );
     let output = place.bakeoff(&["run", "study.toml"]);
