@@ -3,7 +3,7 @@
 use super::super::{DecisionSupportDs, Scale, Settings};
 use super::counts::{AllCounts, Counts};
 use crate::checksum::{TextRows, expected, of_source};
-use crate::dataset::{Checksum, Dataset, Part};
+use crate::dataset::{Dataset, Part};
 
 fn smallest() -> DecisionSupportDs {
     DecisionSupportDs::new(Settings::plain(Scale::of(0.01).unwrap())).unwrap()
