@@ -28,14 +28,17 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
 }
 
-/// Of each kind of question and of load, the shortest.
-const IN_BRIEF: [&str; 6] = [
+/// One study for each question: of a platform's cost, of its noise, of durability, of a neighbour, of growth, of a change, of the
+/// minimum of several machines; and one of queries.
+const IN_BRIEF: [&str; 8] = [
     "aa-native",
     "durability",
     "noisy-neighbour",
     "quickstart",
     "decision-support-h-native-vs-vm",
     "consolidation-minimum-brokerage-small",
+    "monster-vm-small",
+    "order-entry-vs-native-ablation-small",
 ];
 
 /// Workloads whose reports must say which benchmark they are derived from, and that figures are not comparable with its.

@@ -68,15 +68,13 @@ bakeoff() {
         previous=$word
     done
     case $command in
-        # The same is carried out once, on whichever page.
+        run) arguments+=(--rehearse) ;;
+        # The same words are carried out once, on whichever page they are.
         plan|doctor)
             local once="$TOUR/$(echo "${arguments[*]}" | tr -c '[:alnum:]\n' -)"
             [ ! -e "$once" ] || { echo >> tried; return; }
             : > "$once"
             ;;
-    esac
-    case $command in
-        run) arguments+=(--rehearse) ;;
         # One contender with little data, driven for a second, with one cut. All audits of the pages become this one, so that it is carried out once.
         audit)
             [ ! -e "$TOUR/audited" ] || { echo >> tried; return; }
