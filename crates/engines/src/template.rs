@@ -100,7 +100,7 @@ impl Template {
     }
 }
 
-/// Whether something may begin with it that is no plain text.
+/// Whether a part that is not plain text may begin with this byte: one of [`OPAQUE`], a value, or a sign that is refused.
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'\\' | b'$' | b'#' | b'{' | b'\'' | b'"' | b'`' | b'-' | b'/')
 }

@@ -35,7 +35,7 @@ pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Resul
     let log = timed::fresh_log(root)?;
     let own = std::env::current_exe().context("finding this program")?;
     let runner = format!("{} timed {}", own.display(), log.display());
-    // It would start itself before each test, for the case that a user stops it with Ctrl+Z.
+    // Without this, nextest starts itself once more before each test, to be ready for Ctrl+Z.
     let variables = [(RUNNER, runner.as_str()), ("NEXTEST_DOUBLE_SPAWN", "0")];
     let threads = (THREADS_PER_CPU * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
     start(root, &["--run-ignored", ignored, "--test-threads", &threads], filters, &variables)

@@ -38,7 +38,7 @@ impl Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        // Now and then it misses a request to end. All that was written through it has reached the disk.
+        // QEMU misses a request to end now and then. All that was written through it has reached the disk.
         let _ = self.process.end(Signal::KILL, LONG);
         let _ = unmount(&self.path, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
     }

@@ -36,7 +36,7 @@ use Leaves::{One, OneFor, OneForACall, OneForAStep, OneForAStepOrCall};
 /// Ways of a workload that share their data. The first is loaded.
 type Ways = Vec<(Value, Leaves)>;
 
-/// The workloads whose data take long to load. SQLite has them all.
+/// Workloads whose data take long to load. On servers the full set has them.
 const LARGE: [&str; 2] = ["brokerage", "order-entry"];
 
 fn everything(engine: &str) -> Vec<(&'static str, Ways)> {
@@ -214,6 +214,7 @@ fn receipts_on_mariadb() {
 #[ignore = "slow: cargo xtask ci --full"]
 fn receipts_of_large_data_on_servers() {
     for engine in ["postgres", "mariadb"] {
+        // Clients of the last one meet, so that transactions are tried again.
         of_workloads(engine, |kind| LARGE.contains(&kind) || kind == "sysbench-oltp");
     }
 }

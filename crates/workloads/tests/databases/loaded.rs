@@ -12,8 +12,8 @@ pub fn in_parts<'a>(database: &Database, dataset: &dyn Dataset, tables: impl Int
     }
 }
 
-/// The stored rows must equal what the generator makes as one part. It makes them again only where they are others than those known,
-/// which it made once.
+/// The stored rows must equal what the generator makes as one part. The generator makes them again, table by table, only if their sum
+/// is another than the known one.
 pub fn are_as_made<'a>(
     database: &Database,
     dataset: &dyn Dataset,

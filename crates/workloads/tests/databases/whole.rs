@@ -18,7 +18,8 @@ const CLIENTS: u32 = 4;
 const BY_ONE_CLIENT: u32 = 150;
 /// All ways together have enough for every share to be judged. Shares are of what clients ask for, which no engine changes.
 const BY_EACH_OF_SEVERAL: u32 = 250;
-const ON_A_SERVER: u32 = 60;
+/// Enough for each effect and each loss to be seen.
+const A_FEW: u32 = 60;
 
 /// One warehouse, or two, so that there is a remote one to order from.
 pub fn load_run_and_check(database: &Database, warehouses: u32) {
@@ -35,7 +36,7 @@ pub fn load_run_and_check(database: &Database, warehouses: u32) {
     assert_eq!(format!("{:016x}", left_by_one_client(admin.as_mut(), &workload)), LEFT[number]);
 
     let is_judged = database.dialect() == Dialect::Sqlite || warehouses > 1;
-    let each = if is_judged { BY_EACH_OF_SEVERAL } else { ON_A_SERVER };
+    let each = if is_judged { BY_EACH_OF_SEVERAL } else { A_FEW };
     let (mut all_totals, mut all_tallies) = (Vec::new(), BTreeMap::new());
     for (way, first) in [&pipelined, called, &workload].into_iter().zip((0..).step_by(CLIENTS as usize)) {
         let before = workload.state(admin.as_mut()).unwrap();
@@ -168,7 +169,7 @@ fn every_loss_is_found(database: &Database, workload: &OrderEntry, admin: &mut d
         let [sqlite, postgres, mysql] = loss.begin;
         admin.script(ByDialect { sqlite, postgres, mysql }.of(dialect)).unwrap();
     }
-    let (totals, _) = running::run(database, workload, CLIENTS, ON_A_SERVER);
+    let (totals, _) = running::run(database, workload, CLIENTS, A_FEW);
     let mut findings = workload.reconcile(&before, &workload.state(admin).unwrap(), &totals);
     findings.extend(workload.check(admin, dialect, Moment::AfterTrial).unwrap());
     let mut violated: Vec<_> =
