@@ -166,7 +166,7 @@ fn conclusion(two: &TwoRuns) -> String {
     let Some(threshold) = two.threshold else {
         return match two.gate() {
             Gate::WrongData => "The new run left wrong data behind.".to_owned(),
-            Gate::Untold => "Nothing could be compared (see above).".to_owned(),
+            Gate::Untold => "0 figures could be compared, for the reasons above.".to_owned(),
             Gate::Open | Gate::Regressed | Gate::NotRuledOut => {
                 "No threshold was given, so no regression was looked for.".to_owned()
             }
@@ -254,7 +254,7 @@ mod tests {
         assert!(told.contains("nothing to compare: 0 trials of the old run and 3 of the new one count"), "{told}");
         assert!(told.contains("INCONCLUSIVE: no regression above 3 % was found, but not everything"), "{told}");
         let told = text(&compare(&old, &synthetic::run(3), None).unwrap());
-        assert!(told.ends_with("Nothing could be compared (see above).\n"), "{told}");
+        assert!(told.ends_with("0 figures could be compared, for the reasons above.\n"), "{told}");
         let same = synthetic::run(5);
         let told = text(&compare(&same, &same, None).unwrap());
         assert!(told.ends_with("No threshold was given, so no regression was looked for.\n"), "{told}");
