@@ -156,12 +156,13 @@ fn make_folders(command: &CommandOrder) -> Result<(), MachineError> {
 }
 
 fn config(command: &CommandOrder, order: &MachineOrder) -> Result<String, MachineError> {
-    let tree = &order.image()?.tree;
+    // runc refuses a path that leads over a symbolic link, as that of a cache may.
+    let tree = fs::canonicalize(&order.image()?.tree).map_err(io_error("finding the image's tree"))?;
     let bundle = BundleOrder {
         tree: tree.clone(),
         agent: order.agent.clone(),
         data: command.data.folder().to_owned(),
-        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(tree, folder)).collect(),
+        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&tree, folder)).collect(),
         capabilities: rights(command)?,
         own_sys: command.family == Family::Gvisor,
     };
