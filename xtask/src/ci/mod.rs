@@ -1,6 +1,7 @@
 //! Everything that must pass before a change goes in, cheapest first; it stops at the first failure.
 
 mod full_set;
+mod memory;
 mod mutants;
 mod nextest;
 mod phases;

@@ -1,5 +1,6 @@
 //! Builds and runs tests, each as a process of its own.
 
+use super::memory;
 use super::phases::run;
 use super::timed;
 use super::tools::NEXTEST;
@@ -36,7 +37,10 @@ pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Resul
     let own = std::env::current_exe().context("finding this program")?;
     let runner = format!("{} timed {}", own.display(), log.display());
     // Without this, nextest starts itself once more before each test, to be ready for Ctrl+Z.
-    let variables = [(RUNNER, runner.as_str()), ("NEXTEST_DOUBLE_SPAWN", "0")];
+    let mut variables = vec![(RUNNER, runner.as_str()), ("NEXTEST_DOUBLE_SPAWN", "0")];
+    // Those of the full set can be larger than memory.
+    let in_memory = if asked == Asked::Default { memory::folder() } else { None };
+    variables.extend(in_memory.as_ref().and_then(|folder| Some((memory::VARIABLE, folder.path().to_str()?))));
     let threads = (THREADS_PER_CPU * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
     start(root, &["--run-ignored", ignored, "--test-threads", &threads], filters, &variables)
 }

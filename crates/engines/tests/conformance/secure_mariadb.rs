@@ -18,7 +18,8 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ACCOUNTS: [&str; 6] = [
@@ -73,11 +74,15 @@ impl Secured {
     }
 
     fn admin(&self) -> Box<dyn Admin> {
-        let deadline = Instant::now() + LIMIT;
+        let (deadline, (_nobody_speaks, silence)) = (Instant::now() + LIMIT, channel::<()>());
         loop {
             match catalog::admin(&Endpoint::Mysql(self.inside.clone())) {
                 Ok(admin) => return admin,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+                // There is no event for a server that is not ours.
+                Err(error) => {
+                    assert!(Instant::now() < deadline, "{error}");
+                    let _ = silence.recv_timeout(Duration::from_millis(20));
+                }
             }
         }
     }
