@@ -26,6 +26,7 @@ mod whole;
 
 use database::Database;
 use std::path::Path;
+use workloads::dvd_store::Version;
 
 const POSTGRES: &str = "/usr/lib/postgresql/15/bin/postgres";
 const MARIADB: &str = "/usr/sbin/mariadbd";
@@ -194,20 +195,30 @@ fn every_condition_of_sysbench_can_fail_on_mariadb() {
 
 #[test]
 fn dvd_store_holds_on_sqlite() {
-    dvd::load_run_and_check(&Database::sqlite());
+    dvd::load_run_and_check(&Database::sqlite(), Version::Two);
+    dvd::load_run_and_check(&Database::sqlite(), Version::Three);
 }
 
 #[test]
 fn dvd_store_holds_on_postgres() {
     if postgres_is_here() {
-        dvd::load_run_and_check(&Database::postgres());
+        dvd::load_run_and_check(&Database::postgres(), Version::Three);
     }
 }
 
 #[test]
 fn dvd_store_holds_on_mariadb() {
     if mariadb_is_here() {
-        dvd::load_run_and_check(&Database::mariadb());
+        dvd::load_run_and_check(&Database::mariadb(), Version::Three);
+    }
+}
+
+#[test]
+#[ignore = "slow: cargo xtask ci --full"]
+fn dvd_store_of_version_two_holds_on_servers() {
+    if postgres_is_here() && mariadb_is_here() {
+        dvd::load_run_and_check(&Database::postgres(), Version::Two);
+        dvd::load_run_and_check(&Database::mariadb(), Version::Two);
     }
 }
 
