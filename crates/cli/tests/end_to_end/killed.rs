@@ -8,11 +8,12 @@ mod machine;
 mod terminal;
 
 use crate::running::{Running, a_moment, below, command_line, send};
-use crate::runs::small;
-use crate::setting::Place;
+use crate::runs::{at_an_easy_pace, small};
+use crate::setting::{Place, none_failed, text};
 use record::run::StoredTrial;
 use record::trial::Outcome;
 use rustix::process::Signal;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 const NATIVE: &str = "{ kind = \"native\" }";
@@ -24,7 +25,7 @@ const START_LIMIT: Duration = Duration::from_mins(2);
 /// some work whatever else this host does.
 fn side_by_side(count: u32, engine: &str, platform: &str, blocks: u32) -> String {
     let machine = format!("count = {count}\noversubscribe = true\nvcpus = 1");
-    let study = small(engine, "384MiB", "").replace("vcpus = 1", &machine);
+    let study = at_an_easy_pace(&small(engine, "384MiB", "")).replace("vcpus = 1", &machine);
     let study = study.replace("measure = \"1s\"", "measure = \"3s\"");
     study.replace("blocks = 1", &format!("blocks = {blocks}")).replace(NATIVE, platform)
 }
@@ -88,15 +89,16 @@ fn strike(running: &Running, (trial, machine): (u32, u32), victim: Victim, signa
     send(await_victim(running, trial, machine, victim), signal);
 }
 
-/// The run is finished: each trial and each of its machines has a result.
-fn all_completed(place: &Place, trials: usize, machines: usize) {
-    let run = place.record();
-    assert_eq!(run.trials.len(), trials);
-    for trial in &run.trials {
-        assert_eq!(trial.record.outcome, Outcome::Completed, "trial {}", trial.record.id);
+/// The run is finished: each trial and each of its machines has a result. On a machine that does other things besides, it may be no
+/// measurement.
+fn all_have_results(place: &Place, output: &Output, trials: usize, machines: usize) {
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    none_failed(place, trials);
+    for trial in &place.record().trials {
         assert_eq!(trial.machines.len(), machines, "machines of trial {}", trial.record.id);
         for machine in &trial.machines {
-            assert_eq!(machine.record.outcome, Outcome::Completed);
+            let outcome = &machine.record.outcome;
+            assert!(matches!(outcome, Outcome::Completed | Outcome::Invalid { .. }), "{outcome:?}");
             assert!(machine.findings.len() >= 12, "only {} data checks", machine.findings.len());
             assert!(machine.findings.iter().all(|finding| !finding.is_violated()), "{:?}", machine.findings);
         }

@@ -3,6 +3,7 @@
 
 use crate::drive::Database;
 use crate::running::Running;
+use crate::runs::at_an_easy_pace;
 use crate::setting::{Place, missing, text};
 use crate::sshd::Sshd;
 use engines::catalog;
@@ -122,14 +123,15 @@ fn a_mariadb_that_runs_on_another_host_is_measured_and_left_as_it_was() {
 fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else() {
     let Some(there) = There::new(Database::new("{}")) else { return };
     there.script(KEEPSAKE);
-    let place = Place::new(&There::study("postgres", &there.contender("there", "")));
+    let study = There::study("postgres", &there.contender("there", ""));
+    let place = Place::new(&at_an_easy_pace(&study));
     let mut running = Running::of(there.command(&place, &["run", "study.toml"]));
     running.until("there: warm up");
     running.strike(Signal::KILL);
     running.end();
     assert!(there.has("orders") && there.has("bakeoff_tables"), "it was killed while it drove");
 
-    let again = Place::new(&There::study("postgres", &there.contender("there", "")));
+    let again = Place::new(&study);
     let output = there.run(&again);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     all_completed(&again.record(), 1);
@@ -137,7 +139,7 @@ fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else(
 
     // Without a list they are the user's.
     there.script("CREATE TABLE orders (mine INTEGER);");
-    let refused = Place::new(&There::study("postgres", &there.contender("there", "")));
+    let refused = Place::new(&study);
     let output = there.run(&refused);
     let Outcome::Failed { why, .. } = &refused.record().trials[0].record.outcome else { panic!("{output:?}") };
     assert_eq!(why, "orders exists already, was not made by bakeoff and was not touched");
@@ -150,7 +152,7 @@ fn a_user_who_stops_a_run_finds_the_server_as_it_was() {
     there.script(KEEPSAKE);
     let study =
         There::study("postgres", &there.contender("there", "")).replace("measure = \"2s\"", "measure = \"60s\"");
-    let place = Place::new(&study);
+    let place = Place::new(&at_an_easy_pace(&study));
     let mut running = Running::of(there.command(&place, &["run", "study.toml"]));
     running.until("there: warm up");
     running.strike(Signal::TERM);

@@ -229,7 +229,7 @@ fn finished(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn an_agent_that_is_killed_fails_its_trial_by_name_and_the_other_host_goes_on() {
     let Some(mut fleet) = Fleet::of(&["a", "b"]) else { return };
     let contenders = fleet.contender("one", &["a", "b"]) + &fleet.contender("other", &["a", "b"]);
-    let place = Place::new(&study("placement = \"inside\"", &contenders));
+    let place = Place::new(&study_in_a_file(&contenders));
     let mut running = Running::begin(&place, &["run", "study.toml", "--fleet", &fleet.file()]);
     running.until(" on b: measure");
     fleet.agents.get_mut("b").unwrap().kill().unwrap();

@@ -46,6 +46,13 @@ pub fn small(engine: &str, memory: &str, more: &str) -> String {
     short.replace("blocks = 2", "blocks = 1")
 }
 
+/// For tests that neither count clients nor judge what they do: a window costs what this load costs, not all there is.
+pub fn at_an_easy_pace(study: &str) -> String {
+    let paced = study.replace("clients = 2", "arrivals = \"25/s\"\nsessions = 2");
+    assert_ne!(paced, study, "no clients to pace");
+    paced
+}
+
 const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
 
 /// The report's figures are the record's: recomputed here in the simplest way.

@@ -59,7 +59,7 @@ pub fn study_in_a_file(contenders: &str) -> String {
 pub fn study(load: &str, contenders: &str) -> String {
     format!(
         "question = \"Do they differ?\"\nseed = 7\nblocks = 2\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\n[engine]\nkind = \"postgres\"\n\
-         [workload]\nkind = \"dvd-store\"\ndb_size = \"1MB\"\n[load]\nclients = 4\nwarmup = \"0s\"\nmeasure = \"1s\"\n{load}\n{contenders}"
+         [workload]\nkind = \"dvd-store\"\ndb_size = \"1MB\"\n[load]\narrivals = \"40/s\"\nsessions = 4\nwarmup = \"0s\"\nmeasure = \"1s\"\n{load}\n{contenders}"
     )
 }
 

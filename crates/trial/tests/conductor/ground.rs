@@ -43,13 +43,13 @@ struct Shape {
     instances: u16,
     /// True if agents are reached over TCP.
     tcp: bool,
-    /// A number, or the word for the peak.
-    clients: &'static str,
+    /// A number, or the word for the peak. `None` is a load that waits most of the time.
+    clients: Option<&'static str>,
     /// How often a trial disturbed by others is run again; `None` if there is no limit on other load.
     max_repeats: Option<u32>,
 }
 
-const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: "1", max_repeats: None };
+const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: None, max_repeats: None };
 
 /// One trial for each script, in this order, each on this many machines.
 pub fn run(scripts: &[&str], machines: u32) -> Ran {
@@ -67,7 +67,7 @@ pub fn run_over_tcp(script: &str, machines: u32) -> Ran {
 
 /// One trial for each script, on machines with several databases. Each machine has `clients` clients, or climbs to the peak.
 pub fn run_instances(scripts: &[&str], machines: u32, instances: u16, clients: &'static str) -> Ran {
-    run_plan(&plan(scripts, Shape { machines, instances, clients, ..ONE }), Limits::default())
+    run_plan(&plan(scripts, Shape { machines, instances, clients: Some(clients), ..ONE }), Limits::default())
 }
 
 fn run_plan(plan: &Plan, limits: Limits) -> Ran {
@@ -188,13 +188,15 @@ fn agent() -> PathBuf {
 
 fn plan(scripts: &[&str], shape: Shape) -> Plan {
     let Shape { machines, instances, tcp, clients, max_repeats } = shape;
-    let clients = clients.parse::<u32>().map_or(json!(clients), |clients| json!(clients));
-    let peak = if clients.is_string() { json!({ "max_clients": 8 }) } else { Value::Null };
     let mut engine = decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({}));
     engine.insert("instances".to_owned(), instances.into());
-    let mut load = json!({ "clients": clients, "warmup": 0, "measure": 1_000, "telemetry": false });
-    if !peak.is_null() {
-        load["peak"] = peak;
+    let mut load = match clients.map(|clients| (clients, clients.parse::<u32>())) {
+        None => json!({ "arrivals": 25.0, "sessions": 1 }),
+        Some((_, Ok(number))) => json!({ "clients": number }),
+        Some((word, Err(_))) => json!({ "clients": word, "peak": { "max_clients": 8 } }),
+    };
+    for (key, value) in [("warmup", json!(0)), ("measure", json!(1_000)), ("telemetry", json!(false))] {
+        load[key] = value;
     }
     if let Some(max_repeats) = max_repeats {
         // Without warm-up the host is first read after one second.

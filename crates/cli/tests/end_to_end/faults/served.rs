@@ -25,15 +25,20 @@ fn loaded() -> Option<Database> {
     Some(database)
 }
 
-/// Four clients for three seconds, with further arguments.
-fn begun(database: &Database, url: &str, more: &[&str]) -> Running {
-    begun_for("3s", database, url, more)
+/// Four clients that do as much as they can.
+const AT_FULL_SPEED: [&str; 2] = ["--clients", "4"];
+/// As many sessions, which wait most of the time.
+const PACED: [&str; 4] = ["--arrivals", "100/s", "--sessions", "4"];
+
+/// Drives for three seconds, with further arguments.
+fn begun(load: &[&str], database: &Database, url: &str, more: &[&str]) -> Running {
+    begun_for("3s", load, database, url, more)
 }
 
-fn begun_for(time: &str, database: &Database, url: &str, more: &[&str]) -> Running {
-    let clients = ["--clients", "4", "--warmup", "0s", "--time", time, "--record", "kept"];
-    let mut running =
-        Running::of(database.bakeoff(&[&["drive", "dvd-store", url], &SHOP[..], &clients, more].concat()));
+fn begun_for(time: &str, load: &[&str], database: &Database, url: &str, more: &[&str]) -> Running {
+    let window = ["--warmup", "0s", "--time", time, "--record", "kept"];
+    let words = [&["drive", "dvd-store", url], &SHOP[..], load, &window, more].concat();
+    let mut running = Running::of(database.bakeoff(&words));
     running.until(" 1 s ");
     running
 }
@@ -47,7 +52,7 @@ fn result(database: &Database) -> Value {
 #[test]
 fn a_server_that_hangs_is_no_result() {
     let Some(database) = loaded() else { return };
-    let running = begun_for("6s", &database, &database.url("?sslmode=disable"), &[]);
+    let running = begun_for("6s", &AT_FULL_SPEED, &database, &database.url("?sslmode=disable"), &[]);
     let server = database.server.process();
     let frozen = Stopped::all([vec![server], below(server)].concat());
     let (code, told) = running.end();
@@ -69,7 +74,7 @@ fn a_server_that_hangs_is_no_result() {
 #[test]
 fn a_backend_that_hangs_is_no_result() {
     let Some(database) = loaded() else { return };
-    let running = begun(&database, &database.url("?sslmode=disable"), &[]);
+    let running = begun(&AT_FULL_SPEED, &database, &database.url("?sslmode=disable"), &[]);
     let frozen = Stopped::all(vec![busy_backend(&database)]);
     let (code, told) = running.end();
     drop(frozen);
@@ -81,7 +86,7 @@ fn a_backend_that_hangs_is_no_result() {
 #[test]
 fn a_database_that_hangs_is_not_checked() {
     let Some(database) = loaded() else { return };
-    let running = begun(&database, &database.url("?sslmode=disable"), &["--steps", "run,check"]);
+    let running = begun(&AT_FULL_SPEED, &database, &database.url("?sslmode=disable"), &["--steps", "run,check"]);
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
     admin.script("BEGIN; LOCK TABLE customers").unwrap();
     let (code, told) = running.end();
@@ -112,7 +117,7 @@ fn busy_backend(database: &Database) -> u32 {
 fn a_server_that_restarts_costs_its_time_and_not_the_result() {
     let Some(database) = loaded() else { return };
     // How long recovery takes depends on what else this host does.
-    let running = begun_for("10s", &database, &database.url("?sslmode=disable"), &[]);
+    let running = begun_for("10s", &PACED, &database, &database.url("?sslmode=disable"), &[]);
     crate::running::send(busy_backend(&database), Signal::KILL);
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
@@ -135,7 +140,7 @@ fn a_workload_of_which_half_is_refused_has_a_code_of_its_own() {
                   $$ BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'not today'; END IF; RETURN NEW; END $$";
     admin.script(refuse).unwrap();
     admin.script("CREATE TRIGGER refuse BEFORE INSERT ON orderlines FOR EACH ROW EXECUTE FUNCTION refuse()").unwrap();
-    let (code, told) = begun(&database, &database.url("?sslmode=disable"), &[]).end();
+    let (code, told) = begun(&PACED, &database, &database.url("?sslmode=disable"), &[]).end();
     assert_eq!(code, Some(9), "{told}");
     assert!(told.contains("transactions of kind order failed") && told.contains("not today"), "{told}");
     assert_eq!(result(&database)["exit"], 9);
@@ -162,7 +167,7 @@ fn commits_that_are_dropped_in_secret_are_found() {
         }
     });
     let url = database.url("?sslmode=disable").replace(&format!(":{}/", database.port), &format!(":{port}/"));
-    let (code, told) = begun(&database, &url, &["--steps", "run,check"]).end();
+    let (code, told) = begun(&PACED, &database, &url, &["--steps", "run,check"]).end();
     assert_eq!(code, Some(6), "{told}");
     assert!(told.contains("VIOLATED"), "{told}");
 }

@@ -1,6 +1,6 @@
 //! The conductor is killed, once while load is driven, or again and again at scattered points, and the run is still finished.
 
-use super::{NATIVE, TCG, all_completed, side_by_side};
+use super::{NATIVE, TCG, all_have_results, side_by_side};
 use crate::leftovers::Leftovers;
 use crate::running::Running;
 use crate::runs::small;
@@ -54,11 +54,10 @@ fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, 
         seen = now;
     }
     let output = place.bakeoff(arguments(place));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    all_have_results(place, &output, 2, machines);
     for (id, record) in &seen {
         assert_eq!(complete(place).get(id), Some(record), "trial {id} was repeated");
     }
-    all_completed(place, 2, machines);
     leftovers.none();
 }
 
