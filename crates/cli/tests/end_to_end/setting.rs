@@ -15,6 +15,9 @@ const STUDY: &str = "study.toml";
 /// With one of these options, `--verbose` is not added.
 const NOT_ALL: [&str; 2] = ["--quiet", "--json"];
 const TEMPORARY: &str = "temporary";
+/// Parts of the cache that are kept between test runs, and loaded data.
+const MADE: [&str; 4] = ["trees", "kernels", "initramfs", "kvm"];
+const DATA: &str = "data";
 
 /// All tests together take a quarter of an hour on two CPUs.
 const LONGEST: Duration = Duration::from_mins(45);
@@ -61,14 +64,15 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// All tests share images and loaded data, which are kept between test runs.
+/// What is kept between test runs.
 pub fn cache() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     let target = binary.ancestors().nth(3).expect("the binary lies in target/TRIPLE/PROFILE");
     target.join("test-cache")
 }
 
-/// A folder with one study in it, and the binary to run it with.
+/// A folder with one study in it, and the binary to run it with. Its cache shares images and loaded data with all others, and has its
+/// own folder for what runs need for a while.
 pub struct Place {
     pub folder: tempfile::TempDir,
     /// Different from that of any other test, since run folders and scratch folders are named after it.
@@ -86,7 +90,18 @@ impl Place {
         let name = format!("{}x{}-{STUDY}", std::process::id(), PLACES.fetch_add(1, Ordering::Relaxed));
         std::fs::write(folder.path().join(&name), study).expect("writing the study");
         std::fs::create_dir(folder.path().join(TEMPORARY)).expect("a folder for temporary files");
-        Self { folder, queue: name.clone(), study: name, cache: cache() }
+        let cache = folder.path().join("common");
+        std::fs::create_dir(&cache).expect("a cache");
+        let place = Self { folder, queue: name.clone(), study: name, cache };
+        MADE.iter().chain([&DATA]).for_each(|part| place.share(part));
+        place
+    }
+
+    /// Makes a part of the cache that of all tests.
+    fn share(&self, part: &str) {
+        let shared = cache().join(part);
+        std::fs::create_dir_all(&shared).expect("a shared part of the cache");
+        std::os::unix::fs::symlink(shared, self.cache.join(part)).expect("a link to it");
     }
 
     /// A place whose runs wait for those of another place.
@@ -94,18 +109,12 @@ impl Place {
         Self { queue: other.queue.clone(), ..Self::new(study) }
     }
 
-    /// A place with its own cache, so that no other test shares its loaded data and scratch folders. It shares the
-    /// images of all tests, among them the named recipe's.
+    /// A place with its own loaded data. It shares the images of all tests, among them the named recipe's.
     pub fn apart(study: &str, recipe: &str) -> Self {
         let place = Self::new(study);
         assert_eq!(place.bakeoff(&["image", "build", recipe]).status.code(), Some(0), "the image of {recipe}");
-        let own = place.folder.path().join("cache");
-        std::fs::create_dir(&own).expect("a cache");
-        for shared in ["trees", "kernels", "initramfs", "kvm"] {
-            std::fs::create_dir_all(cache().join(shared)).expect("a shared part of the cache");
-            std::os::unix::fs::symlink(cache().join(shared), own.join(shared)).expect("a link to it");
-        }
-        Self { cache: own, ..place }
+        std::fs::remove_file(place.cache.join(DATA)).expect("the link to the data of all tests");
+        place
     }
 
     pub fn cache(&self) -> &Path {
