@@ -50,7 +50,7 @@ impl Stream {
         name[8..12].copy_from_slice(&keys[0].to_le_bytes());
         name[12..16].copy_from_slice(&keys[1].to_le_bytes());
         let length = 16 + purpose.len();
-        debug_assert!(length <= name.len(), "purpose too long: {purpose}");
+        assert!(length <= name.len(), "purpose too long: {purpose}");
         name[16..length].copy_from_slice(purpose.as_bytes());
         Self(Pcg64Mcg::from_seed(xxh3_128(&name[..length]).to_le_bytes()))
     }
@@ -80,7 +80,7 @@ impl Stream {
 
     /// Uniform over `low..=high`.
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
-        debug_assert!(low <= high);
+        assert!(low <= high);
         low + self.below(high.abs_diff(low) + 1).cast_signed()
     }
 
@@ -162,7 +162,7 @@ pub struct Picks {
 
 impl Picks {
     pub fn new(wanted: u64, total: u64) -> Self {
-        debug_assert!(wanted <= total);
+        assert!(wanted <= total);
         Self { wanted, left: total }
     }
 

@@ -119,7 +119,7 @@ fn stream(seed: u64, purpose: &str, customer: u32, account: u32) -> Stream {
 
 /// One of a customer's accounts, which count from 0.
 pub fn draw(customer: u32, stream: &mut Stream) -> u32 {
-    debug_assert!(customers::accounts(customer) <= ACCOUNT_SLOTS);
+    assert!(customers::accounts(customer) <= ACCOUNT_SLOTS);
     below(stream, customers::accounts(customer))
 }
 

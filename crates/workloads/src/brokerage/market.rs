@@ -170,7 +170,7 @@ pub fn company_name(company: u32) -> Letters<COMPANY_NAME_MAX> {
     let block = company / BASE_COMPANIES;
     if block > 0 {
         let written = write!(name, " #{block}");
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
     }
     name
 }

@@ -72,7 +72,7 @@ impl ZipCode {
             let letter = |number: u32| char::from(b'A' + (number % 26) as u8);
             write!(code, "{}{}{} {}", letter(self.division()), number / 100, letter(number), 100 + number % 100)
         };
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         code
     }
 
@@ -105,7 +105,7 @@ impl Address {
         let zip_code = ZipCode(below(&mut stream, ZIP_CODES));
         let mut line_1 = Letters::default();
         let written = write!(line_1, "{} ", stream.uniform(100, 25_000));
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         let street = below(&mut stream, words::STREETS);
         words::push_street(&mut line_1, street, &mut stream);
         Self { line_1, line_2: second_line(&mut stream), zip_code }
@@ -124,7 +124,7 @@ fn second_line(stream: &mut Stream) -> Option<Letters<80>> {
     } else {
         write!(line, "Suite {}", stream.uniform(1, 500))
     };
-    debug_assert!(written.is_ok());
+    assert!(written.is_ok());
     Some(line)
 }
 
@@ -146,7 +146,7 @@ impl DivisionRate {
     pub fn id(self) -> TaxId {
         let mut id = Letters::default();
         let written = write!(id, "{}{}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         id
     }
 
@@ -158,7 +158,7 @@ impl DivisionRate {
     pub fn name(self) -> Letters<50> {
         let mut name = Letters::default();
         let written = write!(name, "{} Tax Bracket {}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         name
     }
 }

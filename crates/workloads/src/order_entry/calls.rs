@@ -205,7 +205,7 @@ fn list(numbers: impl Iterator<Item = u32>) -> Letters<LIST_MAX> {
     for (place, number) in numbers.enumerate() {
         let comma = if place == 0 { "" } else { "," };
         let written = write!(list, "{comma}{number}");
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
     }
     list
 }
@@ -218,7 +218,7 @@ fn list_of_lists(lines: &[Line]) -> Letters<LIST_MAX> {
         let before = lines[..place].iter().filter(|other| stock(other) == stock(line)).count();
         let (begin, Line { number, item, supply_warehouse, quantity }) = (if place == 0 { "[" } else { "," }, line);
         let written = write!(list, "{begin}[{number},{item},{supply_warehouse},{quantity},{before}]");
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
     }
     list.push(b"]");
     list

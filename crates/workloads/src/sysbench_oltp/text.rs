@@ -36,7 +36,7 @@ pub fn joined_numbers(stream: &mut Stream) -> Letters<C_LENGTH> {
         let dash = if place == 0 { "" } else { "-" };
         // Ten numbers of at most ten digits and nine dashes always fit.
         let written = write!(letters, "{dash}{}", stream.below(1 << NUMBER_BITS));
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
     }
     letters
 }

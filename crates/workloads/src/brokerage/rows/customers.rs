@@ -89,7 +89,7 @@ fn age_days(stream: &mut Stream) -> i64 {
 fn push_phone(stream: &mut Stream, extension_percent: u32, sink: &mut dyn RowSink) {
     let mut area = Letters::<3>::default();
     let written = write!(area, "{}", FIRST_AREA_CODE + 2 * below(stream, AREA_CODES));
-    debug_assert!(written.is_ok());
+    assert!(written.is_ok());
     let (mut local, mut extension) = ([0; 7], [0; 3]);
     stream.digits(&mut local);
     stream.digits(&mut extension);

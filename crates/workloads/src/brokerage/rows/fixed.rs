@@ -39,7 +39,7 @@ pub fn tax_rates() -> impl Chunk {
         if let Some((id, rate)) = COUNTRY_RATES.get(row as usize) {
             let mut name = Letters::<50>::default();
             let written = write!(name, "{} Income Tax Bracket {}", &id[..2], &id[2..]);
-            debug_assert!(written.is_ok());
+            assert!(written.is_ok());
             texts(sink, &[id, name.as_str()]);
             sink.integer(*rate);
         } else {
@@ -76,7 +76,7 @@ pub fn exchanges(size: Size) -> impl Chunk {
         integers(sink, &[securities[place], OPENING, CLOSING]);
         let mut description = Letters::<150>::default();
         let written = write!(description, "{} trades from 9:30 to 16:00", EXCHANGE_NAMES[place]);
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         sink.text(description.as_str());
         sink.integer(ids::id(row));
     })

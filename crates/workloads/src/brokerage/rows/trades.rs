@@ -119,7 +119,7 @@ fn cash_transaction(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool
     let security = made.replay.position(order).security.name();
     let mut name = Letters::<100>::default();
     let written = write!(name, "{} {} shares of {}", order.of.name(), order.quantity, security.as_str());
-    debug_assert!(written.is_ok());
+    assert!(written.is_ok());
     sink.text(name.as_str());
     true
 }

@@ -32,7 +32,7 @@ impl Chunk for Customers {
         let Some(id) = self.left.next() else { return false };
         let mut username = Letters::<16>::default();
         let written = write!(username, "user{id}");
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         sink.integer(id.into());
         let who = Who { at_home: id <= self.at_home, age_max: LOADED_AGE_MAX, has_community: self.has_community };
         push_attributes(&mut self.stream, &who, username.as_str(), sink);
@@ -69,7 +69,7 @@ pub fn push_attributes(stream: &mut Stream, who: &Who, username: &str, sink: &mu
         let state = usize::try_from(stream.below(STATES_COUNT as u64)).unwrap_or(0);
         let mut zip = Letters::<5>::default();
         let written = write!(zip, "{}", stream.uniform(10_000, 99_999));
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
         sink.text(&STATES[3 * state..3 * state + 2]);
         sink.text(zip.as_str());
         sink.text(HOME_COUNTRY);
@@ -91,7 +91,7 @@ pub fn push_attributes(stream: &mut Stream, who: &Who, username: &str, sink: &mu
     let mut expiry = Letters::<7>::default();
     let (year, month) = (stream.uniform(first_year, first_year + 4), stream.uniform(1, 12));
     let written = write!(expiry, "{year}/{month:02}");
-    debug_assert!(written.is_ok());
+    assert!(written.is_ok());
     sink.text(expiry.as_str());
     sink.text(username);
     sink.text(PASSWORD);

@@ -30,7 +30,7 @@ impl<S: Session> Visit<'_, '_, S> {
                 self.effects.begin_step(Work::Login as u16);
                 let mut name = Letters::<NAME_MAX>::default();
                 let written = write!(name, "user{id}");
-                debug_assert!(written.is_ok());
+                assert!(written.is_ok());
                 match self.shop.settings.transactions {
                     Transactions::Client => self.log_in(name.as_str()).await,
                     Transactions::Procedures => self.call_login(name.as_str()).await,
@@ -86,7 +86,7 @@ impl<S: Session> Visit<'_, '_, S> {
         for _ in 0..NAMES_TRIED {
             let mut name = Letters::<NAME_MAX>::default();
             let written = write!(name, "newuser{}", new_name(&mut stream));
-            debug_assert!(written.is_ok());
+            assert!(written.is_ok());
             let mut params = attributes.params();
             params[USERNAME] = Param::Text(name.as_str());
             let answer = self.ask(Sql::InsertCustomer, &params).await?;

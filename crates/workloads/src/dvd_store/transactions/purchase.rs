@@ -166,7 +166,7 @@ fn list(cart: &[Item], number: impl Fn(Item) -> u32) -> Letters<LIST_MAX> {
     for (place, item) in cart.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };
         let written = write!(list, "{comma}{}", number(*item));
-        debug_assert!(written.is_ok());
+        assert!(written.is_ok());
     }
     list
 }

@@ -105,7 +105,7 @@ fn note(input: &Payment, id: i64) -> Letters<NOTE_MAX> {
         input.amount_cents / 100,
         input.amount_cents % 100
     );
-    debug_assert!(written.is_ok());
+    assert!(written.is_ok());
     note
 }
 
