@@ -103,7 +103,10 @@ fn load(database: &Database, workload: &OrderEntry, known: &str) {
     loaded::in_parts(database, workload, workload.tables());
     admin.script(&workload.finish(database.dialect())).unwrap();
     admin.settle().unwrap();
-    loaded::are_as_made(database, workload, workload.tables(), known);
+    // What is left by one client is compared on every engine, too, so on servers this would read all rows twice.
+    if database.dialect() == Dialect::Sqlite {
+        loaded::are_as_made(database, workload, workload.tables(), known);
+    }
 }
 
 fn all_hold(findings: &[CheckResult]) {
