@@ -11,8 +11,8 @@ use std::process::Command;
 /// The only target, whose test binaries `timed` starts.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
-/// A thread of nextest's is half a CPU: what computes takes two, what waits one.
-const THREADS_PER_CPU: usize = 2;
+/// A thread of nextest's is a third of a CPU: what computes takes three, what waits one.
+const THREADS_PER_CPU: usize = 3;
 
 /// Which tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
