@@ -103,7 +103,7 @@ fn driven_until_the_server_is_killed(engine: &str, workload: AnyWorkload, sessio
 fn brokerage_on_postgres() {
     let Some(database) = database_or_skip("postgres", small_house()) else { return };
     let before = database.state();
-    let load = Phase::timed(Pacing::Clients { clients: 4 }, 1_000, 4_000);
+    let load = Phase::timed(Pacing::Clients { clients: 4 }, 0, 3_000);
     let plan = DrivePlan { shards: 2, retries: 10, ..DrivePlan::of(database.workload.script(load), 20_261_125) };
     let driven = drive(&database, &plan);
     database_agrees(&database, &before, &driven);

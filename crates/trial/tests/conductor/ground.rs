@@ -192,7 +192,7 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
     engine.insert("instances".to_owned(), instances.into());
     let mut load = match clients.map(|clients| (clients, clients.parse::<u32>())) {
         None => json!({ "arrivals": 25.0, "sessions": 1 }),
-        Some((_, Ok(number))) => json!({ "clients": number }),
+        Some((_, Ok(number))) => json!({ "clients": number, "transactions": 100 }),
         Some((word, Err(_))) => json!({ "clients": word, "peak": { "max_clients": 8 } }),
     };
     for (key, value) in [("warmup", json!(0)), ("measure", json!(1_000)), ("telemetry", json!(false))] {
