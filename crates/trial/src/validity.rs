@@ -25,6 +25,10 @@ const DRIFT_MAX_PPM: f64 = 200.0;
 const GROWTH: f64 = 1.5;
 /// If the load engine stood still for more of the window than this, a part of the result is missing, too.
 const STALLED_SHARE_MAX: f64 = 0.01;
+/// In short stretches it may stand still for this share: then others had its CPUs, or a hypervisor did …
+const SCATTERED_SHARE_MAX: f64 = 0.1;
+/// … but a reader must know of more than this.
+const SCATTERED_SHARE_TOLD: f64 = 0.02;
 /// If more of the clients' time than this went into transactions that never ended, the database hung.
 const UNENDED_SHARE_MAX: f64 = 0.01;
 /// If a larger share than this fails for good, of all transactions or of one kind, the rest is another workload.
@@ -84,6 +88,15 @@ pub fn why_generator_is_wrong(facts: &DriverFacts) -> Option<String> {
 
 fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
+    if stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
+        return Some(format!(
+            "the load generator stood still for {} of the {} that were measured, in pieces of less than half a second: a CPU \
+             limit was used up, or a hypervisor took its CPU; at most {} is tolerated. Raise the limit",
+            seconds(stalls.scattered_ms),
+            seconds(measured_ms),
+            percent(SCATTERED_SHARE_MAX),
+        ));
+    }
     (stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64).then(|| {
         format!(
             "the load generator stood still for {} of the {} that were measured: it, or the machine that it runs in, was \
@@ -93,6 +106,10 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
             percent(STALLED_SHARE_MAX),
         )
     })
+}
+
+fn stands_still_in_pieces(facts: &DriverFacts, share: f64) -> bool {
+    facts.testimony.stalls.scattered_ms as f64 > share * facts.measured_ms as f64
 }
 
 /// The reason if the load engine or the database stood still or broke down in the window.
@@ -278,6 +295,12 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
             "the load generator stood still for {} in all, at most for {} at a time",
             seconds(total),
             seconds(longest)
+        ));
+    }
+    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) {
+        warnings.push(format!(
+            "the load generator stood still for {} in all, in pieces of less than half a second: raise its CPU limit",
+            seconds(facts.testimony.stalls.scattered_ms)
         ));
     }
     let without_cpu = facts.testimony.without_cpu;

@@ -223,5 +223,6 @@ fn stalls(all: impl Iterator<Item = Stalls>) -> Stalls {
     all.fold(Stalls::default(), |worst, own| Stalls {
         total_ms: worst.total_ms.max(own.total_ms),
         longest_ms: worst.longest_ms.max(own.longest_ms),
+        scattered_ms: worst.scattered_ms.max(own.scattered_ms),
     })
 }

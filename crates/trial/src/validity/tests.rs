@@ -41,7 +41,7 @@ fn a_phase_that_was_cut_off_measured_nothing() {
 fn a_load_generator_that_stood_still_measured_nothing_even_with_the_engine_inside_it() {
     let with = |total_ms| {
         let mut facts = DriverFacts { measured_ms: 60_000, in_process: true, ..facts(10, 0.1, 5) };
-        facts.testimony.stalls = Stalls { total_ms, longest_ms: total_ms };
+        facts.testimony.stalls = Stalls { total_ms, longest_ms: total_ms, scattered_ms: 0 };
         (why_invalid(&facts), warnings(&facts, &[]))
     };
     assert!(with(3_000).0.is_some_and(|why| why.starts_with("the load generator stood still for 3.0 s of the 60.0 s")));
@@ -50,6 +50,22 @@ fn a_load_generator_that_stood_still_measured_nothing_even_with_the_engine_insid
         (None, vec!["the load generator stood still for 0.6 s in all, at most for 0.6 s at a time".to_owned()])
     );
     assert_eq!(with(0), (None, Vec::new()));
+}
+
+/// As under a CPU limit, whose periods are shorter than any stall that is listed alone.
+#[test]
+fn a_load_generator_that_stood_still_in_pieces_is_told_and_with_many_of_them_measured_nothing() {
+    let with = |scattered_ms| {
+        let mut facts = DriverFacts { measured_ms: 60_000, ..facts(10, 0.1, 5) };
+        facts.testimony.stalls = Stalls { scattered_ms, ..Stalls::default() };
+        (why_invalid(&facts), warnings(&facts, &[]))
+    };
+    let why = "the load generator stood still for 6.1 s of the 60.0 s that were measured, in pieces of less than half a second";
+    assert!(with(6_100).0.is_some_and(|found| found.starts_with(why)));
+    let told =
+        "the load generator stood still for 1.3 s in all, in pieces of less than half a second: raise its CPU limit";
+    assert_eq!(with(1_300), (None, vec![told.to_owned()]));
+    assert_eq!(with(1_200), (None, Vec::new()));
 }
 
 #[test]

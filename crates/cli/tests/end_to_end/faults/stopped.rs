@@ -58,6 +58,30 @@ fn a_guest_that_stands_still_is_no_result() {
 
 #[test]
 fn a_driver_that_stands_still_is_no_result() {
+    let told = driven_while(|driver| {
+        let stopped = Stopped::all(vec![driver]);
+        for_a_while(Duration::from_secs(1));
+        drop(stopped);
+    });
+    assert!(told.contains("invalid: the load generator stood still for"), "{told}");
+}
+
+/// As a limit of 50 ms in each 250 ms does. No single piece is long.
+#[test]
+fn a_driver_that_stands_still_in_pieces_is_no_result() {
+    let told = driven_while(|driver| {
+        for _ in 0..4 {
+            let stopped = Stopped::all(vec![driver]);
+            for_a_while(Duration::from_millis(200));
+            drop(stopped);
+            for_a_while(Duration::from_millis(50));
+        }
+    });
+    assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
+}
+
+/// What a drive of three seconds tells, to whose process something is done after the first.
+fn driven_while(what_is_done: impl Fn(u32)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let drive = |more: &[&str]| {
         let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "0s", "--time", "3s"];
@@ -66,12 +90,10 @@ fn a_driver_that_stands_still_is_no_result() {
     assert!(drive(&["--steps", "load"]).output().unwrap().status.success());
     let mut running = Running::of(drive(&["--json"]));
     running.until(" 1 s ");
-    let stopped = Stopped::all(vec![running.id()]);
-    for_a_while(Duration::from_secs(1));
-    drop(stopped);
+    what_is_done(running.id());
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
-    assert!(told.contains("invalid: the load generator stood still for"), "{told}");
+    told
 }
 
 /// The trial of a machine with two databases fails by the name of the one whose server is gone.
