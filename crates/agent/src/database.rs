@@ -13,6 +13,7 @@ use engines::statement::Dialect;
 use machines::clock::monotonic_ns;
 use record::looks::Look;
 use record::waits::{REASON_BYTES, cut};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Why some facts of a server that was there already are not known.
@@ -73,10 +74,14 @@ impl Database {
             })?;
             Ok(version)
         })?;
-        // Its login may not let us read them. The comparison then lacks them, which is no reason not to measure.
-        let effective = connection.ask(|admin| admin.effective()).unwrap_or_default();
-        let report = ServerReport { version, effective, endpoint };
-        Ok((Self { origin: Origin::Found, connection, waits: None }, report))
+        let mut database = Self { origin: Origin::Found, connection, waits: None };
+        let report = ServerReport { version, effective: database.settings(), endpoint };
+        Ok((database, report))
+    }
+
+    /// Its login may not let us read them. Comparisons then lack them, which is no reason not to measure.
+    pub fn settings(&mut self) -> BTreeMap<String, String> {
+        self.connection.ask(|admin| admin.effective()).unwrap_or_default()
     }
 
     pub fn endpoint(&self) -> &Endpoint {

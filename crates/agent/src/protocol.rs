@@ -103,6 +103,8 @@ pub enum Request {
         workload: Chosen,
     },
     Counters,
+    /// Reads the server's settings as they are now; none where the login may not read them.
+    Settings,
     /// Reads the counters of database and device now. While the machine is sampled, what sessions wait for is sampled
     /// from the first look to the second.
     Look {
@@ -166,6 +168,7 @@ pub enum Reply {
     Findings(Vec<CheckResult>),
     State(BTreeMap<String, i64>),
     Counters(Counters),
+    Settings(BTreeMap<String, String>),
     Look(Box<Look>),
     /// Results of each instance. The seconds come earlier, in [`Reply::Interval`]s, each when it is over.
     Driven(Vec<Driven>),

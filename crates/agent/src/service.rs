@@ -207,6 +207,7 @@ impl Service {
                 Reply::Done
             }
             Request::Counters => Reply::Counters(self.running(instance)?.counters()?),
+            Request::Settings => Reply::Settings(self.running(instance)?.settings()),
             Request::Look { edge } => {
                 let (data, is_sampled) = (self.place_of(instance).data, self.sampling.is_some());
                 Reply::Look(Box::new(self.running(instance)?.look(&data, edge, is_sampled)))

@@ -38,6 +38,14 @@ impl Running<'_> {
         }
     }
 
+    /// The server's settings, if it has any that its login may read.
+    pub(crate) fn settings(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, String>, AttemptError> {
+        match self.ask(machine, &Request::Settings, self.limits().start)? {
+            Reply::Settings(settings) => Ok(settings),
+            other => Err(mismatch("settings", &other).into()),
+        }
+    }
+
     pub(crate) fn ask(
         &mut self,
         machine: &mut dyn Machine,

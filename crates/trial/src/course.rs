@@ -213,7 +213,8 @@ impl Running<'_> {
             let driven = left(own.driven.as_mut());
             own.all_driven.absorb(&driven.facts);
             let counted = running.counters(machine)?;
-            running.record_driving(driven, &own.counters, &counted)
+            let settings = running.settings(machine)?;
+            running.record_driving(driven, (&own.counters, &counted), &settings)
         })?;
         let stopped = work.each.iter().filter_map(|own| own.driven.as_ref()).any(|driven| driven.stopped);
         if stopped { Err(AskError::halted(self.attempt.halt).into()) } else { Ok(()) }

@@ -23,6 +23,7 @@ use record::intervals::Interval;
 use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;
 use record::trial::Outcome;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -281,8 +282,8 @@ impl Running<'_> {
     pub(crate) fn record_driving(
         &mut self,
         driven: &mut Driven,
-        before: &Counters,
-        after: &Counters,
+        (before, after): (&Counters, &Counters),
+        settings: &BTreeMap<String, String>,
     ) -> Result<(), AttemptError> {
         let is_limited = self.odd().is_some_and(|odd| odd.cpu_quota.is_some());
         let facts = &mut driven.facts;
@@ -305,7 +306,10 @@ impl Running<'_> {
         let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
         let of_load_host = self.why_a_load_host_is_wrong().filter(|_| driven.broke_off.is_none() && !driven.stopped);
         let of_load_host = of_load_host.map(|why| Invalid { why, by_failures: false });
-        let invalid = of_load_host.or_else(|| validity::why_not(clock, driven));
+        let changed =
+            self.current().server.as_ref().and_then(|server| validity::why_changed(&server.effective, settings));
+        let of_server = changed.map(|why| Invalid { why, by_failures: false });
+        let invalid = of_load_host.or_else(|| validity::why_not(clock, driven)).or(of_server);
         let outcome = |said: &dyn Fn(&str) -> String| match (&driven.broke_off, &invalid) {
             (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: said(why) },
             (None, Some(invalid)) => Outcome::Invalid { why: said(&invalid.why) },

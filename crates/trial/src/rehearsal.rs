@@ -80,6 +80,7 @@ pub fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()
         Request::State { .. } => Reply::State(BTreeMap::new()),
         Request::Receipts => Reply::Receipts(Vec::new()),
         Request::Counters => Reply::Counters(BTreeMap::new()),
+        Request::Settings => Reply::Settings(BTreeMap::new()),
         Request::Drive { workload, plans } => return drive(&workload, &plans, say).map(Some),
         Request::ServerLog => Reply::ServerLog(String::new()),
         Request::StopServer | Request::KillServer | Request::MakeReceipts | Request::Shutdown => Reply::Done,

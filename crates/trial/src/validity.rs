@@ -6,6 +6,7 @@ use record::check::{CheckResult, Verdict};
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseEnd;
 use record::trial::{Deferred, DriverFacts, KindTotals, Queue};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -56,6 +57,21 @@ pub fn why_not(clock: &[ClockReading], driven: &Driven) -> Option<Invalid> {
     }
     let of_clock = why_time_is_wrong(clock, &driven.facts).map(|why| Invalid { why, by_failures: false });
     of_clock.or_else(|| invalid(&driven.facts))
+}
+
+/// The reason if a server does not have the settings any more that it had when the trial began to use it.
+pub fn why_changed(began: &BTreeMap<String, String>, ended: &BTreeMap<String, String>) -> Option<String> {
+    if began.is_empty() || ended.is_empty() {
+        return None;
+    }
+    let changed = |(name, now): (&String, &String)| match began.get(name) {
+        Some(then) if then == now => None,
+        Some(then) => Some(format!("{name} from {then} to {now}")),
+        None => Some(format!("{name} to {now}")),
+    };
+    let changed: Vec<String> = ended.iter().filter_map(changed).collect();
+    (!changed.is_empty())
+        .then(|| format!("the server's settings were changed during the trial: {}", changed.join(", ")))
 }
 
 /// The first reason in the driver's own figures, if there is one.

@@ -52,6 +52,21 @@ fn a_load_generator_that_stood_still_measured_nothing_even_with_the_engine_insid
     assert_eq!(with(0), (None, Vec::new()));
 }
 
+#[test]
+fn settings_that_are_others_at_the_end_are_named() {
+    let settings = |text: &str| -> BTreeMap<String, String> {
+        text.split(' ')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    };
+    let changed = |began: &str, ended: &str| why_changed(&settings(began), &settings(ended));
+    let why = "the server's settings were changed during the trial: fsync from on to off, work_mem to 5MB";
+    assert_eq!(changed("fsync=on jit=on", "fsync=off jit=on work_mem=5MB").as_deref(), Some(why));
+    assert_eq!(changed("fsync=on", "fsync=on"), None);
+    assert_eq!((changed("", "fsync=on"), changed("fsync=on", "")), (None, None), "a login that may not read them");
+}
+
 /// As under a CPU limit, whose periods are shorter than any stall that is listed alone.
 #[test]
 fn a_load_generator_that_stood_still_in_pieces_is_told_and_with_many_of_them_measured_nothing() {

@@ -133,6 +133,22 @@ fn a_server_that_restarts_costs_its_time_and_not_the_result() {
 }
 
 #[test]
+fn a_server_whose_settings_are_changed_meanwhile_is_no_result() {
+    let Some(database) = loaded() else { return };
+    let running = begun(&PACED, &database, &database.url("?sslmode=disable"), &[]);
+    let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
+    for change in ["ALTER SYSTEM SET commit_delay = 100", "SELECT pg_reload_conf()"] {
+        admin.script(change).unwrap();
+    }
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    assert!(
+        told.contains("invalid: the server's settings were changed during the trial: commit_delay from 0 to 100"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_workload_of_which_half_is_refused_has_a_code_of_its_own() {
     let Some(database) = loaded() else { return };
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
