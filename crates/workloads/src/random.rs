@@ -43,6 +43,10 @@ pub struct Stream(Pcg64Mcg);
 
 impl Stream {
     /// The stream for `purpose` and `keys` under `seed`.
+    ///
+    /// # Panics
+    ///
+    /// If the purpose has more than 48 bytes.
     pub fn new(seed: u64, purpose: &str, keys: [u32; 2]) -> Self {
         // Numbers come first and have a fixed width, so that no two names have the same bytes.
         let mut name = [0; 64];
@@ -79,6 +83,10 @@ impl Stream {
     }
 
     /// Uniform over `low..=high`.
+    ///
+    /// # Panics
+    ///
+    /// If that is empty.
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
         assert!(low <= high);
         low + self.below(high.abs_diff(low) + 1).cast_signed()
@@ -161,6 +169,9 @@ pub struct Picks {
 }
 
 impl Picks {
+    /// # Panics
+    ///
+    /// If more are wanted than there are.
     pub fn new(wanted: u64, total: u64) -> Self {
         assert!(wanted <= total);
         Self { wanted, left: total }
