@@ -1,6 +1,6 @@
 //! The properties of machines that decide what may be compared: their processor and the place of their data.
 
-use crate::findings::{Finding, Shared, What};
+use crate::findings::{Finding, InTrials, Shared, What};
 use crate::groups;
 use crate::validity;
 use record::facts::{EMULATED, Fact, PROCESSOR, RUNTIME, SYSTEM_CALLS};
@@ -13,6 +13,9 @@ const STORAGE: [&str; 2] = ["storage", "data"];
 
 /// The one fact about the place of its data that a machine observes and that must be equal for all contenders.
 const STORAGE_INSIDE: &str = "storage.file_system";
+
+/// What a machine says of itself as long as it is the same one, whenever it is started.
+const LASTING: [&str; 3] = ["cpu.model", "cpu.threads", "kernel.release"];
 
 /// How a cell's machines ran their instructions, in a word or two; `None` if no machine was started.
 pub fn processor(run: &Run, cell: u32) -> Option<String> {
@@ -44,6 +47,35 @@ pub fn is_emulated(machine: &MachineFacts) -> bool {
 /// Why it was emulated, beginning with that word: "emulated, because KVM does not work".
 pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
     is_emulated(machine).then(|| machine.decided[PROCESSOR].to_string())
+}
+
+/// Findings where a contender's machines were not the same in all its trials, as on a host with a new kernel. Each host of several has
+/// its own, and so has each of several machines.
+pub fn changes(run: &Run) -> Vec<Finding> {
+    let host = |trial: u32| run.plan.trials.iter().find(|planned| planned.id == trial)?.host.as_deref();
+    let mut seen: BTreeMap<_, BTreeMap<String, Vec<u32>>> = BTreeMap::new();
+    for trial in &run.trials {
+        let (id, contender) = (trial.record.id, trial.record.contender.as_str());
+        for (number, machine) in trial.each_machine().iter().enumerate() {
+            let inside = machine.record.machine.iter().flat_map(|machine| &machine.inside);
+            for (fact, value) in inside.filter(|(fact, _)| LASTING.contains(&fact.as_str())) {
+                let Fact::Known(value) = value else { continue };
+                let of_machine =
+                    seen.entry((trial.record.cell, contender, host(id), number, fact.as_str())).or_default();
+                of_machine.entry(value.clone()).or_default().push(id);
+            }
+        }
+    }
+    let changed = seen.into_iter().filter(|(_, values)| values.len() > 1);
+    let mut findings: Vec<Finding> = Vec::new();
+    for ((_, contender, _, _, fact), values) in changed {
+        let values = values.into_iter().map(|(value, trials)| InTrials { value, trials }).collect();
+        let finding = Finding::new(What::MachineChanged { fact: fact.to_owned(), values }).of(contender);
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings
 }
 
 /// Findings where contenders of a group kept their data in different places.

@@ -146,6 +146,7 @@ catalog! {
     "noted-by-trial" Serious acceptable WithCare NotedByTrial { note: String };
     "no-baseline" Serious acceptable NotUsable NoBaseline;
     "host-changed" Serious acceptable NotUsable HostChanged { fact: HostFact, values: Vec<InTrials> };
+    "machine-changed" Serious acceptable NotUsable MachineChanged { fact: String, values: Vec<InTrials> };
     "host-busy-beside-one" Serious acceptable NotUsable HostBusyBesideOne {
         /// Shares of the host's CPU time that other processes took.
         loud: String, most: f64, quiet: String, least: f64,

@@ -51,6 +51,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(unequal_settings(found.settings));
     findings.extend(consistency::findings(found.consistency));
     findings.extend(consolidation::findings(found.consolidation));
+    findings.extend(machines::changes(run));
     findings.extend(storage(run));
     findings.extend(durability::findings(run, found.durability));
     findings.extend(disagreements(found.agreement));
@@ -293,6 +294,34 @@ mod tests {
         assert_eq!(contenders.collect::<BTreeSet<_>>(), BTreeSet::from(["native", "kvm"]));
         assert!(told.len() == 2 && analysis.cells.iter().all(|cell| cell.outcomes.completed == 3));
         assert!(analysis.comparisons[0].throughput().is_some());
+    }
+
+    /// As if the host got a new kernel between two blocks.
+    #[test]
+    fn a_contender_whose_machine_became_another_is_named_with_the_trials_of_each() {
+        let mut run = record::synthetic::run(3);
+        let told = |run: &Run| {
+            let found = crate::summary::analyse(run).findings;
+            found.into_iter().filter(|one| matches!(one.what, What::MachineChanged { .. })).collect::<Vec<_>>()
+        };
+        let of_contender: Vec<usize> =
+            (0..run.trials.len()).filter(|trial| run.trials[*trial].record.contender == "native").collect();
+        for (trial, kernel) in of_contender.iter().zip(["6.1.0-1", "6.1.0-1", "6.1.0-2"]) {
+            let machine = run.trials[*trial].record.machine.as_mut().unwrap();
+            machine.inside.insert("kernel.release".to_owned(), record::facts::Fact::known(kernel));
+        }
+        let found = told(&run);
+        let [Finding { what: What::MachineChanged { fact, values }, subject, .. }] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((fact.as_str(), subject.contender.as_deref()), ("kernel.release", Some("native")));
+        assert_eq!((values[0].trials.len(), values[1].trials.len()), (2, 1));
+        // Hosts of several have kernels of their own.
+        let ids: Vec<u32> = of_contender.iter().map(|trial| run.trials[*trial].record.id).collect();
+        for planned in run.plan.trials.iter_mut().filter(|planned| ids.contains(&planned.id)) {
+            planned.host = Some(if planned.id == ids[2] { "b" } else { "a" }.to_owned());
+        }
+        assert_eq!(told(&run), []);
     }
 
     #[test]

@@ -136,6 +136,12 @@ const ALL: &[Explained] = &[
         "Fix the governor and turbo before the run, and run the study again.",
     ),
     explained(
+        "machine-changed",
+        "Machines",
+        "A contender ran on another processor or kernel in some of its trials.",
+        "Run the study again, on one host with one kernel.",
+    ),
+    explained(
         "host-busy-beside-one",
         "Consistency of the comparison",
         "Other processes used the host while one contender was measured, and much less while another was.",

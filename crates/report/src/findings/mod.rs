@@ -7,7 +7,7 @@ use crate::document::Warning;
 use crate::format::{at, count, counted, decimal, effect_of, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
-use analysis::findings::{Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
+use analysis::findings::{Finding, InTrials, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
 use analysis::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
@@ -239,14 +239,20 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
     })
 }
 
+fn in_trials(values: &[InTrials]) -> String {
+    let values = values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials)));
+    values.collect::<Vec<_>>().join("; ")
+}
+
 /// Findings about what happened on the host.
 fn of_host(finding: &Finding) -> Option<String> {
     let (who, _, told) = subject(finding);
     Some(match &finding.what {
         What::HostChanged { fact, values } => {
-            let values: Vec<String> =
-                values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))).collect();
-            format!("{} of this host changed between trials: {}", missing::host_fact(*fact), values.join("; "))
+            format!("{} of this host changed between trials: {}", missing::host_fact(*fact), in_trials(values))
+        }
+        What::MachineChanged { fact, values } => {
+            format!("{who}: “{fact}” of the machine changed between trials: {}", in_trials(values))
         }
         What::HostBusyBesideOne { loud, most, quiet, least } => format!(
             "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
