@@ -313,7 +313,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
             seconds(longest)
         ));
     }
-    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) {
+    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) && !stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
         warnings.push(format!(
             "the load generator stood still for {} in all, in pieces of less than half a second: raise its CPU limit",
             seconds(facts.testimony.stalls.scattered_ms)
