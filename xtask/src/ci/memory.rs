@@ -1,5 +1,5 @@
-//! A folder in memory for the temporary files of tests, which copy, change and remove hundreds of data folders. On a disk, the file
-//! system's part of that is a sixth of their CPU time.
+//! A folder in memory for the temporary files of tests, which copy, change and remove hundreds of data folders: docs/tests.md says what
+//! that saves.
 
 use rustix::fs::{OFlags, StatVfsMountFlags};
 use std::fs::{OpenOptions, Permissions};
@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Names the folder for temporary files. Whoever sets it has chosen.
+/// Names the folder for temporary files. A value that is set already is the choice of the user.
 pub const VARIABLE: &str = "TMPDIR";
 const SHARED_MEMORY: &str = "/dev/shm";
 const PREFIX: &str = "bakeoff-tests-";
