@@ -106,7 +106,7 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
     if stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
         return Some(format!(
-            "the load generator stood still for {} of the {} that were measured, in pieces of less than half a second: a CPU \
+            "the load generator stood still for at least {} of the {} that were measured, in pieces of less than half a second: a CPU \
              limit was used up, or a hypervisor took its CPU; at most {} is tolerated. Raise the limit",
             seconds(stalls.scattered_ms),
             seconds(measured_ms),
@@ -315,7 +315,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
     }
     if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) && !stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
         warnings.push(format!(
-            "the load generator stood still for {} in all, in pieces of less than half a second: raise its CPU limit",
+            "the load generator stood still for at least {} in all, in pieces of less than half a second: raise its CPU limit",
             seconds(facts.testimony.stalls.scattered_ms)
         ));
     }

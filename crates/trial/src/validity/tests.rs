@@ -75,11 +75,10 @@ fn a_load_generator_that_stood_still_in_pieces_is_told_and_with_many_of_them_mea
         facts.testimony.stalls = Stalls { scattered_ms, ..Stalls::default() };
         (why_invalid(&facts), warnings(&facts, &[]))
     };
-    let why = "the load generator stood still for 6.1 s of the 60.0 s that were measured, in pieces of less than half a second";
+    let why = "the load generator stood still for at least 6.1 s of the 60.0 s that were measured, in pieces of less than half a second";
     let (found, warned) = with(6_100);
     assert!(found.is_some_and(|found| found.starts_with(why)) && warned.is_empty(), "it is said once");
-    let told =
-        "the load generator stood still for 1.3 s in all, in pieces of less than half a second: raise its CPU limit";
+    let told = "the load generator stood still for at least 1.3 s in all, in pieces of less than half a second: raise its CPU limit";
     assert_eq!(with(1_300), (None, vec![told.to_owned()]));
     assert_eq!(with(1_200), (None, Vec::new()));
 }
