@@ -1,7 +1,8 @@
 //! Work that ends: phases in which every stream does each counted transaction once.
 //!
-//! A stream that works alone tells how long each transaction takes, whatever the others cost: its rate is one over the
-//! geometric mean of their times. Several streams tell how much gets done in the time that all of them need. A phase in which
+//! The phase of the stream that works alone shows how long each transaction takes, whatever the others cost: its rate is one over
+//! the geometric mean of their times. The phase of several streams shows how much gets done in the time that all of them need, also
+//! if the user asked for only one stream. A phase in which
 //! nothing counts has a length only. The figure of a machine is the geometric mean of the rates of its phases.
 
 use crate::missing::Missing;
@@ -55,7 +56,7 @@ fn of_phase(measured: Option<&Measured>, driver: &DriverFacts, phase: &PhaseDone
     let times: Vec<(String, f64)> = times.collect::<Option<_>>().ok_or_else(missing)?;
     let rate = if counts_nothing {
         None
-    } else if each == 1 {
+    } else if phase.is_of_one_alone() {
         let per_us = driver.metric.per_ms as f64 * 1_000.0;
         Some(per_us / geometric_mean(times.iter().map(|(_, time_us)| *time_us)))
     } else {
@@ -93,7 +94,7 @@ mod tests {
 
     const KINDS: [&str; 2] = ["first", "second"];
 
-    fn phase(name: &str, start_ms: u64, clients: u32) -> PhaseDone {
+    fn phase(name: &str, start_ms: u64, actor: u16, clients: u32) -> PhaseDone {
         let totals =
             |name: &str| KindTotals { kind: name.to_owned(), committed: clients.into(), ..KindTotals::default() };
         PhaseDone {
@@ -102,7 +103,7 @@ mod tests {
             warmup_ms: 0,
             measured_ms: 4_000,
             ended: PhaseEnd::Streams,
-            streams: vec![Stream::of(0, Pacing::Clients { clients })],
+            streams: vec![Stream::of(actor, Pacing::Clients { clients })],
             kinds: KINDS.map(totals).to_vec(),
         }
     }
@@ -123,7 +124,7 @@ mod tests {
         let driver = trial.record.driver.as_mut().unwrap();
         driver.metric.counted = KINDS.map(str::to_owned).to_vec();
         driver.metric.per_ms = 3_600_000;
-        driver.phases = vec![phase("power", 0, 1), phase("throughput", 5_000, 3)];
+        driver.phases = vec![phase("power", 0, 0, 1), phase("throughput", 5_000, 1, 3)];
         trial
     }
 
@@ -150,11 +151,23 @@ mod tests {
     }
 
     #[test]
+    fn one_stream_of_several_counts_by_the_clock_as_well() {
+        let mut trial = trial();
+        phases_of(&mut trial)[1].kinds.iter_mut().for_each(|totals| totals.committed = 1);
+        for part in &mut trial.measured.as_mut().unwrap().intervals[1].kinds {
+            part.counts[0].1 = 1;
+        }
+        let rates: Vec<_> = of_machine(&trial).unwrap().unwrap().iter().map(|phase| phase.rate.unwrap()).collect();
+        assert!((rates[0] / 180_000.0 - 1.0).abs() < 1e-9, "{rates:?}");
+        assert!((rates[1] / (2.0 * 900.0) - 1.0).abs() < 1e-9, "two questions in four seconds: {rates:?}");
+    }
+
+    #[test]
     fn a_phase_in_which_nothing_counts_has_a_length_and_no_rate() {
         let mut trial = trial();
         let rates = |trial: &StoredTrial| combined(&of_machine(trial).unwrap().unwrap());
         let without = rates(&trial);
-        let mut maintenance = phase("maintenance", 9_000, 1);
+        let mut maintenance = phase("maintenance", 9_000, 2, 1);
         maintenance.kinds.iter_mut().for_each(|totals| totals.committed = 0);
         let deletes = KindTotals { kind: "delete".to_owned(), committed: 1, ..KindTotals::default() };
         maintenance.kinds.push(deletes);

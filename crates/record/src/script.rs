@@ -77,6 +77,13 @@ pub struct PhaseDone {
     pub kinds: Vec<KindTotals>,
 }
 
+impl PhaseDone {
+    /// True if only the workload's first actor was at work. Where work ends, that is the one who does all of it alone.
+    pub fn is_of_one_alone(&self) -> bool {
+        self.streams.iter().all(|stream| stream.actor == 0)
+    }
+}
+
 /// Why a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
