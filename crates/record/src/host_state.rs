@@ -61,14 +61,18 @@ pub struct Stalls {
     pub io_us: u64,
 }
 
+/// The kernel may sample one of two sums and measure the other; they differ by less than this share of all CPU time.
+const SAMPLING_ERROR: f64 = 0.05;
+
 impl HostState {
     /// Nanoseconds between the readings.
     pub fn span_ns(&self) -> u64 {
         self.end.at_ns.saturating_sub(self.start.at_ns)
     }
 
-    /// The share of the host's CPU time between the readings that went to processes that are not ours. It leaves out
-    /// the kernel's own threads, which work for both, and what a hypervisor below the host takes.
+    /// The share of the host's CPU time between the readings that went to processes that are not ours, and to those that nobody
+    /// is charged with: they ended, and their parents did not ask for it. It leaves out the kernel's own threads and interrupts,
+    /// which are of both, and what a hypervisor below the host takes.
     pub fn others(&self) -> Reading<f64> {
         self.others_share().into()
     }
@@ -80,8 +84,19 @@ impl HostState {
         if all == 0 {
             return Err("no CPU time passed between the readings of the host".to_owned());
         }
-        Ok(processes.1.others_ticks.saturating_sub(processes.0.others_ticks) as f64 / all as f64)
+        let passed = |of: fn(&ProcessTimes) -> u64| of(&processes.1).saturating_sub(of(&processes.0));
+        let (ours, others, kernel) = (passed(|t| t.ours_ticks), passed(|t| t.others_ticks), passed(|t| t.kernel_ticks));
+        let charged = ours + others + kernel;
+        let unseen = charged_to_processes(&cpu.0).zip(charged_to_processes(&cpu.1));
+        let unseen = unseen.map_or(0, |(start, end)| end.saturating_sub(start).saturating_sub(charged));
+        let unseen = if unseen as f64 > SAMPLING_ERROR * all as f64 { unseen } else { 0 };
+        Ok((others + unseen) as f64 / all as f64)
     }
+}
+
+/// What CPUs did for processes; `None` in records that do not say how much interrupts took.
+fn charged_to_processes(cpu: &CpuTime) -> Option<u64> {
+    Some(cpu.busy_ticks.saturating_sub(cpu.stolen_ticks).saturating_sub(cpu.interrupt_ticks?))
 }
 
 fn both<T: Copy>(start: &Reading<T>, end: &Reading<T>, what: &str) -> Result<(T, T), String> {
@@ -123,13 +138,31 @@ mod tests {
     #[test]
     fn what_others_had_is_a_share_of_all_cpus_or_unknown() {
         let after = |others_ticks, idle_ticks| HostReading {
-            cpu: Reading::Known(CpuTime { busy_ticks: 701, idle_ticks, waiting_ticks: 100, stolen_ticks: 50 }),
+            cpu: Reading::Known(CpuTime {
+                busy_ticks: 701,
+                idle_ticks,
+                waiting_ticks: 100,
+                stolen_ticks: 50,
+                interrupt_ticks: None,
+            }),
             processes: Reading::Known(ProcessTimes { ours_ticks: 403, others_ticks, kernel_ticks: 90 }),
             ..reading(9)
         };
         let others = |end: HostReading| HostState { start: reading(1), end }.others();
         assert_eq!(others(after(250, 202)), Reading::Known(0.25), "250 of 700 + 200 + 100 ticks");
         assert_eq!(others(after(0, 202)), Reading::Known(0.0));
+        // 700 were busy: 50 stolen, 40 of interrupts, 490 of ours and of the kernel's threads, and 90 of nobody.
+        let with_interrupts = |others_ticks, of_interrupts: u64| {
+            let reading = |reading: HostReading, interrupt_ticks| {
+                let cpu = CpuTime { interrupt_ticks: Some(interrupt_ticks), ..*reading.cpu.known().unwrap() };
+                HostReading { cpu: Reading::Known(cpu), ..reading }
+            };
+            let end = reading(after(others_ticks, 202), of_interrupts);
+            HostState { start: reading(self::reading(1), 0), end }.others()
+        };
+        assert_eq!(with_interrupts(30, 40), Reading::Known(0.12), "30 of others and 90 unseen");
+        assert_eq!(with_interrupts(30, 80), Reading::Known(0.03), "50 of 1000 may be a matter of sampling");
+        assert_eq!(with_interrupts(30, 999), Reading::Known(0.03));
         assert_eq!(others(reading(1)).why_not(), Some("no CPU time passed between the readings of the host"));
         let hidden = HostReading { processes: Reading::Unavailable("/proc is hidden".to_owned()), ..after(9, 202) };
         let why = "the time of processes is unavailable, because /proc is hidden";

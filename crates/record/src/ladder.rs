@@ -72,6 +72,9 @@ pub struct CpuTime {
     pub waiting_ticks: u64,
     /// Taken by the hypervisor for others; included in busy.
     pub stolen_ticks: u64,
+    /// Of interrupts, which no process is charged with; included in busy. Absent from records of old versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_ticks: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,8 +98,20 @@ mod tests {
 
     #[test]
     fn shares_are_of_the_time_between_two_readings() {
-        let before = CpuTime { busy_ticks: 1_000, idle_ticks: 5_000, waiting_ticks: 100, stolen_ticks: 10 };
-        let after = CpuTime { busy_ticks: 1_060, idle_ticks: 5_030, waiting_ticks: 110, stolen_ticks: 15 };
+        let before = CpuTime {
+            busy_ticks: 1_000,
+            idle_ticks: 5_000,
+            waiting_ticks: 100,
+            stolen_ticks: 10,
+            interrupt_ticks: None,
+        };
+        let after = CpuTime {
+            busy_ticks: 1_060,
+            idle_ticks: 5_030,
+            waiting_ticks: 110,
+            stolen_ticks: 15,
+            interrupt_ticks: None,
+        };
         let share = CpuUse::between(before, after).unwrap();
         assert!((share.busy - 0.6).abs() < 1e-12 && (share.waiting - 0.1).abs() < 1e-12);
         assert!((share.stolen - 0.05).abs() < 1e-12);

@@ -52,6 +52,7 @@ fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
         total.idle_ticks += one.idle_ticks;
         total.waiting_ticks += one.waiting_ticks;
         total.stolen_ticks += one.stolen_ticks;
+        total.interrupt_ticks = Some(total.interrupt_ticks.unwrap_or(0) + one.interrupt_ticks?);
         seen += 1;
     }
     (seen > 0).then_some(total)
@@ -61,8 +62,14 @@ fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
 fn times(fields: &str) -> Option<CpuTime> {
     let times: Vec<u64> = fields.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = times.get(..FIELDS)? else { return None };
-    let busy_ticks = user + nice + system + interrupts + soft + stolen;
-    Some(CpuTime { busy_ticks, idle_ticks: idle, waiting_ticks: waiting, stolen_ticks: stolen })
+    let of_interrupts = interrupts + soft;
+    Some(CpuTime {
+        busy_ticks: user + nice + system + of_interrupts + stolen,
+        idle_ticks: idle,
+        waiting_ticks: waiting,
+        stolen_ticks: stolen,
+        interrupt_ticks: Some(of_interrupts),
+    })
 }
 
 #[cfg(test)]
@@ -75,7 +82,13 @@ mod tests {
     #[test]
     fn only_the_cpus_that_may_be_used_are_added_up() {
         let of = |list: &str| added_up(TEXT, &listed(list).unwrap());
-        let first = CpuTime { busy_ticks: 49, idle_ticks: 300, waiting_ticks: 40, stolen_ticks: 7 };
+        let first = CpuTime {
+            busy_ticks: 49,
+            idle_ticks: 300,
+            waiting_ticks: 40,
+            stolen_ticks: 7,
+            interrupt_ticks: Some(5 + 6),
+        };
         assert_eq!(of("0"), Some(first));
         assert_eq!(of("0-1,12").map(|time| time.busy_ticks), Some(49 + 100 + 6));
         assert_eq!(of("7"), None);

@@ -215,7 +215,13 @@ mod tests {
         let mut run = synthetic::run(3);
         let state = state(&mut run, 1);
         state.start.cpu = Reading::Known(CpuTime { busy_ticks: 10, idle_ticks: 20, ..CpuTime::default() });
-        let end = CpuTime { busy_ticks: 3_610, idle_ticks: 1_120, waiting_ticks: 100, stolen_ticks: 96 };
+        let end = CpuTime {
+            busy_ticks: 3_610,
+            idle_ticks: 1_120,
+            waiting_ticks: 100,
+            stolen_ticks: 96,
+            interrupt_ticks: None,
+        };
         state.end.cpu = Reading::Known(end);
         state.start.processes = Reading::Known(ProcessTimes { others_ticks: 20, ..ProcessTimes::default() });
         state.end.processes = Reading::Known(ProcessTimes { others_ticks: 500, ..ProcessTimes::default() });
