@@ -1,10 +1,11 @@
 //! Requests of the user to stop in the middle of a run.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Raised by the command line's signal handler, read by the conductor while it waits.
-#[derive(Debug, Default)]
-pub struct Interrupts(AtomicU8);
+/// Raised by the command line's signal handler, read by whatever waits. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupts(Arc<AtomicU8>);
 
 impl Interrupts {
     /// The first call means: finish the trial and report. The second means: stop now.

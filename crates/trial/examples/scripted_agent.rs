@@ -8,8 +8,8 @@
 
 use agent::service::{Folders, serve};
 use machines::frame::{Message, read_frame, write_frame};
+use machines::listening;
 use machines::token::Token;
-use machines::transport;
 use serde_json::{Value, json};
 use std::io::{Read, Write, stdin, stdout};
 use std::os::unix::net::UnixStream;
@@ -114,7 +114,7 @@ fn streams(words: &[String]) -> Result<Streams, Box<dyn std::error::Error>> {
         return Ok((Box::new(stdin()), Box::new(stdout())));
     };
     let token = Token::of_file(Path::new(&words[listen + 3]))?;
-    let (read, write) = transport::listen(words[listen + 1].parse()?, token, &mut |told| eprintln!("{told}"))?;
+    let (read, write) = listening::listen(words[listen + 1].parse()?, token, &mut |told| eprintln!("{told}"))?;
     Ok((Box::new(read), Box::new(write)))
 }
 

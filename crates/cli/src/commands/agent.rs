@@ -5,8 +5,8 @@ use crate::display::say;
 use crate::exit::{Ended, Exit};
 use agent::service::{Folders, serve};
 use anyhow::{Context, Result};
+use machines::listening::listen;
 use machines::token::Token;
-use machines::transport::listen;
 use std::process::ExitCode;
 
 /// As an ordinary process, with frames on standard input and output, or over TCP with one conductor.

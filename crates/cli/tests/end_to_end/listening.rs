@@ -3,8 +3,9 @@
 use crate::running::Running;
 use crate::setting::{Place, text};
 use agent::protocol::{Reply, Request};
+use machines::listening::LISTENS_AT;
 use machines::token::Token;
-use machines::transport::{LISTENS_AT, Transport};
+use machines::transport::Transport;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
