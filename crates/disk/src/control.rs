@@ -119,7 +119,7 @@ impl Control {
     /// Sends a line and receives one.
     fn exchange(&mut self, order: &str) -> io::Result<String> {
         self.stream.write_all(format!("{order}\n").as_bytes())?;
-        let mut answer = Until { read: &self.stream, deadline: Instant::now() + self.limit };
+        let mut answer = Until { read: &self.stream, deadline: Instant::now() + self.limit, interrupts: None };
         let gone = || io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended");
         next_line(&mut self.pending, &mut answer)?.ok_or_else(gone)
     }

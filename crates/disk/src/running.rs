@@ -41,7 +41,7 @@ pub struct Disk {
 impl Disk {
     /// Starts `program`, which calls [`crate::serve`] with the settings in its last word, and waits until the disk is there.
     ///
-    /// Its mount outlives a killed owner. So the owner writes it into its ledger first; [`crate::undo`] removes it.
+    /// A disk that is killed leaves its mount. So the owner writes it into its ledger first; [`crate::undo`] removes it.
     pub fn start(program: &[&str], settings: &Settings, limit: Duration) -> Result<Self, DiskError> {
         let word = settings.to_word().ok_or(DiskError::Path)?;
         let launch = Launch::new(program).args([word]).stdout(Stdio::piped());
@@ -49,7 +49,7 @@ impl Disk {
         let said = process.take_stdout().ok_or_else(|| io::Error::other("it has no output"));
         let disk = Self { process, settings: settings.clone(), is_ended: false };
         let line = said.and_then(|said| {
-            let mut said = Until { read: said, deadline: Instant::now() + limit };
+            let mut said = Until { read: said, deadline: Instant::now() + limit, interrupts: None };
             next_line(&mut Vec::new(), &mut said)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
         });
         let line = line.map_err(|source| DiskError::NotReady { limit, source })?;

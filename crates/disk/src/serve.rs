@@ -9,6 +9,8 @@ use crate::mount::{MountError, Mounted, open_channel};
 use crate::order::{Order, answer_line};
 use crate::served::Served;
 use crate::settings::Settings;
+use machines::ready::becomes_ready;
+use rustix::process::{PidfdFlags, getppid, pidfd_open, set_parent_process_death_signal};
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -26,6 +28,8 @@ const TAKERS: usize = 4;
 const MOST_CONNECTIONS: usize = 256;
 /// Held answers are given within this when the disk ends.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// The owner's end is waited for in pieces of this.
+const LONG: Duration = Duration::from_hours(1);
 /// How long an answer may wait for a client that does not read.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
@@ -63,7 +67,8 @@ enum End {
 
 /// Serves a disk until it is told to quit or its mount is removed. Says into `tell` in one line whether it is there.
 ///
-/// Call it in a process of its own: that process dies with its owner, and then whoever waits for the disk gets an error.
+/// Call it in a process of its own: that process ends with its owner, after it has removed the mount, and then whoever waits for the
+/// disk gets an error.
 pub fn serve(settings: &Settings, tell: &mut dyn Write) -> Result<(), ServeError> {
     let started = start(settings);
     let line = match &started {
@@ -108,7 +113,8 @@ fn start(settings: &Settings) -> Result<Started, ServeError> {
     let served = Served::new(channel, backing, log, settings.flushes_backing);
     let served = Arc::new(served.map_err(failing("looking at", &settings.backing))?);
     let mounted = Mounted::over(&settings.mount, &served.channel, served.owner)?;
-    let (send, ends) = sync_channel(TAKERS + 2);
+    let (send, ends) = sync_channel(TAKERS + 3);
+    end_with_owner(&send).map_err(failing("watching the owner of", &settings.mount))?;
     for _ in 0..TAKERS {
         let served = Arc::clone(&served);
         run(&send, move || Some(End::Channel(served.take_requests())));
@@ -124,6 +130,18 @@ fn start(settings: &Settings) -> Result<Started, ServeError> {
         None
     });
     Ok((served, mounted, ends))
+}
+
+/// A process that was started by its owner is killed with it, and a killed one leaves its mount. This one sees that end and goes.
+fn end_with_owner(ends: &SyncSender<End>) -> io::Result<()> {
+    // Until the last line, we would be killed.
+    let Some(owner) = getppid() else { return Ok(()) };
+    let owner = pidfd_open(owner, PidfdFlags::empty())?;
+    run(ends, move || {
+        while matches!(becomes_ready(&owner, LONG), Ok(false)) {}
+        Some(End::Told)
+    });
+    Ok(set_parent_process_death_signal(None)?)
 }
 
 /// Runs a thread whose end, if it panics too, is the end of the disk, unless it returns none.

@@ -137,7 +137,7 @@ fn a_killed_owner_of_a_frozen_disk_leaves_no_process_mount_or_loop_device() {
     for end in ends {
         assert!(becomes_ready(&end, LONG).unwrap(), "a process is left");
     }
-    assert!(undo(&settings.mount).unwrap().is_some());
+    assert_eq!(undo(&settings.mount).unwrap(), None, "it went by itself");
     assert!(!is_mounted(&settings.mount));
     until("the end of the loop device", || loop_devices_of(folder.path()).is_empty());
 }
