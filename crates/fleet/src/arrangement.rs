@@ -3,6 +3,7 @@
 use machines::token::{TokenError, private_text};
 use serde::Deserialize;
 use std::fs::File;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -149,6 +150,12 @@ impl Arrangement {
         if self.certificate.is_some() != self.key.is_some() {
             return Some("certificate and key are given together".to_owned());
         }
+        let is_anybodys = self.certificate.is_none() && logins.into_iter().all(Option::is_none);
+        if let Some(server) = servers.iter().find(|server| is_anybodys && !is_loopback(server)) {
+            return Some(format!(
+                "any program that reaches {server} could run commands on every host of the fleet; give token_file, credentials or nkey"
+            ));
+        }
         match &self.placement {
             Some(Placement::Ssh { hosts, .. }) if hosts.is_empty() => Some("placement.hosts is empty".to_owned()),
             Some(Placement::Slurm { nodes: 0, .. } | Placement::Kubernetes { nodes: 0, .. }) => {
@@ -223,9 +230,29 @@ impl Arrangement {
     }
 }
 
+/// Whether only programs of this host reach the server.
+fn is_loopback(server: &str) -> bool {
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_of_this_host_are_known() {
+        for server in ["nats://127.0.0.1:4222", "nats://127.8.0.1", "tls://localhost:4222", "nats://[::1]:4222"] {
+            assert!(is_loopback(server), "{server}");
+        }
+        for server in
+            ["nats://10.0.0.1:4222", "tls://localhost.lab", "nats://[fe80::1]:4222", "nats://0.0.0.0:4222", "nats://"]
+        {
+            assert!(!is_loopback(server), "{server}");
+        }
+    }
 
     fn told(text: &str) -> String {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -254,6 +281,11 @@ mod tests {
                 "give one of token_file, credentials and nkey",
             ),
             (format!("name = \"lab\"\n{server}key = \"a\""), "certificate and key are given together"),
+            (
+                "name = \"lab\"\nserver = [\"nats://127.0.0.1:4222\", \"tls://10.0.0.1:4222\"]".to_owned(),
+                "any program that reaches tls://10.0.0.1:4222 could run commands on every host of the fleet; give token_file, \
+                 credentials or nkey",
+            ),
             (format!("name = \"lab\"\n{server}[placement]\nkind = \"ssh\"\nhosts = []"), "placement.hosts is empty"),
         ];
         for (text, expected) in cases {

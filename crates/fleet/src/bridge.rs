@@ -30,6 +30,9 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
 const ROLL_CALL: Duration = Duration::from_secs(1);
 /// After the last answer of many.
 const NO_MORE: Duration = Duration::from_millis(300);
+/// A roll call ends after this long, and after so many answers, whoever goes on talking.
+const LONGEST_ROLL_CALL: Duration = Duration::from_secs(10);
+const MOST_ANSWERS: usize = 65_536;
 /// The exit status of a line that was lost, as of an ssh that lost its connection.
 const LOST_STATUS: i32 = 255;
 
@@ -307,7 +310,10 @@ async fn answers(link: &Link, subject: String) -> Result<Vec<Present>, FleetErro
     asked.map_err(|error| FleetError::nats(doing)(error.into()))?;
     let begun = Instant::now();
     let mut found: Vec<Present> = Vec::new();
-    loop {
+    for _ in 0..MOST_ANSWERS {
+        if begun.elapsed() > LONGEST_ROLL_CALL {
+            break;
+        }
         let limit = ROLL_CALL.saturating_sub(begun.elapsed()).max(NO_MORE);
         let Ok(Some(message)) = tokio::time::timeout(limit, listening.next()).await else { return Ok(found) };
         if let Ok(present) = serde_json::from_slice::<Present>(&message.payload) {
@@ -316,9 +322,10 @@ async fn answers(link: &Link, subject: String) -> Result<Vec<Present>, FleetErro
             }
         } else if message.status.is_some() {
             // The server says that nobody is there.
-            return Ok(found);
+            break;
         }
     }
+    Ok(found)
 }
 
 /// Of several looks the one with the shortest way tells the clock best.

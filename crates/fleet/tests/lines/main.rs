@@ -1,6 +1,7 @@
 //! Lines over a real NATS server, which is killed in the middle.
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
+mod hostile;
 mod logins;
 mod nats_server;
 
