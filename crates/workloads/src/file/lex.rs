@@ -162,10 +162,10 @@ impl<'a> Lexing<'a> {
     /// Hints to a server look like comments; they are kept.
     fn block_comment(&mut self) -> Result<(), Mistake> {
         let line = self.line;
-        let Some(end) = self.rest.find("*/") else {
+        let Some(length) = comment_length(self.rest) else {
             return Err(Mistake::new(line, "found a comment that does not end", "*/ after it"));
         };
-        let comment = self.take(end + 2);
+        let comment = self.take(length);
         if comment[2..].starts_with(['+', '!']) {
             self.put(comment);
         } else if self.is_in_statement() {
@@ -247,6 +247,25 @@ impl<'a> Lexing<'a> {
     }
 }
 
+/// The length of the comment that a text begins with. PostgreSQL's comments may be nested. To the others, what is left over when an
+/// inner one ends would be an error.
+fn comment_length(text: &str) -> Option<usize> {
+    let nested = || {
+        let (mut depth, mut at) = (0_usize, 0);
+        loop {
+            let rest = &text[at..];
+            let (opens, closes) = (rest.find("/*"), rest.find("*/")?);
+            let is_inner = opens.is_some_and(|opens| opens < closes);
+            depth = if is_inner { depth + 1 } else { depth - 1 };
+            at += 2 + opens.filter(|_| is_inner).unwrap_or(closes);
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+    };
+    nested().or_else(|| Some(text.find("*/")? + 2))
+}
+
 /// Whether the quote after this text begins a string in which a backslash escapes the next letter.
 fn has_escapes(before: &str) -> bool {
     let Some(rest) = before.strip_suffix(['e', 'E']) else { return false };
@@ -294,6 +313,8 @@ mod tests {
             ("\\set a 1\n  \\set b \\\n 2\n:a;", &["1 \\set a 1", "2 \\set b   2", "4 <a>"]),
             ("-- All is\n-- well.\nSELECT 1 -- one\n+ 2 /* :three */;", &["3 SELECT 1 \n+ 2 (All is well.)"]),
             ("-- Apart.\n\nSELECT /*+ hint */ 1;;", &["3 SELECT /*+ hint */ 1"]),
+            ("SELECT /* a /* ; */ :c */ 1;", &["1 SELECT   1"]),
+            ("SELECT 1 /* a /* b */; SELECT 2;", &["1 SELECT 1", "1 SELECT 2"]),
             ("SELECT a[1:2], '12:30', x := 1", &["1 SELECT a[1:2], '12:30', x := 1"]),
         ] {
             assert_eq!(told(text).unwrap(), expected, "{text}");

@@ -200,30 +200,18 @@ impl Reading {
 
     fn statement(&mut self, statement: &Statement) -> Result<(), Mistake> {
         let line = statement.line;
-        let words = statement.plain().split_whitespace().map(str::to_ascii_uppercase).collect::<Vec<_>>().join(" ");
-        let (step, begun) = match words.as_str() {
-            "BEGIN"
-            | "BEGIN WORK"
-            | "BEGIN TRANSACTION"
-            | "START TRANSACTION"
-            | "BEGIN READ WRITE"
-            | "START TRANSACTION READ WRITE" => (Step::Begin(Access::ReadWrite), Some(line)),
-            "BEGIN READ ONLY" | "BEGIN TRANSACTION READ ONLY" | "START TRANSACTION READ ONLY" => {
-                (Step::Begin(Access::ReadOnly), Some(line))
+        let refused = |expected: &str| Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
+        let step = match Boundary::of(statement.plain()) {
+            None => return self.execute(statement),
+            Some(Boundary::Step(step)) => step,
+            Some(Boundary::OtherBeginning) => {
+                return refused("BEGIN or BEGIN READ ONLY; isolation is a setting of the server or of [engine]");
             }
-            "COMMIT" | "COMMIT WORK" | "COMMIT TRANSACTION" | "END" | "END WORK" | "END TRANSACTION" => {
-                (Step::Commit, None)
-            }
-            "ROLLBACK" | "ROLLBACK WORK" | "ROLLBACK TRANSACTION" | "ABORT" => (Step::Rollback, None),
-            other if ["BEGIN ", "START TRANSACTION "].iter().any(|begin| other.starts_with(begin)) => {
-                let expected = "BEGIN or BEGIN READ ONLY; isolation is a setting of the server or of [engine]";
-                return Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
-            }
-            _ => return self.execute(statement),
+            Some(Boundary::OtherEnd) => return refused("COMMIT or ROLLBACK, and BEGIN for a further transaction"),
         };
+        let begun = matches!(step, Step::Begin(_)).then_some(line);
         if begun.is_some() == self.begun.is_some() {
-            let expected = if begun.is_some() { "COMMIT or ROLLBACK first" } else { "BEGIN before it" };
-            return Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
+            return refused(if begun.is_some() { "COMMIT or ROLLBACK first" } else { "BEGIN before it" });
         }
         self.begun = begun;
         self.steps.push(step);
@@ -253,6 +241,45 @@ impl Reading {
         self.steps.push(Step::Execute(self.statements.len()));
         self.statements.push(sql);
         Ok(())
+    }
+}
+
+/// A statement that begins or ends a transaction.
+#[derive(Debug)]
+enum Boundary {
+    Step(Step),
+    /// With a mode of its own.
+    OtherBeginning,
+    /// With something after the end: another transaction, or the end of the session.
+    OtherEnd,
+}
+
+impl Boundary {
+    /// By the grammars of PostgreSQL, MySQL and SQLite. Other uses of these words, as in `ROLLBACK TO`, are plain statements.
+    fn of(statement: &str) -> Option<Self> {
+        let words: Vec<String> = statement.split_whitespace().map(str::to_ascii_uppercase).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (first, rest) = words.split_first()?;
+        let rest = if let ["WORK" | "TRANSACTION", after @ ..] = rest { after } else { rest };
+        let end = match *first {
+            "BEGIN" | "START" if *first == "BEGIN" || words.get(1) == Some(&"TRANSACTION") => {
+                return Some(match rest {
+                    [] | ["READ", "WRITE"] => Self::Step(Step::Begin(Access::ReadWrite)),
+                    ["READ", "ONLY"] => Self::Step(Step::Begin(Access::ReadOnly)),
+                    _ => Self::OtherBeginning,
+                });
+            }
+            "COMMIT" | "END" => Step::Commit,
+            "ROLLBACK" | "ABORT" => Step::Rollback,
+            _ => return None,
+        };
+        match rest {
+            [] | ["AND", "NO", "CHAIN"] | ["NO", "RELEASE"] | ["AND", "NO", "CHAIN", "NO", "RELEASE"] => {
+                Some(Self::Step(end))
+            }
+            ["AND", "CHAIN", ..] | [.., "RELEASE"] => Some(Self::OtherEnd),
+            _ => None,
+        }
     }
 }
 
@@ -297,6 +324,34 @@ END;
     }
 
     #[test]
+    fn transactions_begin_and_end_in_every_way_of_the_servers() {
+        let step = |text: &str| match Boundary::of(text) {
+            Some(Boundary::Step(step)) => format!("{step:?}"),
+            other => format!("{other:?}"),
+        };
+        for text in ["begin", "BEGIN WORK", "begin transaction read write", "START TRANSACTION"] {
+            assert_eq!(step(text), "Begin(ReadWrite)", "{text}");
+        }
+        assert_eq!(step("begin work read only"), "Begin(ReadOnly)");
+        for text in
+            ["COMMIT", "commit and no chain", "END WORK", "COMMIT TRANSACTION AND NO CHAIN", "COMMIT NO RELEASE"]
+        {
+            assert_eq!(step(text), "Commit", "{text}");
+        }
+        for text in ["ROLLBACK", "ABORT WORK", "rollback work and no chain no release"] {
+            assert_eq!(step(text), "Rollback", "{text}");
+        }
+        assert_eq!(step("BEGIN IMMEDIATE"), "Some(OtherBeginning)");
+        assert_eq!(
+            (step("COMMIT AND CHAIN"), step("COMMIT RELEASE")),
+            ("Some(OtherEnd)".into(), "Some(OtherEnd)".into())
+        );
+        for text in ["ROLLBACK TO SAVEPOINT a", "START SLAVE", "COMMIT PREPARED 'a'", "SELECT 1", ""] {
+            assert_eq!(step(text), "None", "{text}");
+        }
+    }
+
+    #[test]
     fn what_a_script_may_not_say_is_told_with_its_line() {
         for (text, told) in [
             ("SELECT 1;\nSELECT :client_ip;", "line 2: unknown variable client_ip; expected client_id"),
@@ -309,6 +364,7 @@ END;
             ("BEGIN;\nSELECT 1;", "line 1: found BEGIN without an end; expected COMMIT or ROLLBACK after it"),
             ("SELECT 1;\nCOMMIT;", "line 2: found COMMIT; expected BEGIN before it"),
             ("BEGIN; BEGIN;", "line 1: found BEGIN; expected COMMIT or ROLLBACK first"),
+            ("BEGIN; COMMIT AND CHAIN;", "line 1: found COMMIT AND CHAIN; expected COMMIT or ROLLBACK, and BEGIN"),
             (
                 "BEGIN ISOLATION LEVEL SERIALIZABLE;",
                 "line 1: found BEGIN ISOLATION LEVEL SERIALIZABLE; expected BEGIN or",
