@@ -180,6 +180,7 @@ catalog! {
     };
     "hosts-disagree" Caution acceptable WithCare HostsDisagree { ratios: Vec<HostRatio> };
     "systems-differ" Caution acceptable Usable SystemsDiffer { facts: Vec<FactDiffers> };
+    "sending-differs" Caution acceptable WithCare SendingDiffers { values: Vec<Shared> };
     "not-honoured" Caution acceptable WithCare NotHonoured { wish: String, fact: Fact };
     "trials-apart" Caution acceptable WithCare TrialsApart {
         /// The fastest trial over the slowest.

@@ -1,6 +1,6 @@
 //! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
-use super::{Finding, Gathered, Told, What, accept};
+use super::{Finding, Gathered, Shared, Told, What, accept};
 use crate::agreement::Agreement;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
@@ -60,6 +60,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(alike::nested(run));
     findings.extend(found.hosts);
     findings.extend(alike::differences(run));
+    findings.extend(sending(run));
     findings.extend(noted_by_trials(run));
     findings.extend(unsteady(run));
     // Where a neighbour comes or goes, throughput changes by design.
@@ -138,6 +139,26 @@ fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
 fn storage(run: &Run) -> Vec<Finding> {
     let groups = groups::of_plan(&run.plan);
     groups.iter().flat_map(|group| machines::storage_differences(run, group)).collect()
+}
+
+/// Where the kernel of a machine has no `io_uring`, the load engine needs more CPU time for each message.
+fn sending(run: &Run) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for group in groups::of_plan(&run.plan) {
+        let mut seen: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for cell in &group.cells {
+            let driver = validity::trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref());
+            let Some(driver) = driver.filter(|driver| !driver.in_process) else { continue };
+            let way = if driver.through_io_uring { "io_uring" } else { "epoll" };
+            seen.entry(way).or_default().push(cell.contender.clone());
+        }
+        if seen.len() > 1 {
+            let values =
+                seen.into_iter().map(|(way, contenders)| Shared { value: way.to_owned(), contenders }).collect();
+            found.push(Finding::new(What::SendingDiffers { values }).at(&group.coordinates));
+        }
+    }
+    found
 }
 
 /// A reader takes the ratio for the price of a hypervisor.
@@ -322,6 +343,28 @@ mod tests {
             planned.host = Some(if planned.id == ids[2] { "b" } else { "a" }.to_owned());
         }
         assert_eq!(told(&run), []);
+    }
+
+    #[test]
+    fn load_engines_that_send_in_different_ways_are_named() {
+        let mut run = record::synthetic::run(3);
+        let told = |run: &Run| {
+            let found = crate::summary::analyse(run).findings.into_iter();
+            found.filter(|one| matches!(one.what, What::SendingDiffers { .. })).collect::<Vec<_>>()
+        };
+        for trial in &mut run.trials {
+            let contender = trial.record.contender.clone();
+            let driver = trial.record.driver.as_mut().unwrap();
+            (driver.in_process, driver.through_io_uring) = (false, contender == "native");
+        }
+        let found = told(&run);
+        let [Finding { what: What::SendingDiffers { values }, .. }] = &found[..] else { panic!("{found:?}") };
+        let shared: Vec<_> = values.iter().map(|one| (one.value.as_str(), one.contenders.len())).collect();
+        assert_eq!(shared, [("epoll", run.plan.cells.len() - 1), ("io_uring", 1)]);
+        for trial in &mut run.trials {
+            trial.record.driver.as_mut().unwrap().in_process = true;
+        }
+        assert_eq!(told(&run), [], "nothing is sent");
     }
 
     #[test]

@@ -250,6 +250,12 @@ const ALL: &[Explained] = &[
         "Usual between a host and a guest or gVisor: the effect is part of the result. To exclude it with a guest, boot the same kernel and settings on both.",
     ),
     explained(
+        "sending-differs",
+        "Machines",
+        "The load engine used io_uring on some contenders only. With epoll it needs more CPU time for each message.",
+        "Allow io_uring everywhere, or drive with `load.placement = \"outside\"`.",
+    ),
+    explained(
         "not-honoured",
         "Every trial",
         "A platform could not do what the study asked of it.",

@@ -7,7 +7,9 @@ use crate::document::Warning;
 use crate::format::{at, count, counted, decimal, effect_of, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
-use analysis::findings::{Finding, InTrials, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
+use analysis::findings::{
+    Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which,
+};
 use analysis::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
@@ -144,10 +146,11 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             )
         }
         What::StorageDiffers { fact, values } => {
-            let values: Vec<String> =
-                values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))).collect();
             let caches = if fact == DATA_CACHED_TWICE { ". “Yes” means additional memory for reads" } else { "" };
-            format!("“{fact}” differs between contenders{place}: {}{caches}", values.join("; "))
+            format!("“{fact}” differs between contenders{place}: {}{caches}", each_on(values))
+        }
+        What::SendingDiffers { values } => {
+            format!("the load engine sent by different system calls{place}: {}", each_on(values))
         }
         What::NotDurable { verdict } => format!(
             "{who}{place} {verdict}: an acknowledged transaction may be missing after a fault, and no setting says so. Its \
@@ -237,6 +240,11 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
         What::WindowTooShort => format!("{who}'s measured window covers no whole checkpoint cycle{place}"),
         _ => return None,
     })
+}
+
+/// Values with the contenders that have them: "ext4 on native; xfs on vm".
+fn each_on(values: &[Shared]) -> String {
+    values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn in_trials(values: &[InTrials]) -> String {
