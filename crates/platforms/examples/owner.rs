@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use images::data::DataDisk;
+use machines::interrupts::Interrupts;
 use machines::scratch::Scratch;
 use platforms::credentials::Credentials;
 use platforms::order::{MachineOrder, Mounting, Reached};
@@ -45,6 +46,7 @@ fn main() {
         name: "owned",
         credentials: &Credentials::of(|name| std::env::var(name).ok()),
         lines: None,
+        interrupts: &Interrupts::default(),
     };
     let platform = (platforms::catalog::entry(kind).unwrap().open)(&table, &open).unwrap();
     match platform.start(&order, &|| {}) {

@@ -4,8 +4,8 @@
 #![allow(clippy::print_stderr)]
 
 use agent::service::{Folders, serve};
+use machines::listening::listen;
 use machines::token::Token;
-use machines::transport::listen;
 use platforms::host::there;
 use std::error::Error;
 use std::path::{Path, PathBuf};

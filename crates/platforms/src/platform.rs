@@ -6,6 +6,7 @@ use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use images::Image;
 use images::data::DataError;
+use machines::interrupts::Interrupts;
 use machines::machine::{Machine, MachineError};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -71,6 +72,7 @@ pub struct OpenOrder<'a> {
     pub credentials: &'a Credentials,
     /// What reaches other hosts; `None` for ssh.
     pub lines: Option<&'a Arc<dyn Lines>>,
+    pub interrupts: &'a Interrupts,
 }
 
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;

@@ -144,8 +144,8 @@ pub fn mismatch(request: &'static str, reply: &Reply) -> AskError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interrupts::Interrupts;
     use machines::frame::{Message, read_frame, write_frame};
+    use machines::interrupts::Interrupts;
     use std::os::unix::net::UnixStream;
     use std::thread::scope;
 

@@ -1,7 +1,7 @@
 //! Requests to give up the current work.
 
-use crate::interrupts::Interrupts;
 use crate::rendezvous::Rendezvous;
+use machines::interrupts::Interrupts;
 
 /// Who may ask for the current work to be given up: the user, or a failed machine of the same trial.
 #[derive(Debug, Clone, Copy)]

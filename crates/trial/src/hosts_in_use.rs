@@ -53,7 +53,7 @@ impl Drop for Use<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interrupts::Interrupts;
+    use machines::interrupts::Interrupts;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]

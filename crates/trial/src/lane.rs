@@ -165,7 +165,7 @@ impl Lane {
         let open = self.open(shared, cell, tell)?;
         let load_hosts = {
             let mut all = shared.load_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-            all.of(cell, site, &shared.scratch, tell)?
+            all.of(cell, site, &shared.scratch, interrupts, tell)?
         };
         shared.require_own_machine(host, cell, open.platform.machine(), &load_hosts)?;
         Ok(prepare(cell, open, site, scratch, interrupts, tell)?.with_load_from(load_hosts))
@@ -185,7 +185,7 @@ impl Lane {
                 let scratch = shared.scratch.machine(&name)?;
                 let image = shared.order.images.get(&image_name(cell)).cloned();
                 let run = shared.scratch.path().file_name().unwrap_or_default().to_string_lossy();
-                let open = Open::of(cell, image, shared.order.site, scratch, &run)?;
+                let open = Open::of(cell, image, shared.order.site, scratch, &run, shared.order.interrupts)?;
                 for text in open.platform.notes() {
                     tell(Event::Warning { text });
                 }

@@ -25,7 +25,6 @@ mod halt;
 mod host_watch;
 mod hosts_in_use;
 mod instances;
-pub mod interrupts;
 mod lane;
 pub mod limits;
 mod load_hosts;

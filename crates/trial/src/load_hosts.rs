@@ -4,6 +4,7 @@ use crate::cell::CellOrder;
 use crate::few_at_once::few_at_once;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
+use machines::interrupts::Interrupts;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::{MachineScratch, Scratch};
 use platforms::host::keeper;
@@ -54,11 +55,14 @@ impl LoadHosts {
         cell: &CellOrder,
         site: &Site,
         scratch: &Scratch,
+        interrupts: &Interrupts,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Vec<Arc<LoadHost>>, PreparationError> {
         let missing = cell.load.from.iter().filter(|asked| !self.0.contains_key(asked)).zip(self.0.len() + 1..);
         let missing: Vec<_> = missing.collect();
-        let open = |(asked, number)| Ok::<_, PreparationError>((asked, opened(asked, number, site, scratch)?));
+        let open = |(asked, number)| -> Result<_, PreparationError> {
+            Ok((asked, opened(asked, number, site, scratch, interrupts)?))
+        };
         for (asked, host) in few_at_once(missing, open)? {
             for text in host.host.notes() {
                 tell(Event::Warning { text });
@@ -74,6 +78,7 @@ fn opened(
     number: usize,
     site: &Site,
     scratch: &Scratch,
+    interrupts: &Interrupts,
 ) -> Result<LoadHost, PreparationError> {
     let own = scratch.machine(&format!("load-host-{number}"))?;
     let run = scratch.path().file_name().unwrap_or_default().display();
@@ -85,6 +90,7 @@ fn opened(
         name: &format!("{run}-load-{number}"),
         credentials: &site.credentials,
         lines: site.lines.as_ref(),
+        interrupts,
     };
     let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)
         .map_err(|error| PreparationError::LoadHost { host: asked.name.clone(), error })?;

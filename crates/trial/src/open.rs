@@ -4,6 +4,7 @@ use crate::cell::CellOrder;
 use crate::site::Site;
 use engines::server::Endpoint;
 use images::Image;
+use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::MachineScratch;
 use platforms::entry::PlatformEntry;
@@ -30,6 +31,7 @@ impl Open {
         site: &Site,
         scratch: MachineScratch,
         run: &str,
+        interrupts: &Interrupts,
     ) -> Result<Self, MachineError> {
         let entry = site.platform(&cell.platform.kind)?;
         let running = platforms::catalog::running_server(entry.kind, &cell.platform.settings);
@@ -43,6 +45,7 @@ impl Open {
             name: &name,
             credentials: &site.credentials,
             lines: site.lines.as_ref(),
+            interrupts,
         };
         let platform = Arc::from((entry.open)(&cell.platform.settings, &order)?);
         Ok(Self { platform, entry, image, server, scratch })

@@ -10,7 +10,6 @@ pub(crate) mod origin;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::halt::Halt;
-use crate::interrupts::Interrupts;
 use crate::load_hosts::LoadHost;
 use crate::loaded_data::{checksum_finding, require_right};
 use crate::open::Open;
@@ -23,6 +22,7 @@ use error::{PreparationError, failing};
 use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
+use machines::interrupts::Interrupts;
 use machines::machine::Machine;
 use origin::{folder_of, key, loading_shape, made_from};
 use platforms::capabilities::{Capabilities, DataHome};
@@ -319,8 +319,15 @@ impl Making<'_> {
         };
         let mut machine = if self.home() == DataHome::Disk {
             let native = self.site.platform("native")?;
-            let (agent, credentials) = (&self.site.agent, &self.site.credentials);
-            let open = OpenOrder { agent, image: None, scratch: self.scratch, name: "", credentials, lines: None };
+            let open = OpenOrder {
+                agent: &self.site.agent,
+                image: None,
+                scratch: self.scratch,
+                name: "",
+                credentials: &self.site.credentials,
+                lines: None,
+                interrupts: self.interrupts,
+            };
             (native.open)(&Map::new(), &open)?.start(&order, &|| {})?
         } else {
             self.open.platform.start(&order, &|| {})?

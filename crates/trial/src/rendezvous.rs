@@ -1,6 +1,6 @@
 //! Where the machines of one trial wait for each other, and learn that one of them cannot go on.
 
-use crate::interrupts::Interrupts;
+use machines::interrupts::Interrupts;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

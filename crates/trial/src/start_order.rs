@@ -90,8 +90,8 @@ impl Running<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interrupts::Interrupts;
     use crate::rendezvous::Rendezvous;
+    use machines::interrupts::Interrupts;
     use std::thread;
 
     #[test]

@@ -5,13 +5,14 @@ use super::lines::{self, Far, Line, Lines};
 use super::settings::HostSettings;
 use crate::order::Launched;
 use machines::frame::{read_frame, write_frame};
+use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::printed::Printed;
-use machines::ready::Until;
+use machines::ready::{Until, WhileTaken};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
+use std::io::{self, ErrorKind, PipeReader, Read};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -19,6 +20,10 @@ use std::time::{Duration, Instant};
 
 /// An answer that needs no work.
 pub(super) const PROMPT_LIMIT: Duration = Duration::from_mins(1);
+/// The longest that a host takes nothing of what it is sent.
+const TAKING_LIMIT: Duration = Duration::from_mins(2);
+/// How soon a run that was stopped is noticed while a program there ends.
+const GLANCE: Duration = Duration::from_millis(200);
 /// More than any profile prints.
 const LONGEST_PROFILE: usize = 64 << 10;
 
@@ -26,12 +31,13 @@ const LONGEST_PROFILE: usize = 64 << 10;
 pub(super) struct Connection {
     pub far: Box<dyn Far>,
     /// `None` once we have hung up.
-    pub stdin: Option<PipeWriter>,
+    pub stdin: Option<WhileTaken>,
     pub stdout: PipeReader,
     pub stderr: Printed,
     pub command_line: Vec<String>,
     /// What the way to the host adds to every limit.
     pub may_be_away: Duration,
+    interrupts: Interrupts,
 }
 
 /// A program of ours on the other host, and how it is reached.
@@ -42,6 +48,8 @@ pub(super) struct Way {
     pub scratch: PathBuf,
     /// `None` for ssh.
     pub lines: Option<Arc<dyn Lines>>,
+    /// A run that is stopped waits for no host.
+    pub interrupts: Interrupts,
 }
 
 impl Way {
@@ -66,13 +74,20 @@ impl Way {
             }
         };
         launched();
-        let Line { input: mut stdin, output: stdout, far, command_line } = line;
-        // If the other end does not take it all, the reason follows.
-        let _ = input.map_or(Ok(0), |mut file| io::copy(&mut file, &mut stdin));
-        let mut connection = Connection { far, stdin: Some(stdin), stdout, stderr, command_line, may_be_away };
-        match connection.until_marker(deadline) {
-            Ok(()) => Ok(connection),
-            Err(error) => Err(connection.explained(&self.settings, &error, limit)),
+        let Line { input: stdin, output: stdout, far, command_line } = line;
+        let interrupts = self.interrupts.clone();
+        let stdin = WhileTaken::new(stdin, TAKING_LIMIT + may_be_away, interrupts.clone());
+        let mut stdin = stdin.map_err(failing("preparing a pipe"))?;
+        let taken = input.map_or(Ok(0), |mut file| io::copy(&mut file, &mut stdin));
+        let stdin = Some(stdin);
+        let mut connection = Connection { far, stdin, stdout, stderr, command_line, may_be_away, interrupts };
+        match taken {
+            Err(error) if is_given_up(&error) => Err(connection.explained(&self.settings, &error, TAKING_LIMIT)),
+            // If the other end did not take it all, the reason follows.
+            _ => match connection.until_marker(deadline) {
+                Ok(()) => Ok(connection),
+                Err(error) => Err(connection.explained(&self.settings, &error, limit)),
+            },
         }
     }
 }
@@ -81,7 +96,7 @@ impl Connection {
     /// Reads what the user's profile prints, up to the marker.
     fn until_marker(&mut self, deadline: Instant) -> io::Result<()> {
         let mut line = Vec::new();
-        let mut read = Until { read: &mut self.stdout, deadline };
+        let mut read = Until { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
         for _ in 0..LONGEST_PROFILE {
             let mut byte = [0];
             if read.read(&mut byte)? == 0 {
@@ -104,7 +119,16 @@ impl Connection {
     /// Closes its input, and waits until the other end has ended.
     pub fn hang_up(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         self.stdin = None;
-        self.far.wait(limit + self.may_be_away)
+        let begun = Instant::now();
+        loop {
+            // What is told to end needs a moment for it.
+            let limit = if self.interrupts.now() { limit.min(PROMPT_LIMIT) } else { limit } + self.may_be_away;
+            let left = limit.saturating_sub(begun.elapsed());
+            let ended = self.far.wait(left.min(GLANCE))?;
+            if ended.is_some() || left.is_zero() {
+                return Ok(ended);
+            }
+        }
     }
 
     /// What it goes over: the first word of its command line.
@@ -113,7 +137,8 @@ impl Connection {
     }
 
     pub fn read<T: DeserializeOwned>(&mut self, limit: Duration) -> io::Result<T> {
-        let mut read = Until { read: &mut self.stdout, deadline: Instant::now() + limit + self.may_be_away };
+        let deadline = Instant::now() + limit + self.may_be_away;
+        let mut read = Until { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
         read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof.into())
     }
 
@@ -123,6 +148,9 @@ impl Connection {
         if error.kind() == ErrorKind::TimedOut {
             let (what, console) = (format!("the host {host}"), self.stderr.text());
             return MachineError::Silent { what, limit_s: (limit + self.may_be_away).as_secs(), console };
+        }
+        if is_given_up(error) {
+            return MachineError::Unavailable { why: format!("{error} before the host {host} answered") };
         }
         let status = self.far.wait(PROMPT_LIMIT).ok().flatten();
         let printed = self.stderr.to_the_end();
@@ -144,6 +172,11 @@ impl Connection {
         };
         MachineError::Unavailable { why }
     }
+}
+
+/// Whether waiting ended although the other end had neither answered nor ended.
+fn is_given_up(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::ConnectionAborted)
 }
 
 /// The line of ssh that says most: after a changed host key, the last one only says that verification failed.

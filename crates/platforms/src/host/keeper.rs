@@ -83,7 +83,8 @@ impl LoadHost {
 impl HostPlatform {
     /// Brings our binary there, unless it is there, and starts the keeper.
     fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
-        let way = Way { settings, scratch: order.scratch.to_owned(), lines: order.lines.cloned() };
+        let (lines, interrupts) = (order.lines.cloned(), order.interrupts.clone());
+        let way = Way { settings, scratch: order.scratch.to_owned(), lines, interrupts };
         let binary = File::open(order.agent).map_err(failing("opening this program's own file"))?;
         let size = binary.metadata().map_err(failing("looking at this program's own file"))?.len();
         let folder = &way.settings.folder;
@@ -139,7 +140,9 @@ impl HostPlatform {
             (Some(mut packed), Some(stdin)) => io::copy(&mut packed, stdin),
             _ => Err(ErrorKind::NotConnected.into()),
         };
-        let status = taking.hang_up(BRING_LIMIT).map_err(failing(doing))?;
+        // A host that does not take it all has nothing to do.
+        let limit = if copied.is_ok() { BRING_LIMIT } else { PROMPT_LIMIT };
+        let status = taking.hang_up(limit).map_err(failing(doing))?;
         let packed = packing.wait(PROMPT_LIMIT).map_err(|error| failing(doing)(io::Error::other(error)))?;
         if status.is_some_and(|status| status.success()) && packed.is_some_and(|status| status.success()) {
             return Ok(());
@@ -157,8 +160,11 @@ impl HostPlatform {
 
     fn ask(&self, ask: &Ask, limit: Duration) -> io::Result<Told> {
         let mut keeper = self.keeper();
-        keeper.write(ask)?;
-        keeper.read(limit)
+        let told = keeper.write(ask).and_then(|()| keeper.read(limit));
+        told.map_err(|error| {
+            let why = format!("the connection to the host {} broke: {error}", self.way.settings.name());
+            io::Error::new(error.kind(), why)
+        })
     }
 
     /// Asks for work on a folder there.

@@ -51,7 +51,7 @@ pub fn start(
         Begun::Unavailable { why } => return Err(MachineError::Unavailable { why }),
         Begun::Failed { why } => return Err(failing("starting the machine on the other host")(io::Error::other(why))),
     };
-    let Connection { far, stdin, stdout, stderr, mut command_line, may_be_away } = connection;
+    let Connection { far, stdin, stdout, stderr, mut command_line, may_be_away, .. } = connection;
     command_line.extend(there);
     let stdin = stdin.ok_or_else(|| failing("talking to the other host")(io::ErrorKind::NotConnected.into()))?;
     let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT + may_be_away)?.relayed(may_be_away);

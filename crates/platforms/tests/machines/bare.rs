@@ -5,12 +5,13 @@
 //! the agent listens at a port of this host instead of talking over pipes.
 
 use machines::link::AgentLink;
+use machines::listening::LISTENS_AT;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
 use machines::token::{Token, random_bytes};
-use machines::transport::{LISTENS_AT, Transport};
+use machines::transport::Transport;
 use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use platforms::entry::PlatformEntry;
 use platforms::lease::Lease;

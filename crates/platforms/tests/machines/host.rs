@@ -1,8 +1,11 @@
 //! A machine on another host: what bad input gets, and what is left there.
 
 use crate::host_here::{folder_of_run, folder_of_runs, sshd};
-use crate::place::{Place, example, open, shut_down, skip, started, until};
+use crate::place::{Place, example, open, open_until_stopped, shut_down, skip, started, until};
+use crate::sshd::{SSHD, Sshd};
+use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
+use machines::process::Launch;
 use platforms::entry::PlatformEntry;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -52,6 +55,33 @@ fn a_host_that_cannot_be_used_says_why() {
     let told = refused(&table);
     assert!(told.contains("its key is not the one that is known for this host"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left there");
+}
+
+/// A login that hangs takes nothing of our binary and says nothing. It ends when its connection does.
+#[test]
+fn a_host_that_is_deaf_keeps_nobody_who_wants_to_stop() {
+    const DEAF: &str = "ForceCommand=while kill -0 $PPID; do sleep 0.2; done";
+    if !Sshd::is_installed() {
+        return skip("ssh", "there is no /usr/sbin/sshd");
+    }
+    let deaf = Sshd::started("here", &|config| Launch::new(&[SSHD, "-D", "-f", config, "-o", DEAF]));
+    let (folder, scratch, interrupts) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), Interrupts::default());
+    let table = deaf.table(folder.path(), "installed");
+    std::thread::scope(|scope| {
+        let opening = scope.spawn(|| {
+            let agent = example("test_agent");
+            let opened = open_until_stopped(host(), &table, None, &agent, scratch.path(), &interrupts);
+            let Err(error) = opened else { panic!("it was opened") };
+            error.to_string()
+        });
+        until("ssh was not started", || !started(scratch.path()).is_empty());
+        (0..2).for_each(|_| interrupts.raise());
+        let told = opening.join().unwrap();
+        assert_eq!(told, "unavailable, because the run was stopped before the host here answered");
+    });
+    let left = started(scratch.path());
+    until("ssh runs on", || left.iter().all(|process| !process.is_alive()));
 }
 
 #[test]
@@ -146,6 +176,8 @@ fn the_next_run_removes_what_a_killed_keeper_left() {
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
     until("the keeper lives on", || running().is_none());
     assert!(run.exists());
+    let told = opened.require_space(Path::new("data"), 1).unwrap_err().to_string();
+    assert!(told.contains("the connection to the host here broke: "), "{told}");
     drop(opened);
     let again = tempfile::tempdir().unwrap();
     let opened = open(host(), &table, None, &example("test_agent"), again.path()).unwrap();

@@ -7,6 +7,7 @@ use images::data::{DataDisk, DataError};
 use images::{Cache, Flavour, Image, ImageError};
 use machines::boot::DATA_LABEL;
 use machines::identity::Identity;
+use machines::interrupts::Interrupts;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::capabilities::DataHome;
@@ -296,9 +297,22 @@ pub fn open(
     agent: &Path,
     scratch: &Path,
 ) -> Result<Box<dyn Platform>, MachineError> {
+    open_until_stopped(platform, table, image, agent, scratch, &Interrupts::default())
+}
+
+/// The same, unless the user stops the run.
+pub fn open_until_stopped(
+    platform: &PlatformEntry,
+    table: &Value,
+    image: Option<&Image>,
+    agent: &Path,
+    scratch: &Path,
+    interrupts: &Interrupts,
+) -> Result<Box<dyn Platform>, MachineError> {
     let name = scratch.file_name().unwrap().to_string_lossy();
     let credentials = &vcsim::credentials();
-    (platform.open)(&as_table(table), &OpenOrder { agent, image, scratch, name: &name, credentials, lines: None })
+    let order = OpenOrder { agent, image, scratch, name: &name, credentials, lines: None, interrupts };
+    (platform.open)(&as_table(table), &order)
 }
 
 fn loaded_folder(parent: &Path) -> PathBuf {

@@ -14,7 +14,6 @@ pub(crate) use of_cell::{OfCell, of_cell};
 
 use crate::cell::CellOrder;
 use crate::conversation::AskError;
-use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
@@ -23,6 +22,7 @@ use disk::cut::CutError;
 use disk::running::DiskError;
 use disk::scan::{self, Safety, ScanError};
 use drive::{Behaviour, OnDisk, Price};
+use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::{Kept, ScratchError};
 use moments::{Acknowledged, Counts, Drawn, Timeline};

@@ -4,11 +4,11 @@ use super::{AuditError, Auditing};
 use crate::cell::CellOrder;
 use crate::conductor::now_text;
 use crate::conversation::AskError;
-use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use disk::running::DiskError;
+use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::Scratch;
 use platforms::capabilities::DataHome;
@@ -96,6 +96,7 @@ fn audited(
         name: "",
         credentials: &site.credentials,
         lines: None,
+        interrupts: order.interrupts,
     };
     let native = (site.platform("native")?.open)(&Map::new(), &open_order)?;
     let own = order.scratch.machine(&format!("audit-{}", cell.id))?;
