@@ -1,9 +1,12 @@
 //! What a run uses of this host.
 
+use crate::exit::Ended;
 use crate::host::{self, cache_folder, cpus, memory_bytes};
 use crate::{address, origin};
 use anyhow::{Context, Result};
 use machines::scratch::Scratch;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use trial::limits::Limits;
 use trial::rehearsal::REHEARSED;
 use trial::site::Site;
@@ -36,4 +39,13 @@ pub fn site() -> Result<Site> {
         find_server: |url| address::found(url).map_err(|error| error.to_string()),
         lines: None,
     })
+}
+
+/// Fails if the file that this program was started from is another one by now: machines would get that one.
+pub fn require_running_program(file: &Path) -> Result<()> {
+    let identity = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    if identity(file).ok() == identity(Path::new("/proc/self/exe")).ok() {
+        return Ok(());
+    }
+    Err(Ended::host(format!("{} was replaced since it was started; run the command again", file.display())).into())
 }

@@ -4,12 +4,12 @@ use crate::again;
 use crate::audit::{self, OfCell};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
-use crate::interrupts::Interrupts;
 use crate::lane::{Lane, Shared};
 use crate::preparation;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use images::Image;
+use machines::interrupts::Interrupts;
 use machines::scratch::{Scratch, ScratchError};
 use platforms::capabilities::ImageUse;
 use record::error::RecordError;
@@ -18,9 +18,13 @@ use record::event_log::EventLog;
 use record::folder::RunFolder;
 use record::plan::{Plan, PlannedTrial};
 use record::trial::Outcome;
+use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fs;
+use std::io;
 use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -36,9 +40,14 @@ pub enum ConductorError {
     Cell(#[from] CellError),
     #[error(transparent)]
     Preparation(#[from] PreparationError),
+    #[error("keeping a copy of {} for the run: {source}", .agent.display())]
+    Program { agent: PathBuf, source: io::Error },
     #[error("trial {id}: {error}")]
     Attempt { id: u32, error: AttemptError },
 }
+
+/// The name of the run's program in its scratch folder.
+const PROGRAM: &str = "bakeoff";
 
 /// Images by recipe and kernel.
 pub type Images = BTreeMap<(String, String), Image>;
@@ -155,6 +164,13 @@ pub fn run(
         voice.tell(&Event::Warning { text });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
+    // A rehearsal starts nothing.
+    let agent = match &order.site.agent {
+        agent if order.plan.rehearsed => agent.clone(),
+        agent => program_of_the_run(agent, scratch.path())?,
+    };
+    let site = Site { agent, ..order.site.clone() };
+    let order = &RunOrder { site: &site, ..*order };
     let mut trials = again::still_to_run(order.folder, order.plan, order.trials, order.retries)?;
     for cell in order.plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         CellOrder::read(cell)?.require_script(cell.id)?;
@@ -187,6 +203,20 @@ pub fn run(
     voice.tell(&Event::RunEnded { completed, invalid, failed, skipped });
     voice.heard()?;
     Ok(run.tallied)
+}
+
+/// The same program for all trials, also if the file that we were started from is replaced meanwhile: a link to it, since a running
+/// program is replaced and never written to, or a copy where there can be no link. Where nothing may be executed it stays where it is.
+fn program_of_the_run(agent: &Path, scratch: &Path) -> Result<PathBuf, ConductorError> {
+    let own = scratch.join(PROGRAM);
+    let copied = || {
+        images::data::copy(agent, &own).map_err(io::Error::other)?;
+        fs::set_permissions(&own, fs::metadata(agent)?.permissions())
+    };
+    let kept = fs::hard_link(agent, &own).or_else(|_| copied());
+    let kept = kept.and_then(|()| Ok(rustix::fs::statvfs(&own)?.f_flag.contains(StatVfsMountFlags::NOEXEC)));
+    let is_useless = kept.map_err(|source| ConductorError::Program { agent: agent.to_owned(), source })?;
+    Ok(if is_useless { agent.to_owned() } else { own })
 }
 
 fn run_name(folder: &RunFolder) -> String {

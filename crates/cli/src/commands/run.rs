@@ -10,6 +10,7 @@ use crate::live::{Amount, Live};
 use crate::metrics::Intent;
 use crate::{fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
+use machines::interrupts::Interrupts;
 use machines::scratch::Scratch;
 use record::error::RecordError;
 use record::facts::{Fact, Facts};
@@ -24,7 +25,6 @@ use std::time::{Duration, SystemTime};
 use telemetry::Latest;
 use trial::again;
 use trial::conductor::{ConductorError, Images, RunOrder, Tallied};
-use trial::interrupts::Interrupts;
 use trial::queue::Turn;
 use trial::site::Site;
 use workloads::entry::Metric;
@@ -89,8 +89,8 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     };
     tell(options, &format!("record: {}", folder.path().display()));
     audience.keep_in(folder.path());
-    let interrupts = Arc::new(Interrupts::default());
-    listen_for_signals(Arc::clone(&interrupts), doing)?;
+    let interrupts = Interrupts::default();
+    listen_for_signals(interrupts.clone(), doing)?;
     let order = RunOrder {
         folder: &folder,
         plan: &plan,
@@ -221,6 +221,7 @@ fn amount(options: &RunOptions) -> Amount {
 
 /// What will impair the result, as far as is known before the first trial.
 fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Result<Vec<String>> {
+    site::require_running_program(&site.agent)?;
     // A missing tool or a full disk is reported by the trials.
     let _ = readiness::try_kvm(left, images, site);
     if needs_kvm {
@@ -314,7 +315,7 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
     let path = if run == "newest" {
         newest(&options.runs, &planned.study)?
     } else {
-        run_name::resolve(Path::new(run)).map_err(|error| Ended::bad_input(format!("--resume: {error}")))?
+        run_name::resolve_begun(Path::new(run)).map_err(|error| Ended::bad_input(format!("--resume: {error}")))?
     };
     host::require_own_runs(&path)?;
     RunFolder::open(&path)
@@ -416,7 +417,7 @@ fn numbered(rest: &str) -> bool {
     rest.strip_prefix('-').is_some_and(|number| number.chars().all(|digit| digit.is_ascii_digit()))
 }
 
-fn listen_for_signals(interrupts: Arc<Interrupts>, doing: Doing) -> Result<()> {
+fn listen_for_signals(interrupts: Interrupts, doing: Doing) -> Result<()> {
     let mut signals = host::ending_signals().context("listening for signals")?;
     std::thread::spawn(move || {
         for signal in &mut signals {

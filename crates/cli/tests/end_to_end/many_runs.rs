@@ -1,6 +1,6 @@
 //! Runs in a folder: listed, shown and followed over time, with and without their index.
 
-use crate::setting::{Place, can_mount, missing, text};
+use crate::setting::{Place, can_mount, missing, program, text};
 use crate::two_runs::{change_json, copy};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -196,7 +196,7 @@ fn a_folder_that_cannot_be_written_is_read_all_the_same() {
     let script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && exec \"$0\" runs list \"$1\"";
     let read_only = || -> Output {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_bakeoff")]).arg(runs.dir());
+        command.args(["--mount", "sh", "-c", script]).arg(program()).arg(runs.dir());
         command.output().unwrap()
     };
     let without = read_only();

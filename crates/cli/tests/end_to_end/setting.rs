@@ -4,11 +4,12 @@ use crate::running::{below, send};
 use record::folder::RunFolder;
 use record::trial::Outcome;
 use rustix::process::Signal;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 const STUDY: &str = "study.toml";
@@ -62,6 +63,28 @@ pub fn can_mount() -> bool {
 fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// The program under test. Each run links to it, or copies it from another file system. So where temporary files are on one of their
+/// own, as in memory, it is copied there once, for all tests.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let built = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
+        let (found, folder) = (built.metadata().expect("a program"), std::env::temp_dir());
+        if folder.metadata().is_ok_and(|folder| folder.dev() == found.dev()) {
+            return built.to_owned();
+        }
+        let place = folder.join(format!("under-test-{}-{}", found.ino(), found.mtime()));
+        let copy = place.join("bakeoff");
+        if !copy.exists() {
+            std::fs::create_dir_all(&place).expect("a folder for the program");
+            let unfinished = place.join(format!("{}.unfinished", std::process::id()));
+            std::fs::copy(built, &unfinished).expect("a copy of the program");
+            std::fs::rename(&unfinished, &copy).expect("its place");
+        }
+        copy
+    })
 }
 
 /// What is kept between test runs.
@@ -128,7 +151,7 @@ impl Place {
 
     /// The word "study.toml" stands for this place's study. Runs print every step, so that tests can wait for it.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+        let mut command = Command::new(program());
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
         if arguments.first() == Some(&"run") && !arguments.iter().any(|word| NOT_ALL.contains(word)) {
             command.arg("--verbose");

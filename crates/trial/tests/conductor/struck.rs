@@ -74,7 +74,7 @@ fn agents(folder: &Path, words: &str) -> Vec<Pid> {
         let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
         let program = line.split('\0').next().unwrap_or_default();
-        program.ends_with("/scripted_agent") && line.contains(&*folder.to_string_lossy()) && line.contains(words)
+        program.ends_with("/bakeoff") && line.contains(&*folder.to_string_lossy()) && line.contains(words)
     };
     numbers.filter(is_meant).filter_map(Pid::from_raw).collect()
 }

@@ -15,10 +15,12 @@ use std::sync::LazyLock;
 /// From the folder of trials down to the files of a machine's database.
 const LEVELS: u32 = 6;
 
-/// Another build may compute other figures from the same record. A build without a revision is identified by its file.
+/// Another build may compute other figures from the same record. A build without a revision is identified by its file. Runs link to
+/// that file, which changes its inode.
 static BUILD: LazyLock<Option<String>> = LazyLock::new(|| {
     let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
-    Some(format!("{} {}", crate::origin::made_by(), told(&program)))
+    let modified = (program.mtime(), program.mtime_nsec());
+    Some(format!("{} {} {modified:?}", crate::origin::made_by(), program.len()))
 });
 
 /// `None` if it cannot be computed; the run is then analysed each time.

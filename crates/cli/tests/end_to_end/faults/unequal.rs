@@ -2,7 +2,7 @@
 
 use super::{for_a_while, named};
 use crate::running::{Running, send};
-use crate::runs::small;
+use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing, text};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
@@ -140,6 +140,30 @@ fn data_that_is_changed_for_one_contender_are_found() {
     assert_eq!(wrong.iter().filter(|wrong| **wrong).count(), 1, "{wrong:?}");
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).expect("a report");
     assert!(warned_of(&place, "check-violated") && page.contains("products"), "{told}{page}");
+}
+
+/// As an upgrade or a build does while a run goes on.
+#[test]
+fn a_program_that_is_replaced_meanwhile_changes_nothing() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&at_an_easy_pace(&small("sqlite", "512MiB", OTHER)));
+    let program = place.folder.path().join("bakeoff");
+    std::fs::copy(crate::setting::program(), &program).unwrap();
+    let asked = place.command(&["run", "study.toml"]);
+    let mut command = Command::new(&program);
+    command.args(asked.get_args()).current_dir(place.folder.path());
+    command.envs(asked.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut running = Running::of(command);
+    running.until(": measure");
+    let other = place.folder.path().join("another");
+    std::fs::copy("/bin/false", &other).unwrap();
+    std::fs::rename(&other, &program).unwrap();
+    let (code, told) = running.end();
+    assert_eq!(code, Some(0), "{told}");
+    let outcomes = place.record().trials.into_iter().map(|trial| trial.record.outcome);
+    assert_eq!(outcomes.collect::<Vec<_>>(), [Outcome::Completed, Outcome::Completed], "{told}");
 }
 
 fn change_a_price(cache: &Path) {
