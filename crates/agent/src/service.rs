@@ -243,11 +243,15 @@ impl Service {
             Request::Load { workload, writers, stay } => {
                 let (kind, workload) = (workload.kind.clone(), chosen(&workload)?);
                 self.running(instance)?.make_ready_to_load()?;
-                if let Some(stay) = stay {
-                    let names = tables::names(workload.dataset(), endpoint.dialect());
-                    listed::list(&kind, &names, stay, engines::catalog::admin(&endpoint)?.as_mut())?;
+                let dialect = endpoint.dialect();
+                let listed = stay.map(|stay| (tables::names(workload.dataset(), dialect), stay));
+                if let Some((names, stay)) = &listed {
+                    listed::list(&kind, names, *stay, engines::catalog::admin(&endpoint)?.as_mut())?;
                 }
                 let rows = loading::load(workload.dataset(), &endpoint, writers, &mut progress)?;
+                if let Some((names, _)) = &listed {
+                    listed::note_shapes(names, engines::catalog::admin(&endpoint)?.as_mut(), dialect)?;
+                }
                 Reply::Loaded { rows }
             }
             Request::Verify { workload, threads } => {

@@ -1,6 +1,6 @@
 //! Finds the tables of a workload in a database that already exists.
 
-use crate::listed::{self, Which};
+use crate::listed::{self, Reshaped, Which};
 use crate::loading::LoadError;
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -33,6 +33,8 @@ pub struct Tables {
     pub of_other_settings: Vec<String>,
     /// Checked with the sizes.
     pub lacking: Lacking,
+    /// Those on the database's list that are not as loading left them. Checked with the sizes.
+    pub reshaped: Vec<Reshaped>,
 }
 
 /// What driving needs beside tables, and the database does not have.
@@ -72,7 +74,7 @@ pub(crate) fn find(
         .map_err(|source| LoadError::Script { doing: "looking for tables", source })
 }
 
-/// The names of all tables that loading makes, in that order.
+/// The names of all tables and routines that loading makes, in that order.
 pub(crate) fn names(dataset: &dyn Dataset, dialect: Dialect) -> Vec<String> {
     let mut names: Vec<String> = dataset.tables().iter().map(|table| table.name.to_string()).collect();
     // In SQLite these indexes are tables.
@@ -82,7 +84,17 @@ pub(crate) fn names(dataset: &dyn Dataset, dialect: Dialect) -> Vec<String> {
             Needed::Procedure(_) => None,
         }));
     }
+    names.extend(routines(&(dataset.schema(dialect) + "\n" + &dataset.finish(dialect))));
     names
+}
+
+/// The routines that a script makes.
+fn routines(script: &str) -> impl Iterator<Item = String> {
+    script.lines().filter_map(|line| {
+        let made = line.strip_prefix("CREATE ")?.trim_start_matches("OR REPLACE ");
+        let named = made.strip_prefix("FUNCTION ").or(made.strip_prefix("PROCEDURE "))?;
+        Some(listed::routine(named.split('(').next()?.trim()))
+    })
 }
 
 fn seek(
@@ -102,14 +114,16 @@ fn seek(
             tables.of_other_settings.push((*table).to_owned());
         }
     }
-    let ours = listed::present(&Which::OfWorkload(kind), admin)?;
+    let ours = listed::present(&Which::OfWorkload(kind), admin, dialect)?;
     let mut there = tables.of_other_settings.clone();
     for name in names(dataset, dialect) {
-        let is_there = tables.present.contains(&name) || (!tables.missing.contains(&name) && admin.has_table(&name)?);
+        let is_there = tables.present.contains(&name)
+            || (!tables.missing.contains(&name) && listed::exists(&name, admin, dialect)?);
         there.extend(is_there.then_some(name));
     }
     tables.foreign = there.into_iter().filter(|name| !ours.contains(name)).collect();
     if to_drive && tables.missing.is_empty() {
+        tables.reshaped = listed::reshaped(kind, &names(dataset, dialect), admin)?;
         tables.of_other_size = of_other_size(dataset, admin)?;
         tables.lacking = lacking(dataset, admin, dialect)?;
     }
@@ -119,12 +133,17 @@ fn seek(
 fn lacking(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Lacking, SessionError> {
     let mut lacking = Lacking::default();
     for needed in dataset.needed() {
-        let (list, name, sql) = match needed {
-            Needed::Procedure(name) => (&mut lacking.procedures, name, sql_for_procedure(dialect, name)),
-            Needed::Index(name) => (&mut lacking.indexes, name, sql_for_index(dialect, name)),
-        };
         let mut is_there = false;
-        admin.ask(&sql, Limit::QUESTION, &mut |_, _| is_there = true)?;
+        let (list, name) = match needed {
+            Needed::Procedure(name) => {
+                is_there = listed::exists(&listed::routine(name), admin, dialect)?;
+                (&mut lacking.procedures, name)
+            }
+            Needed::Index(name) => {
+                admin.ask(&sql_for_index(dialect, name), Limit::QUESTION, &mut |_, _| is_there = true)?;
+                (&mut lacking.indexes, name)
+            }
+        };
         if !is_there {
             list.push(name.to_owned());
         }
@@ -132,15 +151,7 @@ fn lacking(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Re
     Ok(lacking)
 }
 
-/// Returns a row if there is one of this name. No workload asks SQLite for procedures.
-fn sql_for_procedure(dialect: Dialect, name: &str) -> String {
-    let schema = match dialect {
-        Dialect::Postgres | Dialect::Sqlite => "current_schema()",
-        Dialect::Mysql => "DATABASE()",
-    };
-    format!("SELECT 1 FROM information_schema.routines WHERE routine_schema = {schema} AND routine_name = '{name}'")
-}
-
+/// Returns a row if there is one of this name.
 fn sql_for_index(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::Postgres => {

@@ -37,6 +37,9 @@ pub trait Admin {
             Err(error) => Err(error),
         }
     }
+    /// How a table is made, as one line for each of its columns, keys, indexes and options, sorted; none if there is no such table.
+    /// Its name needs no quotes.
+    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError>;
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
@@ -67,6 +70,15 @@ pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BT
         }
     })?;
     Ok(found)
+}
+
+/// The lines that the query of an engine has for a table.
+pub(crate) fn shape(admin: &mut dyn Admin, sql: &str, table: &str) -> Result<Vec<String>, SessionError> {
+    let mut lines = Vec::new();
+    admin.ask(&sql.replace("TABLE", table), Limit::QUESTION, &mut |rows, row| {
+        lines.extend(rows.text(row, 0).map(str::to_owned));
+    })?;
+    Ok(lines)
 }
 
 /// No server's counter has a longer name.

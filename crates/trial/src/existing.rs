@@ -11,18 +11,18 @@ use crate::conductor::now_text;
 use crate::conversation::{Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::halt::Halt;
-use crate::interrupts::Interrupts;
 use crate::limits::Limits;
 use crate::preparation::Prepared;
 use crate::site::{Site, read_host};
 use crate::step::Task;
 use crate::validity::Invalid;
-use agent::listed::Stay;
+use agent::listed::{Reshaped, Stay, is_routine};
 use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{self, Folders};
 use agent::tables::{Lacking, OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
+use machines::interrupts::Interrupts;
 use machines::machine::{Decided, Machine, MachineError};
 use platforms::capabilities::ServerUse;
 use platforms::entry::PlatformEntry;
@@ -100,6 +100,8 @@ pub enum Unfit {
     OfOtherSettings(Vec<String>),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     OfOtherSize(Vec<OtherSize>),
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Reshaped(Vec<Reshaped>),
 }
 
 fn those(tables: &[String], of_one: &str, of_several: &str) -> String {
@@ -287,7 +289,9 @@ impl Running<'_> {
     }
 
     pub(crate) fn clean(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        let foreign = self.tables(machine, false)?.foreign;
+        // A routine of the user's is in nobody's way here.
+        let foreign: Vec<_> =
+            self.tables(machine, false)?.foreign.into_iter().filter(|name| !is_routine(name)).collect();
         if !foreign.is_empty() {
             return Err(Unfit::Foreign(foreign).into());
         }
@@ -342,10 +346,15 @@ impl Running<'_> {
     }
 
     pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
-        let Tables { missing, of_other_size, of_other_settings, lacking, foreign, .. } =
+        let Tables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
             self.tables(machine, task == Task::Drive)?;
         if !missing.is_empty() {
             return Err(Unfit::Missing { tables: missing, task }.into());
+        }
+        let (broken_off, changed): (Vec<_>, Vec<_>) =
+            reshaped.into_iter().partition(|table| matches!(table, Reshaped::NotLoaded { .. }));
+        if !broken_off.is_empty() {
+            return Err(Unfit::Reshaped(broken_off).into());
         }
         if !of_other_settings.is_empty() {
             return Err(Unfit::OfOtherSettings(of_other_settings).into());
@@ -353,7 +362,10 @@ impl Running<'_> {
         if !of_other_size.is_empty() {
             return Err(Unfit::OfOtherSize(of_other_size).into());
         }
-        if lacking.is_empty() { Ok(()) } else { Err(Unfit::Lacking { lacking, foreign }.into()) }
+        if !lacking.is_empty() {
+            return Err(Unfit::Lacking { lacking, foreign }.into());
+        }
+        if changed.is_empty() { Ok(()) } else { Err(Unfit::Reshaped(changed).into()) }
     }
 
     fn tables(&mut self, machine: &mut dyn Machine, to_drive: bool) -> Result<Tables, AttemptError> {

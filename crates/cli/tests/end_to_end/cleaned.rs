@@ -33,6 +33,31 @@ fn a_users_table_survives(url: &str, endpoint: &Endpoint, bakeoff: impl Fn(&[&st
     assert_eq!(count(endpoint, "customer"), 1);
 }
 
+/// The same of a routine, which `load` would replace. Those that it makes are dropped with the tables.
+fn a_users_routine_survives(url: &str, endpoint: &Endpoint, routine: [&str; 3], bakeoff: impl Fn(&[&str]) -> Command) {
+    let [made, dropped, schema] = routine;
+    let drive = |steps: &str| -> Output {
+        let shop = ["--set", "db_size=1MB", "--set", "transactions=procedures", "--steps", steps];
+        bakeoff(&[&["drive", "dvd-store", url], &shop[..]].concat()).output().unwrap()
+    };
+    let routines = || {
+        let of_schema = format!("information_schema.routines WHERE routine_schema = {schema}");
+        count(endpoint, &of_schema)
+    };
+    let mut admin = engines::catalog::admin(endpoint).unwrap();
+    admin.script(made).unwrap();
+    refused(
+        &drive("load"),
+        &["login() exists already, was not made by bakeoff and was not touched; name another database"],
+    );
+    assert_eq!(routines(), 1);
+    admin.script(dropped).unwrap();
+    succeeded(&drive("load"));
+    assert!(routines() >= 2);
+    let told = succeeded(&drive("clean"));
+    assert!(told.contains("login()") && routines() == 0, "{told}");
+}
+
 #[test]
 fn a_users_table_of_the_same_name_survives_clean_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,13 +67,20 @@ fn a_users_table_of_the_same_name_survives_clean_in_a_file() {
 #[test]
 fn a_users_table_of_the_same_name_survives_clean_on_postgres() {
     let Some(database) = Database::new("{}") else { return };
-    a_users_table_survives(&database.url(""), &database.server.report().endpoint, |words| database.bakeoff(words));
+    let (url, endpoint) = (database.url(""), &database.server.report().endpoint);
+    a_users_table_survives(&url, endpoint, |words| database.bakeoff(words));
+    let made = "CREATE FUNCTION login() RETURNS INTEGER LANGUAGE sql AS 'SELECT 7'";
+    let routine = [made, "DROP FUNCTION login", "current_schema()"];
+    a_users_routine_survives(&url, endpoint, routine, |words| database.bakeoff(words));
 }
 
 #[test]
 fn a_users_table_of_the_same_name_survives_clean_on_mariadb() {
     let Some(database) = Database::mariadb("{}") else { return };
-    a_users_table_survives(&database.url(""), &database.server.report().endpoint, |words| database.bakeoff(words));
+    let (url, endpoint) = (database.url(""), &database.server.report().endpoint);
+    a_users_table_survives(&url, endpoint, |words| database.bakeoff(words));
+    let routine = ["CREATE PROCEDURE login() SELECT 7", "DROP PROCEDURE login", "DATABASE()"];
+    a_users_routine_survives(&url, endpoint, routine, |words| database.bakeoff(words));
 }
 
 #[test]

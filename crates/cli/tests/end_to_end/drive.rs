@@ -2,7 +2,7 @@
 
 use crate::made;
 use crate::own_transactions::in_file;
-use crate::setting::{missing, text};
+use crate::setting::{missing, program, text};
 use engines::catalog;
 use engines::port::HeldPort;
 use engines::remote::{Remote, Tls, TlsMode};
@@ -24,7 +24,7 @@ const LOOKED_AT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
 
 /// Runs in its own folder, without the user's environment, and keeps no run of another test or user waiting.
 pub fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+    let mut command = Command::new(program());
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", folder);
     command.env("BAKEOFF_QUEUE", folder.file_name().expect("a temporary folder's name"));

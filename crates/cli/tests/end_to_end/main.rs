@@ -35,6 +35,7 @@ mod precision;
 mod published;
 mod rehearsed;
 mod report;
+mod reshaped;
 mod running;
 mod runs;
 mod setting;

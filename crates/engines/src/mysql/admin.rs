@@ -9,7 +9,7 @@ use super::marks::MarkedPart;
 use super::packet::{command, put};
 use super::reply::Step;
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS, CountersOf, pairs};
+use crate::admin::{self, Admin, BATCH_ROWS, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -140,6 +140,10 @@ impl Admin for MysqlAdmin {
 
     fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
         pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
+    }
+
+    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
+        admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {

@@ -6,7 +6,7 @@ use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
 use super::wire::Wire;
-use crate::admin::{Admin, BATCH_ROWS, CountersOf, pairs};
+use crate::admin::{self, Admin, BATCH_ROWS, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -147,6 +147,10 @@ impl Admin for PostgresAdmin {
 
     fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
         pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
+    }
+
+    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
+        admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {

@@ -3,7 +3,7 @@
 use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::counters;
 use super::settings::DatabaseFile;
-use crate::admin::{Admin, BATCH_ROWS, CountersOf};
+use crate::admin::{self, Admin, BATCH_ROWS, CountersOf};
 use crate::limit::Limit;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -48,6 +48,10 @@ impl Admin for SqliteAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script("ANALYZE")
+    }
+
+    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
+        admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
     fn counters(&mut self, _: CountersOf, limit: Limit) -> Result<Counters, SessionError> {

@@ -8,6 +8,7 @@ use driver::plan::{DrivePlan, Pacing, Phase, Stream, Together, Until};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use machines::clock::monotonic_ns;
+use machines::interrupts::Interrupts;
 use machines::link::AgentLink;
 use machines::transport::Transport;
 use record::folder::TrialFolder;
@@ -21,7 +22,6 @@ use std::time::Duration;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
-use trial::interrupts::Interrupts;
 use trial::step::Task::{self, Check, Clean, Drive, Load};
 use workloads::catalog::AnyWorkload;
 

@@ -1,6 +1,7 @@
 //! A study of bare machines, and the results of its run.
 
 use crate::bare::BARE;
+use machines::interrupts::Interrupts;
 use record::event::Event;
 use record::folder::RunFolder;
 use record::host_state::HostReading;
@@ -12,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use trial::conductor::{self, RunOrder, Tallied};
-use trial::interrupts::Interrupts;
 use trial::limits::Limits;
 use trial::site::{Site, read_host};
 
@@ -193,7 +193,7 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
     let mut load = match clients.map(|clients| (clients, clients.parse::<u32>())) {
         None => json!({ "arrivals": 25.0, "sessions": 1 }),
         Some((_, Ok(number))) => json!({ "clients": number, "transactions": 100 }),
-        Some((word, Err(_))) => json!({ "clients": word, "peak": { "max_clients": 8 } }),
+        Some((word, Err(_))) => json!({ "clients": word, "peak": { "max_clients": 4 } }),
     };
     for (key, value) in [("warmup", json!(0)), ("measure", json!(1_000)), ("telemetry", json!(false))] {
         load[key] = value;
