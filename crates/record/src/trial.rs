@@ -352,8 +352,8 @@ pub struct Work {
     pub rows_changed: u64,
 }
 
-/// Work that was due and waited for a session, if sessions are shared. A growing queue is a result: the database does
-/// less than it is asked for.
+/// Work that was due and waited for a session, if sessions are shared. A queue grows if the database does less than it is asked
+/// for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Queue {
     /// Work that became due in the measured window.

@@ -232,6 +232,7 @@ impl Running<'_> {
             let data = self.attempt.prepared.data_of(self.attempt.number);
             let (dataset, before) = (data.workload.dataset(), own.state.as_ref().unwrap_or(&data.state));
             let audit = dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max());
+            let audit = validity::as_far_as_done(audit, &driven.facts.kinds);
             let reconciled = dataset.reconcile(before, &after, &all.whole_run);
             let reconciled = validity::as_far_as_known(reconciled, all.unknown_ends);
             self.own().findings.extend(audit.into_iter().chain(reconciled));

@@ -5,7 +5,7 @@ use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseEnd;
-use record::trial::{Deferred, DriverFacts, KindTotals, Queue};
+use record::trial::{Deferred, DriverFacts, KindTotals, Pacing, Queue};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -38,6 +38,8 @@ const FAILED_SHARE_MAX: f64 = 0.01;
 const FAILED_FEW: u64 = 10;
 /// If a larger share than this of the work deferred in the window still waits at its end, that work was not done.
 const BEHIND_SHARE_MAX: f64 = 0.05;
+/// If a larger share than this of what came in the window was not begun, and more than came in a second, another load was measured.
+const MISSED_RATE_MAX: f64 = 0.05;
 /// If this many transactions should have ended at the mean rate and none did, that is no chance (e^-15 is 3 in 10 million).
 const MISSED_AT_LEAST: f64 = 15.0;
 
@@ -69,7 +71,10 @@ pub fn why_changed(began: &BTreeMap<String, String>, ended: &BTreeMap<String, St
         Some(then) => Some(format!("{name} from {then} to {now}")),
         None => Some(format!("{name} to {now}")),
     };
-    let changed: Vec<String> = ended.iter().filter_map(changed).collect();
+    // Those that were asked for are listed, whatever they are; others only while they are not the default.
+    let reset = began.iter().filter(|(name, _)| !ended.contains_key(*name));
+    let reset = reset.map(|(name, then)| format!("{name} from {then} to its default"));
+    let changed: Vec<String> = ended.iter().filter_map(changed).chain(reset).collect();
     (!changed.is_empty())
         .then(|| format!("the server's settings were changed during the trial: {}", changed.join(", ")))
 }
@@ -88,7 +93,7 @@ pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     // An engine inside the driver's process works on the driver's threads. Those are always busy by nature, which says
     // nothing about the driver.
     let driver_bound = || if facts.in_process { None } else { why_driver_bound(facts) };
-    why_work_is_undone(facts).or_else(driver_bound).map(for_other_reasons)
+    why_work_is_undone(facts).or_else(|| why_rate_is_missed(facts)).or_else(driver_bound).map(for_other_reasons)
 }
 
 /// The reason if a phase that its streams should have ended was cut off at its limit.
@@ -201,6 +206,26 @@ fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
              may be: the throughput was borrowed from later",
             deferred.queued_in_window,
             percent(BEHIND_SHARE_MAX),
+        )
+    })
+}
+
+/// The reason if the database did much less than arrived. A pause at the end of a short window is not much.
+fn why_rate_is_missed(facts: &DriverFacts) -> Option<String> {
+    let queue = facts.queue.as_ref().filter(|_| matches!(facts.pacing, Some(Pacing::Arrivals { .. })))?;
+    let length = |second: u64| usize::try_from(second).ok().and_then(|second| queue.each_second.get(second)).copied();
+    let (warmup_s, measured_s) = (facts.warmup_ms / 1_000, (facts.measured_ms / 1_000).max(1));
+    let before = warmup_s.checked_sub(1).and_then(length).unwrap_or(0);
+    let waits = length(warmup_s + measured_s - 1)?.saturating_sub(before).saturating_sub(facts.sessions.into());
+    let missed = queue.turned_away + waits;
+    let most = (MISSED_RATE_MAX * queue.came as f64).max(queue.came as f64 / measured_s as f64);
+    (missed as f64 > most).then(|| {
+        format!(
+            "the rate was missed: {} of what arrived in the window was not begun, {} turned away and {waits} waited at its end; at \
+             most {} may be missed. Ask for less, or give more sessions",
+            percent(missed as f64 / queue.came.max(1) as f64),
+            many(queue.turned_away, "arrival was", "arrivals were"),
+            percent(MISSED_RATE_MAX),
         )
     })
 }
@@ -389,17 +414,26 @@ pub fn unknown_ends(facts: &DriverFacts) -> u64 {
 /// Transactions whose end the driver did not see may or may not be in the database. What was acknowledged and what is
 /// stored need not agree then, and a disagreement is no violation.
 pub fn as_far_as_known(reconciled: Vec<CheckResult>, unknown_ends: u64) -> Vec<CheckResult> {
-    if unknown_ends == 0 {
-        return reconciled;
-    }
     let why = format!("the end of {unknown_ends} transactions is not known to the driver");
+    if unknown_ends == 0 { reconciled } else { undecided(reconciled, &why) }
+}
+
+/// A mix in which transactions failed is not the one that clients asked for, and no violation.
+pub fn as_far_as_done(audited: Vec<CheckResult>, kinds: &[KindTotals]) -> Vec<CheckResult> {
+    match too_many_failed(kinds) {
+        Some((what, failed, of)) => undecided(audited, &format!("{failed} of {of} {what} failed")),
+        None => audited,
+    }
+}
+
+fn undecided(findings: Vec<CheckResult>, why: &str) -> Vec<CheckResult> {
     let soften = |finding: CheckResult| match finding.verdict {
         Verdict::Violated { seen } => {
             CheckResult { verdict: Verdict::Undecided { why: format!("{why}; {seen}") }, ..finding }
         }
         _ => finding,
     };
-    reconciled.into_iter().map(soften).collect()
+    findings.into_iter().map(soften).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ fn why_invalid(facts: &DriverFacts) -> Option<String> {
     invalid(facts).map(|invalid| invalid.why)
 }
 use record::script::{PhaseDone, PhaseEnd};
-use record::trial::{ArrivalProcess, KindTotals, Losses, Pacing, Stalls, Testimony, Unended};
+use record::trial::{ArrivalProcess, KindTotals, Losses, Stalls, Testimony, Unended};
 
 fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
     DriverFacts {
@@ -22,6 +22,22 @@ fn a_busy_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
     assert!(why_invalid(&busy).is_some_and(|why| why.contains("97 %")));
     assert_eq!(why_invalid(&DriverFacts { in_process: true, ..busy }), None);
     assert_eq!(why_invalid(&facts(10, 0.89, 5)), None);
+}
+
+#[test]
+fn a_rate_that_is_missed_by_far_measures_another_load() {
+    let with = |came, turned_away, each_second: [u64; 5]| {
+        let pacing = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 4 };
+        let queue = Queue { came, turned_away, each_second: each_second.to_vec(), ..Queue::default() };
+        let driven = DriverFacts { warmup_ms: 1_000, measured_ms: 4_000, sessions: 4, ..facts(10, 0.1, 5) };
+        why_invalid(&DriverFacts { pacing: Some(pacing), queue: Some(queue), ..driven })
+    };
+    assert_eq!(with(400, 0, [0, 0, 0, 2, 4]), None);
+    assert_eq!(with(400, 0, [50, 90, 120, 140, 154]), None, "it waited before, and sessions are at work");
+    let why = with(400, 0, [50, 90, 120, 140, 155]).unwrap();
+    assert!(why.starts_with("the rate was missed: 25 % of what arrived"), "{why}");
+    let why = with(200_000, 190_000, [0, 5, 10, 15, 20]).unwrap();
+    assert!(why.contains("95 % of what") && why.contains("190000 arrivals were turned away and 16 waited"), "{why}");
 }
 
 #[test]
@@ -64,6 +80,8 @@ fn settings_that_are_others_at_the_end_are_named() {
     let why = "the server's settings were changed during the trial: fsync from on to off, work_mem to 5MB";
     assert_eq!(changed("fsync=on jit=on", "fsync=off jit=on work_mem=5MB").as_deref(), Some(why));
     assert_eq!(changed("fsync=on", "fsync=on"), None);
+    let why = "the server's settings were changed during the trial: work_mem from 5MB to its default";
+    assert_eq!(changed("fsync=on work_mem=5MB", "fsync=on").as_deref(), Some(why));
     assert_eq!((changed("", "fsync=on"), changed("fsync=on", "")), (None, None), "a login that may not read them");
 }
 
@@ -245,6 +263,18 @@ fn a_disagreement_is_a_violation_only_if_the_driver_saw_every_end() {
     assert!(as_far_as_known(violated(), 0)[0].is_violated());
     let softened = as_far_as_known(violated(), 1);
     assert!(matches!(&softened[0].verdict, Verdict::Undecided { why } if why.contains("1 transactions")));
+    let of_payments = |failed| {
+        let kinds = [("payment", failed), ("new-order", 0)].map(|(kind, failed)| KindTotals {
+            kind: kind.to_owned(),
+            committed: 100,
+            failed,
+            ..KindTotals::default()
+        });
+        as_far_as_done(violated(), &kinds).remove(0).verdict
+    };
+    assert!(matches!(of_payments(1), Verdict::Violated { .. }));
+    let Verdict::Undecided { why } = of_payments(90) else { panic!("it was not softened") };
+    assert_eq!(why, "90 of 190 transactions of kind payment failed; 99 instead of 100");
 }
 
 #[test]

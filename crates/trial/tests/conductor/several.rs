@@ -83,7 +83,7 @@ fn a_peak_is_looked_for_with_as_many_clients_for_each_database() {
     assert_eq!(ran.trials[0].outcome, Outcome::Completed, "{:?}", ran.trials[0].warnings);
     let trial = stored(&ran).remove(0);
     let ladder = trial.record.driver.as_ref().unwrap().ladder.clone().unwrap();
-    assert!(ladder.rungs.iter().all(|rung| rung.clients % 2 == 0 && rung.clients <= 8), "{ladder:?}");
+    assert!(ladder.rungs.iter().all(|rung| rung.clients % 2 == 0 && rung.clients <= 4), "{ladder:?}");
     assert_whole(&trial, ladder.chosen);
 }
 

@@ -18,6 +18,7 @@ use driver::error::DriveError;
 use driver::plan::Driven;
 use engines::server::Endpoint;
 use live::{Interval, Line};
+use machines::interrupts::Interrupts;
 use plan::in_unit;
 use record::check::CheckResult;
 use record::event::Event;
@@ -35,7 +36,6 @@ use summary::Measured;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
-use trial::interrupts::Interrupts;
 use trial::step::Task;
 use trial::validity::Invalid;
 use workloads::workload::Kind;
@@ -224,8 +224,7 @@ impl Drive<'_> {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
                 let is_violated = findings.iter().any(CheckResult::is_violated);
                 self.is_data_wrong |= is_violated;
-                // If the database refused too much, the data that is left is not the workload's either.
-                if is_violated && self.exit != Exit::Refusing {
+                if is_violated {
                     self.exit = Exit::DataWrong;
                 }
             }
@@ -442,6 +441,7 @@ fn advice(unfit: &Unfit) -> &'static str {
         Unfit::Missing { .. } => "`--steps load` makes them",
         Unfit::Foreign(_) => "name another database in the URL",
         Unfit::Lacking { foreign, .. } if foreign.is_empty() => "`--steps clean,load` makes them with the tables",
+        Unfit::Reshaped(_) => "`--steps clean,load` makes them anew",
         Unfit::Lacking { .. } => "load the workload into another database",
         Unfit::OfOtherSize(_) | Unfit::OfOtherSettings(_) => {
             "give the settings it was loaded with, or load it with these"
