@@ -6,7 +6,8 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use record::text::visible_lines;
 use std::borrow::Cow;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Text is wrapped at this width.
@@ -51,7 +52,24 @@ pub fn result(text: &str) {
     if AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
         return print(text);
     }
-    let _ = std::io::stdout().write_all(coloured(&visible_lines(text)).as_bytes());
+    write_out(&coloured(&visible_lines(text)));
+}
+
+/// Why something that was asked for is not on standard output.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// The first reason why standard output did not take everything, as on a full disk.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
+}
+
+/// A reader that closed its end (`| head`) ends the output, not the program.
+fn write_out(text: &str) {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(UNWRITTEN.set(error.to_string())),
+        _ => {}
+    }
 }
 
 /// Colours marks at the beginning of a line or cell, and words with the same meaning.
@@ -96,9 +114,9 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// Prints text or JSON on standard output. A reader that closed its end (`| head`) ends the output, not the program.
+/// Prints text or JSON on standard output.
 pub fn print(text: &str) {
-    let _ = std::io::stdout().write_all(written_out(text).as_bytes());
+    write_out(&written_out(text));
 }
 
 /// Escapes characters as JSON does: JSON then keeps its value, and people can read it, too.

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let Some(command) = arguments.command else {
         display::print(FIRST_STEPS);
-        return ExitCode::SUCCESS;
+        return ended(Ok(Exit::Done));
     };
     ended(match command {
         Command::Init(options) => commands::init::init(&options),
@@ -83,6 +83,16 @@ fn main() -> ExitCode {
 }
 
 fn ended(result: Result<Exit>) -> ExitCode {
+    match (result, display::unwritten()) {
+        (Ok(Exit::Done), Some(why)) => {
+            display::say(&format!("error: writing to standard output: {why}"));
+            ExitCode::from(Exit::Failed.code())
+        }
+        (result, _) => ended_as_told(result),
+    }
+}
+
+fn ended_as_told(result: Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {

@@ -227,6 +227,19 @@ fn a_study_that_is_not_there_is_named() {
     assert!(text(&output.stderr).contains("absent.toml"));
 }
 
+/// Standard output may be a file on a full disk.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let place = Place::new(GOOD);
+    for arguments in [&["list"][..], &["list", "order-entry"], &["plan", "study.toml"], &[]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.command(arguments).stdout(full).output().unwrap();
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("error: writing to standard output: No space left"), "{told}");
+    }
+}
+
 #[test]
 fn only_a_known_contender_can_be_chosen() {
     let output = Place::new(GOOD).bakeoff(&["plan", "study.toml", "--only", "nativ"]);

@@ -103,7 +103,7 @@ fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a KindTotals, &'a Counts)
     let line = |name: &str, cells: [&str; 10]| {
         let [many, rate, mean, deviation, p50, p95, p99, max, failed, retried] = cells;
         let line = format!(
-            "{name:<width$}{many:>9}{rate:>9}{mean:>9}{deviation:>9}{p50:>9}{p95:>9}{p99:>9}{max:>10}{failed:>8}{retried:>8}"
+            "{name:<width$} {many:>8} {rate:>8} {mean:>8} {deviation:>8} {p50:>8} {p95:>8} {p99:>8} {max:>9} {failed:>7} {retried:>7}"
         );
         format!("{}\n", line.trim_end())
     };
