@@ -1,4 +1,5 @@
-//! Shorter names for runs than their folders: `last`, `last-1`, or the beginning of a name in `runs`.
+//! Shorter names for runs than their folders: `last`, `last-1`, or the beginning of a name in `runs`. A run that goes on is none of the
+//! last ones.
 
 use crate::exit::Ended;
 use record::folder::RunFolder;
@@ -11,10 +12,16 @@ const LAST: &str = "last";
 
 /// The folder of a run named on the command line.
 pub fn resolve(named: &Path) -> Result<PathBuf, Ended> {
-    resolve_in(Path::new(RUNS), named)
+    resolve_in(Path::new(RUNS), named, &|run| !RunFolder::is_in_use(run))
 }
 
-fn resolve_in(runs: &Path, named: &Path) -> Result<PathBuf, Ended> {
+/// The same, where the last run is the one that began last, also if it goes on.
+pub fn resolve_begun(named: &Path) -> Result<PathBuf, Ended> {
+    resolve_in(Path::new(RUNS), named, &|_| true)
+}
+
+/// `counts` says which runs may be the last ones.
+fn resolve_in(runs: &Path, named: &Path, counts: &dyn Fn(&Path) -> bool) -> Result<PathBuf, Ended> {
     if RunFolder::is_at(named) {
         return Ok(named.to_owned());
     }
@@ -24,8 +31,17 @@ fn resolve_in(runs: &Path, named: &Path) -> Result<PathBuf, Ended> {
     let name = named.to_string_lossy();
     let known = all(runs);
     if let Some(back) = back(&name) {
-        let found = known.len().checked_sub(back + 1).map(|place| known[place].clone());
-        return found.ok_or_else(|| Ended::bad_input(format!("{name}: {}", holds(runs, &known))));
+        let (going_on, ended): (Vec<_>, Vec<_>) = known.into_iter().partition(|run| !counts(run));
+        let found = ended.len().checked_sub(back + 1).map(|place| ended[place].clone());
+        return found.ok_or_else(|| {
+            let others: Vec<String> = going_on.iter().map(|run| file_name(run)).collect();
+            let still = if others.is_empty() {
+                String::new()
+            } else {
+                format!("; a run that goes on has to be named: {}", others.join(", "))
+            };
+            Ended::bad_input(format!("{name}: {}{still}", holds(runs, &ended)))
+        });
     }
     let begins = |path: &&PathBuf| !name.is_empty() && file_name(path).starts_with(&*name);
     match known.iter().filter(begins).collect::<Vec<_>>()[..] {
@@ -94,12 +110,22 @@ mod tests {
         for name in ["20260101T000000Z-a", "20260102T000000Z-a", "20260102T000000Z-b"] {
             RunFolder::create(&folder.path().join(name), "", &plan).unwrap();
         }
-        let found = |name: &str| resolve_in(folder.path(), Path::new(name)).map(|path| file_name(&path));
+        let ended = |run: &Path| !RunFolder::is_in_use(run);
+        let found = |name: &str| resolve_in(folder.path(), Path::new(name), &ended).map(|path| file_name(&path));
         let told = |name: &str| found(name).unwrap_err().to_string();
         assert_eq!(found("last").unwrap(), "20260102T000000Z-b");
         assert_eq!(found("last-2").unwrap(), "20260101T000000Z-a");
         assert_eq!(found("20260101").unwrap(), "20260101T000000Z-a");
         assert!(told("last-3").contains("holds 3 runs"), "{}", told("last-3"));
+        let going_on = RunFolder::go_on(&folder.path().join("20260102T000000Z-b")).unwrap();
+        assert_eq!(found("last").unwrap(), "20260102T000000Z-a");
+        assert_eq!(found("20260102T000000Z-b").unwrap(), "20260102T000000Z-b");
+        let begun = resolve_in(folder.path(), Path::new("last"), &|_| true).unwrap();
+        assert_eq!(file_name(&begun), "20260102T000000Z-b");
+        let why =
+            "holds 2 runs, the newest is 20260102T000000Z-a; a run that goes on has to be named: 20260102T000000Z-b";
+        assert!(told("last-2").contains(why), "{}", told("last-2"));
+        drop(going_on);
         assert!(told("20260102").contains("write more of it"), "{}", told("20260102"));
         assert!(told("2025").contains("the newest is 20260102T000000Z-b"), "{}", told("2025"));
         let whole = resolve(folder.path()).unwrap_err().to_string();

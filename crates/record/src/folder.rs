@@ -100,6 +100,11 @@ impl RunFolder {
         path.join("plan.json").is_file()
     }
 
+    /// Whether a process is working in the folder, so that its run goes on.
+    pub fn is_in_use(path: &Path) -> bool {
+        lock::is_taken(path)
+    }
+
     /// Opens a folder that has a plan, to read it.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let plan = path.join("plan.json");

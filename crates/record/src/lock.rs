@@ -26,6 +26,11 @@ pub(crate) fn take(folder: &Path) -> Result<File, RecordError> {
     Err(RecordError::InUse { path: folder.to_owned(), process: process.trim().parse().ok(), lock })
 }
 
+/// Whether a process works in a folder now. Readers that ask at the same time do not disturb each other.
+pub(crate) fn is_taken(folder: &Path) -> bool {
+    File::open(folder.join(FILE)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 fn try_take(folder: &Path) -> Result<Option<File>, RecordError> {
     let path = folder.join(FILE);
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
