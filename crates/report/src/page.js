@@ -21,6 +21,14 @@
   addEventListener("hashchange", reveal);
   reveal();
 
+  // On paper nobody can open anything.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = all(document, "details.fold:not([open])");
+    opened.forEach(part => { part.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach(part => { part.open = false; }));
+
   // Values under the pointer, in all panels of a figure at the same place.
   const pairs = text => text.split(" ").map(pair => pair.split(",").map(Number));
   const readout = figure => {

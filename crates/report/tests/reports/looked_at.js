@@ -37,6 +37,18 @@
   heading.click();
   expect(column().every((value, index, values) => !index || values[index - 1] >= value), `sorted: ${column()}`);
 
+  const folds = all("details.fold"), open = folds.map(part => part.open);
+  dispatchEvent(new Event("beforeprint"));
+  const paper = Array.from(document.styleSheets, sheet => Array.from(sheet.cssRules)).flat().filter(rule => rule.media?.mediaText === "print");
+  paper.forEach(rule => { rule.media.mediaText = "all"; });
+  const isShown = part => part.checkVisibility() && getComputedStyle(part).display !== "none";
+  expect(folds.every(part => part.open), "something stays folded on paper");
+  expect(paper.length && all("thead th").every(part => Array.from(part.children).every(isShown)), "a heading is not on paper");
+  expect(all("button.copy").every(part => !isShown(part)), "there are buttons on paper");
+  paper.forEach(rule => { rule.media.mediaText = "print"; });
+  dispatchEvent(new Event("afterprint"));
+  expect(folds.every((part, place) => part.open === open[place]), "after printing it is folded otherwise");
+
   let copied = "";
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { copied = text; } } });
   document.querySelector("#comparison + .copy").click();
