@@ -1,6 +1,6 @@
 //! A machine that comes and goes beside another one.
 
-use crate::runs::small;
+use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing, text};
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
@@ -19,7 +19,7 @@ set = { "machine.odd" = { number = 2, load = "idle" } }
 name = "together"
 "#;
     let own = small("sqlite", "384MiB", scenarios).replace("measure = \"1s\"", "measure = \"3s\"");
-    own.replace("vcpus = 1", "count = 2\noversubscribe = true\nvcpus = 1")
+    at_an_easy_pace(&own).replace("vcpus = 1", "count = 2\noversubscribe = true\nvcpus = 1")
 }
 
 fn of<'a>(run: &'a Run, scenario: &str) -> &'a StoredTrial {

@@ -101,7 +101,7 @@ fn a_guest_serves_lookups_beside_one_that_takes_orders() {
 #[test]
 fn data_that_do_not_fit_the_odd_machines_disk_are_refused_before_anything_begins() {
     let orders = format!("{{ {} }}", ORDERS.replace('\n', ", "));
-    let study = beside("sqlite", "384MiB", &orders).replace("\"2GiB\"", "\"64MiB\"");
+    let study = beside("sqlite", "384MiB", &orders).replace("\"1000MiB\"", "\"64MiB\"");
     let place = Place::new(&study);
     let output = place.bakeoff(&["run", "study.toml"]);
     let told = text(&output.stderr);

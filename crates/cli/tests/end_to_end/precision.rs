@@ -1,6 +1,6 @@
 //! Runs that add blocks until they are precise enough, and runs that compare a contender with itself.
 
-use crate::runs::small;
+use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing, text};
 use record::event::Event;
 use record::event_log::read_events;
@@ -16,7 +16,7 @@ const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"nati
 /// Short trials, without waiting for a disk that others may use.
 fn short(more: &str, blocks: &str) -> String {
     let study = small("sqlite", "512MiB", more).replace("blocks = 1", blocks);
-    study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"")
+    at_an_easy_pace(&study).replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"")
 }
 
 /// Begins a run and kills it as soon as it has printed these words.
@@ -140,8 +140,8 @@ fn serves_as_a_pilot(place: &Place) {
     refused(place.bakeoff(&["plan", "study.toml", "--aa", "--pilot", "nowhere"]), "--pilot nowhere: ");
     let other = Place::new(&short(OTHER, "blocks = 3"));
     refused(other.bakeoff(&["plan", "study.toml", "--pilot", &pilot]), "it has no other to learn from; it has native");
-    let larger = Place::new(&short("", "blocks = 3").replace("clients = 2", "clients = 3"));
-    let told = "it is of another study: for native, load.clients differ from the plan's";
+    let larger = Place::new(&short("", "blocks = 3").replace("sessions = 2", "sessions = 3"));
+    let told = "it is of another study: for native, load.sessions differ from the plan's";
     refused(larger.bakeoff(&["plan", "study.toml", "--aa", "--pilot", &pilot]), told);
     for block in 5..=10 {
         for trial in [2 * block - 1, 2 * block] {

@@ -1,6 +1,6 @@
 //! Trials of several machines side by side.
 
-use crate::runs::small;
+use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing, text};
 use record::facts::Fact;
 use record::rotation::Rotation;
@@ -60,7 +60,7 @@ fn three_native_machines_are_driven_together() {
         return;
     }
     let study = side_by_side(3, "platform = { kind = \"native\" }");
-    let place = runs(&study.replace("blocks = 1", "blocks = 3"));
+    let place = runs(&at_an_easy_pace(&study).replace("blocks = 1", "blocks = 3"));
     let run = place.record();
     assert_eq!(run.trials.len(), 3);
     for trial in &run.trials {

@@ -51,7 +51,7 @@ bakeoff() {
         case $previous in
             -T|--time) word=1s timed=1 ;;
             --warmup) word=0s warmed=1 ;;
-            -c|--clients) word=2 ;;
+            -c|--clients) word=1 ;;
             --repeat) word=2 ;;
             --record) word=$(mktemp --dry-run --tmpdir=. record-XXXX) ;;
             --steps)
@@ -68,8 +68,13 @@ bakeoff() {
         previous=$word
     done
     case $command in
-        run) arguments+=(--rehearse) ;;
-        # The same words are carried out once, on whichever page they are.
+        # The same words are carried out once, on whichever page they are. Other pages get a copy of the run.
+        run)
+            arguments+=(--rehearse)
+            local kept="$TOUR/$(echo "${arguments[*]}" | tr -c '[:alnum:]\n' -)"
+            [ ! -e "$kept" ] || { cp -r "$kept/." runs; echo >> tried; return; }
+            ls runs > before
+            ;;
         plan|doctor)
             local once="$TOUR/$(echo "${arguments[*]}" | tr -c '[:alnum:]\n' -)"
             [ ! -e "$once" ] || { echo >> tried; return; }
@@ -93,6 +98,11 @@ bakeoff() {
     esac
     bakeoff_itself "${arguments[@]}"
     local code=$?
+    [ "$command $code" != "run 0" ] || (
+        mkdir "$kept"
+        cd runs
+        for new in $(ls | comm -13 ../before -); do cp -r "$new" "$kept"; done
+    )
     [ "$command $2" != "drive order-entry" ] || [ -e "$TOUR/loaded.db" ] || cp tour.db "$TOUR/loaded.db"
     return $code
 }
@@ -114,6 +124,7 @@ command_not_found_handle() { :; }
 /// The study of the recorded runs.
 const STUDY: &str = r#"
 question = "What does it cost to flush every commit?"
+blocks = 3
 machine = { vcpus = 2, memory = "512MiB", disk = { size = "1GiB" } }
 platform = { kind = "native" }
 workload = { kind = "order-entry", warehouses = 1 }

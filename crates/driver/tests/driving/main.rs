@@ -73,6 +73,7 @@ fn order_entry_on_sqlite() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn order_entry_on_postgres() {
     // More are opened where background work is overdue, up to one for each client.
     driven_until_the_server_is_killed("postgres", one_warehouse(), 10..=16);
@@ -141,6 +142,8 @@ fn sysbench_on_sqlite() {
 fn sysbench_on_postgres() {
     let Some(database) = database_or_skip("postgres", small_tables()) else { return };
     every_query_is_counted(&database, 8);
+    stopping_keeps_what_was_measured(&database);
+    a_server_that_is_killed_ends_the_driving(database, 4);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Stopped, for_a_while, named};
 use crate::drive::bakeoff;
 use crate::leftovers::Leftovers;
 use crate::running::{Running, below, send};
-use crate::runs::small;
+use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
 use rustix::process::Signal;
@@ -16,7 +16,7 @@ const STOP: Duration = Duration::from_secs(2);
 /// One trial of one contender with a window of four seconds.
 fn one_trial(platform: &str) -> Place {
     let study = small("sqlite", "384MiB", "").replace("measure = \"1s\"", "measure = \"4s\"");
-    Place::new(&study.replace("{ kind = \"native\" }", platform))
+    Place::new(&at_an_easy_pace(&study).replace("{ kind = \"native\" }", platform))
 }
 
 /// Stops the process with this name in the middle of the window; returns what became of the trial.
