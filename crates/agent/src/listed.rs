@@ -123,17 +123,9 @@ impl fmt::Display for Reshaped {
     }
 }
 
-/// Those of a workload's tables that are listed, and not as loading left them.
-pub(crate) fn reshaped(kind: &str, tables: &[String], admin: &mut dyn Admin) -> Result<Vec<Reshaped>, SessionError> {
-    let mut noted = BTreeMap::new();
-    if admin.has_table(LIST)? && has_shapes(admin)? {
-        let query = format!("SELECT name, COALESCE({SHAPE}, '') FROM {LIST} WHERE workload = '{kind}' ORDER BY place");
-        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
-            if let (Ok(name), Ok(shape)) = (rows.text(row, 0), rows.text(row, 1)) {
-                noted.insert(name.to_owned(), shape.to_owned());
-            }
-        })?;
-    }
+/// Those of these tables that are listed, and not as loading left them.
+pub(crate) fn reshaped(tables: &[String], admin: &mut dyn Admin) -> Result<Vec<Reshaped>, SessionError> {
+    let mut noted = shapes(admin)?;
     noted.retain(|name, shape| tables.contains(name) && shape != UNKNOWN && !is_routine(name));
     let mut found = Vec::new();
     for (table, shape) in noted {
@@ -177,6 +169,27 @@ pub(crate) fn exists(name: &str, admin: &mut dyn Admin, dialect: Dialect) -> Res
     Ok(is_there)
 }
 
+/// A user may have dropped a listed table and made another of its name, which has none of its columns.
+fn is_ours(name: &str, noted: Option<&String>, admin: &mut dyn Admin) -> Result<bool, SessionError> {
+    let Some(noted) = noted.filter(|noted| *noted != UNKNOWN && !noted.is_empty()) else { return Ok(true) };
+    let is = admin.shape(name)?;
+    Ok(noted.lines().any(|line| line.starts_with("column ") && is.iter().any(|now| now == line)))
+}
+
+/// How each listed table was made: empty before the end of its loading.
+fn shapes(admin: &mut dyn Admin) -> Result<BTreeMap<String, String>, SessionError> {
+    let mut noted = BTreeMap::new();
+    if admin.has_table(LIST)? && has_shapes(admin)? {
+        let query = format!("SELECT name, COALESCE({SHAPE}, '') FROM {LIST}");
+        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
+            if let (Ok(name), Ok(shape)) = (rows.text(row, 0), rows.text(row, 1)) {
+                noted.insert(name.to_owned(), shape.to_owned());
+            }
+        })?;
+    }
+    Ok(noted)
+}
+
 /// Names of the listed tables and routines that exist, those that may refer to others first.
 pub(crate) fn present(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, SessionError> {
     let mut listed = Vec::new();
@@ -186,9 +199,10 @@ pub(crate) fn present(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect
             listed.push(rows.text(row, 0).unwrap_or_default().to_owned());
         })?;
     }
+    let shapes = shapes(admin)?;
     let mut present = Vec::new();
     for name in listed {
-        if is_plain(&name) && exists(&name, admin, dialect)? {
+        if is_plain(&name) && exists(&name, admin, dialect)? && is_ours(&name, shapes.get(&name), admin)? {
             present.push(name);
         }
     }

@@ -123,7 +123,7 @@ fn seek(
     }
     tables.foreign = there.into_iter().filter(|name| !ours.contains(name)).collect();
     if to_drive && tables.missing.is_empty() {
-        tables.reshaped = listed::reshaped(kind, &names(dataset, dialect), admin)?;
+        tables.reshaped = listed::reshaped(&names(dataset, dialect), admin)?;
         tables.of_other_size = of_other_size(dataset, admin)?;
         tables.lacking = lacking(dataset, admin, dialect)?;
     }

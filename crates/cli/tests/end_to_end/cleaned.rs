@@ -31,6 +31,12 @@ fn a_users_table_survives(url: &str, endpoint: &Endpoint, bakeoff: impl Fn(&[&st
     assert!(told.contains("dropped sbtest1"), "{told}");
     assert!(!admin.has_table("sbtest1").unwrap() && !admin.has_table("bakeoff_tables").unwrap());
     assert_eq!(count(endpoint, "customer"), 1);
+    // A table of the user's in the place of one that was loaded and dropped.
+    succeeded(&drive("sysbench-oltp", "table_size=100", "load"));
+    admin.script("DROP TABLE sbtest1; CREATE TABLE sbtest1 (note VARCHAR(20))").unwrap();
+    admin.script("INSERT INTO sbtest1 VALUES ('precious')").unwrap();
+    refused(&drive("sysbench-oltp", "table_size=100", "clean"), &["sbtest1 exists already, was not made by bakeoff"]);
+    assert_eq!(count(endpoint, "sbtest1"), 1);
 }
 
 /// The same of a routine, which `load` would replace. Those that it makes are dropped with the tables.
