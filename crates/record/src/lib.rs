@@ -6,11 +6,9 @@
 
 pub mod ablation;
 pub mod agreement;
-mod bounds;
 pub mod check;
 pub mod clock;
 mod coherence;
-mod compressed;
 pub mod durability;
 mod durable;
 pub mod error;
@@ -18,10 +16,8 @@ pub mod event;
 pub mod event_log;
 pub mod facts;
 pub mod folder;
-pub mod hlog;
 pub mod host_state;
 pub mod interval_file;
-pub mod intervals;
 pub mod ladder;
 pub mod load_hosts;
 mod lock;
@@ -48,7 +44,10 @@ pub mod totals;
 pub mod trial;
 pub mod waits;
 
-pub use bounds::KINDS as MOST_KINDS;
+pub use histograms::bounds::KINDS as MOST_KINDS;
+pub use histograms::{hlog, intervals};
+
+use histograms::bounds;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.
 pub const FORMAT: u32 = 1;

@@ -10,8 +10,9 @@ use crate::FORMAT;
 use crate::check::{CheckResult, Moment, Verdict};
 use crate::clock::ClockReading;
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
+use crate::hlog;
 use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
-use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
+use crate::intervals::{Interval, KindInterval, Measured, Span};
 use crate::ladder::CpuTime;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::phase::Phase;
@@ -23,10 +24,8 @@ use crate::trial::{
     DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread, Testimony,
     TrialRecord, Work,
 };
-use hdrhistogram::Histogram;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 const CONTENDERS: [&str; 2] = ["native", "kvm"];
 /// Name, transactions a second on the baseline, median service time in µs.
@@ -282,22 +281,17 @@ fn second_of(
     chance: &mut Chance,
 ) -> Vec<KindInterval> {
     let count = (per_second * pace + per_second.sqrt() * 0.3 * chance.normal()).max(0.0).round() as u32;
-    let (mut response, mut service) = (BTreeMap::new(), BTreeMap::new());
+    let (mut response, mut service) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let stall = if chance.uniform() < 0.004 { 12.0 } else { 1.0 };
         let service_us = median_us / pace * (0.45 * chance.normal()).exp() * stall;
         let response_us = service_us + (40.0 + 25.0 * chance.uniform());
-        for (counts, us) in [(&mut service, service_us), (&mut response, response_us)] {
-            *counts.entry(GRID.highest_equivalent((us as u64).min(LATENCY_MAX_US))).or_insert(0) += 1;
-        }
+        service.push(service_us as u64);
+        response.push(response_us as u64);
     }
     let spans = [(Span::Response, response), (Span::Service, service)].into_iter().filter(|_| count > 0);
-    spans.map(|(span, counts)| KindInterval { kind, span, counts: counts.into_iter().collect() }).collect()
+    spans.map(|(span, values_us)| KindInterval { kind, span, counts: hlog::counts_of(values_us) }).collect()
 }
-
-/// The values that a log distinguishes.
-static GRID: LazyLock<Histogram<u32>> =
-    LazyLock::new(|| Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("valid bounds"));
 
 fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     let finished = |index: usize| -> u64 {

@@ -9,7 +9,8 @@ use serde_json::Value;
 /// Every crate with the crates it may use, from the bottom up.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("settings", &[]),
-    ("record", &[]),
+    ("histograms", &[]),
+    ("record", &["histograms"]),
     ("trust", &[]),
     ("telemetry", &["record"]),
     ("machines", &["settings", "telemetry"]),

@@ -62,7 +62,7 @@ const ABSENCES: &[Absence] = &[
         why: "this crate is a pure function of its input and touches no disk",
     },
     Absence {
-        in_packages: In::Only(&["analysis", "report", "settings", "study", "record"]),
+        in_packages: In::Only(&["analysis", "report", "settings", "study", "record", "histograms"]),
         code: Code::Product,
         patterns: &["Instant", "SystemTime"],
         why: "this crate reads no clock; a moment is an input",
@@ -80,7 +80,7 @@ const ABSENCES: &[Absence] = &[
         why: "a workload never opens a connection and knows no product; it speaks through a session",
     },
     Absence {
-        in_packages: In::Only(&["workloads", "analysis", "report", "settings", "study", "record"]),
+        in_packages: In::Only(&["workloads", "analysis", "report", "settings", "study", "record", "histograms"]),
         code: Code::Product,
         patterns: &["thread :: sleep", "thread :: spawn"],
         why: "this crate neither waits nor runs beside itself",

@@ -28,11 +28,11 @@ const WINDOW_MS: f64 = 2.0 * 24.0 * 3_600_000.0;
 /// Readings of clocks, and the difference of two: this many nanoseconds are 73 years.
 pub const LARGEST_READING: u64 = 1 << 61;
 /// Sizes and CPU times, which are added up over the machines of a trial: 128 PiB, or four years.
-pub(crate) const LARGEST_TOTAL: u64 = 1 << 57;
+pub const LARGEST_TOTAL: u64 = 1 << 57;
 /// The length of a phase: 99 days.
 const LONGEST_PHASE_MS: u64 = 1 << 33;
 /// All other numbers, which are added up over all trials: 10¹⁵ and a little more.
-pub(crate) const LARGEST: u64 = 1 << 50;
+pub const LARGEST: u64 = 1 << 50;
 /// Keys that may exceed [`LARGEST`]: clocks of machines that have been up for two weeks do.
 const READINGS: [&str; 5] = ["at_ns", "took_ns", "window_start_ns", "offset_ns", "round_trip_ns"];
 /// Keys that are passed on unchecked: a seed, tables as a study wrote them, and a database's own counters, some of

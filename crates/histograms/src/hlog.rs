@@ -15,7 +15,9 @@ use hdrhistogram::iterators::IterationValue;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, IntervalLogWriterError, LogEntry, Tag,
 };
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The library demands a maximum of at least twice the minimum, which is 1.
@@ -97,7 +99,12 @@ pub fn write(measured: &Measured) -> Result<Vec<u8>, LogError> {
 }
 
 /// Reads the series from the text of a log file that [`write`] made.
-pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
+pub fn read(mut log: impl BufRead) -> Result<Measured, LogError> {
+    read_lines(&mut log)
+}
+
+/// Compiled here, not in every crate that reads a log.
+fn read_lines(log: &mut dyn BufRead) -> Result<Measured, LogError> {
     let (mut lines, mut measured, mut numbers) = (Lines::of(log), Measured::default(), 0);
     let mut histograms = Decompressing::new();
     while let Some(line) = lines.next_line().map_err(LogError::Text)? {
@@ -243,6 +250,18 @@ fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u32>, LogError> {
     }
     Ok(histogram)
 }
+
+/// The counts of a histogram with these values, on the same grid.
+pub fn counts_of(values_us: Vec<u64>) -> Vec<(u64, u32)> {
+    let mut counts = BTreeMap::new();
+    for value_us in values_us {
+        *counts.entry(GRID.highest_equivalent(value_us.min(LATENCY_MAX_US))).or_insert(0) += 1;
+    }
+    counts.into_iter().collect()
+}
+
+static GRID: LazyLock<Histogram<u32>> =
+    LazyLock::new(|| Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("valid bounds"));
 
 /// Pairs (highest equivalent value in µs, count) of a histogram, only non-zero counts, ascending.
 pub fn sparse(histogram: &Histogram<u32>) -> Vec<(u64, u32)> {
