@@ -7,6 +7,7 @@ use engines::catalog;
 use engines::limit::Limit;
 use engines::port::HeldPort;
 use engines::remote::Remote;
+use engines::rows::RowSink;
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
 use engines::session::{Param, Session, SessionError};
@@ -53,6 +54,44 @@ fn it_says_what_is_in_force() {
         "database_bytes",
     ] {
         assert!(counters.contains_key(name), "{name} is missing from {counters:?}");
+    }
+}
+
+/// The mode of a server is that of its sessions.
+#[test]
+fn rows_arrive_as_they_were_made_in_every_sql_mode() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    for (number, mode) in
+        ["NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES", "ORACLE", "ANSI", ""]
+            .into_iter()
+            .enumerate()
+    {
+        ground.script(&format!(
+            "SET GLOBAL sql_mode = '{mode}'; CREATE TABLE mode_{number} (id BIGINT, words TEXT, more INTEGER);"
+        ));
+        let mut left = 2;
+        let mut fill = |sink: &mut dyn RowSink| {
+            left -= 1;
+            sink.integer(left);
+            match left {
+                1 => sink.text("back\\N\ttab"),
+                _ => sink.null(),
+            }
+            sink.null();
+            sink.end_row();
+            left > 0
+        };
+        let mut admin = ground.admin();
+        assert_eq!(admin.load(&format!("mode_{number}"), &["id", "words", "more"], &mut fill).unwrap(), 2, "{mode}");
+        let mut found = Vec::new();
+        let sql = format!("SELECT words, more IS NULL FROM mode_{number} ORDER BY id");
+        let seen = admin.scan(&sql, &mut |rows, row| {
+            let words =
+                if let Param::Text(words) = rows.value(row, 0).unwrap() { Some(words.to_owned()) } else { None };
+            found.push((words, rows.integer(row, 1).unwrap()));
+        });
+        seen.unwrap();
+        assert_eq!(found, [(None, 1), (Some("back\\N\ttab".to_owned()), 1)], "{mode}");
     }
 }
 
