@@ -1,11 +1,12 @@
 //! A drive that is asked to end: it reports what it has measured.
 
-use crate::drive::{SMALL, drive, succeeded};
+use crate::drive::{Database, SMALL, drive, succeeded};
 use crate::setting::text;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 #[test]
 fn an_interrupt_ends_the_run_and_reports_it() {
@@ -40,4 +41,30 @@ fn ends_with_a_report(signals: &[Signal], by: Option<&str>) {
     assert!(told.contains("stopping after what is under way") && told.contains("TPS"), "{told}");
     let result: Value = serde_json::from_str(&last).unwrap();
     assert_eq!((result["event"].as_str(), result["stopped"].as_bool()), (Some("result"), Some(true)));
+}
+
+/// An index of a large table takes hours, and holds a lock.
+#[test]
+fn a_server_ends_the_statement_of_a_load_that_was_killed() {
+    let Some(database) = Database::new("{}") else { return };
+    let write = |name: &str, sql: &str| std::fs::write(database.folder.path().join(name), sql).unwrap();
+    write("look.sql", "SELECT 1;\n");
+    write("slow.sql", "CREATE TABLE slow AS SELECT 1 AS one FROM pg_sleep(600);\n");
+    let url = database.url("");
+    let arguments = ["drive", "file", &url, "-f", "look.sql", "--setup-file", "slow.sql", "--steps", "load"];
+    let mut child = database.bakeoff(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
+    let mut until = |wanted: i64| {
+        let begun = Instant::now();
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
+        let mut found = -1;
+        while found != wanted {
+            assert!(begun.elapsed() < Duration::from_mins(1), "{found} statements go on");
+            admin.scan(sql, &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
+        }
+    };
+    until(1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until(0);
 }
