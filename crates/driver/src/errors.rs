@@ -71,6 +71,7 @@ fn code_of(error: &SessionError) -> &str {
         SessionError::Lost(_) => "connection lost",
         SessionError::Insecure { .. } => "no secure connection",
         SessionError::Protocol(_) => "protocol error",
+        SessionError::TooLarge(_) => "answer too large",
         SessionError::Unexpected { statement, .. } => statement,
     }
 }

@@ -80,7 +80,7 @@ pub async fn attempt<T: ShardTypes>(
 }
 
 fn is_loss(error: &SessionError) -> bool {
-    matches!(error, SessionError::Lost(_) | SessionError::Protocol(_))
+    matches!(error, SessionError::Lost(_) | SessionError::Protocol(_) | SessionError::TooLarge(_))
 }
 
 #[cfg(test)]

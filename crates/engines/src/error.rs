@@ -18,6 +18,9 @@ pub enum SessionError {
     /// The server's bytes do not follow the protocol.
     #[error("protocol error: {0}")]
     Protocol(String),
+    /// An answer follows the protocol, and is larger than any that we take.
+    #[error("the answer is too large for bakeoff: {0}")]
+    TooLarge(String),
     /// A row or column that a statement promised is missing, or has another type.
     #[error("unexpected result of {statement}: {what}")]
     Unexpected { statement: &'static str, what: String },

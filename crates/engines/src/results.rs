@@ -164,7 +164,7 @@ impl ResultSet {
     /// Fails if the result is larger than any workload needs.
     pub(crate) fn check_size(&self) -> Result<(), Malformed> {
         if self.cells.len() > MOST_CELLS {
-            return Err(Malformed::new(format!("the server's answer is longer than {MOST_CELLS} values")));
+            return Err(Malformed::too_large(format!("more than {MOST_CELLS} values. Select fewer rows or columns")));
         }
         Ok(())
     }

@@ -15,20 +15,28 @@ use uring::Ring;
 /// Holds the answers to most statements without growing.
 const INITIAL_BUFFER: usize = 16 << 10;
 
-/// Why the server's bytes do not follow the protocol.
+/// Why the server's bytes are not read on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Malformed(String);
+#[error("{what}")]
+pub struct Malformed {
+    what: String,
+    /// They follow the protocol, and are more than we take.
+    is_too_large: bool,
+}
 
 impl Malformed {
     pub fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
+        Self { what: what.into(), is_too_large: false }
+    }
+
+    pub fn too_large(what: impl Into<String>) -> Self {
+        Self { what: what.into(), is_too_large: true }
     }
 }
 
 impl From<Malformed> for SessionError {
     fn from(error: Malformed) -> Self {
-        Self::Protocol(error.to_string())
+        if error.is_too_large { Self::TooLarge(error.what) } else { Self::Protocol(error.what) }
     }
 }
 

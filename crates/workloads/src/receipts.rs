@@ -157,7 +157,7 @@ impl<S: Session> Receipting<'_, S> {
     async fn nothing_is_open_after(&mut self, ended: Result<(), SessionError>) -> Result<(), SessionError> {
         match ended {
             // Nothing more can be said to such a session.
-            Ok(()) | Err(SessionError::Lost(_) | SessionError::Protocol(_)) => {}
+            Ok(()) | Err(SessionError::Lost(_) | SessionError::Protocol(_) | SessionError::TooLarge(_)) => {}
             Err(_) => self.rollback().await?,
         }
         ended

@@ -48,7 +48,7 @@ impl Framing for Packets {
         let Some((&[a, b, c, sequence], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_le_bytes([a, b, c, 0]) as usize;
         if length == CONTINUED {
-            return Err(Malformed::new("a packet of 16 MiB or more"));
+            return Err(Malformed::too_large("a row of 16 MiB or more. Select less of it"));
         }
         Ok(rest.get(..length).map(|body| (Packet { sequence, body }, HEADER + length)))
     }
@@ -156,6 +156,7 @@ pub fn put_number(out: &mut BytesMut, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::SessionError;
     use crate::wire::Incoming;
     use proptest::prelude::*;
 
@@ -200,11 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_continued_packet_is_told() {
+    fn a_continued_packet_is_a_row_that_is_too_large() {
         let mut incoming = Incoming::<Packets>::default();
         incoming.space()[..HEADER].copy_from_slice(&[0xff, 0xff, 0xff, 1]);
         incoming.arrived(HEADER);
-        assert!(incoming.next().is_err());
+        let error = incoming.next().expect_err("no row is that long");
+        assert!(matches!(SessionError::from(error), SessionError::TooLarge(_)));
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use crate::wire::{Framing, Malformed};
 
 /// The longest message allowed; a larger length means that the stream is out of step.
 const LONGEST_MESSAGE: usize = 64 << 20;
+const LARGEST_ROW: usize = 1 << 30;
 
 /// Tag and length.
 const HEADER: usize = 5;
@@ -31,7 +32,16 @@ impl Framing for Messages {
         let Some((&[tag, a, b, c, d], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if !(4..=LONGEST_MESSAGE).contains(&length) {
-            return Err(Malformed::new(format!("message {:?} of {length} bytes announced", char::from(tag))));
+            // No server has a larger row.
+            let is_row = tag == b'D' && (LONGEST_MESSAGE..=LARGEST_ROW).contains(&length);
+            let limit = LONGEST_MESSAGE >> 20;
+            return Err(if is_row {
+                Malformed::too_large(format!(
+                    "a row of {length} bytes, and at most {limit} MiB are taken. Select less of it"
+                ))
+            } else {
+                Malformed::new(format!("message {:?} of {length} bytes announced", char::from(tag)))
+            });
         }
         Ok(rest.get(..length - 4).map(|body| (Message { tag, body }, 1 + length)))
     }

@@ -226,3 +226,15 @@ proptest! {
         let _ = row(&body, &kinds, &mut ResultSet::default());
     }
 }
+
+#[test]
+fn a_row_that_is_too_large_is_no_broken_protocol() {
+    let why = |tag: u8, length: u32| {
+        let announced = [&[tag][..], &length.to_be_bytes()].concat();
+        SessionError::from(Messages::first(&announced).unwrap_err())
+    };
+    let SessionError::TooLarge(what) = why(b'D', 80_000_010) else { panic!("a row is a row") };
+    assert!(what.starts_with("a row of 80000010 bytes, and at most 64 MiB are taken"), "{what}");
+    assert!(matches!(why(b'T', 80_000_010), SessionError::Protocol(_)));
+    assert!(matches!(why(b'D', u32::MAX), SessionError::Protocol(_)), "no server has such a row");
+}
