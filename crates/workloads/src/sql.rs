@@ -6,7 +6,7 @@
 //! replaces statements by name. Every mistake in such files is found when a workload is made, not when a statement is
 //! first needed.
 
-use engines::statement::Statement;
+use engines::statement::{Dialect, Statement};
 use engines::template::TemplateError;
 use settings::Problem;
 use std::collections::BTreeSet;
@@ -112,6 +112,13 @@ pub fn statements(
         .collect()
 }
 
+/// A query with the function that counts the characters of a text. MariaDB's `LENGTH` counts bytes, and a database may have a
+/// character set of several.
+pub fn of_characters(query: &Statement, dialect: Dialect) -> Statement {
+    let length = if dialect == Dialect::Sqlite { "LENGTH" } else { "CHAR_LENGTH" };
+    Statement { name: query.name, sql: filled(&query.sql, &[("{length}", length)]) }
+}
+
 /// A text with each `{name}` of a placeholder replaced. An unknown one stays, and the database refuses it.
 pub fn filled(sql: &str, values: &[(&str, &str)]) -> String {
     let mut text = sql.to_owned();
@@ -140,6 +147,15 @@ mod tests {
 
     const SHARED: &str =
         "-- What this is.\n-- statement: one\nSELECT $1;\n\n-- For $2.\n-- statement: two\nSELECT 2;\n";
+
+    #[test]
+    fn characters_are_counted_by_the_function_that_counts_them() {
+        let query = Statement { name: "a", sql: "SELECT {length}(a) + {length}(b) FROM {table}".to_owned() };
+        let of = |dialect| of_characters(&query, dialect).sql;
+        assert_eq!(of(Dialect::Sqlite), "SELECT LENGTH(a) + LENGTH(b) FROM {table}");
+        assert_eq!(of(Dialect::Mysql), "SELECT CHAR_LENGTH(a) + CHAR_LENGTH(b) FROM {table}");
+        assert_eq!(of(Dialect::Postgres), of(Dialect::Mysql));
+    }
 
     #[test]
     fn a_file_is_split_into_its_statements() {

@@ -13,7 +13,7 @@ use crate::dataset::Dataset;
 use crate::sql::{self, SqlError};
 use engines::admin::Admin;
 use engines::session::SessionError;
-use engines::statement::Statement;
+use engines::statement::{Dialect, Statement};
 use record::check::{CheckResult, Moment, Verdict};
 
 const WAREHOUSE: &[&str] = &["warehouse"];
@@ -81,13 +81,19 @@ impl Checks {
     }
 }
 
-pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
+pub fn check(
+    workload: &OrderEntry,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    moment: Moment,
+) -> Result<Vec<CheckResult>, SessionError> {
     let mut findings = vec![cardinalities(workload, admin, moment)?, items(workload, admin, moment)?];
     if moment == Moment::AfterLoad {
         findings.push(distance_of_constants(workload));
     }
     for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
         if condition.only.is_none_or(|only| only == moment) {
+            let query = sql::of_characters(query, dialect);
             let verdict = condition::judge(&query.sql, condition.keys, admin)?;
             findings.push(finding(condition.name, condition.rule, moment, verdict));
         }

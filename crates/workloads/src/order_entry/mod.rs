@@ -199,8 +199,8 @@ impl Dataset for OrderEntry {
         format!("{}{procedures}", FINISH.of(dialect))
     }
 
-    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
-        checks::check(self, admin, moment)
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
+        checks::check(self, admin, dialect, moment)
     }
 
     fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {

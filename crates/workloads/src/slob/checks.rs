@@ -5,6 +5,7 @@ use super::rows::rows_of;
 use super::settings::Settings;
 use super::statements::{Checks, about};
 use super::tables::{Purpose, name};
+use crate::sql;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
@@ -27,10 +28,11 @@ pub fn check(
     dialect: Dialect,
     moment: Moment,
 ) -> Result<Vec<CheckResult>, SessionError> {
+    let texts = sql::of_characters(&checks.text, dialect);
     let mut asking = Asking { settings, admin, moment };
     let mut findings = vec![
         asking.of_each("keys", "Every table has every key from 1 to its number of rows once.", &checks.keys, keys)?,
-        asking.of_each("text", "Every column of text has its 128 letters in every row.", &checks.text, text)?,
+        asking.of_each("text", "Every column of text has its 128 letters in every row.", &texts, text)?,
     ];
     if moment == Moment::AfterLoad {
         let places = checks.places.of(dialect);

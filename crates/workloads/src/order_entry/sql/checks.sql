@@ -135,7 +135,7 @@ WHERE counted <> COALESCE(carried, 0);
 -- A description has at most 41 letters, so 500 letters always contain the last twelve.
 -- statement: customer-data
 SELECT c_w_id, c_d_id, c_id FROM customer
-WHERE LENGTH(c_data) < 300 OR LENGTH(c_data) > 500 OR CASE
+WHERE {length}(c_data) < 300 OR {length}(c_data) > 500 OR CASE
     WHEN c_credit <> 'BC' THEN c_data LIKE '%|%'
-    WHEN c_payment_cnt > 13 THEN LENGTH(c_data) - LENGTH(REPLACE(c_data, '|', '')) < 12
-    ELSE LENGTH(c_data) - LENGTH(REPLACE(c_data, '|', '')) <> c_payment_cnt - 1 END;
+    WHEN c_payment_cnt > 13 THEN {length}(c_data) - {length}(REPLACE(c_data, '|', '')) < 12
+    ELSE {length}(c_data) - {length}(REPLACE(c_data, '|', '')) <> c_payment_cnt - 1 END;

@@ -6,9 +6,9 @@ SELECT COUNT(*), MIN(custid), MAX(custid), COUNT(DISTINCT custid) FROM {table};
 
 -- Rows whose text does not have the right length.
 -- statement: text
-SELECT COUNT(*) FROM {table} WHERE COALESCE(LENGTH(c2) + LENGTH(c3) + LENGTH(c4) + LENGTH(c5) + LENGTH(c6) + LENGTH(c7)
-    + LENGTH(c8) + LENGTH(c9) + LENGTH(c10) + LENGTH(c11) + LENGTH(c12) + LENGTH(c13) + LENGTH(c14) + LENGTH(c15)
-    + LENGTH(c16) + LENGTH(c17) + LENGTH(c18) + LENGTH(c19) + LENGTH(c20), 0) <> 2432;
+SELECT COUNT(*) FROM {table} WHERE COALESCE({length}(c2) + {length}(c3) + {length}(c4) + {length}(c5) + {length}(c6) + {length}(c7)
+    + {length}(c8) + {length}(c9) + {length}(c10) + {length}(c11) + {length}(c12) + {length}(c13) + {length}(c14) + {length}(c15)
+    + {length}(c16) + {length}(c17) + {length}(c18) + {length}(c19) + {length}(c20), 0) <> 2432;
 
 -- How often rows were changed in total.
 -- statement: changes
