@@ -69,10 +69,10 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     tell(options, text.trim_end());
     let (turn, mut notes) =
         if options.rehearse { (None, Vec::new()) } else { turn().map(|(turn, notes)| (Some(turn), notes))? };
-    let trials = left.trials.len() as u64;
+    notes.extend(begun.as_ref().and_then(|folder| of_another_build(folder, &plan, &site.made_by)));
     let metric = metric(&plan);
     let counts = metric.map(|metric| metric.name.to_owned()).unwrap_or_default();
-    let intent = Intent { study: plan.study.clone(), counts, trials, expected };
+    let intent = Intent { study: plan.study.clone(), counts, trials: left.trials.len() as u64, expected };
     // Where the conductor puts the host's last sample, if metrics are served.
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
     let live = Live::new(&left, preparing, metric, amount(options));
@@ -359,6 +359,13 @@ fn moved(begun: &Facts, here: &Facts) -> Option<String> {
     })
 }
 
+/// A note if trials of the run were carried out by another build, which may be faster or slower.
+fn of_another_build(begun: &RunFolder, plan: &Plan, made_by: &str) -> Option<String> {
+    let records = plan.trials.iter().filter_map(|trial| begun.trial(trial.id).record().ok());
+    let other = records.filter_map(|record| record.made_by).find(|builder| builder != made_by)?;
+    Some(format!("trials of this run were carried out by {other}, and this is {made_by}"))
+}
+
 /// A killed run's child holds the lock until it executes another program, so the lock is tried at most this many times.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -454,5 +461,22 @@ mod tests {
         assert_eq!(moved(&host("6.1", "5"), &unread), None);
         let why = moved(&host("6.1", "5"), &host("6.12", "5")).unwrap();
         assert!(why.contains("kernel.release was 6.1 and is 6.12. Begin a new run"), "{why}");
+    }
+
+    #[test]
+    fn a_run_that_another_build_began_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let mut run = record::synthetic::run(2);
+        for trial in &mut run.trials {
+            trial.record.made_by = Some("bakeoff 0.1.0, build a".to_owned());
+        }
+        record::synthetic::stored::write(&run, &path).unwrap();
+        let begun = RunFolder::open(&path).unwrap();
+        let told = |by| of_another_build(&begun, &run.plan, by);
+        assert_eq!(told("bakeoff 0.1.0, build a"), None);
+        let expected =
+            "trials of this run were carried out by bakeoff 0.1.0, build a, and this is bakeoff 0.1.0, build b";
+        assert_eq!(told("bakeoff 0.1.0, build b").as_deref(), Some(expected));
     }
 }
