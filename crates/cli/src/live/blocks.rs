@@ -182,7 +182,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// "vm 8.3 % of native; so far 8.6 % (3.3 to 23)", for each contender.
+    /// "vm 8.3 % of native; so far 8.6 % (3.3 to 23 %)", for each contender.
     pub fn sentence(&self) -> Option<String> {
         let (baseline, others) = self.figures.split_first()?;
         let told = others.iter().filter_map(|(cell, figure)| {
@@ -204,7 +204,7 @@ impl Row {
         let comparison = self.so_far.iter().find(|comparison| comparison.contender_cell == cell.id)?;
         let estimate = &comparison.throughput()?.estimate;
         let (low, high) = estimate.bounds.known()?;
-        Some(format!("{} ({} to {})", share(estimate.point), digits(low * 100.0), digits(high * 100.0)))
+        Some(format!("{} ({} to {} %)", share(estimate.point), digits(low * 100.0), digits(high * 100.0)))
     }
 
     fn doubts(&self) -> Option<String> {
