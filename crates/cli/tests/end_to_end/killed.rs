@@ -105,10 +105,20 @@ fn all_have_results(place: &Place, output: &Output, trials: usize, machines: usi
     }
 }
 
-/// Why a trial failed; the reason must name one of these machines.
+/// Why a trial failed; the reason must name one of these machines. If the trial is invalid, it is why that machine is: on a host
+/// that does other things besides, the other machine may be, too.
 fn failed_for(trial: &StoredTrial, machines: &[u32]) -> String {
-    let (Outcome::Failed { why, .. } | Outcome::Invalid { why }) = &trial.record.outcome else {
-        panic!("trial {}: {:?}", trial.record.id, trial.record.outcome);
+    let why = match &trial.record.outcome {
+        Outcome::Failed { why, .. } => why,
+        Outcome::Invalid { .. } => {
+            let struck = machines.iter().filter_map(|machine| trial.machines.get(*machine as usize - 1));
+            let whys = struck.filter_map(|machine| match &machine.record.outcome {
+                Outcome::Invalid { why } => Some(why.clone()),
+                _ => None,
+            });
+            return whys.reduce(|all, why| all + &why).expect("no machine that was struck is invalid");
+        }
+        other => panic!("trial {}: {other:?}", trial.record.id),
     };
     let is_named = machines.iter().any(|machine| why.starts_with(&format!("machine {machine}: ")));
     assert!(is_named, "trial {}, not of {machines:?}: {why}", trial.record.id);
