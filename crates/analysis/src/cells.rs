@@ -15,7 +15,7 @@ use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::together;
-use record::trial::{KindTotals, Metric, Outcome, Pacing};
+use record::trial::{KindTotals, Metric, Outcome, Pacing, RunDelay};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,6 +104,9 @@ pub struct DriverReading {
     pub lateness_max_us: u64,
     /// The busiest shard of the worst trial.
     pub busiest_shard: f64,
+    /// The longest waits for a CPU of any trial; `None` if they are not known of all.
+    #[serde(default)]
+    pub run_delay: Option<RunDelay>,
     /// Transactions under way at a time, by Little's law: the sum of response times divided by the length of the window.
     pub under_way: Option<f64>,
 }
@@ -210,6 +213,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
         lateness_p99_us: testimonies().map(|testimony| testimony.lateness_p99_us).max()?,
         lateness_max_us: testimonies().map(|testimony| testimony.lateness_max_us).max()?,
         busiest_shard: testimonies().map(|testimony| testimony.busiest_shard).fold(0.0, f64::max),
+        run_delay: RunDelay::longest(testimonies().map(|testimony| testimony.run_delay)),
         under_way: under_way(run, cell),
     })
 }

@@ -70,6 +70,37 @@ pub trait Clock {
     fn now(&self) -> Nanos;
     /// CPU time of the calling thread since it began.
     fn thread_cpu(&self) -> Nanos;
+    /// The calling thread's waits for a CPU since it began; `None` if they are not counted.
+    fn thread_turns(&self) -> Option<Turns>;
+}
+
+/// How often a thread got a CPU, and how long it was ready to run before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Turns {
+    pub waited: Nanos,
+    pub count: u64,
+}
+
+impl Turns {
+    /// A thread that reads this has a CPU. So a kernel that counts no turn counts no wait.
+    fn of_schedstat(text: &str) -> Option<Self> {
+        let mut numbers = text.split_whitespace().skip(1).map_while(|word| word.parse().ok());
+        let (waited, count) = (Nanos(numbers.next()?), numbers.next()?);
+        (count > 0).then_some(Self { waited, count })
+    }
+
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self { waited: self.waited.since(earlier.waited), count: self.count.saturating_sub(earlier.count) }
+    }
+}
+
+impl Add for Turns {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { waited: self.waited + other.waited, count: self.count + other.count }
+    }
 }
 
 /// The host's monotonic clock, read without a system call wherever the kernel offers that.
@@ -83,6 +114,10 @@ impl Clock for MonotonicClock {
 
     fn thread_cpu(&self) -> Nanos {
         from_timespec(clock_gettime(ClockId::ThreadCPUTime))
+    }
+
+    fn thread_turns(&self) -> Option<Turns> {
+        Turns::of_schedstat(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
     }
 }
 
@@ -106,6 +141,39 @@ mod tests {
         assert_eq!(Nanos(499).as_micros(), 0);
         assert_eq!(Nanos(500).as_micros(), 1);
         assert_eq!(Nanos(1_499).as_micros(), 1);
+    }
+
+    #[test]
+    fn a_kernel_that_counts_no_turns_says_nothing_about_waits() {
+        let turns = Turns::of_schedstat("7300 4100 12\n");
+        assert_eq!(turns, Some(Turns { waited: Nanos(4_100), count: 12 }));
+        for text in ["0 0 0\n", "7300 4100\n", "", "7300 no 12"] {
+            assert_eq!(Turns::of_schedstat(text), None, "{text:?}");
+        }
+    }
+
+    /// More threads than CPUs, all ready to run, wait for each other.
+    #[test]
+    fn a_thread_among_too_many_has_waited() {
+        let Some(before) = MonotonicClock.thread_turns() else { return };
+        let end = std::sync::atomic::AtomicBool::new(false);
+        let spin = || {
+            while !end.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        let threads = 4 * std::thread::available_parallelism().unwrap().get();
+        let waited = std::thread::scope(|scope| {
+            (0..threads).for_each(|_| drop(scope.spawn(spin)));
+            let began = MonotonicClock.now();
+            let mut waited = Nanos::ZERO;
+            while waited < Nanos::from_millis(20) && MonotonicClock.now().since(began) < Nanos::from_seconds(60) {
+                waited = MonotonicClock.thread_turns().unwrap().since(before).waited;
+            }
+            end.store(true, std::sync::atomic::Ordering::Relaxed);
+            waited
+        });
+        assert!(waited >= Nanos::from_millis(20), "{waited:?}");
     }
 
     #[test]

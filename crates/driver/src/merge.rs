@@ -103,7 +103,7 @@ impl Gathering {
                 latencies: vec![Default::default(); kinds],
             },
             measured_ms: 0,
-            time: vec![ShardTime::default(); shards],
+            time: vec![ShardTime::ZERO; shards],
             done: Vec::new(),
             last_done: window.start,
             queued_each_second: Vec::new(),

@@ -7,7 +7,7 @@
 //! Transactions that were due in the measured window and had not ended with it are kept apart. Percentiles of only
 //! those that ended in time would hide a database that hangs.
 
-use crate::clock::Nanos;
+use crate::clock::{Nanos, Turns};
 use crate::counts::{Latencies, SparseCounts};
 use crate::pacing::QueueCounts;
 use crate::plan::Receipt;
@@ -49,6 +49,8 @@ pub struct Second {
     pub lateness: SparseCounts,
     /// CPU time of the shard's thread.
     pub cpu: Nanos,
+    /// The thread's waits for a CPU; `None` if they are not counted.
+    pub turns: Option<Turns>,
     /// Time in which the shard waited for the database or for work to become due.
     pub idle: Nanos,
     /// Pauses between transactions that clients began in this second, whenever they end.
@@ -81,6 +83,7 @@ impl Second {
             session_wait: SparseCounts::new(),
             lateness: SparseCounts::new(),
             cpu: Nanos::ZERO,
+            turns: None,
             idle: Nanos::ZERO,
             paused: Nanos::ZERO,
             queue: QueueCounts::default(),
@@ -111,6 +114,7 @@ pub struct Executed {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Meters {
     pub cpu: Nanos,
+    pub turns: Option<Turns>,
     pub idle: Nanos,
     pub queue: QueueCounts,
     /// Here `queued` counts since the phase began.
@@ -257,6 +261,7 @@ impl Recorder {
         second.session_wait = self.session_wait.take();
         second.lateness = self.lateness.take();
         second.cpu = meters.cpu.since(self.meters.cpu);
+        second.turns = meters.turns.zip(self.meters.turns).map(|(now, before)| now.since(before));
         second.idle = meters.idle.since(self.meters.idle);
         second.queue = QueueCounts {
             came: meters.queue.came - self.meters.queue.came,

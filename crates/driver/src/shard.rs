@@ -230,7 +230,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
     ) -> Self {
         let Assignment { workload, window, .. } = *assignment;
         let kinds = workload.kinds();
-        let meters = Meters { cpu: around.clock.thread_cpu(), ..Meters::default() };
+        let meters = Meters { cpu: around.clock.thread_cpu(), turns: around.clock.thread_turns(), ..Meters::default() };
         let users = |pacing: record::trial::Pacing| assignment.share.of_all(pacing.clients()).len();
         let handing_over = assignment.phase.streams.iter().map(|stream| users(stream.pacing)).sum();
         let sessions = |actor| opened.sessions.iter().filter(|(role, _)| *role == Role::Of(actor)).count();

@@ -4,39 +4,49 @@
 //! Waiting for a session is queueing: it belongs to the response, and is not the driver's fault. For an in-process
 //! engine the thread's CPU time contains the database's, so the time inside its transactions counts as waiting.
 
-use crate::clock::Nanos;
+use crate::clock::{Nanos, Turns};
 use crate::counts::{self, SparseCounts};
 use crate::recorder::Second;
-use record::trial::{Spread, Testimony};
+use record::trial::{RunDelay, Spread, Testimony};
 
 /// A shard's time in the measured window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShardTime {
     cpu: Nanos,
     idle: Nanos,
+    turns: Option<Turns>,
 }
 
 impl ShardTime {
+    pub const ZERO: Self =
+        Self { cpu: Nanos::ZERO, idle: Nanos::ZERO, turns: Some(Turns { waited: Nanos::ZERO, count: 0 }) };
+
     pub fn add(&mut self, second: &Second) {
         self.cpu = self.cpu + second.cpu;
         self.idle = self.idle + second.idle;
+        self.turns = self.turns.zip(second.turns).map(|(sum, more)| sum + more);
     }
 
-    /// The shares of a window in which the shard worked, and in which it could have worked but others had the CPU. Work
-    /// is CPU time: a shard with too much to do still asks the kernel for more and is answered at once, which looks
-    /// like waiting. One that shares its CPUs with the database it drives is kept from working, not busy.
-    fn shares(self, window: Nanos, in_process: bool) -> (f64, f64) {
+    /// The share of a window in which the shard worked. Work is CPU time: a shard with too much to do still asks the kernel for
+    /// more and is answered at once, which looks like waiting. The time that a database in the same process takes is not work.
+    fn busy(self, window: Nanos, in_process: bool) -> f64 {
         if window == Nanos::ZERO {
-            return (0.0, 0.0);
+            return 0.0;
         }
-        let share = |time: Nanos| time.0 as f64 / window.0 as f64;
-        let awake = (1.0 - share(self.idle)).clamp(0.0, 1.0);
-        if in_process {
-            return (awake, 0.0);
-        }
-        let on_cpu = share(self.cpu).clamp(0.0, 1.0);
-        (on_cpu, (awake - on_cpu).max(0.0))
+        let share = |time: Nanos| (time.0 as f64 / window.0 as f64).clamp(0.0, 1.0);
+        if in_process { 1.0 - share(self.idle) } else { share(self.cpu) }
     }
+}
+
+fn run_delay(shards: &[ShardTime], window: Nanos) -> Option<RunDelay> {
+    let turns: Vec<Turns> = shards.iter().map(|shard| shard.turns).collect::<Option<_>>()?;
+    let all = turns.iter().fold(Turns::default(), |sum, turns| sum + *turns);
+    let longest = turns.iter().map(|turns| turns.waited).max()?;
+    (all.count > 0 && window > Nanos::ZERO).then(|| RunDelay {
+        share: (longest.0 as f64 / window.0 as f64).min(1.0),
+        us_per_turn: all.waited.0 as f64 / 1e3 / all.count as f64,
+        beside_database: None,
+    })
 }
 
 /// How long things took in the measured window, all kinds of transaction together.
@@ -51,8 +61,7 @@ pub struct Times<'a> {
 pub fn testify(times: &Times<'_>, shards: &[ShardTime], statements: u64, window: Nanos, in_process: bool) -> Testimony {
     let lateness = spread([&times.lateness]);
     let cpu_ns: u64 = shards.iter().map(|shard| shard.cpu.0).sum();
-    let (busy, without_cpu): (Vec<f64>, Vec<f64>) = shards.iter().map(|shard| shard.shares(window, in_process)).unzip();
-    let most = |shares: &[f64]| shares.iter().copied().fold(0.0, f64::max);
+    let busy: Vec<f64> = shards.iter().map(|shard| shard.busy(window, in_process)).collect();
     Testimony {
         cpu_ns,
         cpu_ns_per_statement: cpu_ns.checked_div(statements),
@@ -62,8 +71,8 @@ pub fn testify(times: &Times<'_>, shards: &[ShardTime], statements: u64, window:
         lateness_p50_us: lateness.p50_us,
         lateness_p99_us: lateness.p99_us,
         lateness_max_us: lateness.max_us,
-        busiest_shard: most(&busy),
-        without_cpu: most(&without_cpu),
+        busiest_shard: busy.iter().copied().fold(0.0, f64::max),
+        run_delay: run_delay(shards, window),
         busy,
         ..Testimony::default()
     }
@@ -83,7 +92,7 @@ mod tests {
     use super::*;
 
     fn time(idle_ms: u64, cpu_ms: u64) -> ShardTime {
-        ShardTime { idle: Nanos::from_millis(idle_ms), cpu: Nanos::from_millis(cpu_ms) }
+        ShardTime { idle: Nanos::from_millis(idle_ms), cpu: Nanos::from_millis(cpu_ms), ..ShardTime::ZERO }
     }
 
     fn testified(shards: &[ShardTime], window_s: u64, in_process: bool) -> Testimony {
@@ -99,7 +108,7 @@ mod tests {
     #[test]
     fn the_busiest_shard_and_the_sum_of_cpu() {
         let testimony = testified(&[time(1_700, 170), time(500, 1_410)], 2, false);
-        assert!((testimony.busiest_shard - 0.705).abs() < 1e-9 && (testimony.without_cpu - 0.065).abs() < 1e-9);
+        assert!((testimony.busiest_shard - 0.705).abs() < 1e-9);
         assert_eq!((testimony.cpu_ns, testimony.cpu_ns_per_statement), (1_580_000_000, Some(395_000)));
         assert!((testimony.busy[0] - 0.085).abs() < 1e-9 && (testimony.busy[1] - 0.705).abs() < 1e-9);
         assert_eq!(testimony.session_wait, Spread { p50_us: 70, p99_us: 630, max_us: 630 });
@@ -113,14 +122,20 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_whose_cpu_others_have_is_not_busy() {
-        let testimony = testified(&[time(40, 190)], 1, false);
-        assert!((testimony.busiest_shard - 0.19).abs() < 1e-9 && (testimony.without_cpu - 0.77).abs() < 1e-9);
+    fn a_shard_whose_cpu_others_have_is_not_busy_but_waits() {
+        let waits = |turns| ShardTime { turns, ..time(40, 190) };
+        let turns = |waited_ms, count| Some(Turns { waited: Nanos::from_millis(waited_ms), count });
+        let testimony = testified(&[waits(turns(770, 1_000)), waits(turns(30, 3_000))], 1, false);
+        assert!((testimony.busiest_shard - 0.19).abs() < 1e-9);
+        let delay = testimony.run_delay.unwrap();
+        assert!((delay.share - 0.77).abs() < 1e-9 && (delay.us_per_turn - 200.0).abs() < 1e-9, "{delay:?}");
+        assert_eq!(testified(&[waits(turns(770, 1_000)), waits(None)], 1, false).run_delay, None, "unknown is not 0");
     }
 
     #[test]
     fn an_empty_window_says_nothing() {
-        let testimony = testified(&[ShardTime::default()], 0, false);
+        let testimony = testified(&[ShardTime::ZERO], 0, false);
         assert_eq!((testimony.busy, testimony.busiest_shard, testimony.cpu_ns), (vec![0.0], 0.0, 0));
+        assert_eq!(testimony.run_delay, None);
     }
 }

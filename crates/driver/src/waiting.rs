@@ -58,7 +58,13 @@ impl<T: ShardTypes> Shard<'_, T> {
             deferred.waiting += backlog.waiting;
             deferred.queued += backlog.queued;
         }
-        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
+        Meters {
+            cpu: self.clock.thread_cpu(),
+            turns: self.clock.thread_turns(),
+            idle: self.idle.get(),
+            queue,
+            deferred,
+        }
     }
 
     /// The actor that an idle session counts for; one that does everything counts for the first actor.

@@ -43,6 +43,10 @@ pub struct ProcessTimes {
     pub others_ticks: u64,
     /// The kernel's own threads, which work for both.
     pub kernel_ticks: u64,
+    /// What everybody else read from disks and wrote to them. `None` if others' processes do not show it, as to a user who is
+    /// not root, and in records of old versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_disk_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -145,7 +149,12 @@ mod tests {
                 stolen_ticks: 50,
                 interrupt_ticks: None,
             }),
-            processes: Reading::Known(ProcessTimes { ours_ticks: 403, others_ticks, kernel_ticks: 90 }),
+            processes: Reading::Known(ProcessTimes {
+                ours_ticks: 403,
+                others_ticks,
+                kernel_ticks: 90,
+                others_disk_bytes: None,
+            }),
             ..reading(9)
         };
         let others = |end: HostReading| HostState { start: reading(1), end }.others();

@@ -21,8 +21,8 @@ use crate::run::{Run, StoredTrial};
 use crate::settings::Settings;
 use crate::telemetry::Side;
 use crate::trial::{
-    DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread, Testimony,
-    TrialRecord, Work,
+    DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, RunDelay, ServerFacts, Spread,
+    Testimony, TrialRecord, Work,
 };
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
@@ -338,7 +338,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
             lateness_p99_us: 180,
             lateness_max_us: 2_400,
             busiest_shard,
-            without_cpu: 0.02,
+            run_delay: Some(RunDelay { share: 0.02, us_per_turn: 3.0, beside_database: Some(true) }),
             cpu_ns_per_statement: Some(8_400),
             response: Spread { p50_us: 1_200, p99_us: 9_000, max_us: 60_000 },
             service: Spread { p50_us: 1_150, p99_us: 8_900, max_us: 59_900 },
@@ -403,6 +403,7 @@ fn host_state(planned: &PlannedTrial) -> HostState {
             ours_ticks: second * 140,
             others_ticks: (second as f64 * others_per_second) as u64,
             kernel_ticks: second * 6,
+            others_disk_bytes: Some(second * 9_000),
         }),
         memory: Reading::Known(HostMemory { available_bytes: 19_000_000_000, ..HostMemory::default() }),
         stalls: Reading::Known(Stalls { cpu_us: second * 40_000, memory_us: 0, io_us: second * 9_000 }),

@@ -24,15 +24,39 @@ pub struct Testimony {
     pub lateness_max_us: u64,
     /// Share of the measured window in which the busiest shard worked.
     pub busiest_shard: f64,
-    /// The largest share of the window in which a shard was ready to work but had no CPU.
-    #[serde(default)]
-    pub without_cpu: f64,
+    /// `None` if the kernel does not count it, and in records of old versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delay: Option<RunDelay>,
     /// Share of the window in which each shard worked.
     #[serde(default)]
     pub busy: Vec<f64>,
     /// Times in which the load engine itself stood still.
     #[serde(default)]
     pub stalls: Stalls,
+}
+
+/// How long the load engine's threads were ready to work and waited for a CPU in the measured window, as the kernel counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RunDelay {
+    /// The largest share of the window in which a thread waited.
+    pub share: f64,
+    /// The mean over all threads, for each time that a thread got a CPU.
+    pub us_per_turn: f64,
+    /// Whether the database may use the same CPUs, so that waiting for them is a part of the load. `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside_database: Option<bool>,
+}
+
+impl RunDelay {
+    /// The longest waits of any; `None` unless they are known of all.
+    pub fn longest(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        let each: Vec<Self> = each.collect::<Option<_>>()?;
+        each.into_iter().reduce(|one, other| Self {
+            share: one.share.max(other.share),
+            us_per_turn: one.us_per_turn.max(other.us_per_turn),
+            beside_database: one.beside_database.zip(other.beside_database).map(|(one, other)| one && other),
+        })
+    }
 }
 
 /// How long the load engine stood still in the measured window: it was stopped, had no CPU, or was too busy. Only

@@ -3,7 +3,7 @@
 mod repeats;
 
 pub use crate::pacing::{ArrivalProcess, Pacing};
-pub use crate::testimony::{Spread, Stalls, Testimony};
+pub use crate::testimony::{RunDelay, Spread, Stalls, Testimony};
 pub use crate::totals::KindTotals;
 
 use crate::clock::ClockReading;

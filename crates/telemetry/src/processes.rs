@@ -1,8 +1,9 @@
-//! CPU time of all processes, divided into ours, others' and the kernel's.
+//! CPU time of all processes, divided into ours, others' and the kernel's, and others' use of disks.
 //!
 //! A process counts with its children that have ended and were waited for. So the time of a process that ends between
 //! two readings is not lost: it moves into its parent.
 
+use crate::probes::fields;
 use crate::tree::Tree;
 use record::host_state::ProcessTimes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +46,20 @@ pub fn process_times(tree: &Tree, us: u32, adopted: &[u32]) -> Result<ProcessTim
     if !processes.contains_key(&us) {
         return Err("/proc does not show our own process".to_owned());
     }
-    Ok(added_up(&processes, us, adopted))
+    let ours = below(&processes, us, adopted);
+    let others = processes.iter().filter(|(id, process)| !process.is_kernel && !ours.contains(id));
+    let others_disk_bytes = others.map(|(id, _)| disk_bytes(tree, *id)).sum();
+    Ok(ProcessTimes { others_disk_bytes, ..added_up(&processes, &ours) })
+}
+
+/// What a process and its children that have ended read from disks and wrote to them; `None` if it does not show that to us.
+fn disk_bytes(tree: &Tree, id: u32) -> Option<u64> {
+    match tree.text(&format!("/proc/{id}/io")) {
+        Ok(text) => Some(["read_bytes", "write_bytes"].iter().filter_map(|name| fields::number(&text, name)).sum()),
+        // It ended, and is counted with its parent.
+        Err(_) if !tree.exists(&format!("/proc/{id}/stat")) => Some(0),
+        Err(_) => None,
+    }
 }
 
 /// The name may contain spaces and brackets, so the fields begin after the last bracket.
@@ -58,8 +72,7 @@ fn process(stat: &str) -> Option<ProcessStat> {
     Some(ProcessStat { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
 }
 
-fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32, adopted: &[u32]) -> ProcessTimes {
-    let ours = below(processes, us, adopted);
+fn added_up(processes: &BTreeMap<u32, ProcessStat>, ours: &BTreeSet<u32>) -> ProcessTimes {
     let mut times = ProcessTimes::default();
     for (id, process) in processes {
         let sum = match (ours.contains(id), process.is_kernel) {
@@ -108,11 +121,35 @@ mod tests {
             stat(22, "worker", 21, 4_194_560, [5, 0, 0, 0]),
             stat(30, "cc1", 1, 4_194_560, [400, 50, 0, 6]),
         ];
-        let processes = [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process(stat).unwrap()));
-        let times = added_up(&processes.clone().collect(), 20, &[]);
-        assert_eq!(times, ProcessTimes { ours_ticks: 127 + 1_000 + 5, others_ticks: 1 + 456, kernel_ticks: 32 });
-        let times = added_up(&processes.collect(), 20, &[30]);
-        assert_eq!(times, ProcessTimes { ours_ticks: 127 + 1_000 + 5 + 456, others_ticks: 1, kernel_ticks: 32 });
+        let processes: BTreeMap<_, _> =
+            [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process(stat).unwrap())).collect();
+        let times = |adopted: &[u32]| {
+            let times = added_up(&processes, &below(&processes, 20, adopted));
+            (times.ours_ticks, times.others_ticks, times.kernel_ticks)
+        };
+        assert_eq!(times(&[]), (127 + 1_000 + 5, 1 + 456, 32));
+        assert_eq!(times(&[30]), (127 + 1_000 + 5 + 456, 1, 32));
+    }
+
+    #[test]
+    fn others_disk_use_is_a_sum_or_unknown() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |id: u32, name: &str, text: &str| {
+            let folder = root.path().join(format!("proc/{id}"));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(name), text).unwrap();
+        };
+        for (id, parent, flags, bytes) in
+            [(1, 0, 0, 4), (2, 0, KERNEL_THREAD, 900), (20, 1, 0, 70), (21, 20, 0, 70), (30, 1, 0, 8)]
+        {
+            file(id, "stat", &stat(id, "a", parent, flags, [1, 0, 0, 0]));
+            file(id, "io", &format!("rchar: 7\nread_bytes: {bytes}\nwrite_bytes: 4096\ncancelled_write_bytes: 5\n"));
+        }
+        let tree = Tree::new(root.path());
+        let others = || process_times(&tree, 20, &[]).unwrap().others_disk_bytes;
+        assert_eq!(others(), Some(4 + 8 + 2 * 4_096));
+        std::fs::remove_file(root.path().join("proc/30/io")).unwrap();
+        assert_eq!(others(), None);
     }
 
     #[test]

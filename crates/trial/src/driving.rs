@@ -5,6 +5,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::course::{OwnWork, left};
 use crate::error::AttemptError;
 use crate::existing::Heard;
+use crate::generators::boot_of;
 use crate::host_watch::HostWatch;
 use crate::instances::Instance;
 use crate::together::{gravity, throughput};
@@ -16,6 +17,7 @@ use driver::plan::{Control, DrivePlan, Driven, Seen, Tick, Until};
 use engines::port::HeldPort;
 use engines::server::{Counters, Endpoint, ServerReport};
 use machines::clock::monotonic_ns;
+use machines::identity::boot_id;
 use machines::link::AgentLink;
 use machines::machine::Machine;
 use platforms::capabilities::ServerUse;
@@ -74,6 +76,20 @@ impl Running<'_> {
                 };
                 // A server that died explains a failed drive better than the drive's own error does.
                 driven.map_err(|error| self.why_dead(machine).unwrap_or(error))
+            }
+        }
+    }
+
+    /// The kernel whose CPUs the database gets, as far as that is known. A guest on this host gets those of this host.
+    pub(crate) fn boot_of_database(&self) -> Option<String> {
+        match self.can().server {
+            ServerUse::Started if !self.is_elsewhere() => boot_id().ok(),
+            ServerUse::Started | ServerUse::Running => {
+                boot_of(&self.record.machine.as_ref()?.inside).map(str::to_owned)
+            }
+            ServerUse::Anywhere => {
+                let server = self.attempt.prepared.server.as_ref()?;
+                server.is_served_here().then(boot_id)?.ok()
             }
         }
     }
@@ -286,10 +302,16 @@ impl Running<'_> {
         settings: &BTreeMap<String, String>,
     ) -> Result<(), AttemptError> {
         let is_limited = self.odd().is_some_and(|odd| odd.cpu_quota.is_some());
+        let (server, of_database) = (self.can().server, self.boot_of_database());
         let facts = &mut driven.facts;
         // An engine in the driver's process has no outside placement.
         let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
         placement_name(placement).clone_into(&mut facts.placement);
+        if let Some(delay) = facts.testimony.run_delay.as_mut().filter(|_| self.generators.is_empty()) {
+            let here = || of_database.zip(boot_id().ok()).map(|(database, here)| database == here);
+            let is_inside = placement == Placement::Inside && (facts.in_process || server != ServerUse::Anywhere);
+            delay.beside_database = if is_inside { Some(true) } else { here() };
+        }
         if is_limited && placement == Placement::Inside {
             // The study asks for the limit, which holds for the load beside the database, too.
             facts.testimony.stalls.scattered_ms = 0;

@@ -260,11 +260,14 @@ impl Running<'_> {
         for (instance, watch) in (0..).zip(hearing.watches) {
             self.keep_looks(instance, watch.looks());
         }
-        let began_ns = hearing.began_ns;
+        let (began_ns, of_database) = (hearing.began_ns, self.boot_of_database());
         let mut failed = None;
         for (generator, driven) in generators.iter_mut().zip(driven) {
             match driven {
-                Ok(parts) => generator.keep(parts, began_ns),
+                Ok(parts) => {
+                    generator.keep(parts, began_ns);
+                    generator.note_whose_cpus(of_database.as_deref());
+                }
                 // The cause is with another host.
                 Err(AskError::OthersFailed) => {}
                 Err(error) => failed = failed.or(Some(of_host(&generator.host, error.into()))),

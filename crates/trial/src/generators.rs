@@ -15,7 +15,7 @@ use driver::plan::Driven;
 use engines::server::Endpoint;
 use machines::machine::Machine;
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
-use record::facts::Facts;
+use record::facts::{Fact, Facts};
 use record::load_hosts::LoadHostFacts;
 use record::phase::Phase;
 use record::together::driver::added_up;
@@ -57,6 +57,16 @@ impl Generator {
         };
         self.late_us = parts.iter().filter_map(late_us).max_by_key(|late_us| late_us.abs());
         self.parts = parts;
+    }
+
+    /// Notes in its results whether it used the CPUs of the kernel that the database's CPUs belong to.
+    pub fn note_whose_cpus(&mut self, of_database: Option<&str>) {
+        let beside = boot_of(&self.inside).zip(of_database).map(|(one, other)| one == other);
+        for part in &mut self.parts {
+            if let Some(delay) = &mut part.facts.testimony.run_delay {
+                delay.beside_database = beside;
+            }
+        }
     }
 
     /// Judges its last driving, around which its clock was read. `doing` is what that was part of.
@@ -107,6 +117,14 @@ fn why_late(late_us: i64, round_trip_ns: u64) -> Option<String> {
         let word = if late_us < 0 { "before" } else { "after" };
         format!("it started {apart:.0} ± {error:.0} ms {word} the common start, at most {most:.0} ms are tolerated")
     })
+}
+
+/// What tells a running kernel from all others.
+pub(crate) fn boot_of(system: &Facts) -> Option<&str> {
+    match system.get("system.boot_id")? {
+        Fact::Known(boot) => Some(boot),
+        Fact::Unavailable(_) => None,
+    }
 }
 
 /// A warning if two load hosts are one: together they drive no more than it alone.

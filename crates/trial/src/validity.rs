@@ -16,8 +16,8 @@ const BUSIEST_SHARD_MAX: f64 = 0.9;
 const LATENESS_P99_MAX_US: u64 = 1_000;
 /// … which matters if it is more than this share of the response at the 99th percentile.
 const LATENESS_SHARE_MAX: f64 = 0.25;
-/// A driver that was ready but without a CPU for more of the window than this has lengthened the response times.
-const WITHOUT_CPU_MAX: f64 = 0.5;
+/// A driver that waited for more of the window than this for CPUs that the database does not use has lengthened the response times.
+const WAITED_SHARE_MAX: f64 = 0.25;
 /// A larger error of the clock inside than this share makes throughput false; a smaller one is only a finding (`clock-wrong`).
 const CLOCK_RATE_ERROR_MAX: f64 = 0.02;
 /// A clock that is not adjusted runs within 50 ppm of another one; what runs faster is broken or is being set right.
@@ -245,6 +245,15 @@ fn why_driver_bound(facts: &DriverFacts) -> Option<String> {
             percent(testimony.busiest_shard),
         ));
     }
+    let waited = testimony.run_delay.filter(|delay| delay.beside_database == Some(false));
+    if let Some(delay) = waited.filter(|delay| delay.share > WAITED_SHARE_MAX) {
+        return Some(format!(
+            "the driver was short of CPUs: a thread was ready and had none for {} of the window, and the database uses no CPU there; at \
+             most {} is tolerated. End what else runs there, or give it more CPUs",
+            percent(delay.share),
+            percent(WAITED_SHARE_MAX),
+        ));
+    }
     let (late_us, response_us) = (testimony.lateness_p99_us, testimony.response.p99_us);
     (late_us > LATENESS_P99_MAX_US && late_us as f64 > LATENESS_SHARE_MAX * response_us as f64).then(|| {
         format!(
@@ -342,14 +351,6 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
         warnings.push(format!(
             "the load generator stood still for at least {} in all, in pieces of less than half a second: raise its CPU limit",
             seconds(facts.testimony.stalls.scattered_ms)
-        ));
-    }
-    let without_cpu = facts.testimony.without_cpu;
-    if without_cpu > WITHOUT_CPU_MAX {
-        warnings.push(format!(
-            "a thread of the driver was ready to work but without a CPU for {:.0} % of the window, because the database or \
-             others had it: that wait is part of the response times",
-            without_cpu * 100.0
         ));
     }
     if let Some(queue) = facts.queue.as_ref().filter(|queue| queue.turned_away > 0 || grows(facts, queue)) {

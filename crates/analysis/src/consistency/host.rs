@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const STOLEN_MAX: f64 = 0.01;
 /// Other processes may use this share of the host's CPUs: the background of an idle system stays below it.
 pub const OTHERS_MAX: f64 = 0.05;
+/// What others may read and write in a second: logs and the like stay below it.
+const OTHERS_DISK_MAX: f64 = 1e6;
 /// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
 /// Pages swapped within a window: 4 MiB of the usual ones.
@@ -42,6 +44,9 @@ pub struct HostDuringTrial {
     pub stolen: Option<f64>,
     /// The share of processes that are not ours.
     pub others: Option<f64>,
+    /// What those processes read from disks and wrote to them, in bytes per second.
+    #[serde(default)]
+    pub others_disk: Option<f64>,
     pub memory_stalled: Option<f64>,
     pub swapped_pages: Option<u64>,
     pub available_bytes: Option<u64>,
@@ -84,6 +89,9 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
         end.swapped_in_pages.saturating_sub(start.swapped_in_pages)
             + end.swapped_out_pages.saturating_sub(start.swapped_out_pages)
     };
+    let processes = start.processes.known().zip(end.processes.known());
+    let others_disk =
+        processes.and_then(|(start, end)| Some(end.others_disk_bytes?.saturating_sub(start.others_disk_bytes?) as f64));
     let frequency = start.frequency_khz.known().zip(end.frequency_khz.known());
     let share = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|whole| *whole > 0.0)?);
     HostDuringTrial {
@@ -93,6 +101,7 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
         busy: cpu_use.map(|cpu| cpu.busy),
         stolen: cpu_use.map(|cpu| cpu.stolen),
         others: state.others().known().copied(),
+        others_disk: share(others_disk, Some(span_us / 1e6)),
         memory_stalled: share(stalled, Some(span_us)),
         swapped_pages: start.memory.known().zip(end.memory.known()).map(|(start, end)| swapped(start, end)),
         available_bytes: end.memory.known().map(|memory| memory.available_bytes),
@@ -148,6 +157,7 @@ pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
     let others = |trial: &HostDuringTrial| trial.others.filter(|share| *share > OTHERS_MAX);
     findings.extend(beyond(&host.trials, others, |share| What::HostBusy { share }));
     findings.extend(unequal_others(&host.trials));
+    findings.extend(unequal_disk_use(&host.trials));
     let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|share| *share > MEMORY_STALLS_MAX);
     findings.extend(beyond(&host.trials, stalled, |share| What::HostMemoryShort { share }));
     let swapped =
@@ -165,18 +175,30 @@ fn told_of_change(fact: &ChangedFact) -> Finding {
 
 /// Other load that hits one contender and spares another is not noise: it is in the ratio.
 fn unequal_others(trials: &[HostDuringTrial]) -> Option<Finding> {
-    let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let [(loud, most), (quiet, least)] = loudest_and_quietest(trials, |trial| trial.others, OTHERS_MAX)?;
+    Some(Finding::new(What::HostBusyBesideOne { loud, most, quiet, least }))
+}
+
+fn unequal_disk_use(trials: &[HostDuringTrial]) -> Option<Finding> {
+    let [(loud, most), (quiet, least)] = loudest_and_quietest(trials, |trial| trial.others_disk, OTHERS_DISK_MAX)?;
+    Some(Finding::new(What::HostDiskBusyBesideOne { loud, most, quiet, least }))
+}
+
+/// The contenders with the highest and the lowest mean, if they differ by more than this and by half.
+fn loudest_and_quietest(
+    trials: &[HostDuringTrial],
+    of: impl Fn(&HostDuringTrial) -> Option<f64>,
+    apart: f64,
+) -> Option<[(String, f64); 2]> {
+    let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in trials {
-        shares.entry(&trial.contender).or_default().extend(trial.others);
+        values.entry(&trial.contender).or_default().extend(of(trial));
     }
-    let mean = |shares: &Vec<f64>| shares.iter().sum::<f64>() / shares.len() as f64;
-    let means = || shares.iter().filter(|(_, shares)| !shares.is_empty()).map(|(name, shares)| (*name, mean(shares)));
+    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let means = || values.iter().filter(|(_, values)| !values.is_empty()).map(|(name, values)| (*name, mean(values)));
     let (quiet, least) = means().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let (loud, most) = means().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    (most - least > OTHERS_MAX && most > 2.0 * least).then(|| {
-        let (loud, quiet) = (loud.to_owned(), quiet.to_owned());
-        Finding::new(What::HostBusyBesideOne { loud, most, quiet, least })
-    })
+    (most - least > apart && most > 2.0 * least).then(|| [(loud.to_owned(), most), (quiet.to_owned(), least)])
 }
 
 /// One caution for all trials for which `of` gives a value, with the worst value.
@@ -269,6 +291,26 @@ mod tests {
         assert!((most - 0.4).abs() < 1e-9 && (least - 0.01).abs() < 1e-9 && quiet == "native", "{what:?}");
         assert_eq!(told(|_| 400), None, "that is a caution");
         assert_eq!(told(|contender| if contender == "native" { 10 } else { 40 }), None);
+    }
+
+    #[test]
+    fn a_disk_that_others_use_beside_one_contender_only_is_named() {
+        let told = |bytes: fn(&str) -> Option<u64>| {
+            let mut run = synthetic::run(3);
+            for trial in &mut run.trials {
+                let others_disk_bytes = bytes(&trial.record.contender);
+                let state = trial.record.host_state.as_mut().unwrap();
+                let read =
+                    |others_disk_bytes| Reading::Known(ProcessTimes { others_disk_bytes, ..ProcessTimes::default() });
+                (state.start.processes, state.end.processes) = (read(Some(0)), read(others_disk_bytes));
+            }
+            unequal_disk_use(&of_run(&run).trials)
+        };
+        let what = told(|contender| Some(if contender == "native" { 9_000 } else { 2_400_000_000 })).unwrap().what;
+        let What::HostDiskBusyBesideOne { most, quiet, .. } = &what else { panic!("{what:?}") };
+        assert!(*most > 1e7 && quiet == "native", "{what:?}");
+        assert_eq!(told(|_| Some(2_400_000_000)), None, "it is beside both");
+        assert_eq!(told(|contender| (contender == "native").then_some(2_400_000_000)), None, "unknown is not 0");
     }
 
     #[test]

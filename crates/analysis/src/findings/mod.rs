@@ -151,6 +151,10 @@ catalog! {
         /// Shares of the host's CPU time that other processes took.
         loud: String, most: f64, quiet: String, least: f64,
     };
+    "host-disk-busy-beside-one" Caution acceptable WithCare HostDiskBusyBesideOne {
+        /// Bytes that other processes read and wrote in a second.
+        loud: String, most: f64, quiet: String, least: f64,
+    };
     "machines-unlike" Serious acceptable NotUsable MachinesUnlike { properties: Vec<Property> };
     "trials-left-out" Serious acceptable WithCare TrialsLeftOut {
         /// Beside a machine whose load comes or goes.
@@ -181,6 +185,7 @@ catalog! {
     "hosts-disagree" Caution acceptable WithCare HostsDisagree { ratios: Vec<HostRatio> };
     "systems-differ" Caution acceptable Usable SystemsDiffer { facts: Vec<FactDiffers> };
     "sending-differs" Caution acceptable WithCare SendingDiffers { values: Vec<Shared> };
+    "engine-waited" Caution acceptable Usable EngineWaited { waits: Vec<EngineWait> };
     "not-honoured" Caution acceptable WithCare NotHonoured { wish: String, fact: Fact };
     "trials-apart" Caution acceptable WithCare TrialsApart {
         /// The fastest trial over the slowest.
@@ -200,6 +205,15 @@ catalog! {
     "windows-apart" Caution acceptable WithCare WindowsApart { worst_ms: f64 };
     "host-restarted" Caution acceptable Usable HostRestarted;
     "builds-differ" Caution acceptable Usable BuildsDiffer { old: String, new: String };
+}
+
+/// How long a contender's load engine waited for CPUs, in its worst trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineWait {
+    pub contender: String,
+    /// Of the measured window.
+    pub share: f64,
+    pub us_per_turn: f64,
 }
 
 /// One contender's value.

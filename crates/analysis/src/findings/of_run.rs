@@ -1,6 +1,6 @@
 //! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
-use super::{Finding, Gathered, Shared, Told, What, accept};
+use super::{EngineWait, Finding, Gathered, Shared, Told, What, accept};
 use crate::agreement::Agreement;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
@@ -18,7 +18,7 @@ use record::clock::ClockReading;
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{DriverFacts, Outcome, TrialRecord};
+use record::trial::{DriverFacts, Outcome, RunDelay, TrialRecord};
 use std::collections::BTreeMap;
 
 /// A machine's clock that is faster or slower than the host's by more than this share falsifies what it times.
@@ -26,6 +26,9 @@ const CLOCK_RATE_TOLERANCE: f64 = 0.001;
 
 /// Trials of one cell differ by less than this factor if nothing disturbs them.
 const STEADY: f64 = 1.25;
+
+/// A thread that is woken on an idle CPU runs sooner than this.
+const SHORT_WAIT_US: f64 = 5.0;
 
 /// What other parts of the analysis found.
 pub struct Found<'a> {
@@ -61,6 +64,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(found.hosts);
     findings.extend(alike::differences(run));
     findings.extend(sending(run));
+    findings.extend(engine_waits(run, found.cells));
     findings.extend(noted_by_trials(run));
     findings.extend(unsteady(run));
     // Where a neighbour comes or goes, throughput changes by design.
@@ -156,6 +160,25 @@ fn sending(run: &Run) -> Vec<Finding> {
             let values =
                 seen.into_iter().map(|(way, contenders)| Shared { value: way.to_owned(), contenders }).collect();
             found.push(Finding::new(What::SendingDiffers { values }).at(&group.coordinates));
+        }
+    }
+    found
+}
+
+/// All contenders are listed if one of them waited, so that a difference is seen.
+fn engine_waits(run: &Run, cells: &[CellResult]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for group in groups::of_plan(&run.plan) {
+        let of_group = cells.iter().filter(|result| group.cells.iter().any(|cell| cell.id == result.cell));
+        let waits: Vec<EngineWait> = of_group
+            .filter_map(|result| {
+                let delay = result.driver.as_ref()?.run_delay?;
+                let RunDelay { share, us_per_turn, .. } = delay;
+                Some(EngineWait { contender: result.contender.clone(), share, us_per_turn })
+            })
+            .collect();
+        if waits.iter().any(|wait| wait.us_per_turn > SHORT_WAIT_US) {
+            found.push(Finding::new(What::EngineWaited { waits }).at(&group.coordinates));
         }
     }
     found
@@ -365,6 +388,31 @@ mod tests {
             trial.record.driver.as_mut().unwrap().in_process = true;
         }
         assert_eq!(told(&run), [], "nothing is sent");
+    }
+
+    #[test]
+    fn load_engines_that_waited_for_cpus_are_named_with_those_that_did_not() {
+        let mut run = record::synthetic::run(3);
+        let told = |run: &Run| {
+            let analysis = crate::summary::analyse(run);
+            let found: Vec<_> =
+                analysis.findings.into_iter().filter(|one| matches!(one.what, What::EngineWaited { .. })).collect();
+            (found, analysis.usability.stamp)
+        };
+        let (none, stamp) = told(&run);
+        assert_eq!(none, [], "a few microseconds are no wait");
+        let delay = |run: &mut Run, us_per_turn| {
+            for trial in run.trials.iter_mut().filter(|trial| trial.record.contender == "kvm") {
+                let driver = trial.record.driver.as_mut().unwrap();
+                driver.testimony.run_delay = Some(RunDelay { share: 0.3, us_per_turn, beside_database: Some(true) });
+            }
+        };
+        delay(&mut run, 80.0);
+        let (found, same) = told(&run);
+        let [Finding { what: What::EngineWaited { waits }, .. }] = &found[..] else { panic!("{found:?}") };
+        let waits: Vec<_> = waits.iter().map(|wait| (wait.contender.as_str(), wait.share, wait.us_per_turn)).collect();
+        assert_eq!(waits, [("native", 0.02, 3.0), ("kvm", 0.3, 80.0)]);
+        assert_eq!(same, stamp, "it is a part of the load");
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn what_is_said_of_it_is_what_real_driving_says_but_nothing_was_executed() {
     assert!(facts.kinds.iter().all(|kind| kind.committed > 0), "the workload's own mix: {:?}", facts.kinds);
     let testimony = &facts.testimony;
     assert_eq!((testimony.cpu_ns, testimony.cpu_ns_per_statement, testimony.stalls), (0, Some(0), Stalls::default()));
-    assert!(testimony.busiest_shard < 1e-9 && testimony.without_cpu < 1e-3, "{testimony:?}");
+    assert!(testimony.busiest_shard < 1e-9, "{testimony:?}");
     assert_eq!(testimony.lateness_max_us, 1, "no histogram has less");
     let measured = seen.iter().filter_map(|seen| if let Seen::Tick(tick) = seen { Some(tick) } else { None });
     let counted: Vec<u64> = measured.filter(|tick| tick.measured).map(|tick| tick.counted).collect();

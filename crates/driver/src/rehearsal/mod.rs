@@ -12,7 +12,7 @@ mod threads;
 mod times;
 pub mod workload;
 
-use crate::clock::{Clock, Nanos};
+use crate::clock::{Clock, Nanos, Turns};
 use crate::counts::SparseCounts;
 use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
@@ -129,6 +129,10 @@ impl Clock for SlowClock<'_> {
 
     fn thread_cpu(&self) -> Nanos {
         Nanos::ZERO
+    }
+
+    fn thread_turns(&self) -> Option<Turns> {
+        None
     }
 }
 

@@ -3,7 +3,7 @@
 //! A script decides how each request of a session is answered, and when. Nothing here is sent anywhere, and no session
 //! has a descriptor.
 
-use crate::clock::{Clock, Nanos};
+use crate::clock::{Clock, Nanos, Turns};
 use crate::reactor::Reactor;
 use engines::session::{Access, Connect, Opener, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
@@ -88,6 +88,10 @@ impl Clock for World {
 
     fn thread_cpu(&self) -> Nanos {
         Nanos::ZERO
+    }
+
+    fn thread_turns(&self) -> Option<Turns> {
+        None
     }
 }
 

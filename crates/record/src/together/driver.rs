@@ -3,7 +3,7 @@
 
 use crate::script::{PhaseDone, PhaseEnd};
 use crate::trial::{
-    Deferred, DriverFacts, KindTotals, Losses, Pacing, Queue, Spread, Stalls, Testimony, Unended, Work,
+    Deferred, DriverFacts, KindTotals, Losses, Pacing, Queue, RunDelay, Spread, Stalls, Testimony, Unended, Work,
 };
 use serde_json::Map;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ fn testimony(drivers: &[&DriverFacts], work: Work) -> Testimony {
         lateness_p99_us: worst_us(|testimony| testimony.lateness_p99_us),
         lateness_max_us: worst_us(|testimony| testimony.lateness_max_us),
         busiest_shard: worst_share(|testimony| testimony.busiest_shard),
-        without_cpu: worst_share(|testimony| testimony.without_cpu),
+        run_delay: RunDelay::longest(all().map(|testimony| testimony.run_delay)),
         busy: all().flat_map(|testimony| testimony.busy.iter().copied()).collect(),
         stalls: stalls(all().map(|testimony| testimony.stalls)),
     }

@@ -148,6 +148,12 @@ const ALL: &[Explained] = &[
         "Stop the other processes and run the study again. `load.max_other_cpu` repeats disturbed trials by itself.",
     ),
     explained(
+        "host-disk-busy-beside-one",
+        "Consistency of the comparison",
+        "Other processes used the host's disks while one contender was measured, and much less while another was. Which disk is not known.",
+        "Stop the other processes, or move them to another disk. Run the study again.",
+    ),
+    explained(
         "machines-unlike",
         "Machines",
         "Machines side by side were to be equal, and are not.",
@@ -254,6 +260,13 @@ const ALL: &[Explained] = &[
         "Machines",
         "The load engine used io_uring on some contenders only. With epoll it needs more CPU time for each message.",
         "Allow io_uring everywhere, or drive with `load.placement = \"outside\"`.",
+    ),
+    explained(
+        "engine-waited",
+        "Every trial",
+        "Threads of the load engine were ready to run and had no CPU. Response times contain that wait. Where the database has the same \
+         CPUs, it is a part of the load.",
+        "Compare the shares of the contenders. Give the machine more vCPUs, or drive from another host.",
     ),
     explained(
         "not-honoured",

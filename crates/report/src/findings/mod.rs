@@ -254,7 +254,7 @@ fn in_trials(values: &[InTrials]) -> String {
 
 /// Findings about what happened on the host.
 fn of_host(finding: &Finding) -> Option<String> {
-    let (who, _, told) = subject(finding);
+    let (who, place, told) = subject(finding);
     Some(match &finding.what {
         What::HostChanged { fact, values } => {
             format!("{} of this host changed between trials: {}", missing::host_fact(*fact), in_trials(values))
@@ -266,6 +266,21 @@ fn of_host(finding: &Finding) -> Option<String> {
             "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
             percent(*most, 1),
             percent(*least, 1)
+        ),
+        What::EngineWaited { waits } => {
+            let each = waits.iter().map(|wait| {
+                let (share, each_us) = (percent(wait.share, 0), wait.us_per_turn);
+                format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
+            });
+            format!(
+                "the load engine waited for CPUs{place}, in the worst trial: {}",
+                each.collect::<Vec<_>>().join("; ")
+            )
+        }
+        What::HostDiskBusyBesideOne { loud, most, quiet, least } => format!(
+            "other processes read and wrote {:.1} MB/s on this host's disks beside {loud}, but {:.1} MB/s beside {quiet}",
+            most / 1e6,
+            least / 1e6
         ),
         What::HostBusy { share } if told.is_empty() => format!(
             "other processes took up to {} of the host's CPU time while it was measured what a commit costs ({who})",

@@ -187,6 +187,9 @@ fn driver(cells: &[&CellResult]) -> Table {
         row("busiest thread", "share of the window it worked, worst trial", &|one| {
             Cell::number(one.busiest_shard, busy)
         }),
+        row("wait for a CPU", "share of the window, longest of all threads and trials", &|one| {
+            Cell::number_or(one.run_delay.map(|delay| delay.share), busy, unknown)
+        }),
     ];
     Table::new(id("driver", ""), "", columns, rows)
 }

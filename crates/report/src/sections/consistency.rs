@@ -74,8 +74,16 @@ fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
 }
 
 fn host_table(trials: &[HostDuringTrial]) -> Table {
-    let titles =
-        ["MHz", "busy, %", "stolen, %", "others, %", "waiting for memory, %", "pages swapped", "memory available"];
+    let titles = [
+        "MHz",
+        "busy, %",
+        "stolen, %",
+        "others, %",
+        "others' disk use / s",
+        "waiting for memory, %",
+        "pages swapped",
+        "memory available",
+    ];
     let columns = [Column::number("trial"), Column::text("contender")].into_iter().chain(titles.map(Column::number));
     let row = |trial: &HostDuringTrial| {
         let percent = |share: Option<f64>| (share, Style::PERCENT);
@@ -84,6 +92,7 @@ fn host_table(trials: &[HostDuringTrial]) -> Table {
             percent(trial.busy),
             percent(trial.stolen),
             percent(trial.others),
+            (trial.others_disk, Style::new("bytes", Digits::Bytes)),
             percent(trial.memory_stalled),
             (trial.swapped_pages.map(|pages| pages as f64), Style::COUNT),
             (trial.available_bytes.map(|bytes| bytes as f64), Style::new("bytes", Digits::Bytes)),

@@ -5,6 +5,7 @@ use crate::document::Block;
 use crate::{findings, format};
 use analysis::steadiness::Steadiness;
 use analysis::summary::Analysis;
+use record::trial::RunDelay;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     vec![
@@ -62,9 +63,14 @@ fn steady(analysis: &Analysis) -> Option<String> {
 const BUSY: f64 = 0.8;
 
 fn driver(analysis: &Analysis) -> Option<String> {
-    let busiest = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).map(|driver| driver.busiest_shard);
-    let busiest = busiest.reduce(f64::max).filter(|busy| *busy < BUSY)?;
-    Some(format!("The load engine was not the limit: its busiest thread worked {:.0} % of the time.", busiest * 100.0))
+    let drivers = || analysis.cells.iter().filter_map(|cell| cell.driver.as_ref());
+    let busiest = drivers().map(|driver| driver.busiest_shard).reduce(f64::max).filter(|busy| *busy < BUSY)?;
+    let waited = RunDelay::longest(drivers().map(|driver| driver.run_delay))?.share;
+    let [busiest, waited] = [busiest, waited].map(|share| share * 100.0);
+    Some(format!(
+        "The load engine was not the limit: its busiest thread worked {busiest:.0} % of the time, and none waited longer than \
+         {waited:.0} % for a CPU."
+    ))
 }
 
 fn timing(analysis: &Analysis) -> Option<String> {

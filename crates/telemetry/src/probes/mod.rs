@@ -9,7 +9,7 @@ mod disk;
 mod energy;
 mod families;
 mod faults;
-mod fields;
+pub(crate) mod fields;
 mod frequency;
 mod huge_pages;
 mod interrupts;

@@ -6,7 +6,7 @@ fn why_invalid(facts: &DriverFacts) -> Option<String> {
     invalid(facts).map(|invalid| invalid.why)
 }
 use record::script::{PhaseDone, PhaseEnd};
-use record::trial::{ArrivalProcess, KindTotals, Losses, Stalls, Testimony, Unended};
+use record::trial::{ArrivalProcess, KindTotals, Losses, RunDelay, Stalls, Testimony, Unended};
 
 fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
     DriverFacts {
@@ -22,6 +22,17 @@ fn a_busy_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
     assert!(why_invalid(&busy).is_some_and(|why| why.contains("97 %")));
     assert_eq!(why_invalid(&DriverFacts { in_process: true, ..busy }), None);
     assert_eq!(why_invalid(&facts(10, 0.89, 5)), None);
+}
+
+#[test]
+fn a_driver_may_wait_for_the_databases_cpus_and_for_no_others() {
+    let with = |share, beside_database| {
+        let mut facts = facts(10, 0.3, 5);
+        facts.testimony.run_delay = Some(RunDelay { share, us_per_turn: 90.0, beside_database });
+        why_invalid(&facts)
+    };
+    assert!(with(0.26, Some(false)).is_some_and(|why| why.contains("had none for 26 % of the window")));
+    assert_eq!([with(0.25, Some(false)), with(0.75, Some(true)), with(0.75, None)], [None, None, None]);
 }
 
 #[test]

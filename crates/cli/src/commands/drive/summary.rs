@@ -1,6 +1,7 @@
 //! The summary of a run: totals and latencies of each kind, and the driver's testimony.
 
 use super::live::milliseconds;
+use crate::display::span;
 use analysis::latency::{Counts, counts_of_kind};
 use analysis::measures::{Reading, Unit, activity};
 use analysis::missing::Missing;
@@ -17,6 +18,8 @@ use report::{measures, missing};
 use serde_json::{Map, Value, json};
 use settings::Key;
 use std::fmt::Write as _;
+use std::time::Duration;
+use workloads::dataset::Dataset;
 
 /// How many of the most frequent errors are shown. Programs get all.
 const ERRORS_SHOWN: usize = 5;
@@ -231,7 +234,32 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
     let late = [testimony.lateness_p50_us, testimony.lateness_p99_us, testimony.lateness_max_us];
     let [p50, p99, max] = late.map(milliseconds);
     let busy = testimony.busiest_shard * 100.0;
-    let _ = writeln!(text, ", started work {p50} ms late (p99 {p99}, max {max}), busiest thread {busy:.0} % busy");
+    let _ = write!(text, ", started work {p50} ms late (p99 {p99}, max {max}), busiest thread {busy:.0} % busy");
+    let waited = testimony.run_delay.map(|delay| {
+        format!(", waited for a CPU {:.0} % of the time, {:.0} µs at a time", delay.share * 100.0, delay.us_per_turn)
+    });
+    let _ = writeln!(text, "{}", waited.unwrap_or_default());
+}
+
+/// How fast rows and their indexes are usually made, in bytes per second: on a slow disk, and on a fast server.
+const LOADED_PER_S: [f64; 2] = [5e6, 50e6];
+
+/// What a load will do to a server; `None` if the size is not known.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn of_load(dataset: &dyn Dataset, dialect: Dialect) -> Option<String> {
+    let bytes = dataset.stored_bytes(dialect);
+    let tables = dataset.tables();
+    let rows: u64 = tables.iter().map(|table| dataset.expected_rows(table)).sum();
+    let [slow, fast] = LOADED_PER_S.map(|per_s| span(Duration::from_secs((bytes as f64 / per_s).ceil() as u64)));
+    (bytes > 0).then(|| {
+        format!(
+            "about to load {} rows into {}: {} with their indexes, in {}",
+            count(rows),
+            counted(tables.len() as u64, "table"),
+            study::roughly(bytes),
+            if fast == slow { fast } else { format!("{fast} to {slow}") }
+        )
+    })
 }
 
 /// "PostgreSQL 15.14".

@@ -20,7 +20,18 @@ struct Hog(Child);
 
 impl Hog {
     fn begin() -> Self {
-        Self(Command::new("sh").args(["-c", "ulimit -t 120; while :; do :; done"]).spawn().unwrap())
+        Self::of("ulimit -t 120; while :; do :; done")
+    }
+
+    /// Of the disk, whatever the folder of temporary files is on. It stops by itself.
+    fn of_disk() -> Self {
+        let file = format!("{}/hog", env!("CARGO_TARGET_TMPDIR"));
+        let write = format!("dd if=/dev/zero of={file} bs=64k count=64 conv=notrunc oflag=direct 2> /dev/null");
+        Self::of(&format!("for turn in $(seq 1000); do {write}; done"))
+    }
+
+    fn of(script: &str) -> Self {
+        Self(Command::new("sh").args(["-c", script]).spawn().unwrap())
     }
 }
 
@@ -40,17 +51,18 @@ fn load_beside_one_contender_only_is_told() {
     let warmed = small("sqlite", "512MiB", OTHER).replace("warmup = \"0s\"", "warmup = \"1s\"");
     let place = Place::new(&warmed.replace("measure = \"1s\"", "measure = \"2s\""));
     let mut running = Running::begin(&place, &["run", "study.toml"]);
-    let mut hog = None;
+    let mut hogs = None;
     while let Some(line) = running.next_line() {
         if line.contains("other") && line.contains(": warm up") {
-            hog = Some(Hog::begin());
+            hogs = Some([Hog::begin(), Hog::of_disk()]);
         } else if line.contains(": check") {
-            hog = None;
+            hogs = None;
         }
     }
-    assert!(hog.is_none());
+    assert!(hogs.is_none());
     let (_, told) = running.end();
     assert!(warned_of(&place, "host-busy-beside-one"), "{told}");
+    assert!(warned_of(&place, "host-disk-busy-beside-one"), "{told}");
 }
 
 #[test]
