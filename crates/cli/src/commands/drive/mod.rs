@@ -38,6 +38,7 @@ use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
 use trial::step::Task;
 use trial::validity::Invalid;
+use workloads::dataset::Dataset;
 use workloads::workload::Kind;
 
 pub fn drive(options: &DriveOptions) -> Result<Exit> {
@@ -93,10 +94,8 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
             "event": "begin", "workload": options.workload, "set": options.set, "server": server, "plan": plan,
         }),
     );
-    if let Some(beside) = &drive.beside {
-        say(&format!("warning: {beside}"));
-    }
     address::reach(&order.endpoint)?;
+    drive.announce(order.workload().dataset());
     drive.begin_record(&run)?;
     let mut ended = Ok(());
     for (trial, tasks) in run.trials.iter().zip(&tasks) {
@@ -181,6 +180,17 @@ impl Drive<'_> {
         say(text);
         if self.options.json {
             print(&format!("{event}\n"));
+        }
+    }
+
+    /// What else measures here, and what a load will do to the server.
+    fn announce(&self, dataset: &dyn Dataset) {
+        if let Some(beside) = &self.beside {
+            say(&format!("warning: {beside}"));
+        }
+        let loads = self.options.steps.contains(&Step::Load);
+        if let Some(load) = summary::of_load(dataset, self.endpoint.dialect()).filter(|_| loads) {
+            say(&load);
         }
     }
 
