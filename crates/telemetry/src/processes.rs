@@ -48,18 +48,15 @@ pub fn process_times(tree: &Tree, us: u32, adopted: &[u32]) -> Result<ProcessTim
     }
     let ours = below(&processes, us, adopted);
     let others = processes.iter().filter(|(id, process)| !process.is_kernel && !ours.contains(id));
-    let others_disk_bytes = others.map(|(id, _)| disk_bytes(tree, *id)).sum();
+    let shown: Vec<u64> = others.filter_map(|(id, _)| disk_bytes(tree, *id)).collect();
+    let others_disk_bytes = (!shown.is_empty()).then(|| shown.iter().sum());
     Ok(ProcessTimes { others_disk_bytes, ..added_up(&processes, &ours) })
 }
 
 /// What a process and its children that have ended read from disks and wrote to them; `None` if it does not show that to us.
 fn disk_bytes(tree: &Tree, id: u32) -> Option<u64> {
-    match tree.text(&format!("/proc/{id}/io")) {
-        Ok(text) => Some(["read_bytes", "write_bytes"].iter().filter_map(|name| fields::number(&text, name)).sum()),
-        // It ended, and is counted with its parent.
-        Err(_) if !tree.exists(&format!("/proc/{id}/stat")) => Some(0),
-        Err(_) => None,
-    }
+    let text = tree.text(&format!("/proc/{id}/io")).ok()?;
+    Some(["read_bytes", "write_bytes"].iter().filter_map(|name| fields::number(&text, name)).sum())
 }
 
 /// The name may contain spaces and brackets, so the fields begin after the last bracket.
@@ -132,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn others_disk_use_is_a_sum_or_unknown() {
+    fn others_disk_use_is_a_sum_over_those_that_show_it() {
         let root = tempfile::tempdir().unwrap();
         let file = |id: u32, name: &str, text: &str| {
             let folder = root.path().join(format!("proc/{id}"));
@@ -148,7 +145,10 @@ mod tests {
         let tree = Tree::new(root.path());
         let others = || process_times(&tree, 20, &[]).unwrap().others_disk_bytes;
         assert_eq!(others(), Some(4 + 8 + 2 * 4_096));
-        std::fs::remove_file(root.path().join("proc/30/io")).unwrap();
+        let hide = |id: u32| std::fs::remove_file(root.path().join(format!("proc/{id}/io"))).unwrap();
+        hide(30);
+        assert_eq!(others(), Some(4 + 4_096));
+        hide(1);
         assert_eq!(others(), None);
     }
 
