@@ -47,7 +47,12 @@ fn administer(
     doing: &'static str,
     work: impl FnOnce(&mut dyn Admin) -> Result<(), SessionError>,
 ) -> Result<(), LoadError> {
-    let run = || work(engines::catalog::admin(endpoint)?.as_mut());
+    let run = || {
+        let mut admin = engines::catalog::admin(endpoint)?;
+        // An index of a large table takes hours.
+        admin.end_with_client()?;
+        work(admin.as_mut())
+    };
     run().map_err(|source| LoadError::Script { doing, source })
 }
 

@@ -40,6 +40,10 @@ pub trait Admin {
     /// How a table is made, as one line for each of its columns, keys, indexes and options, sorted; none if there is no such table.
     /// Its name needs no quotes.
     fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError>;
+    /// Asks the server to end this session's statements if this process is killed, where it can.
+    fn end_with_client(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;

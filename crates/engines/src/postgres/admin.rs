@@ -27,17 +27,8 @@ pub struct PostgresAdmin {
 
 pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
     let encryption = Encryption::prepare(remote)?;
-    let mut admin = PostgresAdmin { wire: open(remote, encryption.as_ref())? };
-    match admin.ask(ENDS_WITH_CLIENT, Limit::QUESTION, &mut |_, _| ()) {
-        // Old servers, and those of some systems, cannot.
-        Ok(()) | Err(SessionError::Refused { .. }) => Ok(admin),
-        Err(error) => Err(error),
-    }
+    Ok(PostgresAdmin { wire: open(remote, encryption.as_ref())? })
 }
-
-/// If this process is killed, the server ends its statement, which may be an index of hours, and with it all locks.
-const ENDS_WITH_CLIENT: &str = "SELECT set_config(name, '1s', false) FROM pg_catalog.pg_settings \
-                                WHERE name = 'client_connection_check_interval'";
 
 impl PostgresAdmin {
     /// Parses and describes the unnamed statement.
@@ -148,6 +139,14 @@ impl Admin for PostgresAdmin {
             Ok(())
         })?;
         Ok(loaded)
+    }
+
+    fn end_with_client(&mut self) -> Result<(), SessionError> {
+        match self.ask(include_str!("sql/end_with_client.sql"), Limit::QUESTION, &mut |_, _| ()) {
+            // Servers of some systems cannot.
+            Ok(()) | Err(SessionError::Refused { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {
