@@ -48,14 +48,10 @@ pub struct RunDelay {
 }
 
 impl RunDelay {
-    /// The longest waits of any; `None` unless they are known of all.
+    /// Where a thread waited longest; `None` unless it is known everywhere.
     pub fn longest(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         let each: Vec<Self> = each.collect::<Option<_>>()?;
-        each.into_iter().reduce(|one, other| Self {
-            share: one.share.max(other.share),
-            us_per_turn: one.us_per_turn.max(other.us_per_turn),
-            beside_database: one.beside_database.zip(other.beside_database).map(|(one, other)| one && other),
-        })
+        each.into_iter().max_by(|one, other| one.share.total_cmp(&other.share))
     }
 }
 
