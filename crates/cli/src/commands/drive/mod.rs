@@ -183,7 +183,7 @@ impl Drive<'_> {
         }
     }
 
-    /// What else measures here, and what a load will do to the server.
+    /// Prints whether another bakeoff measures on this host, and how large the load is.
     fn announce(&self, dataset: &dyn Dataset) {
         if let Some(beside) = &self.beside {
             say(&format!("warning: {beside}"));
