@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const STOLEN_MAX: f64 = 0.01;
 /// Other processes may use this share of the host's CPUs: the background of an idle system stays below it.
 pub const OTHERS_MAX: f64 = 0.05;
-/// What others may read and write in a second: logs and the like stay below it.
+/// Others may read and write as many bytes in a second: the logs of an idle system stay below it.
 const OTHERS_DISK_MAX: f64 = 1e6;
 /// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
@@ -44,7 +44,7 @@ pub struct HostDuringTrial {
     pub stolen: Option<f64>,
     /// The share of processes that are not ours.
     pub others: Option<f64>,
-    /// What those processes read from disks and wrote to them, in bytes per second.
+    /// Bytes per second that those processes read from disks and wrote to them.
     #[serde(default)]
     pub others_disk: Option<f64>,
     pub memory_stalled: Option<f64>,
