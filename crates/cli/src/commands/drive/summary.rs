@@ -241,7 +241,7 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
     let _ = writeln!(text, "{}", waited.unwrap_or_default());
 }
 
-/// Bytes per second of a load on a slow disk and on a fast server. Which of them it is shows the progress.
+/// Bytes per second of a load on a slow disk and on a fast server. Progress lines show how fast it really is.
 const LOADED_PER_S: [f64; 2] = [5e6, 50e6];
 
 /// The size of a load, and its time at two speeds; `None` if the size is not known.
