@@ -143,6 +143,8 @@ fn postgres_says_what_is_in_force() {
     for (name, value) in expected {
         assert_eq!(report.effective[name], value, "{name}");
     }
+    let of_our_sessions = report.effective.keys().find(|name| *name == "client_connection_check_interval");
+    assert_eq!(of_our_sessions, None, "it is not the server's");
     let counters = ground.counters();
     for name in [
         "xact_commit",
