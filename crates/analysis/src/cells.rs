@@ -15,7 +15,7 @@ use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::together;
-use record::trial::{KindTotals, Metric, Outcome, Pacing, RunDelay};
+use record::trial::{DriverFacts, KindTotals, Metric, Outcome, Pacing, RunDelay};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -107,6 +107,9 @@ pub struct DriverReading {
     /// The longest waits for a CPU of any trial; `None` if they are not known of all.
     #[serde(default)]
     pub run_delay: Option<RunDelay>,
+    /// The largest share of a window in which a CPU limit that the study did not ask for was used up; `None` if it is not known of all.
+    #[serde(default)]
+    pub throttled: Option<f64>,
     /// Transactions under way at a time, by Little's law: the sum of response times divided by the length of the window.
     pub under_way: Option<f64>,
 }
@@ -202,6 +205,9 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
     let cpu_ns: f64 = drivers.iter().map(|driver| driver.testimony.cpu_ns as f64).sum();
     let testimonies = || drivers.iter().map(|driver| &driver.testimony);
+    let share =
+        |driver: &&DriverFacts| Some(driver.testimony.stalls.throttled_ms? as f64 / driver.measured_ms.max(1) as f64);
+    let throttled: Option<Vec<f64>> = drivers.iter().map(share).collect();
     Some(DriverReading {
         placement: first.placement.clone(),
         pacing: first.pacing,
@@ -214,6 +220,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
         lateness_max_us: testimonies().map(|testimony| testimony.lateness_max_us).max()?,
         busiest_shard: testimonies().map(|testimony| testimony.busiest_shard).fold(0.0, f64::max),
         run_delay: RunDelay::longest(testimonies().map(|testimony| testimony.run_delay)),
+        throttled: throttled.map(|shares| shares.into_iter().fold(0.0, f64::max)),
         under_way: under_way(run, cell),
     })
 }

@@ -309,7 +309,8 @@ fn done(kinds: &[Kind], totals: &[KindTotals]) -> SecondDone {
 /// Only the watching thread counts what is scattered: all others also wait for CPUs that the database has.
 fn longer(one: Stalls, other: Stalls) -> Stalls {
     let longest = if other.total_ms > one.total_ms { other } else { one };
-    Stalls { scattered_ms: one.scattered_ms.max(other.scattered_ms), ..longest }
+    let scattered_ms = one.scattered_ms.max(other.scattered_ms);
+    Stalls { scattered_ms, throttled_ms: one.throttled_ms.max(other.throttled_ms), ..longest }
 }
 
 /// The names of the counted kinds. The caller adds the figure's name, because it knows the workload by name.

@@ -4,16 +4,18 @@
 //! missed by far, the load engine itself is the reason. Its process was stopped, it had no CPU, or it was too busy.
 //! Time that the database makes clients wait does not count here.
 
-use crate::clock::{Clock, MonotonicClock, Nanos};
+use crate::clock::{Clock, MonotonicClock, Nanos, Turns};
 use crate::window::Window;
 use record::trial::Stalls;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+use telemetry::Throttling;
 
 /// Shorter stalls happen on any busy host. It is half as long as the seconds in which results are counted.
 const STALL_MIN: Nanos = Nanos::from_millis(500);
 
-/// A thread that sleeps nearly always finds a CPU within a few slices of the scheduler's, even beside a busy database. One that is
-/// woken later than this was kept from it.
+/// A thread that sleeps is nearly always woken within a few slices of the scheduler's, even beside a busy database. One that is
+/// woken later than this, without having waited for a CPU, was stopped.
 const SCATTERED_MIN: Nanos = Nanos::from_millis(20);
 
 /// How often the watching thread reads the clock: a few times in each period of a CPU limit, which has 100 ms.
@@ -21,20 +23,61 @@ const LOOK_UP: Nanos = Nanos::from_millis(25);
 
 /// Watches until the sender is dropped. This thread does nothing else, so what delays it delays every thread.
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
-    let (mut stalls, mut all) =
+    let (mut stalls, mut pieces) =
         (StallWatch::over(window), StallWatch { shortest: SCATTERED_MIN, ..StallWatch::over(window) });
-    loop {
-        let expected = MonotonicClock.now() + LOOK_UP;
-        match is_over.recv_timeout(LOOK_UP.as_duration()) {
-            Err(RecvTimeoutError::Timeout) => {
-                let now = MonotonicClock.now();
-                stalls.note(expected, now);
-                all.note(expected, now);
-            }
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+    let mut throttled = Throttled::new(window);
+    let (mut last, mut turns) = (MonotonicClock.now(), MonotonicClock.thread_turns());
+    while is_over.recv_timeout(LOOK_UP.as_duration()) == Err(RecvTimeoutError::Timeout) {
+        // What the last look took counts, too: no moment is between two waits.
+        let (expected, now) = (last + LOOK_UP, MonotonicClock.now());
+        let now_turns = MonotonicClock.thread_turns();
+        throttled.look(now);
+        if now.since(expected) >= STALL_MIN {
+            stalls.note(expected, now);
+        } else {
+            pieces.note(expected + throttled.excused(turns, now_turns), now);
+        }
+        (last, turns) = (now, now_turns);
+    }
+    let throttled_ms = throttled.in_window().map(|time| Nanos::from_duration(time).as_millis());
+    Stalls { scattered_ms: pieces.total.as_millis(), throttled_ms, ..stalls.stalls() }
+}
+
+/// Reads at both ends of the window how long the control groups around us had held us back.
+struct Throttled {
+    window: Window,
+    groups: Option<Throttling>,
+    start: Option<Duration>,
+    end: Option<Duration>,
+}
+
+impl Throttled {
+    fn new(window: Window) -> Self {
+        let groups = Throttling::around_us().ok();
+        let start = groups.as_ref().and_then(Throttling::so_far);
+        Self { window, groups, start, end: start }
+    }
+
+    fn look(&mut self, now: Nanos) {
+        let Some(groups) = &self.groups else { return };
+        if now <= self.window.measured_start() {
+            self.start = groups.so_far();
+        }
+        if now <= self.window.measured_end() {
+            self.end = groups.so_far();
         }
     }
-    Stalls { scattered_ms: all.total.since(stalls.total).as_millis(), ..stalls.stalls() }
+
+    /// How long the thread waited for a CPU between two readings. Kernels before 6.18 count what was throttled as such a wait. So
+    /// where that is unknown, no wait is an excuse.
+    fn excused(&self, earlier: Option<Turns>, later: Option<Turns>) -> Nanos {
+        let waited = || Some(later?.since(earlier?).waited);
+        self.in_window().and_then(|_| waited()).unwrap_or_default()
+    }
+
+    fn in_window(&self) -> Option<Duration> {
+        self.groups.as_ref()?.between(self.start, self.end)
+    }
 }
 
 /// Adds up stalls within the measured window.
@@ -64,7 +107,7 @@ impl StallWatch {
     }
 
     pub fn stalls(&self) -> Stalls {
-        Stalls { total_ms: self.total.as_millis(), longest_ms: self.longest.as_millis(), scattered_ms: 0 }
+        Stalls { total_ms: self.total.as_millis(), longest_ms: self.longest.as_millis(), ..Stalls::default() }
     }
 }
 
@@ -87,7 +130,7 @@ mod tests {
         assert_eq!(noted(&[(2_100, 2_100), (2_200, 2_699)]), Stalls::default());
         assert_eq!(
             noted(&[(2_200, 2_700), (3_000, 4_000)]),
-            Stalls { total_ms: 1_500, longest_ms: 1_000, scattered_ms: 0 }
+            Stalls { total_ms: 1_500, longest_ms: 1_000, ..Stalls::default() }
         );
     }
 
@@ -96,7 +139,7 @@ mod tests {
         assert_eq!(noted(&[(500, 1_900), (7_000, 9_000)]), Stalls::default());
         assert_eq!(
             noted(&[(1_000, 3_000), (5_500, 8_000)]),
-            Stalls { total_ms: 1_500, longest_ms: 1_000, scattered_ms: 0 }
+            Stalls { total_ms: 1_500, longest_ms: 1_000, ..Stalls::default() }
         );
     }
 }

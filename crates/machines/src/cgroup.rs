@@ -15,6 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use telemetry::OUR_GROUPS;
 
 /// The kernel's default, which other tools that limit CPU time keep too. A group that has used up its quota waits for
 /// the end of the period.
@@ -140,7 +141,7 @@ impl Cgroups {
     ) -> Result<Cgroup, String> {
         let mut why = "no place for one was found".to_owned();
         for parent in hierarchy.parents() {
-            let path = parent.join(format!("bakeoff-{}-{}", std::process::id(), self.name));
+            let path = parent.join(format!("{OUR_GROUPS}{}-{}", std::process::id(), self.name));
             let made = Cgroup::make(path, hierarchy.is_unified, controller, &self.scratch);
             match made.and_then(|group| write(&group).map_err(|error| group.failing(&error)).map(|()| group)) {
                 Ok(group) => return Ok(group),
@@ -163,13 +164,13 @@ impl Cgroup {
             is_passed_on(controller, &path)?;
         }
         record_cgroup(scratch, &path).map_err(|error: ScratchError| error.to_string())?;
-        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::create_dir(&path).map_err(|error| format!("a group in {}: {error}", parent_of(&path).display()))?;
         Ok(Self { path, is_unified })
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        let file = self.path.join(file);
-        fs::write(&file, text).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+        let failing = |error: io::Error| io::Error::new(error.kind(), format!("{file}: {error}"));
+        fs::write(self.path.join(file), text).map_err(failing)
     }
 
     fn read(&self, file: &str) -> Result<String, String> {
@@ -177,8 +178,9 @@ impl Cgroup {
         Ok(text.trim().to_owned())
     }
 
+    /// Without the group's own name, which another trial's has not: the same reason is the same text.
     fn failing(&self, error: &io::Error) -> String {
-        format!("{}: {error}", self.path.display())
+        format!("a group in {}: {error}", parent_of(&self.path).display())
     }
 }
 
@@ -189,9 +191,13 @@ impl Drop for Cgroup {
     }
 }
 
+fn parent_of(group: &Path) -> &Path {
+    group.parent().unwrap_or(Path::new("/"))
+}
+
 /// In the unified tree, a group has only those controllers that its parent passes on.
 fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
-    let parent = group.parent().unwrap_or(Path::new("/"));
+    let parent = parent_of(group);
     let file = parent.join("cgroup.subtree_control");
     let passed_on = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let why = || format!("{} does not pass the {controller} controller on", parent.display());

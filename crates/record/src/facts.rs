@@ -67,6 +67,9 @@ pub const DATA_CACHED_TWICE: &str = "data cached twice";
 pub const PLACE: &str = "place";
 pub const HOST_CPUS: &str = "host CPUs";
 
+/// Decided by machines whose CPU time bakeoff limits, as the kernel or the hypervisor has the limit.
+pub const CPU_QUOTA: &str = "CPU quota";
+
 /// Decided for each of several machines side by side: its position in the start order, counted from 1.
 pub const START_ORDER: &str = "start order";
 

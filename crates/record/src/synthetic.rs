@@ -344,7 +344,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
             service: Spread { p50_us: 1_150, p99_us: 8_900, max_us: 59_900 },
             session_wait: Spread { p50_us: 1, p99_us: 1, max_us: 1 },
             busy: vec![busiest_shard, 0.27],
-            ..Testimony::default()
+            stalls: crate::trial::Stalls { throttled_ms: Some(0), ..crate::trial::Stalls::default() },
         },
         ..DriverFacts::default()
     }

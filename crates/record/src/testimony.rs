@@ -55,15 +55,19 @@ impl RunDelay {
     }
 }
 
-/// How long the load engine stood still in the measured window: it was stopped, had no CPU, or was too busy. Only
-/// times that nothing but the engine itself explains are included, so a slow database is not.
+/// How long the load engine stood still in the measured window: it was stopped, or was kept from CPUs. Only times that
+/// nothing but the engine itself explains are included, so a slow database is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stalls {
     pub total_ms: u64,
     pub longest_ms: u64,
-    /// In stretches too short for the two before: a CPU limit that is used up many times a second, or steal in pieces.
+    /// In stretches too short for the two before, less what it waited for CPUs in them: stops, or steal in pieces.
     #[serde(default)]
     pub scattered_ms: u64,
+    /// While the CPU time of a control group around it was used up, the sum over CPUs. Groups with a limit that the study or
+    /// bakeoff set do not count. `None` if a group may be hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ms: Option<u64>,
 }
 
 /// The distribution of a time, in microseconds.

@@ -7,7 +7,7 @@ pub use crate::testimony::{RunDelay, Spread, Stalls, Testimony};
 pub use crate::totals::KindTotals;
 
 use crate::clock::ClockReading;
-use crate::facts::{Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
+use crate::facts::{CPU_QUOTA, Fact, Facts, HOSTS_KERNEL, HOSTS_OWN, PROCESSOR, SYSTEM_CALLS};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use crate::load_hosts::LoadHostFacts;
@@ -132,6 +132,16 @@ impl MachineFacts {
     pub fn is_on_the_hosts_kernel(&self) -> bool {
         let is_no_guest = self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == HOSTS_OWN);
         is_no_guest && !self.has_a_kernel_between()
+    }
+
+    /// Whether a hypervisor or an emulator gives it its processors.
+    pub fn is_a_guest(&self) -> bool {
+        self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() != HOSTS_OWN)
+    }
+
+    /// Whether bakeoff limits its CPU time.
+    pub fn has_a_cpu_quota(&self) -> bool {
+        self.decided.get(CPU_QUOTA).is_some_and(|quota| matches!(quota, Fact::Known(_)))
     }
 
     /// Whether something between its programs and the host's kernel answers their system calls, as gVisor does. What such

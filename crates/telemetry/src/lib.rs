@@ -39,6 +39,7 @@ mod sampling;
 mod services;
 mod storage;
 mod targets;
+mod throttling;
 mod tree;
 
 use record::facts::{Fact, Facts};
@@ -58,6 +59,7 @@ pub use sampler::{QueryProbe, Sampler};
 pub use sampling::{Grid, Sampling};
 pub use storage::storage;
 pub use targets::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets, ThreadTarget, own_cpus};
+pub use throttling::{OUR_GROUPS, Throttling};
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.
 ///

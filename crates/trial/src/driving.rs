@@ -20,11 +20,11 @@ use machines::clock::monotonic_ns;
 use machines::identity::boot_id;
 use machines::link::AgentLink;
 use machines::machine::Machine;
-use platforms::capabilities::ServerUse;
+use platforms::capabilities::{Capabilities, ImageUse, ServerUse};
 use record::intervals::Interval;
 use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;
-use record::trial::Outcome;
+use record::trial::{MachineFacts, Outcome};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -301,8 +301,10 @@ impl Running<'_> {
         (before, after): (&Counters, &Counters),
         settings: &BTreeMap<String, String>,
     ) -> Result<(), AttemptError> {
-        let is_limited = self.odd().is_some_and(|odd| odd.cpu_quota.is_some());
-        let (server, of_database) = (self.can().server, self.boot_of_database());
+        let machine = self.record.machine.as_ref();
+        let (is_limited, is_guest) =
+            (machine.is_some_and(MachineFacts::has_a_cpu_quota), machine.is_some_and(MachineFacts::is_a_guest));
+        let (Capabilities { server, image, .. }, of_database) = (self.can(), self.boot_of_database());
         let facts = &mut driven.facts;
         // An engine in the driver's process has no outside placement.
         let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
@@ -312,9 +314,15 @@ impl Running<'_> {
             let is_inside = placement == Placement::Inside && (facts.in_process || server != ServerUse::Anywhere);
             delay.beside_database = if is_inside { Some(true) } else { here() };
         }
-        if is_limited && placement == Placement::Inside {
-            // The study asks for the limit, which holds for the load beside the database, too.
-            facts.testimony.stalls.scattered_ms = 0;
+        if placement == Placement::Inside {
+            let stalls = &mut facts.testimony.stalls;
+            if is_limited {
+                // The limit holds for the load beside the database, too.
+                stalls.scattered_ms = 0;
+            }
+            // Nothing inside a guest shows what holds the guest back, and a container does not know its group from those around it.
+            let shows = !is_guest && (!is_limited || image == ImageUse::None);
+            stalls.throttled_ms = stalls.throttled_ms.filter(|_| shows);
         }
         if !driven.log.is_empty() {
             self.current().file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;

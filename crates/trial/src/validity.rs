@@ -26,8 +26,14 @@ const DRIFT_MAX_PPM: f64 = 200.0;
 const GROWTH: f64 = 1.5;
 /// If the load engine stood still for more of the window than this, a part of the result is missing, too.
 const STALLED_SHARE_MAX: f64 = 0.01;
-/// In short stretches it may stand still for this share: then others had its CPUs, or a hypervisor did …
-const SCATTERED_SHARE_MAX: f64 = 0.1;
+/// The CPU time of a control group around the load engine may be used up for this share, unless the study or bakeoff limited it.
+const THROTTLED_SHARE_MAX: f64 = 0.01;
+/// In short stretches it may stand still for the same share as in long ones …
+const SCATTERED_SHARE_MAX: f64 = STALLED_SHARE_MAX;
+/// … but a few hiccups in a short window are no limit of its CPU time.
+const SCATTERED_FEW_MS: u64 = 200;
+/// It may stand still for this share if it is not known whether it was throttled, as in a guest that its hypervisor holds back …
+const SCATTERED_SHARE_MAX_UNKNOWN: f64 = 0.1;
 /// … but a reader must know of more than this.
 const SCATTERED_SHARE_TOLD: f64 = 0.02;
 /// If more of the clients' time than this went into transactions that never ended, the database hung.
@@ -109,13 +115,23 @@ pub fn why_generator_is_wrong(facts: &DriverFacts) -> Option<String> {
 
 fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
-    if stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
+    let throttled = stalls.throttled_ms.filter(|ms| *ms as f64 > THROTTLED_SHARE_MAX * measured_ms as f64);
+    if let Some(throttled_ms) = throttled {
         return Some(format!(
-            "the load generator stood still for at least {} of the {} that were measured, in pieces of less than half a second: a CPU \
-             limit was used up, or a hypervisor took its CPU; at most {} is tolerated. Raise the limit",
+            "the load generator was throttled for {} in the {} that were measured: its control group had used up its CPU time; at most \
+             {} is tolerated. Raise the group's limit",
+            seconds(throttled_ms),
+            seconds(measured_ms),
+            percent(THROTTLED_SHARE_MAX),
+        ));
+    }
+    if stands_still_in_pieces(facts, most_in_pieces(facts)) {
+        return Some(format!(
+            "the load generator stood still for at least {} of the {} that were measured, in pieces of less than half a second: it was \
+             stopped, a CPU limit was used up, or a hypervisor took its CPU; at most {} is tolerated. Raise the limit",
             seconds(stalls.scattered_ms),
             seconds(measured_ms),
-            percent(SCATTERED_SHARE_MAX),
+            percent(most_in_pieces(facts)),
         ));
     }
     (stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64).then(|| {
@@ -129,8 +145,14 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     })
 }
 
+fn most_in_pieces(facts: &DriverFacts) -> f64 {
+    let is_known = facts.testimony.stalls.throttled_ms.is_some();
+    if is_known { SCATTERED_SHARE_MAX } else { SCATTERED_SHARE_MAX_UNKNOWN }
+}
+
 fn stands_still_in_pieces(facts: &DriverFacts, share: f64) -> bool {
-    facts.testimony.stalls.scattered_ms as f64 > share * facts.measured_ms as f64
+    let scattered_ms = facts.testimony.stalls.scattered_ms;
+    scattered_ms > SCATTERED_FEW_MS && scattered_ms as f64 > share * facts.measured_ms as f64
 }
 
 /// The reason if the load engine or the database stood still or broke down in the window.
@@ -347,7 +369,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
             seconds(longest)
         ));
     }
-    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) && !stands_still_in_pieces(facts, SCATTERED_SHARE_MAX) {
+    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) && !stands_still_in_pieces(facts, most_in_pieces(facts)) {
         warnings.push(format!(
             "the load generator stood still for at least {} in all, in pieces of less than half a second: raise its CPU limit",
             seconds(facts.testimony.stalls.scattered_ms)

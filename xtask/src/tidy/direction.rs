@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("uring", &[]),
     ("engines", &["machines", "record", "settings", "trust", "uring"]),
     ("workloads", &["engines", "record", "settings"]),
-    ("driver", &["engines", "record", "settings", "uring", "workloads"]),
+    ("driver", &["engines", "record", "settings", "telemetry", "uring", "workloads"]),
     ("agent", &["driver", "engines", "machines", "record", "settings", "telemetry", "workloads"]),
     ("study", &["driver", "engines", "images", "machines", "platforms", "record", "settings", "workloads"]),
     (

@@ -220,9 +220,13 @@ fn unended(drivers: &[&DriverFacts]) -> Unended {
 }
 
 fn stalls(all: impl Iterator<Item = Stalls>) -> Stalls {
-    all.fold(Stalls::default(), |worst, own| Stalls {
-        total_ms: worst.total_ms.max(own.total_ms),
-        longest_ms: worst.longest_ms.max(own.longest_ms),
-        scattered_ms: worst.scattered_ms.max(own.scattered_ms),
-    })
+    let all: Vec<Stalls> = all.collect();
+    let throttled: Option<Vec<u64>> = all.iter().map(|stalls| stalls.throttled_ms).collect();
+    let longest = |of: fn(&Stalls) -> u64| all.iter().map(of).max().unwrap_or(0);
+    Stalls {
+        total_ms: longest(|stalls| stalls.total_ms),
+        longest_ms: longest(|stalls| stalls.longest_ms),
+        scattered_ms: longest(|stalls| stalls.scattered_ms),
+        throttled_ms: throttled.and_then(|each| each.into_iter().max()),
+    }
 }

@@ -6,6 +6,7 @@ use crate::format::{Digits, Style};
 use crate::table::{Cell, Table, columns};
 use record::load_hosts::LoadHostFacts;
 use record::run::{Run, StoredTrial};
+use record::trial::RunDelay;
 
 const MILLIS: Style<'static> = Style::new("ms", Digits::Decimals(3));
 
@@ -29,13 +30,26 @@ pub fn blocks(run: &Run) -> Vec<Block> {
             Cell::count(own().map(|facts| facts.sessions).max().unwrap_or(0)),
             Cell::number(done as f64 / statements.max(1) as f64, Style::PERCENT),
             Cell::number(worst(&|facts| facts.testimony.busiest_shard), Style::PERCENT),
+            Cell::number_or(waited(own().copied()), Style::PERCENT, "not recorded"),
             Cell::number(worst(&late_ms), MILLIS),
             Cell::number(worst(&uncertain_ms), MILLIS),
         ]
     });
-    let titles = ["sessions", "statements, % of all", "busiest thread, %", "latest start, ms", "clock known to, ± ms"];
+    let titles = [
+        "sessions",
+        "statements, % of all",
+        "busiest thread, %",
+        "wait for a CPU, %",
+        "latest start, ms",
+        "clock known to, ± ms",
+    ];
     let table = Table::new("load-hosts".to_owned(), "", columns(&["load host"], &titles), rows);
     let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
         a host began, in the worst trial. The error of its clock comes on top.";
     headed("Load hosts", vec![Block::Table(table)], Some(note.to_owned()))
+}
+
+/// The longest share of a window in which a thread waited.
+fn waited<'a>(trials: impl Iterator<Item = &'a LoadHostFacts>) -> Option<f64> {
+    RunDelay::longest(trials.map(|facts| facts.testimony.run_delay)).map(|delay| delay.share)
 }

@@ -66,10 +66,12 @@ fn driver(analysis: &Analysis) -> Option<String> {
     let drivers = || analysis.cells.iter().filter_map(|cell| cell.driver.as_ref());
     let busiest = drivers().map(|driver| driver.busiest_shard).reduce(f64::max).filter(|busy| *busy < BUSY)?;
     let waited = RunDelay::longest(drivers().map(|driver| driver.run_delay))?.share;
+    let is_known = drivers().all(|driver| driver.throttled.is_some());
+    let limit = if is_known { "; no CPU limit held it back" } else { "" };
     let [busiest, waited] = [busiest, waited].map(|share| share * 100.0);
     Some(format!(
         "The load engine was not the limit: its busiest thread worked {busiest:.0} % of the time, and none waited longer than \
-         {waited:.0} % for a CPU."
+         {waited:.0} % for a CPU{limit}."
     ))
 }
 

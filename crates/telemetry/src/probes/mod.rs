@@ -3,7 +3,7 @@
 //! A probe has a name, a source, and a function that reads all of its counters anew. What it finds when it is opened
 //! becomes its columns. If it finds nothing it is unavailable, with the reason and a remedy.
 
-mod cgroup;
+pub mod cgroup;
 mod cpu;
 mod disk;
 mod energy;

@@ -68,7 +68,7 @@ fn a_phase_that_was_cut_off_measured_nothing() {
 fn a_load_generator_that_stood_still_measured_nothing_even_with_the_engine_inside_it() {
     let with = |total_ms| {
         let mut facts = DriverFacts { measured_ms: 60_000, in_process: true, ..facts(10, 0.1, 5) };
-        facts.testimony.stalls = Stalls { total_ms, longest_ms: total_ms, scattered_ms: 0 };
+        facts.testimony.stalls = Stalls { total_ms, longest_ms: total_ms, ..Stalls::default() };
         (why_invalid(&facts), warnings(&facts, &[]))
     };
     assert!(with(3_000).0.is_some_and(|why| why.starts_with("the load generator stood still for 3.0 s of the 60.0 s")));
@@ -110,6 +110,21 @@ fn a_load_generator_that_stood_still_in_pieces_is_told_and_with_many_of_them_mea
     let told = "the load generator stood still for at least 1.3 s in all, in pieces of less than half a second: raise its CPU limit";
     assert_eq!(with(1_300), (None, vec![told.to_owned()]));
     assert_eq!(with(1_200), (None, Vec::new()));
+}
+
+/// Where stops are distinguished from waits, few are many. A limit that is used up has a figure of its own.
+#[test]
+fn a_load_generator_that_is_known_to_be_held_back_measured_nothing() {
+    let with = |measured_ms, scattered_ms, throttled_ms| {
+        let mut facts = DriverFacts { measured_ms, ..facts(10, 0.1, 5) };
+        facts.testimony.stalls = Stalls { scattered_ms, throttled_ms: Some(throttled_ms), ..Stalls::default() };
+        why_invalid(&facts).map(|why| why.split(" measured").next().unwrap().to_owned())
+    };
+    let why = |how: &str, time, of| Some(format!("the load generator {how} {time} s {of} s that were"));
+    assert_eq!(with(60_000, 700, 0), why("stood still for at least", "0.7", "of the 60.0"));
+    assert_eq!(with(60_000, 600, 600), None);
+    assert_eq!(with(5_000, 200, 0), None, "hiccups");
+    assert_eq!(with(5_000, 0, 60), why("was throttled for", "0.1", "in the 5.0"));
 }
 
 #[test]

@@ -238,7 +238,9 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
     let waited = testimony.run_delay.map(|delay| {
         format!(", waited for a CPU {:.0} % of the time, {:.0} µs at a time", delay.share * 100.0, delay.us_per_turn)
     });
-    let _ = writeln!(text, "{}", waited.unwrap_or_default());
+    let throttled = testimony.stalls.throttled_ms.filter(|ms| *ms > 0);
+    let throttled = throttled.map(|ms| format!(", throttled for {:.1} s by a CPU limit", ms as f64 / 1000.0));
+    let _ = writeln!(text, "{}{}", waited.unwrap_or_default(), throttled.unwrap_or_default());
 }
 
 /// Bytes per second of a load on a slow disk and on a fast server. Progress lines show how fast it really is.

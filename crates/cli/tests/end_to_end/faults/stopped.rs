@@ -8,6 +8,9 @@ use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{Place, has_qemu, missing};
 use record::trial::Outcome;
 use rustix::process::Signal;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A stop that covers half of the window.
@@ -80,15 +83,86 @@ fn a_driver_that_stands_still_in_pieces_is_no_result() {
     assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
 }
 
+/// As a service with `CPUQuota=10%` does, or a container with a tenth of a CPU.
+#[test]
+fn a_driver_that_a_cpu_limit_throttles_is_no_result() {
+    let held = Held::new();
+    if missing("root", held.is_some()) {
+        return;
+    }
+    let held = held.expect("it is there");
+    let told = driven(Some(&held), |_| ());
+    assert!(told.contains("invalid: the load generator was throttled for"), "{told}");
+    // What holds it back only since then is not known.
+    let told = driven(None, |driver| held.take(driver));
+    assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
+}
+
+/// A control group with a tenth of a CPU. It is empty, and removed, when what it held has ended.
+struct Held(PathBuf);
+
+impl Held {
+    /// `None` if we may not make one.
+    fn new() -> Option<Self> {
+        let name = format!("held-{}", std::process::id());
+        let made = |parent: &str, limits: &[(&str, &str)]| {
+            let group = Self(Path::new(parent).join(&name));
+            std::fs::create_dir(&group.0).ok()?;
+            // A folder that is no group has no such file, and gets none.
+            let open = |file: &str| std::fs::File::options().write(true).open(group.0.join(file));
+            limits
+                .iter()
+                .all(|(file, limit)| open(file).is_ok_and(|mut of| of.write_all(limit.as_bytes()).is_ok()))
+                .then_some(group)
+        };
+        let version_1 =
+            || made("/sys/fs/cgroup/cpu", &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "10000")]);
+        made("/sys/fs/cgroup", &[("cpu.max", "10000 100000")]).or_else(version_1)
+    }
+
+    fn take(&self, process: u32) {
+        std::fs::write(self.processes(), process.to_string()).unwrap();
+    }
+
+    /// The command as a process of the group from its beginning.
+    fn begin(&self, command: &Command) -> Command {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.processes());
+        shell.arg(command.get_program()).args(command.get_args());
+        shell.env_clear().stdin(Stdio::null()).current_dir(command.get_current_dir().expect("it has a folder"));
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell
+    }
+
+    fn processes(&self) -> PathBuf {
+        self.0.join("cgroup.procs")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
 /// What a drive of three seconds tells, to whose process something is done after the first.
 fn driven_while(what_is_done: impl Fn(u32)) -> String {
+    driven(None, what_is_done)
+}
+
+/// The same, perhaps in a control group from its beginning.
+fn driven(held: Option<&Held>, what_is_done: impl Fn(u32)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let drive = |more: &[&str]| {
         let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "0s", "--time", "3s"];
         bakeoff(folder.path(), &[&["drive", "sysbench-oltp", "sqlite:shop.db"], &small[..], more].concat())
     };
     assert!(drive(&["--steps", "load"]).output().unwrap().status.success());
-    let mut running = Running::of(drive(&["--json"]));
+    let command = drive(&["--json"]);
+    let mut running = Running::of(match held {
+        Some(held) => held.begin(&command),
+        None => command,
+    });
     running.until(" 1 s ");
     what_is_done(running.id());
     let (code, told) = running.end();
