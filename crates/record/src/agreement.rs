@@ -20,6 +20,7 @@ pub fn settle(run: &mut Run) {
         trial.disagreements.clear();
         if trial.record.outcome == Outcome::Completed {
             trial.disagreements = of_trial(trial);
+            trial.disagreements.extend_from_slice(&trial.damage);
         }
     }
     let unlike = [unlike_metrics(run), missing_checks(run)];

@@ -15,6 +15,7 @@ use crate::facts::Facts;
 use crate::interval_file::IntervalFile;
 use crate::lock;
 use crate::plan::Plan;
+use crate::seals;
 use crate::trial::TrialRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -181,10 +182,14 @@ impl RunFolder {
         }
     }
 
+    /// Writes the audit of a cell. An audit of it that was made before is set aside, so that it is kept.
     pub fn write_durability(&self, found: &Durability) -> Result<(), RecordError> {
         let folder = self.path.join(DURABILITY);
         fs::create_dir_all(&folder).map_err(failing("making", &folder))?;
         let path = self.durability_file(found.cell);
+        if path.exists() {
+            self.set_path_aside(&path, |attempt| format!("{DURABILITY}-{:04}-{attempt}.json", found.cell))?;
+        }
         durable::write(&path, &to_json(&path, found)?)
     }
 
@@ -194,14 +199,16 @@ impl RunFolder {
 
     /// Moves a complete trial that is to be run again aside, so that its record is kept.
     pub fn set_aside(&self, id: u32) -> Result<(), RecordError> {
-        let (from, folder) = (self.trial(id).path, self.path.join(EARLIER));
+        self.set_path_aside(&self.trial(id).path, |attempt| format!("{id:04}-{attempt}"))
+    }
+
+    /// Moves it to the first of these names that is free.
+    fn set_path_aside(&self, from: &Path, name: impl Fn(u32) -> String) -> Result<(), RecordError> {
+        let folder = self.path.join(EARLIER);
         fs::create_dir_all(&folder).map_err(failing("making", &folder))?;
-        let mut attempt = 1;
-        while self.earlier_attempt(id, attempt).path.exists() {
-            attempt += 1;
-        }
-        let to = self.earlier_attempt(id, attempt).path;
-        fs::rename(&from, &to).map_err(failing("setting aside", &from))
+        let mut names = (1..).map(|attempt| folder.join(name(attempt)));
+        let to = names.find(|path| !path.exists()).unwrap_or(folder);
+        fs::rename(from, &to).map_err(failing("setting aside", from))
     }
 
     /// The records of a trial from before it was run again, oldest first.
@@ -334,7 +341,8 @@ impl TrialFolder {
         }
         durable::sync_all_in(&self.path)?;
         let path = self.path.join("trial.json");
-        durable::write(&path, &to_json(&path, record)?)
+        let text = seals::sealed(&self.path, record, |record| to_json(&path, record))?;
+        durable::write(&path, &text)
     }
 
     /// Keeps what an interrupted trial has recorded, without making it complete.
@@ -374,7 +382,7 @@ mod tests {
         assert!(!trial.is_complete());
         trial.complete(&record).unwrap();
         assert!(trial.is_complete());
-        assert_eq!(trial.record().unwrap(), record);
+        assert_eq!(TrialRecord { files: record.files.clone(), ..trial.record().unwrap() }, record);
         trial.complete(&TrialRecord { format: crate::FORMAT + 1, ..record }).unwrap();
         assert!(matches!(trial.record(), Err(RecordError::Newer { .. })));
     }
@@ -391,8 +399,27 @@ mod tests {
             run.set_aside(7).unwrap();
             assert!(!run.trial(7).path().exists());
         }
-        assert_eq!(run.earlier(7).unwrap(), attempts);
+        let earlier =
+            run.earlier(7).unwrap().into_iter().map(|record| TrialRecord { files: seals::Seals::new(), ..record });
+        assert_eq!(earlier.collect::<Vec<_>>(), attempts);
         assert_eq!(run.earlier(8).unwrap(), []);
+    }
+
+    #[test]
+    fn an_audit_that_is_made_again_leaves_the_one_before_aside() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(&parent.path().join("run"), "", &plan()).unwrap();
+        for why in ["first", "second", "third"] {
+            let audit = serde_json::json!({
+                "format": crate::FORMAT, "cell": 0, "contender": "native", "started": "2026-01-01T00:00:00Z",
+                "not_audited": why, "declared": [], "acknowledged": 0, "holds": [], "cuts": [], "planted": []
+            });
+            run.write_durability(&serde_json::from_value(audit).unwrap()).unwrap();
+        }
+        assert_eq!(run.durability(0).unwrap().unwrap().not_audited.as_deref(), Some("third"));
+        let earlier =
+            |number| fs::read_to_string(run.path.join(format!("{EARLIER}/durability-0000-{number}.json"))).unwrap();
+        assert!(earlier(1).contains("first") && earlier(2).contains("second"));
     }
 
     fn failed(why: &str) -> TrialRecord {

@@ -30,6 +30,7 @@ pub mod precision;
 pub mod rotation;
 pub mod run;
 pub mod script;
+mod seals;
 pub mod settings;
 #[cfg(feature = "synthetic")]
 pub mod simulated;

@@ -45,6 +45,8 @@ pub struct StoredTrial {
     pub instances: Vec<StoredTrial>,
     /// The number of the machine that is not measured, if there is one ([`crate::plan::Cell::bystander`]).
     pub bystander: Option<u32>,
+    /// The files that are not as they were when the trial was complete, one sentence each.
+    pub damage: Vec<String>,
     /// How a completed trial's files disagree with each other, and what they lack, one sentence each ([`crate::agreement::settle`]).
     pub disagreements: Vec<String>,
 }

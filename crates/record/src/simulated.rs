@@ -177,6 +177,7 @@ fn trial(study: &Study, noise: &Noise, planned: &PlannedTrial, speed: f64, chanc
         machines: Vec::new(),
         instances: Vec::new(),
         bystander: None,
+        damage: Vec::new(),
         disagreements: Vec::new(),
     }
 }

@@ -246,6 +246,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         machines: Vec::new(),
         instances: Vec::new(),
         bystander: None,
+        damage: Vec::new(),
         disagreements: Vec::new(),
     }
 }

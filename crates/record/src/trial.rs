@@ -14,6 +14,7 @@ use crate::load_hosts::LoadHostFacts;
 use crate::other_load::OtherLoad;
 use crate::plan::PlannedTrial;
 use crate::script::{PhaseDone, PhaseEnd};
+use crate::seals::Seals;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -56,6 +57,9 @@ pub struct TrialRecord {
     /// Things a reader must know before believing the numbers; each one a sentence.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Absent from old records.
+    #[serde(default, skip_serializing_if = "Seals::is_empty")]
+    pub files: Seals,
 }
 
 impl TrialRecord {
@@ -80,6 +84,7 @@ impl TrialRecord {
             host_state: None,
             other_load: None,
             warnings: Vec::new(),
+            files: Seals::new(),
         }
     }
 }

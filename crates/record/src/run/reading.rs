@@ -8,7 +8,7 @@ use crate::plan::{Cell, PlannedTrial};
 use crate::telemetry_files;
 use crate::together;
 use crate::trial::TrialRecord;
-use crate::{agreement, bounds, coherence};
+use crate::{agreement, bounds, coherence, seals};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -61,12 +61,15 @@ fn read_trials<'a>(folder: &RunFolder, complete: &'a [Planned<'a>]) -> Result<Ve
 }
 
 fn read_trial(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
-    if cell.machines() == 1 {
-        return read_machine(folder, planned, cell);
-    }
-    let parts = folder.machines(cell.machines());
-    let parts = parts.iter().map(|part| read_machine(part, planned, cell)).collect::<Result<Vec<_>, _>>()?;
-    Ok(together::compose(read_record(folder, planned, cell)?, parts, cell))
+    let mut trial = if cell.machines() == 1 {
+        read_machine(folder, planned, cell)?
+    } else {
+        let parts = folder.machines(cell.machines());
+        let parts = parts.iter().map(|part| read_machine(part, planned, cell)).collect::<Result<Vec<_>, _>>()?;
+        together::compose(read_record(folder, planned, cell)?, parts, cell)
+    };
+    trial.damage = seals::broken(folder.path(), &std::mem::take(&mut trial.record.files));
+    Ok(trial)
 }
 
 fn read_record(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<TrialRecord, RecordError> {
@@ -115,6 +118,7 @@ fn read_files(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Resul
         machines,
         instances,
         bystander: None,
+        damage: Vec::new(),
         disagreements,
     })
 }

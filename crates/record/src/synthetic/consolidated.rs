@@ -162,6 +162,7 @@ pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace:
         machines: Vec::new(),
         instances: Vec::new(),
         bystander: None,
+        damage: Vec::new(),
         disagreements: Vec::new(),
     }
 }

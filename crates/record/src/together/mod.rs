@@ -75,6 +75,7 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
         machines,
         instances: Vec::new(),
         bystander: cell.bystander(),
+        damage: Vec::new(),
         disagreements: Vec::new(),
     };
     if all_there {

@@ -79,6 +79,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
         machines: Vec::new(),
         instances: Vec::new(),
         bystander: None,
+        damage: Vec::new(),
         disagreements: Vec::new(),
     }
 }

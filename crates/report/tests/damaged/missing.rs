@@ -29,6 +29,31 @@ fn not_believed(disk: &OnDisk, words: &str) {
     assert!(html.contains("not believed") && markdown.contains("not believed"));
 }
 
+/// Each is a file that bakeoff could have written.
+#[test]
+fn parts_that_were_swapped_lost_or_changed_are_told_by_name() {
+    let run = synthetic::waits::sampled(synthetic::run(2));
+    let disk = OnDisk::of(&run);
+    let folder = record::folder::RunFolder::open(&disk.path()).unwrap();
+    for trial in &run.trials {
+        folder.trial(trial.record.id).complete(&trial.record).unwrap();
+    }
+    assert!(disk.open().unwrap().trials.iter().all(|trial| trial.disagreements.is_empty()));
+    let of_same_cell = run.trials[1..].iter().find(|trial| trial.record.cell == run.trials[0].record.cell).unwrap();
+    let [telemetry, counters] = ["telemetry-host.csv", "counters.json"].map(|name| format!("trials/0001/{name}"));
+    let of_another = format!("trials/{:04}/telemetry-host.csv", of_same_cell.record.id);
+    let read = |file: &str| fs::read(disk.file(file)).unwrap();
+    let (good, also_good) = (read(&telemetry), read(&counters));
+    disk.write(&telemetry, read(&of_another));
+    not_believed(&disk, "telemetry-host.csv was changed after the trial");
+    disk.write(&telemetry, good);
+    fs::remove_file(disk.file(&counters)).unwrap();
+    not_believed(&disk, "counters.json is missing");
+    disk.write(&counters, also_good);
+    disk.set("trials/0001/trial.json", "/driver/testimony/cpu_ns", 1);
+    not_believed(&disk, "trial.json was changed after the trial");
+}
+
 #[test]
 fn a_trial_without_data_checks_has_not_passed_them() {
     let disk = OnDisk::of(&synthetic::run(2));

@@ -1,0 +1,137 @@
+//! Hashes of a trial's files, so that lost, swapped and changed ones are noticed.
+//!
+//! `trial.json` has those of all other files but logs, which are for people, and its own: as its text is hashed with zeros in place of
+//! that hash.
+
+use crate::bounds;
+use crate::error::{RecordError, failing};
+use crate::trial::TrialRecord;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Hashes in hexadecimal by the path in the trial's folder.
+pub type Seals = BTreeMap<String, String>;
+
+const RECORD: &str = "trial.json";
+const LOGS: &str = "logs";
+const ZEROS: &str = "00000000000000000000000000000000";
+
+/// The record's text, with the hashes of the files that are in its folder.
+pub fn sealed(
+    folder: &Path,
+    record: &TrialRecord,
+    to_text: impl FnOnce(&TrialRecord) -> Result<Vec<u8>, RecordError>,
+) -> Result<Vec<u8>, RecordError> {
+    let mut files = Seals::new();
+    add(folder, "", &mut files)?;
+    files.insert(RECORD.to_owned(), ZEROS.to_owned());
+    let text = to_text(&TrialRecord { files, ..record.clone() })?;
+    let own = hash(&text);
+    Ok(replaced(&text, ZEROS, &own))
+}
+
+fn add(folder: &Path, below: &str, files: &mut Seals) -> Result<(), RecordError> {
+    for entry in fs::read_dir(folder).map_err(failing("listing", folder))? {
+        let entry = entry.map_err(failing("listing", folder))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if path.is_dir() && name != LOGS {
+            add(&path, &format!("{below}{name}/"), files)?;
+        } else if path.is_file() {
+            files.insert(
+                format!("{below}{name}"),
+                hash(&bounds::read(&path, bounds::SERIES_BYTES).map_err(failing("reading", &path))?),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The files that are not as they were when the trial was complete, one sentence each; none in a record without hashes.
+pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
+    let of = |(name, sealed): (&String, &String)| {
+        let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let read = || bounds::read(&folder.join(name), bounds::SERIES_BYTES).ok();
+        let Some(bytes) = is_below.then(read).flatten() else { return Some(format!("{name} is missing")) };
+        let bytes = if name == RECORD { replaced(&bytes, sealed, ZEROS) } else { bytes };
+        (hash(&bytes) != *sealed).then(|| format!("{name} was changed after the trial"))
+    };
+    files.iter().filter_map(of).collect()
+}
+
+fn hash(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
+}
+
+/// A hash is no part of anything else, so its first occurrence is its place.
+fn replaced(text: &[u8], hash: &str, by: &str) -> Vec<u8> {
+    let mut text = text.to_vec();
+    if let Some(at) = text.windows(hash.len().max(1)).position(|window| window == hash.as_bytes()) {
+        text.splice(at..at + hash.len(), by.bytes());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::TrialFolder;
+
+    const FILES: [&str; 3] = ["intervals.hlog", "telemetry-host.csv", "machines/1/trial.json"];
+
+    fn complete(path: &Path, seed: u64) -> TrialFolder {
+        let folder = TrialFolder::alone(path.to_owned());
+        folder.begin().unwrap();
+        for file in FILES.into_iter().chain(["logs/console.txt"]) {
+            folder.write(file, format!("{file} of {seed}, as it was written").as_bytes()).unwrap();
+        }
+        let planned = crate::plan::PlannedTrial { id: 1, block: 1, cell: 0, seed, host: None };
+        folder
+            .complete(&TrialRecord::begun(&planned, "native", "2026-01-01T00:00:00Z".to_owned(), String::new()))
+            .unwrap();
+        folder
+    }
+
+    fn found(folder: &TrialFolder) -> Vec<String> {
+        broken(folder.path(), &folder.record().unwrap().files)
+    }
+
+    #[test]
+    fn whatever_is_lost_changed_or_swapped_is_found() {
+        let parent = tempfile::tempdir().unwrap();
+        let [one, other] = [1, 2].map(|seed| complete(&parent.path().join(seed.to_string()), seed));
+        assert_eq!(found(&one), [] as [String; 0]);
+        fs::write(one.path().join("logs/console.txt"), "without what nobody else may read").unwrap();
+        assert_eq!(found(&one), [] as [String; 0], "logs are for people");
+        for file in FILES.into_iter().chain([RECORD]) {
+            let path = one.path().join(file);
+            let good = fs::read(&path).unwrap();
+            let changed = [format!("{file} was changed after the trial")];
+            for at in 0..good.len() {
+                let mut flipped = good.clone();
+                flipped[at] ^= 1;
+                fs::write(&path, flipped).unwrap();
+                // A record that cannot be read any more is refused, and one without hashes is as old ones are.
+                let is_told = one.record().map_or(true, |record| record.files.is_empty() || !found(&one).is_empty());
+                assert!(is_told, "{file}, byte {at}");
+            }
+            fs::copy(other.path().join(file), &path).unwrap();
+            let whole_record = file == RECORD;
+            assert!(whole_record || found(&one) == changed, "{file} of another trial");
+            fs::remove_file(&path).unwrap();
+            assert!(whole_record || found(&one) == [format!("{file} is missing")]);
+            fs::write(&path, good).unwrap();
+        }
+        assert_eq!(found(&one), [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_hostile_record_has_no_file_outside_its_folder_read() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::write(parent.path().join("secret"), "x").unwrap();
+        let files = ["../secret", "/etc/hostname"].map(|name| (name.to_owned(), hash(b"x")));
+        let told = broken(&parent.path().join("run"), &files.into());
+        assert_eq!(told, ["../secret is missing", "/etc/hostname is missing"]);
+    }
+}
