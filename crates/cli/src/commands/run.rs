@@ -1,5 +1,7 @@
 //! `bakeoff run`: measures, then analyses and reports.
 
+mod audits;
+
 use crate::arguments::RunOptions;
 use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
@@ -15,7 +17,7 @@ use machines::scratch::Scratch;
 use record::error::RecordError;
 use record::facts::{Fact, Facts};
 use record::folder::RunFolder;
-use record::plan::{Plan, PlannedTrial};
+use record::plan::Plan;
 use record::precision::Precision;
 use signal_hook::consts::SIGINT;
 use std::collections::BTreeMap;
@@ -50,9 +52,9 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     };
     let chosen = if doing == Doing::Trials { chosen(&plan, &options.only)? } else { plan.clone() };
     let left = left(&chosen, begun.as_ref(), options.retry_failed)?;
-    let audits = if options.rehearse { Vec::new() } else { audits_left(&chosen, doing, begun.as_ref())? };
+    let audits = audits::left(options, &chosen, doing, begun.as_ref())?;
     // Audits need what trials need.
-    let work = Plan { trials: left.trials.iter().cloned().chain(as_trials(&plan, &audits)).collect(), ..left.clone() };
+    let work = audits::beside(&left, &plan, &audits);
     if work.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
         return nothing_left(options, begun.as_ref());
     }
@@ -164,28 +166,6 @@ fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan>
         None => chosen.trials.clone(),
     };
     Ok(Plan { trials, ..chosen.clone() })
-}
-
-/// The chosen cells whose durability is to be audited.
-fn audits_left(chosen: &Plan, doing: Doing, begun: Option<&RunFolder>) -> Result<Vec<u32>> {
-    if chosen.durability.is_none() {
-        return Ok(Vec::new());
-    }
-    let is_chosen = |id| doing == Doing::Audits || chosen.trials.iter().any(|trial| trial.cell == id);
-    let mut left = Vec::new();
-    for cell in chosen.cells.iter().filter(|cell| is_chosen(cell.id)) {
-        let found = begun.map(|folder| folder.durability(cell.id)).transpose().context("reading what was audited")?;
-        if found.flatten().is_none() {
-            left.push(cell.id);
-        }
-    }
-    Ok(left)
-}
-
-/// A trial of each of these cells.
-fn as_trials(plan: &Plan, cells: &[u32]) -> Vec<PlannedTrial> {
-    let all = study::trials(plan.seed, 1, &plan.cells);
-    all.into_iter().filter(|trial| cells.contains(&trial.cell)).collect()
 }
 
 /// A run whose trials are all complete is only reported again.
