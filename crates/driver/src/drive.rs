@@ -316,7 +316,7 @@ fn open_and_drive<W: Workload, C: Connect>(
         reactor.watch_wakeup(wakeup).map_err(waiting)?;
     }
     let shard = setup.here.shard;
-    let session_list = SessionList::of(workload, plan.generator.part_of(setup.here), plan);
+    let session_list = SessionList::of(workload.actors(), plan.generator.part_of(setup.here), plan);
     let stopped = || signals.is_stopped() || signals.is_aborted();
     let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &session_list, stopped)?;
     let _ = end_notice.notes.send(Note::Ready);

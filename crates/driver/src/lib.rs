@@ -110,4 +110,5 @@ mod window;
 
 pub use drive::drive;
 pub use endpoint::{drive_endpoint, rehearse};
+pub use sessions::opened as sessions_opened;
 pub use virtual_time::Service;

@@ -9,7 +9,7 @@ use crate::reactor::Reactor;
 use crate::shard::{SessionOf, Shard, ShardTypes};
 use crate::slice::Slice;
 use engines::session::Connect;
-use workloads::workload::Workload;
+use workloads::workload::Actor;
 
 const FIRST_PAUSE: Nanos = Nanos::from_millis(20);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(500);
@@ -32,8 +32,8 @@ impl SessionList {
     /// reacting actor, its part of the background sessions. Their number follows the clients. Only if there are fewer
     /// than shards with clients, there is one for each of these shards, since a shard executes itself what its clients
     /// defer.
-    pub fn of(workload: &impl Workload, share: Slice, plan: &DrivePlan) -> Self {
-        let actors = || (0_u16..).zip(workload.actors());
+    pub fn of(actors: &[Actor], share: Slice, plan: &DrivePlan) -> Self {
+        let actors = || (0_u16..).zip(actors);
         let wanted = |actor: u16| {
             let streams = plan.phases.iter().flat_map(|phase| &phase.streams);
             streams.filter(|stream| stream.actor == actor).map(|stream| stream.pacing.sessions()).max().unwrap_or(0)
@@ -51,6 +51,11 @@ impl SessionList {
         }
         Self { sessions, of }
     }
+}
+
+/// How many sessions a plan opens on one thread, of an engine with a server. More threads open a few more for work in the background.
+pub fn opened(actors: &[Actor], plan: &DrivePlan) -> u32 {
+    SessionList::of(actors, plan.generator.part_of(Slice { shard: 0, of: 1 }), plan).of
 }
 
 /// Opens the sessions of a list. An in-process engine gets a single session for everything, because a second one on
@@ -131,16 +136,20 @@ mod tests {
     use super::*;
     use crate::plan::Pacing;
     use crate::rehearsal::workload::Rehearsed;
+    use workloads::workload::Workload;
 
     #[test]
     fn background_sessions_follow_the_clients_and_each_shard_with_clients_has_one() {
         let of_each = |clients: u32, of: u32| -> Vec<usize> {
             let plan = DrivePlan::timed(Pacing::Clients { clients }, 0, 1_000, 1);
-            let lists = (0..of).map(|shard| SessionList::of(&Rehearsed::deferring(1), Slice { shard, of }, &plan));
+            let lists =
+                (0..of).map(|shard| SessionList::of(Rehearsed::deferring(1).actors(), Slice { shard, of }, &plan));
             let background = |list: SessionList| list.sessions.iter().filter(|(role, _)| *role == Role::Of(1)).count();
             lists.map(background).collect()
         };
         assert_eq!((of_each(32, 1), of_each(32, 2), of_each(34, 3)), (vec![4], vec![2, 2], vec![2, 2, 1]));
         assert_eq!((of_each(8, 4), of_each(3, 4)), (vec![1, 1, 1, 1], vec![1, 1, 1, 0]));
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 300 }, 0, 1_000, 1);
+        assert_eq!(opened(Rehearsed::deferring(1).actors(), &plan), 300 + 38);
     }
 }

@@ -1,6 +1,8 @@
 //! An engine as studies and lists see it.
 
+use crate::server::ServerShape;
 use crate::statement::Dialect;
+use serde_json::{Map, Value};
 
 /// What a study and `bakeoff list` need to know about an engine.
 #[derive(Debug, Clone, Copy)]
@@ -14,4 +16,6 @@ pub struct EngineEntry {
     pub dialect: Dialect,
     /// The least space that its folder takes before it holds a row, measured with the default settings.
     pub empty_bytes: u64,
+    /// How many sessions its server takes at a time with these settings; `None` if it has no such limit.
+    pub most_sessions: fn(&Map<String, Value>, &ServerShape) -> Option<u32>,
 }

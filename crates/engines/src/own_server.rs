@@ -56,6 +56,11 @@ pub fn over_profile(
     Ok(settings)
 }
 
+/// `max_connections` of these settings, or the server's default.
+pub fn most_sessions(settings: &ServerSettings, default: u32) -> Option<u32> {
+    settings.get("max_connections").map_or(Some(default), |most| most.parse().ok())
+}
+
 /// A span in whole seconds, rounded up, as servers expect it.
 pub fn seconds(span_ms: &Value) -> u64 {
     span_ms.as_u64().unwrap_or_default().div_ceil(1000)

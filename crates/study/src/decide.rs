@@ -11,7 +11,7 @@ use crate::overrides::Tables;
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
-use crate::{data_size, disk, load_hosts};
+use crate::{data_size, disk, load_hosts, sessions};
 use platforms::capabilities::DataHome;
 use platforms::order::MachineRequest;
 use record::plan::{Cell, WorkloadNote};
@@ -139,6 +139,13 @@ impl<'a> Deciding<'a> {
                 "",
                 side_by_side::instances_problems(instances(Some(table)), shares_server(table), machine, load),
             );
+        }
+        if let (Some(machine), Some(load), Some(entry), Some(table), Some(workload), false) =
+            (&machine, &load, engine, &engine_table, &workload, runs_already)
+        {
+            let (instances, shares_server) = (instances(Some(table)), shares_server(table));
+            let engine = entry.kind;
+            self.sessions_fit(sessions::Decided { engine, table, machine, load, workload, instances, shares_server });
         }
         if let (Some(entry), Some(table)) = (engine, &engine_table)
             && !entry.remote
@@ -436,6 +443,12 @@ impl<'a> Deciding<'a> {
             self.tell(&below("engine", KIND), format!("found \"{}\"", engine.kind), expected);
         }
         Map::new()
+    }
+
+    fn sessions_fit(&mut self, decided: sessions::Decided<'_>) {
+        if let Some((key, found, expected)) = sessions::problem(decided) {
+            self.tell(&below("load", key), found, expected);
+        }
     }
 
     fn placement_fits(&mut self, load: &Map<String, Value>, engine: &Kind) {

@@ -27,6 +27,7 @@ mod precision;
 mod problems;
 mod reference;
 mod room;
+mod sessions;
 mod several_hosts;
 mod shape;
 mod side_by_side;

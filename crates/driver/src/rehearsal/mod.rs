@@ -85,7 +85,7 @@ impl<'a> Run<'a> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop, self.workload.actors().len());
-        let session_list = SessionList::of(self.workload, share, &self.plan);
+        let session_list = SessionList::of(self.workload.actors(), share, &self.plan);
         let mut opened = sessions::open(&world, &world, &session_list, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
         let around = Surroundings::<(Rehearsed, World, SlowClock<'_>, World)> {

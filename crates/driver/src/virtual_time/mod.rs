@@ -44,7 +44,7 @@ pub fn rehearse<W: Workload>(
     let world = World::new(false, service.script(plan.seed));
     let signals = Signals::new(control, workload.actors().len());
     let (here, published) = (Slice { shard: 0, of: 1 }, Published::default());
-    let session_list = SessionList::of(workload, plan.generator.part_of(here), plan);
+    let session_list = SessionList::of(workload.actors(), plan.generator.part_of(here), plan);
     let mut opened = sessions::open(&world, &world, &session_list, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {

@@ -25,6 +25,7 @@ pub mod settings;
 mod wire;
 
 use crate::entry::EngineEntry;
+use crate::own_server::most_sessions;
 
 pub const KIND: &str = "mariadb";
 
@@ -35,4 +36,5 @@ pub const ENTRY: EngineEntry = EngineEntry {
     remote: true,
     dialect: crate::statement::Dialect::Mysql,
     empty_bytes: 120 << 20,
+    most_sessions: |table, shape| most_sessions(&settings::of(table, shape).ok()?, 151),
 };

@@ -17,6 +17,7 @@ pub mod settings;
 mod wire;
 
 use crate::entry::EngineEntry;
+use crate::own_server::most_sessions;
 use rustix::process::Signal;
 
 pub const KIND: &str = "postgres";
@@ -31,4 +32,5 @@ pub const ENTRY: EngineEntry = EngineEntry {
     remote: true,
     dialect: crate::statement::Dialect::Postgres,
     empty_bytes: 40 << 20,
+    most_sessions: |table, shape| most_sessions(&settings::of(table, shape).ok()?, 100),
 };

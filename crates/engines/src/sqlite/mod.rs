@@ -22,4 +22,5 @@ pub const ENTRY: EngineEntry = EngineEntry {
     remote: false,
     dialect: crate::statement::Dialect::Sqlite,
     empty_bytes: 0,
+    most_sessions: |_, _| None,
 };
