@@ -1,16 +1,20 @@
 //! Fills the tables of a workload with several writers.
 
+use driver::plan::Control;
 use engines::admin::Admin;
 use engines::server::Endpoint;
 use engines::session::SessionError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::time::Duration;
 use workloads::dataset::{Checksum, Dataset, Part, Table};
 
 /// Parts of each table for each writer: enough that the writers finish together, and few enough that each part is long.
 const PARTS_PER_WRITER: u32 = 4;
+/// How often a thread looks whether a statement is to be ended.
+const LOOK_UP: Duration = Duration::from_millis(200);
 /// Reports of finished parts that may wait to be passed on.
 const QUEUED_REPORTS: usize = 64;
 
@@ -22,6 +26,8 @@ pub enum LoadError {
     Script { doing: &'static str, source: SessionError },
     #[error("a writer panicked while loading")]
     Panicked,
+    #[error("it was asked to stop")]
+    Stopped,
 }
 
 /// Makes the tables, fills them, and finishes keys and indexes. Returns how many rows the database took, by table.
@@ -29,45 +35,64 @@ pub fn load(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
     writers: u32,
+    control: &Control,
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let dialect = endpoint.dialect();
-    administer(endpoint, "making the tables", |admin| admin.script(&dataset.schema(dialect)))?;
-    let rows = fill(dataset, endpoint, writers, progress)?;
+    let administer = |doing, work: &dyn Fn(&mut dyn Admin) -> Result<(), SessionError>| {
+        administer(endpoint, control, work).map_err(|source| LoadError::Script { doing, source })
+    };
+    administer("making the tables", &|admin| admin.script(&dataset.schema(dialect)))?;
+    let rows = fill(dataset, endpoint, (writers, control), progress)?;
+    if control.is_stopped() {
+        return Err(LoadError::Stopped);
+    }
     progress("keys and indexes", 0, 1);
-    administer(endpoint, "making keys and indexes", |admin| dataset.finish_over(admin, dialect))?;
+    administer("making keys and indexes", &|admin| dataset.finish_over(admin, dialect))?;
     progress("statistics", 0, 1);
-    administer(endpoint, "gathering statistics", |admin| admin.settle())?;
+    administer("gathering statistics", &|admin| admin.settle())?;
     progress("statistics", 1, 1);
     Ok(rows)
 }
 
+/// An index of a large table takes hours. The server ends it once it is asked to stop, or once this process is killed if it can.
 fn administer(
     endpoint: &Endpoint,
-    doing: &'static str,
-    work: impl FnOnce(&mut dyn Admin) -> Result<(), SessionError>,
-) -> Result<(), LoadError> {
-    let run = || {
-        let mut admin = engines::catalog::admin(endpoint)?;
-        // An index of a large table takes hours.
-        admin.end_with_client()?;
-        work(admin.as_mut())
-    };
-    run().map_err(|source| LoadError::Script { doing, source })
+    control: &Control,
+    work: &dyn Fn(&mut dyn Admin) -> Result<(), SessionError>,
+) -> Result<(), SessionError> {
+    let mut admin = engines::catalog::admin(endpoint)?;
+    admin.end_with_client()?;
+    let canceller = admin.canceller()?;
+    std::thread::scope(|scope| {
+        let (over, is_over) = channel::<()>();
+        if let Some(cancel) = canceller {
+            scope.spawn(move || {
+                while is_over.recv_timeout(LOOK_UP) == Err(RecvTimeoutError::Timeout) {
+                    if control.is_stopped() {
+                        cancel();
+                    }
+                }
+            });
+        }
+        let worked = work(admin.as_mut());
+        drop(over);
+        worked
+    })
 }
 
 /// Fills the tables in order, each in parts. A writer takes the next part as soon as it is free.
 fn fill(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
-    writers: u32,
+    (writers, control): (u32, &Control),
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let writers = writers.max(1);
     let count = writers * PARTS_PER_WRITER;
     let parts = dataset.tables().iter().flat_map(|table| (0..count).map(move |index| (table, Part { index, count })));
     let queue = Mutex::new(parts);
-    let next = || queue.lock().ok()?.next();
+    let next = || queue.lock().ok()?.next().filter(|_| !control.is_stopped());
     let expected: u64 = dataset.tables().iter().map(|table| dataset.expected_rows(table)).sum();
     let mut rows = BTreeMap::new();
     let mut done = 0;
@@ -76,7 +101,7 @@ fn fill(
         let workers: Vec<_> = (0..writers)
             .map(|_| {
                 let (send, next) = (send.clone(), &next);
-                scope.spawn(move || write_parts(dataset, endpoint, next, &send))
+                scope.spawn(move || write_parts(dataset, endpoint, (next, control), &send))
             })
             .collect();
         drop(send);
@@ -93,7 +118,7 @@ fn fill(
 fn write_parts<'a>(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
-    next: &dyn Fn() -> Option<(&'a Table, Part)>,
+    (next, control): (&(dyn Fn() -> Option<(&'a Table, Part)> + Sync), &Control),
     finished: &SyncSender<(&'a str, u64)>,
 ) -> Result<(), LoadError> {
     let mut admin =
@@ -101,7 +126,7 @@ fn write_parts<'a>(
     while let Some((table, part)) = next() {
         let mut source = dataset.rows(&table.name, part);
         let taken = admin
-            .load(&table.name, table.columns, &mut |sink| source.fill(sink))
+            .load(&table.name, table.columns, &mut |sink| source.fill(sink) && !control.is_stopped())
             .map_err(|source| LoadError::Table { table: table.name.to_string(), source })?;
         if finished.send((&table.name, taken)).is_err() {
             return Ok(());

@@ -248,7 +248,7 @@ impl Service {
                 if let Some((names, stay)) = &listed {
                     listed::list(&kind, names, *stay, engines::catalog::admin(&endpoint)?.as_mut())?;
                 }
-                let rows = loading::load(workload.dataset(), &endpoint, writers, &mut progress)?;
+                let rows = loading::load(workload.dataset(), &endpoint, writers, &self.control, &mut progress)?;
                 if let Some((names, _)) = &listed {
                     listed::note_shapes(names, engines::catalog::admin(&endpoint)?.as_mut(), dialect)?;
                 }

@@ -44,6 +44,10 @@ pub trait Admin {
     fn end_with_client(&mut self) -> Result<(), SessionError> {
         Ok(())
     }
+    /// Ends this session and its statement over a connection of its own. `None` if the server does so once it loses this session.
+    fn canceller(&mut self) -> Result<Option<Canceller>, SessionError> {
+        Ok(None)
+    }
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
@@ -55,6 +59,9 @@ pub trait Admin {
     /// Counters under the server's own names, as far as this login may read them.
     fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError>;
 }
+
+/// Works as long as the session is open, on any thread.
+pub type Canceller = Box<dyn Fn() + Send>;
 
 /// What counters are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,24 +47,41 @@ fn ends_with_a_report(signals: &[Signal], by: Option<&str>) {
 #[test]
 fn a_server_ends_the_statement_of_a_load_that_was_killed() {
     let Some(database) = Database::new("{}") else { return };
+    let slow = "CREATE TABLE slow AS SELECT 1 AS one FROM pg_sleep(600);\n";
+    let busy = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
+    assert_eq!(ended_in_a_load(&database, slow, busy, Signal::KILL), None);
+}
+
+/// MariaDB does not notice that a client is gone.
+#[test]
+fn a_user_who_stops_a_load_stops_its_statement() {
+    let Some(database) = Database::mariadb("{}") else { return };
+    let slow = "CREATE TABLE slow AS SELECT SLEEP(600) AS one;\n";
+    let busy =
+        "SELECT count(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()";
+    assert_eq!(ended_in_a_load(&database, slow, busy, Signal::INT), Some(130));
+}
+
+/// The exit code of a load that gets this signal while the server works on its statement, once the server does not any more.
+fn ended_in_a_load(database: &Database, slow: &str, busy: &str, signal: Signal) -> Option<i32> {
     let write = |name: &str, sql: &str| std::fs::write(database.folder.path().join(name), sql).unwrap();
     write("look.sql", "SELECT 1;\n");
-    write("slow.sql", "CREATE TABLE slow AS SELECT 1 AS one FROM pg_sleep(600);\n");
+    write("slow.sql", slow);
     let url = database.url("");
     let arguments = ["drive", "file", &url, "-f", "look.sql", "--setup-file", "slow.sql", "--steps", "load"];
     let mut child = database.bakeoff(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
     let mut until = |wanted: i64| {
         let begun = Instant::now();
-        let sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
         let mut found = -1;
         while found != wanted {
             assert!(begun.elapsed() < Duration::from_mins(1), "{found} statements go on");
-            admin.scan(sql, &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
+            admin.scan(busy, &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
         }
     };
     until(1);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    let code = child.wait().unwrap().code();
     until(0);
+    code
 }

@@ -9,7 +9,7 @@ use super::marks::MarkedPart;
 use super::packet::{command, put};
 use super::reply::Step;
 use super::wire::Wire;
-use crate::admin::{self, Admin, BATCH_ROWS, CountersOf, pairs};
+use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -26,11 +26,12 @@ const ROWS_CHUNK_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct MysqlAdmin {
     wire: Wire,
+    remote: Remote,
 }
 
 pub fn open_admin(remote: &Remote) -> Result<MysqlAdmin, SessionError> {
     let encryption = Encryption::prepare(remote)?;
-    Ok(MysqlAdmin { wire: open(remote, encryption.as_ref(), Purpose::Administration)? })
+    Ok(MysqlAdmin { wire: open(remote, encryption.as_ref(), Purpose::Administration)?, remote: remote.clone() })
 }
 
 impl MysqlAdmin {
@@ -135,6 +136,18 @@ impl Admin for MysqlAdmin {
             Err(error @ SessionError::Lost(_)) => Err(error),
             Err(error) => self.script("ROLLBACK").and(Err(error)),
         }
+    }
+
+    fn canceller(&mut self) -> Result<Option<Canceller>, SessionError> {
+        let (mut session, remote) = (0, self.remote.clone());
+        self.ask("SELECT CONNECTION_ID()", Limit::QUESTION, &mut |rows, row| {
+            session = rows.integer(row, 0).unwrap_or(0);
+        })?;
+        let kill = move || {
+            // A server that takes no connection any more is left with its statement.
+            let _ = open_admin(&remote).and_then(|mut admin| admin.script(&format!("KILL {session}")));
+        };
+        Ok((session > 0).then(|| Box::new(kill) as Canceller))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {

@@ -15,8 +15,9 @@ use crate::{address, host, origin};
 use analysis::phases;
 use anyhow::{Context, Result};
 use driver::error::DriveError;
-use driver::plan::Driven;
+use driver::plan::{DrivePlan, Driven};
 use engines::server::Endpoint;
+use engines::statement::Dialect;
 use live::{Interval, Line};
 use machines::interrupts::Interrupts;
 use plan::in_unit;
@@ -30,15 +31,14 @@ use repeats::Repeats;
 use report::format::counted;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use summary::Measured;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
 use trial::step::Task;
 use trial::validity::Invalid;
-use workloads::dataset::Dataset;
+use workloads::catalog::AnyWorkload;
 use workloads::workload::Kind;
 
 pub fn drive(options: &DriveOptions) -> Result<Exit> {
@@ -95,7 +95,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         }),
     );
     address::reach(&order.endpoint)?;
-    drive.announce(order.workload().dataset());
+    drive.announce(order.workload(), plan.as_ref());
     drive.begin_record(&run)?;
     let mut ended = Ok(());
     for (trial, tasks) in run.trials.iter().zip(&tasks) {
@@ -121,25 +121,30 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; at any other time it ends the program, as
-/// the second Ctrl-C always does.
+/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; while loading, it ends the load and the server's
+/// work on it. At any other time it ends the program, as the second Ctrl-C always does.
 struct Interrupt {
     interrupts: Interrupts,
-    driving: AtomicBool,
+    /// What is printed if the work under way is asked to end; `None` for work that cannot be asked.
+    asked: Mutex<Option<&'static str>>,
 }
+
+const DRIVING_ENDS: &str = "stopping after what is under way, then reporting; once more to stop now";
+const LOADING_ENDS: &str = "stopping the load; once more to stop now";
 
 impl Interrupt {
     fn listen() -> Result<Arc<Self>> {
-        let interrupt = Arc::new(Self { interrupts: Interrupts::default(), driving: AtomicBool::new(false) });
+        let interrupt = Arc::new(Self { interrupts: Interrupts::default(), asked: Mutex::new(None) });
         let mut signals = host::ending_signals().context("listening for signals")?;
         let heard = Arc::clone(&interrupt);
         std::thread::spawn(move || {
             for signal in &mut signals {
-                if heard.driving.swap(false, Ordering::Relaxed) {
+                let ends = heard.may_be_asked(None);
+                if let Some(ends) = ends {
                     // Stop now, not after the trial.
                     heard.interrupts.raise();
                     heard.interrupts.raise();
-                    say("stopping after what is under way, then reporting; once more to stop now");
+                    say(ends);
                 } else {
                     // It fails only for signals whose default action is unknown.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -147,6 +152,11 @@ impl Interrupt {
             }
         });
         Ok(interrupt)
+    }
+
+    /// Notes whether the work under way can be asked to end. Returns what held before.
+    fn may_be_asked(&self, text: Option<&'static str>) -> Option<&'static str> {
+        std::mem::replace(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner), text)
     }
 }
 
@@ -183,14 +193,22 @@ impl Drive<'_> {
         }
     }
 
-    /// Prints whether another bakeoff measures on this host, and how large the load is.
-    fn announce(&self, dataset: &dyn Dataset) {
+    /// Prints whether another bakeoff measures on this host, how large the load is, and how many sessions are opened.
+    fn announce(&self, workload: &AnyWorkload, plan: Option<&DrivePlan>) {
         if let Some(beside) = &self.beside {
             say(&format!("warning: {beside}"));
         }
         let loads = self.options.steps.contains(&Step::Load);
-        if let Some(load) = summary::of_load(dataset, self.endpoint.dialect()).filter(|_| loads) {
+        let dialect = self.endpoint.dialect();
+        if let Some(load) = summary::of_load(workload.dataset(), dialect).filter(|_| loads) {
             say(&load);
+        }
+        // SQLite has no server whose sessions would be taken from others.
+        if let Some(plan) = plan.filter(|_| dialect != Dialect::Sqlite) {
+            say(&format!(
+                "about to open {}",
+                counted(driver::sessions_opened(workload.actors(), plan).into(), "session")
+            ));
         }
     }
 
@@ -198,7 +216,10 @@ impl Drive<'_> {
         match heard {
             Heard::Event(Event::PhaseStarted { phase, .. }) if phase == Phase::WarmUp.name() => {
                 say(&Line::heading(self.kinds));
-                self.interrupt.driving.store(true, Ordering::Relaxed);
+                self.interrupt.may_be_asked(Some(DRIVING_ENDS));
+            }
+            Heard::Event(Event::PhaseStarted { phase, .. }) if phase == Phase::Load.name() => {
+                self.interrupt.may_be_asked(Some(LOADING_ENDS));
             }
             Heard::Event(Event::Progress { what, done, of }) => self.loading(&what, done, of),
             Heard::Event(_) => {}
@@ -208,6 +229,7 @@ impl Drive<'_> {
                 self.tell(&text, &json!({ "event": "cleaned", "tables": tables }));
             }
             Heard::Loaded(rows, took) => {
+                self.interrupt.may_be_asked(None);
                 let (total, seconds) = (report::format::count(rows.values().sum()), took.as_secs_f64());
                 let text = match rows.len() {
                     0 => format!("setup statements done in {seconds:.1} s"),
@@ -259,7 +281,7 @@ impl Drive<'_> {
     }
 
     fn end_driving(&mut self) {
-        self.interrupt.driving.store(false, Ordering::Relaxed);
+        self.interrupt.may_be_asked(None);
         let rest = self.interval.line();
         self.show(rest);
     }
