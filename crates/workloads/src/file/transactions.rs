@@ -90,7 +90,7 @@ async fn execute<S: Session>(
     let mut texts = Vec::new();
     for parameter in &sql.parameters {
         if let Value::Double(value) = variables[parameter.place] {
-            texts.push(format!("{value:e}"));
+            texts.push(general(value));
         }
     }
     let mut texts = texts.iter();
@@ -102,6 +102,26 @@ async fn execute<S: Session>(
         };
     }
     Ok(session.execute(id, &params[..sql.parameters.len()]).await?.changed())
+}
+
+/// Digits that every double keeps when it is read back and written again. pgbench writes as many.
+const DIGITS: i32 = 15;
+
+/// A number as C's `%.15g` writes it: without an exponent unless it is very large or very small.
+fn general(value: f64) -> String {
+    let text = format!("{value:.*e}", DIGITS.unsigned_abs() as usize - 1);
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let power: i32 = exponent.parse().unwrap_or_default();
+    let trimmed = |text: &str| match text.split_once('.') {
+        Some((whole, part)) if part.trim_end_matches('0').is_empty() => whole.to_owned(),
+        Some(_) => text.trim_end_matches('0').to_owned(),
+        None => text.to_owned(),
+    };
+    if !(-4..DIGITS).contains(&power) {
+        let sign = if power < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", trimmed(mantissa), power.abs());
+    }
+    trimmed(&format!("{value:.*}", (DIGITS - 1 - power).unsigned_abs() as usize))
 }
 
 /// Whether the database has already committed a part of this attempt, so that another attempt would do it twice.
@@ -133,6 +153,34 @@ impl Kept {
                 SessionError::Refused { code, message }
             }
             other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::general;
+
+    /// What `printf("%.15g")` of C writes.
+    #[test]
+    fn doubles_are_written_as_pgbench_writes_them() {
+        let cases = [
+            (3.5, "3.5"),
+            (0.1 + 0.2, "0.3"),
+            (-2.0, "-2"),
+            (0.0, "0"),
+            (1.0 / 3.0, "0.333333333333333"),
+            (1e14, "100000000000000"),
+            (1e15, "1e+15"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (123_456_789.125, "123456789.125"),
+            (1.5e300, "1.5e+300"),
+            (999_999_999_999_999.9, "1e+15"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(general(value), text);
         }
     }
 }
