@@ -19,10 +19,14 @@ const SHOP: [&str; 2] = ["--set", "db_size=1MB"];
 fn loaded() -> Option<Database> {
     let database = Database::new("{}")?;
     let url = database.url("?sslmode=disable");
-    let arguments = [&["drive", "dvd-store", &url], &SHOP[..], &["--steps", "load"]].concat();
+    Some(with_shop(database, &url))
+}
+
+fn with_shop(database: Database, url: &str) -> Database {
+    let arguments = [&["drive", "dvd-store", url], &SHOP[..], &["--steps", "load"]].concat();
     let output = database.bakeoff(&arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    Some(database)
+    database
 }
 
 /// Four clients that do as much as they can.
@@ -135,17 +139,25 @@ fn a_server_that_restarts_costs_its_time_and_not_the_result() {
 #[test]
 fn a_server_whose_settings_are_changed_meanwhile_is_no_result() {
     let Some(database) = loaded() else { return };
-    let running = begun(&PACED, &database, &database.url("?sslmode=disable"), &[]);
+    let changes = ["ALTER SYSTEM SET commit_delay = 100", "SELECT pg_reload_conf()"];
+    changed_meanwhile(&database, &database.url("?sslmode=disable"), &changes, "commit_delay from 0 to 100");
+    let Some(database) = Database::mariadb("{}") else { return };
+    let url = database.url("");
+    let database = with_shop(database, &url);
+    let changes = ["SET GLOBAL innodb_flush_log_at_trx_commit = 2"];
+    changed_meanwhile(&database, &url, &changes, "innodb_flush_log_at_trx_commit from 1 to 2");
+}
+
+fn changed_meanwhile(database: &Database, url: &str, changes: &[&str], named: &str) {
+    let running = begun(&PACED, database, url, &[]);
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
-    for change in ["ALTER SYSTEM SET commit_delay = 100", "SELECT pg_reload_conf()"] {
+    for change in changes {
         admin.script(change).unwrap();
     }
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
-    assert!(
-        told.contains("invalid: the server's settings were changed during the trial: commit_delay from 0 to 100"),
-        "{told}"
-    );
+    let why = format!("invalid: the server's settings were changed during the trial: {named}");
+    assert!(told.contains(&why) && told.contains("about to open 4 sessions"), "{told}");
 }
 
 #[test]
