@@ -21,7 +21,7 @@ const SESSIONS_SETTING: &str = "max_connections";
 /// Sessions that a server reserves for its owner, and our own for queries about its state.
 const SESSIONS_KEPT: u32 = 8;
 /// Gives each step a different seed: repeated inputs would find their rows in the cache.
-const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+const SEED_STEP: u64 = 0xD1B5_4A32_D192_ED03;
 
 /// What all driving of a trial did to the database.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Running<'_> {
             p99_us: limits.p99_limit_ms.map(|limit| limit.0 * 1_000),
         };
         let mut rungs = Vec::<Rung>::new();
-        let mut seed = self.attempt.planned.seed;
+        let mut seed = self.seed();
         loop {
             let clients = match ladder::next(&limits, &rungs) {
                 Next::Try(clients) => clients,
