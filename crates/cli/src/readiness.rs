@@ -135,7 +135,9 @@ fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
     }
     for cell in planned(plan) {
         let Ok(image) = study::machine(cell).map(|machine| machine.image) else { continue };
-        if images::tree_in_cache(&images::find(&image, None)?, &site.cache)?.is_none() {
+        let recipe = images::find(&image, None)?;
+        // Without packages no file belongs to anybody else.
+        if !recipe.packages.is_empty() && images::tree_in_cache(&recipe, &site.cache)?.is_none() {
             return Ok(Some(format!(
                 "the image {image} has to be built, and this user has no right to: run it as root once, or give the user \
                  subordinate ids (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
