@@ -81,7 +81,7 @@ fn start_as_allowed(
             }
             LaunchOutcome::NotMounted(why) => {
                 command.data = command.data.extracted(order, &why)?;
-                data = Some(Err(format!("a plain folder of the host, because {why}")));
+                data = Some(Err(format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")));
             }
             LaunchOutcome::NotConfined(why) => {
                 if command.confinement != Confinement::Bubblewrap || !rustix::process::geteuid().is_root() {

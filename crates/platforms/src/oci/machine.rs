@@ -131,7 +131,7 @@ fn start_as_allowed(
             Attempt::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
                 let why = console.lines().last().unwrap_or_default().to_owned();
                 command.data = command.data.extracted(order, &why)?;
-                data = Some(Err(format!("a plain folder of the host, because {why}")));
+                data = Some(Err(format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")));
             }
             Attempt::Ended(status, console) => {
                 let what = what(runtime, order);

@@ -92,7 +92,7 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
     if said.contains("bwrap:") {
         return skip("root", &format!("users may not make namespaces here: {said}"));
     }
-    assert!(said.contains("data: Err(\"a plain folder of the host, because"), "{said}");
+    assert!(said.contains("data: Err(\"it lies in a plain folder of the host"), "{said}");
 }
 
 #[test]

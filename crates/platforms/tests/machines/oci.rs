@@ -215,7 +215,7 @@ fn a_user_without_rights_gets_a_container_without_limits() {
             return skip("root", &format!("users may not make namespaces here: {said}"));
         }
         assert!(said.contains("greeted"), "{runtime}: {said}");
-        assert!(said.contains("data: Err(\"a plain folder of the host, because"), "{runtime}: {said}");
+        assert!(said.contains("data: Err(\"it lies in a plain folder of the host"), "{runtime}: {said}");
         assert!(said.contains("memory limit: Err("), "{runtime}: {said}");
         assert_nothing_is_left(&place);
     }
