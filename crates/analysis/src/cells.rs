@@ -107,7 +107,8 @@ pub struct DriverReading {
     /// The longest waits for a CPU of any trial; `None` if they are not known of all.
     #[serde(default)]
     pub run_delay: Option<RunDelay>,
-    /// The largest share of a window in which a CPU limit that the study did not ask for was used up; `None` if it is not known of all.
+    /// The time in which a CPU limit that the study did not ask for was used up, added up over CPUs, as a share of the window; of the
+    /// worst trial. `None` if it is not known of all.
     #[serde(default)]
     pub throttled: Option<f64>,
     /// Transactions under way at a time, by Little's law: the sum of response times divided by the length of the window.

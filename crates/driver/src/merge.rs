@@ -310,7 +310,8 @@ fn done(kinds: &[Kind], totals: &[KindTotals]) -> SecondDone {
 fn longer(one: Stalls, other: Stalls) -> Stalls {
     let longest = if other.total_ms > one.total_ms { other } else { one };
     let scattered_ms = one.scattered_ms.max(other.scattered_ms);
-    Stalls { scattered_ms, throttled_ms: one.throttled_ms.max(other.throttled_ms), ..longest }
+    let without_waits = one.without_waits || other.without_waits;
+    Stalls { scattered_ms, without_waits, throttled_ms: one.throttled_ms.max(other.throttled_ms), ..longest }
 }
 
 /// The names of the counted kinds. The caller adds the figure's name, because it knows the workload by name.

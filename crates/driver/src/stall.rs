@@ -4,7 +4,7 @@
 //! missed by far, the load engine itself is the reason. Its process was stopped, it had no CPU, or it was too busy.
 //! Time that the database makes clients wait does not count here.
 
-use crate::clock::{Clock, MonotonicClock, Nanos, Turns};
+use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::window::Window;
 use record::trial::Stalls;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -21,26 +21,34 @@ const SCATTERED_MIN: Nanos = Nanos::from_millis(20);
 /// How often the watching thread reads the clock: a few times in each period of a CPU limit, which has 100 ms.
 const LOOK_UP: Nanos = Nanos::from_millis(25);
 
+/// The last readings of control groups are within this of the window's end.
+const END_LOOKS: Nanos = Nanos::from_millis(100);
+
 /// Watches until the sender is dropped. This thread does nothing else, so what delays it delays every thread.
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
-    let (mut stalls, mut pieces) =
-        (StallWatch::over(window), StallWatch { shortest: SCATTERED_MIN, ..StallWatch::over(window) });
+    let short = || StallWatch { shortest: SCATTERED_MIN, ..StallWatch::over(window) };
+    let (mut stalls, mut pieces, mut pieces_without_waits) = (StallWatch::over(window), short(), short());
     let mut throttled = Throttled::new(window);
     let (mut last, mut turns) = (MonotonicClock.now(), MonotonicClock.thread_turns());
     while is_over.recv_timeout(LOOK_UP.as_duration()) == Err(RecvTimeoutError::Timeout) {
-        // What the last look took counts, too: no moment is between two waits.
+        // The time of the last look counts, too: no moment is between two waits.
         let (expected, now) = (last + LOOK_UP, MonotonicClock.now());
         let now_turns = MonotonicClock.thread_turns();
+        let waited = turns.zip(now_turns).map(|(earlier, later)| later.since(earlier).waited);
         throttled.look(now);
         if now.since(expected) >= STALL_MIN {
             stalls.note(expected, now);
         } else {
-            pieces.note(expected + throttled.excused(turns, now_turns), now);
+            pieces.note(expected, now);
+            pieces_without_waits.note(expected + waited.unwrap_or_default(), now);
         }
         (last, turns) = (now, now_turns);
     }
     let throttled_ms = throttled.in_window().map(|time| Nanos::from_duration(time).as_millis());
-    Stalls { scattered_ms: pieces.total.as_millis(), throttled_ms, ..stalls.stalls() }
+    // Some kernels count throttled time as a wait. So where that may be hidden, no wait is an excuse.
+    let without_waits = throttled_ms.is_some() && throttled.sees_all() && turns.is_some();
+    let pieces = if without_waits { pieces_without_waits } else { pieces };
+    Stalls { scattered_ms: pieces.total.as_millis(), without_waits, throttled_ms, ..stalls.stalls() }
 }
 
 /// Reads at both ends of the window how long the control groups around us had held us back.
@@ -58,21 +66,20 @@ impl Throttled {
         Self { window, groups, start, end: start }
     }
 
-    fn look(&mut self, now: Nanos) {
-        let Some(groups) = &self.groups else { return };
-        if now <= self.window.measured_start() {
-            self.start = groups.so_far();
-        }
-        if now <= self.window.measured_end() {
-            self.end = groups.so_far();
-        }
+    fn sees_all(&self) -> bool {
+        self.groups.as_ref().is_some_and(Throttling::sees_all)
     }
 
-    /// How long the thread waited for a CPU between two readings. Kernels before 6.18 count what was throttled as such a wait. So
-    /// where that is unknown, no wait is an excuse.
-    fn excused(&self, earlier: Option<Turns>, later: Option<Turns>) -> Nanos {
-        let waited = || Some(later?.since(earlier?).waited);
-        self.in_window().and_then(|_| waited()).unwrap_or_default()
+    /// A reading costs microseconds, and may make the kernel add up the counts of many groups. So there are some only near both ends.
+    fn look(&mut self, now: Nanos) {
+        let Some(groups) = &self.groups else { return };
+        let (start, end) = (self.window.measured_start(), self.window.measured_end());
+        if now <= start {
+            self.start = groups.so_far();
+            self.end = self.start;
+        } else if now <= end && now + END_LOOKS >= end {
+            self.end = groups.so_far();
+        }
     }
 
     fn in_window(&self) -> Option<Duration> {

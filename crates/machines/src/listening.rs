@@ -348,8 +348,9 @@ mod tests {
     fn callers_that_say_nothing_keep_no_conductor_waiting() {
         let listening = listening(PATIENT);
         let idle: Vec<_> = (0..100).map(|_| TcpStream::connect(listening.address).unwrap()).collect();
-        // The first ones had to go.
-        assert_eq!(listening.refused(), "it hung up without proving that it has the token");
+        // The first ones had to go, perhaps before they were greeted.
+        let refused = listening.refused();
+        assert!(refused.starts_with("it hung up") || refused.starts_with("the connection broke"), "{refused}");
         let mut link = connect(listening.address, 'a').unwrap();
         link.ask(0, &"hello").unwrap();
         assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), (0, "hello".to_owned()));

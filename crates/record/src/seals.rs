@@ -8,8 +8,9 @@ use crate::error::{RecordError, failing};
 use crate::trial::TrialRecord;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, BufRead};
 use std::path::{Component, Path};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// Hashes in hexadecimal by the path in the trial's folder.
 pub type Seals = BTreeMap<String, String>;
@@ -39,10 +40,8 @@ fn add(folder: &Path, below: &str, files: &mut Seals) -> Result<(), RecordError>
         if path.is_dir() && name != LOGS {
             add(&path, &format!("{below}{name}/"), files)?;
         } else if path.is_file() {
-            files.insert(
-                format!("{below}{name}"),
-                hash(&bounds::read(&path, bounds::SERIES_BYTES).map_err(failing("reading", &path))?),
-            );
+            let file = fs::File::open(&path).map(io::BufReader::new);
+            files.insert(format!("{below}{name}"), file.and_then(hash_of).map_err(failing("reading", &path))?);
         }
     }
     Ok(())
@@ -52,10 +51,20 @@ fn add(folder: &Path, below: &str, files: &mut Seals) -> Result<(), RecordError>
 pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
     let of = |(name, sealed): (&String, &String)| {
         let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-        let read = || bounds::read(&folder.join(name), bounds::SERIES_BYTES).ok();
-        let Some(bytes) = is_below.then(read).flatten() else { return Some(format!("{name} is missing")) };
-        let bytes = if name == RECORD { replaced(&bytes, sealed, ZEROS) } else { bytes };
-        (hash(&bytes) != *sealed).then(|| format!("{name} was changed after the trial"))
+        if !is_below {
+            return Some(format!("{name} is missing"));
+        }
+        let path = folder.join(name);
+        let found = if name == RECORD {
+            bounds::read(&path, bounds::SERIES_BYTES).map(|text| hash(&replaced(&text, sealed, ZEROS)))
+        } else {
+            bounds::open(&path, bounds::SERIES_BYTES).and_then(hash_of)
+        };
+        match found {
+            Ok(found) => (found != *sealed).then(|| format!("{name} was changed after the trial")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{name} is missing")),
+            Err(error) => Some(format!("{name} cannot be read: {error}")),
+        }
     };
     files.iter().filter_map(of).collect()
 }
@@ -64,10 +73,24 @@ fn hash(bytes: &[u8]) -> String {
     format!("{:032x}", xxh3_128(bytes))
 }
 
-/// A hash is no part of anything else, so its first occurrence is its place.
+/// A series may be far larger than the memory that a report should take.
+fn hash_of(mut file: impl BufRead) -> io::Result<String> {
+    let mut hasher = Xxh3::new();
+    loop {
+        let some = file.fill_buf()?;
+        if some.is_empty() {
+            return Ok(format!("{:032x}", hasher.digest128()));
+        }
+        hasher.update(some);
+        let taken = some.len();
+        file.consume(taken);
+    }
+}
+
+/// The hashes are the end of the record, so the last occurrence is the place of one.
 fn replaced(text: &[u8], hash: &str, by: &str) -> Vec<u8> {
     let mut text = text.to_vec();
-    if let Some(at) = text.windows(hash.len().max(1)).position(|window| window == hash.as_bytes()) {
+    if let Some(at) = text.windows(hash.len().max(1)).rposition(|window| window == hash.as_bytes()) {
         text.splice(at..at + hash.len(), by.bytes());
     }
     text

@@ -61,11 +61,14 @@ impl RunDelay {
 pub struct Stalls {
     pub total_ms: u64,
     pub longest_ms: u64,
-    /// In stretches too short for the two before, less what it waited for CPUs in them: stops, or steal in pieces.
+    /// In stretches too short for the two before: stops, or steal in pieces.
     #[serde(default)]
     pub scattered_ms: u64,
-    /// While the CPU time of a control group around it was used up, the sum over CPUs. Groups with a limit that the study or
-    /// bakeoff set do not count. `None` if a group may be hidden.
+    /// Whether `scattered_ms` leaves out what it waited for CPUs. False where such a wait may be a CPU limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_waits: bool,
+    /// While the CPU time of a control group around it was used up, added up over CPUs. Groups that bakeoff made do not count. `None`
+    /// if no such group is seen and one may be hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ms: Option<u64>,
 }

@@ -77,21 +77,27 @@ impl Groups {
         ours.map(|(_, path)| path.as_path())
     }
 
+    /// The hierarchy that has the `controller`.
+    fn mount_of(&self, controller: &str) -> Option<(Version, &Mount)> {
+        let is_version_1 =
+            |mount: &&Mount| mount.file_system == "cgroup" && mount.options.iter().any(|option| option == controller);
+        let version_1 = self.mounts.iter().find(is_version_1).map(|mount| (Version::One, mount));
+        version_1.or_else(|| Some((Version::Two, self.mounts.iter().find(|mount| mount.file_system == "cgroup2")?)))
+    }
+
     /// Our folder and those above it, innermost first, in the hierarchy that has the `controller`.
     fn folders(&self, controller: &str) -> Option<(Version, Vec<PathBuf>)> {
-        let version_1 = self
-            .mounts
-            .iter()
-            .find(|mount| mount.file_system == "cgroup" && mount.options.iter().any(|option| option == controller));
-        let version_2 = || self.mounts.iter().find(|mount| mount.file_system == "cgroup2");
-        let (version, mount, ours) = match version_1 {
-            Some(mount) => (Version::One, mount, self.path_of(controller)?),
-            None => (Version::Two, version_2()?, self.path_of("")?),
-        };
+        let (version, mount) = self.mount_of(controller)?;
+        let ours = self.path_of(if version == Version::One { controller } else { "" })?;
         let below = ours.strip_prefix(&mount.root).or_else(|_| ours.strip_prefix("/")).ok()?;
         let inner = mount.point.join(below);
         let folders = inner.ancestors().take_while(|folder| folder.starts_with(&mount.point));
         Some((version, folders.map(Path::to_path_buf).collect()))
+    }
+
+    /// Whether the hierarchy of CPU time is mounted as a whole, so that no group above ours is missing.
+    pub fn has_whole_cpu_tree(&self) -> bool {
+        self.mount_of("cpu").is_some_and(|(_, mount)| mount.root == Path::new("/"))
     }
 
     /// The folders that control the CPU time of the group and of those above it, innermost first.

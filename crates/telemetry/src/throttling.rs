@@ -3,7 +3,7 @@
 use crate::cgroup::Groups;
 use crate::probes::cgroup::throttled;
 use crate::tree::Tree;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How the names of all control groups begin that bakeoff makes; the number of the process that makes them follows.
@@ -34,12 +34,20 @@ impl Throttling {
         if sees_all && is_in_no_group(&ours) {
             return Ok(Self { tree, ours, files: Vec::new(), sees_all });
         }
-        let folders = Groups::of_process(&tree, std::process::id())?.cpu_folders()?;
+        let groups = Groups::of_process(&tree, std::process::id())?;
+        let folders = groups.cpu_folders()?;
+        // Parents of a subtree that is mounted alone are hidden, too.
+        let is_there = |folder: &PathBuf| tree.exists(&folder.display().to_string());
+        let sees_all = sees_all && groups.has_whole_cpu_tree() && folders.iter().all(is_there);
         let stats = folders.iter().filter(|folder| !is_ours(folder)).map(|folder| folder.join("cpu.stat"));
         let stats = stats.map(|path| path.display().to_string());
         let files: Vec<String> =
             stats.filter(|path| tree.text(path).is_ok_and(|text| throttled(&text).is_some())).collect();
         Ok(Self { tree, ours, files, sees_all })
+    }
+
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
     }
 
     /// The time of all groups since they were made, each the sum over its CPUs. `None` if we were moved to others.

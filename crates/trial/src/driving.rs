@@ -323,6 +323,7 @@ impl Running<'_> {
             // Nothing inside a guest shows what holds the guest back, and a container does not know its group from those around it.
             let shows = !is_guest && (!is_limited || image == ImageUse::None);
             stalls.throttled_ms = stalls.throttled_ms.filter(|_| shows);
+            stalls.without_waits &= shows;
         }
         if !driven.log.is_empty() {
             self.current().file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;

@@ -32,7 +32,7 @@ const THROTTLED_SHARE_MAX: f64 = 0.01;
 const SCATTERED_SHARE_MAX: f64 = STALLED_SHARE_MAX;
 /// … but a few hiccups in a short window are no limit of its CPU time.
 const SCATTERED_FEW_MS: u64 = 200;
-/// It may stand still for this share if it is not known whether it was throttled, as in a guest that its hypervisor holds back …
+/// It may stand still for this share if waits for a CPU are a part of it, or in a guest, which its hypervisor holds back …
 const SCATTERED_SHARE_MAX_UNKNOWN: f64 = 0.1;
 /// … but a reader must know of more than this.
 const SCATTERED_SHARE_TOLD: f64 = 0.02;
@@ -118,8 +118,8 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     let throttled = stalls.throttled_ms.filter(|ms| *ms as f64 > THROTTLED_SHARE_MAX * measured_ms as f64);
     if let Some(throttled_ms) = throttled {
         return Some(format!(
-            "the load generator was throttled for {} in the {} that were measured: its control group had used up its CPU time; at most \
-             {} is tolerated. Raise the group's limit",
+            "the load generator was throttled for {}, added up over CPUs, of the {} that were measured: its control group had used up \
+             its CPU time; at most {} is tolerated. Raise the group's limit",
             seconds(throttled_ms),
             seconds(measured_ms),
             percent(THROTTLED_SHARE_MAX),
@@ -146,7 +146,7 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
 }
 
 fn most_in_pieces(facts: &DriverFacts) -> f64 {
-    let is_known = facts.testimony.stalls.throttled_ms.is_some();
+    let is_known = facts.testimony.stalls.without_waits;
     if is_known { SCATTERED_SHARE_MAX } else { SCATTERED_SHARE_MAX_UNKNOWN }
 }
 

@@ -4,11 +4,10 @@
 use crate::drive::Database;
 use crate::running::Running;
 use crate::runs::at_an_easy_pace;
-use crate::setting::{Place, missing, text};
+use crate::setting::{Place, missing, none_failed, text};
 use crate::sshd::Sshd;
 use engines::catalog;
 use engines::limit::Limit;
-use record::run::Run;
 use record::trial::Outcome;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -81,10 +80,11 @@ impl There {
 
 const KEEPSAKE: &str = "CREATE TABLE keepsake (kept INTEGER); INSERT INTO keepsake (kept) VALUES (7);";
 
-fn all_completed(run: &Run, trials: usize) {
-    assert_eq!(run.trials.len(), trials);
-    for trial in &run.trials {
-        assert_eq!(trial.record.outcome, Outcome::Completed, "trial {}", trial.record.id);
+/// Trials that a busy host made invalid are as good here.
+fn all_measured(place: &Place, trials: usize, output: &Output) {
+    let whole = none_failed(place, trials);
+    assert_eq!(output.status.code(), Some(if whole { 0 } else { 4 }), "{}", text(&output.stderr));
+    for trial in &place.record().trials {
         assert!(trial.findings.iter().all(|finding| !finding.is_violated()), "{:#?}", trial.findings);
         assert!(trial.findings.len() >= 12, "only {} data checks", trial.findings.len());
         let server = trial.record.server.as_ref().unwrap();
@@ -99,8 +99,7 @@ fn is_measured_and_left_as_it_was(engine: &str, there: &There) {
     let contenders = there.contender("inside", "baseline = true") + &there.contender("outside", outside);
     let place = Place::new(&There::study(engine, &contenders));
     let output = there.run(&place);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    all_completed(&place.record(), 2);
+    all_measured(&place, 2, &output);
     there.is_as_it_was();
     let plan = std::fs::read_to_string(place.run_folder().join("plan.json")).unwrap();
     assert!(plan.contains("running") && !plan.contains(&there.database.password), "{plan}");
@@ -133,8 +132,7 @@ fn the_next_run_drops_what_a_killed_one_has_left_on_the_server_and_nothing_else(
 
     let again = Place::new(&study);
     let output = there.run(&again);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    all_completed(&again.record(), 1);
+    all_measured(&again, 1, &output);
     there.is_as_it_was();
 
     // Without a list they are the user's.

@@ -1,8 +1,9 @@
 //! This machine as another host: an ssh server of our own on a free port, which ends with the test.
 
+use engines::port::HeldPort;
 use machines::process::{Launch, Process};
 use serde_json::{Value, json};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,6 +16,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 pub struct Sshd {
     folder: TempDir,
     _process: Process,
+    _held: HeldPort,
 }
 
 impl Sshd {
@@ -37,7 +39,8 @@ impl Sshd {
             let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&file).status();
             assert!(made.unwrap().success());
         }
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let held = HeldPort::of_loopback().unwrap();
+        let port = held.number();
         let path = |name: &str| folder.path().join(name).display().to_string();
         let of_server = format!(
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
@@ -66,7 +69,7 @@ impl Sshd {
             assert!(Instant::now() < deadline, "{}", std::fs::read_to_string(path("sshd.log")).unwrap());
             assert_eq!(process.wait(Duration::from_millis(20)).unwrap(), None, "sshd has ended");
         }
-        Self { folder, _process: process }
+        Self { folder, _process: process, _held: held }
     }
 
     /// The settings of a contender on this host.

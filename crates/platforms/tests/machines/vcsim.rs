@@ -1,6 +1,7 @@
 //! A simulated vCenter server of our own, which ends with the test. Its machines are agents behind TCP ports.
 
 use crate::place::{cache_folder, example, order, shut_down, skip};
+use engines::port::HeldPort;
 use images::data::DataDisk;
 use machines::cached::CachedFolder;
 use machines::process::{Launch, Process};
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
@@ -40,7 +40,7 @@ pub struct Vcsim {
     pub folder: TempDir,
     pub address: String,
     pub fingerprint: String,
-    port: u16,
+    held: HeldPort,
     asked: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
     process: Option<Process>,
 }
@@ -75,9 +75,9 @@ impl Vcsim {
         stdout.read_line(&mut line).unwrap();
         let (address, fingerprint) = line.trim().split_once(' ').unwrap();
         let (address, fingerprint) = (address.to_owned(), fingerprint.to_owned());
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let held = HeldPort::of_loopback().unwrap();
         let asked = Mutex::new((stdin, stdout));
-        Some(Self { folder, address, fingerprint, port, asked, process: Some(process) })
+        Some(Self { folder, address, fingerprint, held, asked, process: Some(process) })
     }
 
     /// The settings of a contender there; `inside` is what its machines do.
@@ -88,7 +88,7 @@ impl Vcsim {
             "template": TEMPLATE,
             "resource_pool": "DC0_C0",
             "host": "DC0_C0_H0",
-            "agent_port": self.port,
+            "agent_port": self.held.number(),
             "extra_config": [format!("RUN.container={inside}"), "RUN.mountdmi=false"],
         })
     }

@@ -227,6 +227,7 @@ fn stalls(all: impl Iterator<Item = Stalls>) -> Stalls {
         total_ms: longest(|stalls| stalls.total_ms),
         longest_ms: longest(|stalls| stalls.longest_ms),
         scattered_ms: longest(|stalls| stalls.scattered_ms),
+        without_waits: all.iter().all(|stalls| stalls.without_waits),
         throttled_ms: throttled.and_then(|each| each.into_iter().max()),
     }
 }

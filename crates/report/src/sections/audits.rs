@@ -190,9 +190,11 @@ fn driver(cells: &[&CellResult]) -> Table {
         row("wait for a CPU", "share of the window, longest of all threads and trials", &|one| {
             Cell::number_or(one.run_delay.map(|delay| delay.share), busy, unknown)
         }),
-        row("throttled by a CPU limit", "share of the window, worst trial; limits of the study do not count", &|one| {
-            Cell::number_or(one.throttled, busy, unknown)
-        }),
+        row(
+            "throttled by a CPU limit",
+            "of the window, added up over CPUs, worst trial; limits of the study do not count",
+            &|one| Cell::number_or(one.throttled, busy, unknown),
+        ),
     ];
     Table::new(id("driver", ""), "", columns, rows)
 }

@@ -62,12 +62,18 @@ fn steady(analysis: &Analysis) -> Option<String> {
 /// A thread of the load engine that is busy for a larger share of the time may limit throughput.
 const BUSY: f64 = 0.8;
 
+/// A thread that waited for a CPU for a larger share of the time may have held back the database.
+const WAITED: f64 = 0.25;
+
 fn driver(analysis: &Analysis) -> Option<String> {
     let drivers = || analysis.cells.iter().filter_map(|cell| cell.driver.as_ref());
     let busiest = drivers().map(|driver| driver.busiest_shard).reduce(f64::max).filter(|busy| *busy < BUSY)?;
     let waited = RunDelay::longest(drivers().map(|driver| driver.run_delay))?.share;
-    let is_known = drivers().all(|driver| driver.throttled.is_some());
-    let limit = if is_known { "; no CPU limit held it back" } else { "" };
+    if waited > WAITED {
+        return None;
+    }
+    let is_free = drivers().all(|driver| driver.throttled == Some(0.0));
+    let limit = if is_free { "; no CPU limit but the study's held it back" } else { "" };
     let [busiest, waited] = [busiest, waited].map(|share| share * 100.0);
     Some(format!(
         "The load engine was not the limit: its busiest thread worked {busiest:.0} % of the time, and none waited longer than \
@@ -79,4 +85,28 @@ fn timing(analysis: &Analysis) -> Option<String> {
     let accounted = &analysis.consistency.littles_law;
     let holds = !accounted.is_empty() && accounted.iter().all(|one| one.holds);
     holds.then(|| "Response times add up to the number of clients (Little's law).".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_engine_is_acquitted_only_of_what_was_measured() {
+        let told = |share: Option<f64>, throttled_ms: Option<u64>| {
+            let mut run = record::synthetic::run(3);
+            for driver in run.trials.iter_mut().filter_map(|trial| trial.record.driver.as_mut()) {
+                let delay = |share| RunDelay { share, us_per_turn: 3.0, beside_database: Some(true) };
+                driver.testimony.run_delay = share.map(delay);
+                driver.testimony.stalls.throttled_ms = throttled_ms;
+            }
+            driver(&analysis::summary::analyse(&run))
+        };
+        assert!(
+            told(Some(0.2), Some(0)).unwrap().ends_with("20 % for a CPU; no CPU limit but the study's held it back.")
+        );
+        assert!(told(Some(0.2), Some(1)).unwrap().ends_with("20 % for a CPU."));
+        assert!(told(Some(0.2), None).unwrap().ends_with("20 % for a CPU."));
+        assert_eq!((told(Some(0.4), Some(0)), told(None, Some(0))), (None, None));
+    }
 }

@@ -31,7 +31,7 @@ fn not_believed(disk: &OnDisk, words: &str) {
 
 /// Each is a file that bakeoff could have written.
 #[test]
-fn parts_that_were_swapped_lost_or_changed_are_told_by_name() {
+fn parts_that_were_swapped_lost_or_changed_are_named() {
     let run = synthetic::waits::sampled(synthetic::run(2));
     let disk = OnDisk::of(&run);
     let folder = record::folder::RunFolder::open(&disk.path()).unwrap();

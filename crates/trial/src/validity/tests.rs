@@ -117,14 +117,15 @@ fn a_load_generator_that_stood_still_in_pieces_is_told_and_with_many_of_them_mea
 fn a_load_generator_that_is_known_to_be_held_back_measured_nothing() {
     let with = |measured_ms, scattered_ms, throttled_ms| {
         let mut facts = DriverFacts { measured_ms, ..facts(10, 0.1, 5) };
-        facts.testimony.stalls = Stalls { scattered_ms, throttled_ms: Some(throttled_ms), ..Stalls::default() };
+        let throttled_ms = Some(throttled_ms);
+        facts.testimony.stalls = Stalls { scattered_ms, without_waits: true, throttled_ms, ..Stalls::default() };
         why_invalid(&facts).map(|why| why.split(" measured").next().unwrap().to_owned())
     };
-    let why = |how: &str, time, of| Some(format!("the load generator {how} {time} s {of} s that were"));
-    assert_eq!(with(60_000, 700, 0), why("stood still for at least", "0.7", "of the 60.0"));
+    let why = |how: &str, time: &str, of| Some(format!("the load generator {how} {time} of the {of} s that were"));
+    assert_eq!(with(60_000, 700, 0), why("stood still for at least", "0.7 s", "60.0"));
     assert_eq!(with(60_000, 600, 600), None);
     assert_eq!(with(5_000, 200, 0), None, "hiccups");
-    assert_eq!(with(5_000, 0, 60), why("was throttled for", "0.1", "in the 5.0"));
+    assert_eq!(with(5_000, 0, 60), why("was throttled for", "0.1 s, added up over CPUs,", "5.0"));
 }
 
 #[test]

@@ -239,7 +239,8 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
         format!(", waited for a CPU {:.0} % of the time, {:.0} µs at a time", delay.share * 100.0, delay.us_per_turn)
     });
     let throttled = testimony.stalls.throttled_ms.filter(|ms| *ms > 0);
-    let throttled = throttled.map(|ms| format!(", throttled for {:.1} s by a CPU limit", ms as f64 / 1000.0));
+    let throttled =
+        throttled.map(|ms| format!(", throttled for {:.1} s by a CPU limit (added up over CPUs)", ms as f64 / 1000.0));
     let _ = writeln!(text, "{}{}", waited.unwrap_or_default(), throttled.unwrap_or_default());
 }
 

@@ -93,7 +93,7 @@ fn a_driver_that_a_cpu_limit_throttles_is_no_result() {
     let held = held.expect("it is there");
     let told = driven(Some(&held), |_| ());
     assert!(told.contains("invalid: the load generator was throttled for"), "{told}");
-    // What holds it back only since then is not known.
+    // A limit that holds only since then is unknown.
     let told = driven(None, |driver| held.take(driver));
     assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
 }
