@@ -83,7 +83,8 @@ pub struct RunOptions {
     /// Go on with a run that was stopped or killed: its folder, or the study's newest run
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]
     pub resume: Option<String>,
-    /// With --resume: also run trials again that failed, are invalid or were skipped; what became of them stays in the record
+    /// With --resume: also run trials again that failed, are invalid or were skipped, and audits that failed; what became of them
+    /// stays in the record
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
     /// Run only some trials: a contender's name, block=N, cell=N or trial=N; may be repeated

@@ -270,14 +270,11 @@ impl Run<'_> {
         Ok(!self.tallied.interrupted)
     }
 
-    /// Audits the durability of each cell that has no audit yet.
+    /// Audits the durability of each cell whose audit is left.
     fn audits(&mut self, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
         let RunOrder { plan, folder, site, interrupts, audits, .. } = *self.shared.order;
         let Some(durability) = &plan.durability else { return Ok(()) };
         for cell in plan.cells.iter().filter(|cell| audits.contains(&cell.id)) {
-            if folder.durability(cell.id)?.is_some() {
-                continue;
-            }
             if interrupts.after_this_trial() {
                 self.tallied.interrupted = true;
                 break;

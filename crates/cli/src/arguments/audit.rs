@@ -21,7 +21,7 @@ pub struct DurabilityOptions {
     /// Go on with audits that were stopped or killed: their folder, or the study's newest
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]
     pub resume: Option<String>,
-    /// With --resume: also make audits again that failed or could not be made; what became of them stays in the record
+    /// With --resume: also make audits again that failed; what became of them stays in the record
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
     /// Audit only some: a contender's name or cell=N; may be repeated

@@ -56,7 +56,7 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
     let prepared = match order.prepared {
         Ok(prepared) => prepared,
         Err(PreparationError::Machine(MachineError::Unavailable { why })) => return not(why.clone()),
-        Err(error) => return not(error.to_string()),
+        Err(error) => return Some(Durability { not_audited: Some(error.to_string()), failed: true, ..begun }),
     };
     match audited(order, prepared, begun.clone(), tell) {
         Ok(audited) => Some(audited),

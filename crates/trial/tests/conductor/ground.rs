@@ -106,7 +106,13 @@ impl Ground {
 
     /// Carries out the rest of the plan; `hear` may interrupt it.
     pub fn go_on(&self, retries: bool, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
-        carry_out(&self.run, &self.plan, &self.site, retries, hear)
+        carry_out(&self.run, &self.plan, &self.site, (retries, &[]), hear)
+    }
+
+    /// Carries out the rest of the plan with an audit of its first cell.
+    pub fn audit(&self) -> Tallied {
+        let plan = Plan { durability: Some(study::default_audit(1)), ..self.plan.clone() };
+        carry_out(&self.run, &plan, &self.site, (false, &[plan.cells[0].id]), &mut |_, _| ())
     }
 
     /// Leaves the run to another process.
@@ -130,7 +136,7 @@ impl Ground {
 /// Carries out the rest of the run in such a folder.
 pub fn go_on_in(folder: &Path, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
     let run = RunFolder::go_on(&folder.join(RUN)).unwrap();
-    carry_out(&run, &run.plan().unwrap(), &site(folder, Limits::default(), read_host), false, hear)
+    carry_out(&run, &run.plan().unwrap(), &site(folder, Limits::default(), read_host), (false, &[]), hear)
 }
 
 fn site(folder: &Path, limits: Limits, read_host: fn() -> HostReading) -> Site {
@@ -157,7 +163,7 @@ fn carry_out(
     folder: &RunFolder,
     plan: &Plan,
     site: &Site,
-    retries: bool,
+    (retries, audits): (bool, &[u32]),
     hear: &mut dyn FnMut(&Event, &Interrupts),
 ) -> Tallied {
     let images = conductor::images(plan, &plan.trials, site, &mut |_| ()).unwrap();
@@ -167,7 +173,7 @@ fn carry_out(
         folder,
         plan,
         trials: &plan.trials,
-        audits: &[],
+        audits,
         missing: &BTreeMap::new(),
         site,
         images: &images,

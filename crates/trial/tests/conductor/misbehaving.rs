@@ -1,6 +1,6 @@
 //! One machine whose agent fails, hangs or lies at some message: its trial fails in that phase, and no other trial fails.
 
-use crate::ground::{Ran, failures, phases, run, run_over_tcp, run_within, short};
+use crate::ground::{Ground, Ran, failures, phases, run, run_over_tcp, run_within, short};
 use record::trial::Outcome;
 use trial::limits::Limits;
 
@@ -158,4 +158,16 @@ fn data_that_cannot_be_loaded_fail_the_trials_of_their_cell() {
     let (phase, why) = failures(&ran)[0].clone().unwrap();
     assert!(phase == "load" && why.contains("loading"), "{phase}: {why}");
     assert_nothing_is_left(&ran);
+}
+
+/// The data of these machines are on no disk, so an audit only says so.
+#[test]
+fn an_audit_that_is_asked_for_again_is_made_again() {
+    let ground = Ground::sound(1, 1, Limits::default());
+    let why = |ground: &Ground| ground.run.durability(0).unwrap().unwrap().not_audited.unwrap();
+    ground.audit();
+    assert!(why(&ground).contains("are on no disk of this host"), "{}", why(&ground));
+    ground.audit();
+    let earlier = std::fs::read_dir(ground.run.path().join("earlier")).unwrap();
+    assert_eq!(earlier.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>(), ["durability-0000-1.json"]);
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::plan::Plan;
 
-/// The chosen cells whose durability is to be audited; with `--retry-failed` those whose audit was not made or failed, too.
+/// The chosen cells whose durability is to be audited; with `--retry-failed` those whose audit failed, too.
 pub fn left(options: &RunOptions, chosen: &Plan, doing: Doing, begun: Option<&RunFolder>) -> Result<Vec<u32>> {
     if chosen.durability.is_none() || options.rehearse {
         return Ok(Vec::new());
@@ -15,7 +15,7 @@ pub fn left(options: &RunOptions, chosen: &Plan, doing: Doing, begun: Option<&Ru
     let mut left = Vec::new();
     for cell in chosen.cells.iter().filter(|cell| is_chosen(cell.id)) {
         let found = begun.map(|folder| folder.durability(cell.id)).transpose().context("reading what was audited")?;
-        if found.flatten().is_none_or(|audit| options.retry_failed && audit.not_audited.is_some()) {
+        if found.flatten().is_none_or(|audit| options.retry_failed && audit.failed) {
             left.push(cell.id);
         }
     }
