@@ -14,10 +14,15 @@ use record::run::Run;
 use record::text::{visible, visible_json};
 use record::trial::Outcome;
 use report::figures::Figure;
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const STANDARD_OUTPUT: &str = "-";
+const ANALYSIS: &str = "analysis.json";
+/// Nothing that bakeoff writes is larger.
+const LARGEST_ANALYSIS: u64 = 1 << 30;
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let named = run_name::resolve(&options.run)?;
@@ -48,7 +53,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     }
     let written = publish_beside(&named, published)?;
     written.tell(options.json)?;
-    say(&format!("report: {}", written.html.display()));
+    written.tell_place();
     Ok(verdict(&written.run))
 }
 
@@ -81,10 +86,18 @@ pub struct Published {
     pub analysis: Analysis,
     /// The short table for the terminal.
     pub table: String,
-    pub html: PathBuf,
+    /// `None` if the reports that are there were kept.
+    pub html: Option<PathBuf>,
 }
 
 impl Published {
+    /// Prints where the page is.
+    pub fn tell_place(&self) {
+        if let Some(html) = &self.html {
+            say(&format!("report: {}", html.display()));
+        }
+    }
+
     /// Prints the result of the run.
     pub fn tell(&self, as_json: bool) -> Result<()> {
         if as_json {
@@ -104,12 +117,44 @@ pub fn publish(path: &Path) -> Result<Published> {
 /// The same, with published figures from a file.
 fn publish_beside(path: &Path, published: Option<&Path>) -> Result<Published> {
     let (folder, run, analysis) = read(path, published)?;
-    folder.write_json("analysis.json", &analysis).context("writing the analysis")?;
+    let table = report::terminal(&run, &analysis);
+    if let Some(why) = why_kept(&folder, &run, &analysis) {
+        say(&format!("! the reports in {} were kept: {why}", path.display()));
+        return Ok(Published { table, run, analysis, html: None });
+    }
+    folder.write_json(ANALYSIS, &analysis).context("writing the analysis")?;
     folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
     folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
     folder.write("observations.csv", &report::observations(&run, &analysis)?).context("writing the observations")?;
     let html = folder.write("report.html", report::html(&run, &analysis).as_bytes()).context("writing the report")?;
-    Ok(Published { table: report::terminal(&run, &analysis), run, analysis, html })
+    Ok(Published { table, run, analysis, html: Some(html) })
+}
+
+/// The reason if the stored analysis counts all trials that count now, and more, which nobody can count any more.
+fn why_kept(folder: &RunFolder, run: &Run, analysis: &Analysis) -> Option<String> {
+    let stored = stored_trials(&folder.path().join(ANALYSIS));
+    let now = analysis.cells.iter().flat_map(|cell| &cell.trials).filter(|trial| trial.valid);
+    if !now.into_iter().all(|trial| stored.contains(&trial.trial)) {
+        return None;
+    }
+    let lost = |id: &u32| match run.trials.iter().find(|trial| trial.record.id == *id) {
+        None => Some(format!("trial {id}, which is gone")),
+        Some(trial) => Some(format!("trial {id}, of which is said: {}", trial.disagreements.first()?)),
+    };
+    let lost: Vec<String> = stored.iter().filter_map(lost).collect();
+    let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
+    Some(format!("they count {}{more}. Restore the folder from a copy", lost.first()?))
+}
+
+/// The trials that a stored analysis counts; none if there is none that can be read.
+fn stored_trials(analysis: &Path) -> BTreeSet<u32> {
+    let is_readable = fs::metadata(analysis).is_ok_and(|about| about.is_file() && about.len() <= LARGEST_ANALYSIS);
+    let text = if is_readable { fs::read(analysis).unwrap_or_default() } else { Vec::new() };
+    let stored: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
+    let trials = list(&stored, "cells").into_iter().flat_map(|cell| list(&cell, "trials"));
+    let valid = trials.filter(|trial| trial["valid"] == true);
+    valid.filter_map(|trial| u32::try_from(trial["trial"].as_u64()?).ok()).collect()
 }
 
 fn read(path: &Path, published: Option<&Path>) -> Result<(RunFolder, Run, Analysis)> {
@@ -162,6 +207,23 @@ pub fn verdict(run: &Run) -> Exit {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// As a record in which somebody published only what is small.
+    #[test]
+    fn reports_that_cannot_be_made_again_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        record::synthetic::stored::write(&record::synthetic::run(2), &path).unwrap();
+        let stored = || ["analysis.json", "report.html"].map(|name| fs::read(path.join(name)).unwrap());
+        publish(&path).unwrap();
+        let whole = stored();
+        fs::remove_file(path.join("trials/0001/intervals.hlog")).unwrap();
+        let published = publish(&path).unwrap();
+        assert!(stored() == whole && published.table.contains("intervals.hlog"), "{}", published.table);
+        fs::remove_file(path.join("analysis.json")).unwrap();
+        publish(&path).unwrap();
+        assert_ne!(stored(), whole, "nothing is there to be kept");
+    }
 
     #[test]
     fn an_audit_that_found_out_nothing_is_not_done() {

@@ -144,7 +144,9 @@ fn report(
         format!("the run is whole in {path}, but not its report; `bakeoff report {path}` makes it")
     })?;
     published.tell(options.json)?;
-    tell(options, &format!("report: {}", published.html.display()));
+    if let Some(html) = &published.html {
+        tell(options, &format!("report: {}", html.display()));
+    }
     if tallied.interrupted {
         say(&if options.rehearse {
             "stopped".to_owned()

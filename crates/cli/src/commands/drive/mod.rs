@@ -121,16 +121,16 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     }
 }
 
-/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; while loading, it ends the load and the server's
-/// work on it. At any other time it ends the program, as the second Ctrl-C always does.
+/// Ctrl-C, or a closed terminal. While driving, it ends the driving and reports; while loading or cleaning, it ends the server's work
+/// on that. At any other time it ends the program, as the second Ctrl-C always does.
 struct Interrupt {
     interrupts: Interrupts,
-    /// What is printed if the work under way is asked to end; `None` for work that cannot be asked.
+    /// The text for a user who asks the work under way to end; `None` for work that cannot be asked.
     asked: Mutex<Option<&'static str>>,
 }
 
 const DRIVING_ENDS: &str = "stopping after what is under way, then reporting; once more to stop now";
-const LOADING_ENDS: &str = "stopping the load; once more to stop now";
+const LOADING_ENDS: &str = "stopping the server's work on the tables; once more to stop now";
 
 impl Interrupt {
     fn listen() -> Result<Arc<Self>> {
@@ -224,6 +224,9 @@ impl Drive<'_> {
             Heard::Event(Event::Progress { what, done, of }) => self.loading(&what, done, of),
             Heard::Event(_) => {}
             Heard::Cleaned(tables) => {
+                if !self.options.steps.contains(&Step::Load) {
+                    self.interrupt.may_be_asked(None);
+                }
                 let dropped = tables.join(", ");
                 let text = if tables.is_empty() { "nothing to clean".to_owned() } else { format!("dropped {dropped}") };
                 self.tell(&text, &json!({ "event": "cleaned", "tables": tables }));
@@ -454,7 +457,7 @@ impl Drive<'_> {
     fn publish(&self) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let published = publish(folder.path()).context("reporting what was recorded")?;
-        say(&format!("report: {}", published.html.display()));
+        published.tell_place();
         Ok(())
     }
 
