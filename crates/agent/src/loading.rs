@@ -1,12 +1,12 @@
 //! Fills the tables of a workload with several writers.
 
-use driver::plan::Control;
 use engines::admin::Admin;
 use engines::server::Endpoint;
 use engines::session::SessionError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::Duration;
 use workloads::dataset::{Checksum, Dataset, Part, Table};
@@ -26,8 +26,14 @@ pub enum LoadError {
     Script { doing: &'static str, source: SessionError },
     #[error("a writer panicked while loading")]
     Panicked,
-    #[error("it was asked to stop")]
-    Stopped,
+    #[error("the conductor is gone")]
+    Alone,
+}
+
+impl From<SessionError> for LoadError {
+    fn from(source: SessionError) -> Self {
+        Self::Script { doing: "connecting", source }
+    }
 }
 
 /// Makes the tables, fills them, and finishes keys and indexes. Returns how many rows the database took, by table.
@@ -35,17 +41,17 @@ pub fn load(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
     writers: u32,
-    control: &Control,
+    is_alone: &AtomicBool,
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let dialect = endpoint.dialect();
     let administer = |doing, work: &dyn Fn(&mut dyn Admin) -> Result<(), SessionError>| {
-        administer(endpoint, control, work).map_err(|source| LoadError::Script { doing, source })
+        cancellable(endpoint, is_alone, work).map_err(|source| LoadError::Script { doing, source })
     };
     administer("making the tables", &|admin| admin.script(&dataset.schema(dialect)))?;
-    let rows = fill(dataset, endpoint, (writers, control), progress)?;
-    if control.is_stopped() {
-        return Err(LoadError::Stopped);
+    let rows = fill(dataset, endpoint, (writers, is_alone), progress)?;
+    if is_alone.load(Ordering::Relaxed) {
+        return Err(LoadError::Alone);
     }
     progress("keys and indexes", 0, 1);
     administer("making keys and indexes", &|admin| dataset.finish_over(admin, dialect))?;
@@ -55,26 +61,30 @@ pub fn load(
     Ok(rows)
 }
 
-/// An index of a large table takes hours. The server ends it once it is asked to stop, or once this process is killed if it can.
-fn administer(
-    endpoint: &Endpoint,
-    control: &Control,
-    work: &dyn Fn(&mut dyn Admin) -> Result<(), SessionError>,
-) -> Result<(), SessionError> {
+/// A connection for work of any length.
+pub(crate) fn patient_admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
     let mut admin = engines::catalog::admin(endpoint)?;
-    admin.end_with_client()?;
-    let canceller = admin.canceller()?;
+    admin.work_long()?;
+    Ok(admin)
+}
+
+/// Work of any length, which the server ends once the conductor is gone, or once this process is killed if the server can.
+pub(crate) fn cancellable<T, E: From<SessionError>>(
+    endpoint: &Endpoint,
+    is_alone: &AtomicBool,
+    work: impl FnOnce(&mut dyn Admin) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut admin = patient_admin(endpoint)?;
+    let cancel = admin.canceller()?;
     std::thread::scope(|scope| {
         let (over, is_over) = channel::<()>();
-        if let Some(cancel) = canceller {
-            scope.spawn(move || {
-                while is_over.recv_timeout(LOOK_UP) == Err(RecvTimeoutError::Timeout) {
-                    if control.is_stopped() {
-                        cancel();
-                    }
+        scope.spawn(move || {
+            while is_over.recv_timeout(LOOK_UP) == Err(RecvTimeoutError::Timeout) {
+                if is_alone.load(Ordering::Relaxed) {
+                    cancel();
                 }
-            });
-        }
+            }
+        });
         let worked = work(admin.as_mut());
         drop(over);
         worked
@@ -85,14 +95,14 @@ fn administer(
 fn fill(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
-    (writers, control): (u32, &Control),
+    (writers, is_alone): (u32, &AtomicBool),
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let writers = writers.max(1);
     let count = writers * PARTS_PER_WRITER;
     let parts = dataset.tables().iter().flat_map(|table| (0..count).map(move |index| (table, Part { index, count })));
     let queue = Mutex::new(parts);
-    let next = || queue.lock().ok()?.next().filter(|_| !control.is_stopped());
+    let next = || queue.lock().ok()?.next().filter(|_| !is_alone.load(Ordering::Relaxed));
     let expected: u64 = dataset.tables().iter().map(|table| dataset.expected_rows(table)).sum();
     let mut rows = BTreeMap::new();
     let mut done = 0;
@@ -101,7 +111,7 @@ fn fill(
         let workers: Vec<_> = (0..writers)
             .map(|_| {
                 let (send, next) = (send.clone(), &next);
-                scope.spawn(move || write_parts(dataset, endpoint, (next, control), &send))
+                scope.spawn(move || write_parts(dataset, endpoint, (next, is_alone), &send))
             })
             .collect();
         drop(send);
@@ -118,15 +128,14 @@ fn fill(
 fn write_parts<'a>(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
-    (next, control): (&(dyn Fn() -> Option<(&'a Table, Part)> + Sync), &Control),
+    (next, is_alone): (&(dyn Fn() -> Option<(&'a Table, Part)> + Sync), &AtomicBool),
     finished: &SyncSender<(&'a str, u64)>,
 ) -> Result<(), LoadError> {
-    let mut admin =
-        engines::catalog::admin(endpoint).map_err(|source| LoadError::Script { doing: "connecting", source })?;
+    let mut admin = patient_admin(endpoint).map_err(|source| LoadError::Script { doing: "connecting", source })?;
     while let Some((table, part)) = next() {
         let mut source = dataset.rows(&table.name, part);
         let taken = admin
-            .load(&table.name, table.columns, &mut |sink| source.fill(sink) && !control.is_stopped())
+            .load(&table.name, table.columns, &mut |sink| source.fill(sink) && !is_alone.load(Ordering::Relaxed))
             .map_err(|source| LoadError::Table { table: table.name.to_string(), source })?;
         if finished.send((&table.name, taken)).is_err() {
             return Ok(());
@@ -155,7 +164,7 @@ pub fn verify(
         progress(&format!("verifying {}", table.name), done, tables.len() as u64);
         let (expected, stored) = std::thread::scope(|scope| {
             let stored = scope.spawn(|| -> Result<_, SessionError> {
-                workloads::checksum::stored(engines::catalog::admin(endpoint)?.as_mut(), table)
+                workloads::checksum::stored(patient_admin(endpoint)?.as_mut(), table)
             });
             let expected = workloads::checksum::expected(dataset, table, threads);
             stored.join().map(|stored| (expected, stored))

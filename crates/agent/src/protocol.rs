@@ -225,6 +225,7 @@ mod tests {
             database: "postgres".to_owned(),
             password: Some(Secret::new("hunter2")),
             tls: Tls::default(),
+            own_sql: false,
         };
         let endpoint = Endpoint::Postgres(remote);
         let report = ServerReport { version: "15".to_owned(), effective: BTreeMap::new(), endpoint };

@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use crate::listed::{self, Which};
-use crate::loading;
+use crate::loading::{self, cancellable, patient_admin};
 use crate::looks::LookWatch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 use telemetry::Sampling;
@@ -59,8 +60,9 @@ pub fn folder_of_instance(instance: u16) -> String {
 pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Folders) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
-    let requests = listen(read, Arc::clone(&control));
-    let mut service = Service { place, databases: BTreeMap::new(), sampling: None, control };
+    let is_alone = Arc::new(AtomicBool::new(false));
+    let requests = listen(read, Arc::clone(&control), Arc::clone(&is_alone));
+    let mut service = Service { place, databases: BTreeMap::new(), sampling: None, control, is_alone };
     let voice = ReplyWriter::of(write);
     voice.with_pulse(PULSE, || {
         while let Ok(request) = requests.recv() {
@@ -77,8 +79,12 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
 }
 
 /// Reads requests on a thread of its own, so that commands to the driver arrive while it drives. When the conductor is
-/// gone, this stops the driver, too, and the channel ends.
-fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Message<Request>> {
+/// gone, this stops the driver and what a server does for us, and the channel ends.
+fn listen(
+    mut read: impl Read + Send + 'static,
+    control: Arc<Control>,
+    is_alone: Arc<AtomicBool>,
+) -> Receiver<Message<Request>> {
     let (send, requests) = sync_channel(QUEUED_REQUESTS);
     std::thread::spawn(move || {
         while let Ok(Some(request)) = read_frame::<Message<Request>>(&mut read) {
@@ -90,6 +96,7 @@ fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiv
             }
         }
         control.stop();
+        is_alone.store(true, Ordering::Relaxed);
     });
     requests
 }
@@ -100,6 +107,8 @@ struct Service {
     databases: BTreeMap<u16, Database>,
     sampling: Option<Sampling>,
     control: Arc<Control>,
+    /// The conductor is gone.
+    is_alone: Arc<AtomicBool>,
 }
 
 /// Sends a reply about an instance before the final one.
@@ -224,21 +233,23 @@ impl Service {
         request: Request,
         tell: Tell<'_>,
     ) -> Result<Reply, Box<dyn std::error::Error>> {
-        let endpoint = self.endpoint(instance)?;
+        // The list of tables, and what is asked about them, is ours.
+        let endpoint = self.endpoint(instance)?.for_sql(true);
         let mut progress = progress(instance, tell);
         Ok(match request {
             Request::Tables { workload, to_drive } => {
-                let mut admin = engines::catalog::admin(&endpoint)?;
+                let mut admin = patient_admin(&endpoint)?;
                 let (kind, dialect) = (workload.kind.as_str(), endpoint.dialect());
                 Reply::Tables(tables::find(kind, chosen(&workload)?.dataset(), admin.as_mut(), dialect, to_drive)?)
             }
             Request::Clean { workload } => {
-                let mut admin = engines::catalog::admin(&endpoint)?;
-                Reply::Cleaned(listed::drop(&Which::OfWorkload(&workload.kind), admin.as_mut(), endpoint.dialect())?)
+                let which = Which::OfWorkload(&workload.kind);
+                let drop = |admin: &mut dyn Admin| listed::drop(&which, admin, endpoint.dialect());
+                Reply::Cleaned(cancellable(&endpoint, &self.is_alone, drop)?)
             }
             Request::DropListed => {
-                let mut admin = engines::catalog::admin(&endpoint)?;
-                Reply::Cleaned(listed::drop(&Which::OfTrials, admin.as_mut(), endpoint.dialect())?)
+                let drop = |admin: &mut dyn Admin| listed::drop(&Which::OfTrials, admin, endpoint.dialect());
+                Reply::Cleaned(cancellable(&endpoint, &self.is_alone, drop)?)
             }
             Request::Load { workload, writers, stay } => {
                 let (kind, workload) = (workload.kind.clone(), chosen(&workload)?);
@@ -246,11 +257,12 @@ impl Service {
                 let dialect = endpoint.dialect();
                 let listed = stay.map(|stay| (tables::names(workload.dataset(), dialect), stay));
                 if let Some((names, stay)) = &listed {
-                    listed::list(&kind, names, *stay, engines::catalog::admin(&endpoint)?.as_mut())?;
+                    listed::list(&kind, names, *stay, patient_admin(&endpoint)?.as_mut())?;
                 }
-                let rows = loading::load(workload.dataset(), &endpoint, writers, &self.control, &mut progress)?;
+                let of_workload = endpoint.clone().for_sql(workload.has_own_sql());
+                let rows = loading::load(workload.dataset(), &of_workload, writers, &self.is_alone, &mut progress)?;
                 if let Some((names, _)) = &listed {
-                    listed::note_shapes(names, engines::catalog::admin(&endpoint)?.as_mut(), dialect)?;
+                    listed::note_shapes(names, patient_admin(&endpoint)?.as_mut(), dialect)?;
                 }
                 Reply::Loaded { rows }
             }
@@ -260,16 +272,17 @@ impl Service {
             }
             Request::Check { workload, moment } => {
                 let workload = chosen(&workload)?;
-                let mut admin = engines::catalog::admin(&endpoint)?;
+                let endpoint = endpoint.for_sql(workload.has_own_sql());
+                let mut admin = patient_admin(&endpoint)?;
                 Reply::Findings(workload.dataset().check(admin.as_mut(), endpoint.dialect(), moment)?)
             }
             Request::MakeReceipts => {
-                engines::catalog::admin(&endpoint)?.script(receipts::SCHEMA)?;
+                patient_admin(&endpoint)?.script(receipts::SCHEMA)?;
                 Reply::Done
             }
-            Request::Receipts => Reply::Receipts(kept_receipts(engines::catalog::admin(&endpoint)?.as_mut())?),
+            Request::Receipts => Reply::Receipts(kept_receipts(patient_admin(&endpoint)?.as_mut())?),
             Request::State { workload } => {
-                let mut admin = engines::catalog::admin(&endpoint)?;
+                let mut admin = patient_admin(&endpoint)?;
                 Reply::State(chosen(&workload)?.dataset().state(admin.as_mut())?)
             }
             other => return Err(format!("{other:?} is not about data").into()),

@@ -80,7 +80,8 @@ impl WorkloadVisitor for OverEndpoint<'_> {
     fn visit<W: Workload>(self, workload: &W) -> Self::Answer {
         let dialect = self.endpoint.dialect();
         let workload = &WithReceipts::new(workload, dialect, self.plan.receipts.first());
-        connect(self.endpoint, workload.statements(dialect), Over { workload, rest: self })
+        let endpoint = self.endpoint.clone().for_sql(W::OWN_SQL);
+        connect(&endpoint, workload.statements(dialect), Over { workload, rest: self })
     }
 }
 

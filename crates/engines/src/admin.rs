@@ -40,14 +40,12 @@ pub trait Admin {
     /// How a table is made, as one line for each of its columns, keys, indexes and options, sorted; none if there is no such table.
     /// Its name needs no quotes.
     fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError>;
-    /// Asks the server to end this session's statements if this process is killed, where it can.
-    fn end_with_client(&mut self) -> Result<(), SessionError> {
+    /// Asks the server for no limit of time, and to end this session's statements if this process is killed, where it can.
+    fn work_long(&mut self) -> Result<(), SessionError> {
         Ok(())
     }
-    /// Ends this session and its statement over a connection of its own. `None` if the server does so once it loses this session.
-    fn canceller(&mut self) -> Result<Option<Canceller>, SessionError> {
-        Ok(None)
-    }
+    /// Ends the statement that this session executes, from outside.
+    fn canceller(&mut self) -> Result<Canceller, SessionError>;
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
@@ -70,6 +68,28 @@ pub enum CountersOf {
     DatabaseAndServer,
     /// The database alone, since the server's are counted with another database of the same server.
     Database,
+}
+
+/// Cancels over connections of its own, which `open` makes. `whose` is the query for a session's number and for the server that gave it:
+/// behind one address may be several.
+pub(crate) fn canceller<A: Admin>(
+    admin: &mut A,
+    whose: &'static str,
+    open: impl Fn() -> Result<A, SessionError> + Send + 'static,
+    cancel: fn(&str) -> String,
+) -> Result<Canceller, SessionError> {
+    let Some((session, server)) = pairs(admin, whose, Limit::QUESTION)?.pop_first() else {
+        return Err(SessionError::Protocol("a session has no number".to_owned()));
+    };
+    Ok(Box::new(move || {
+        let cancel = || {
+            let mut other = open()?;
+            let is_there = pairs(&mut other, whose, Limit::QUESTION)?.into_values().any(|found| found == server);
+            if is_there { other.script(&cancel(&session)) } else { Ok(()) }
+        };
+        // A server that takes no connection any more is left with its statement.
+        let _: Result<(), SessionError> = cancel();
+    }))
 }
 
 /// Reads the rows of a query as names and values.

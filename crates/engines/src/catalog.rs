@@ -32,6 +32,12 @@ macro_rules! engines {
                 match self { $(Self::$engine(address) => Self::$engine(address.reached_at(outside))),+ }
             }
 
+            /// The same server, for the SQL of bakeoff's own workloads or for a user's.
+            #[must_use]
+            pub fn for_sql(self, own: bool) -> Self {
+                match self { $(Self::$engine(address) => Self::$engine(address.for_sql(own))),+ }
+            }
+
             /// Its counters in the words that all engines share; what an engine does not count is absent.
             pub fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
                 match self { $(Self::$engine(_) => $folder::counters::in_shared_words(counters)),+ }

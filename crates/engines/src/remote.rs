@@ -20,6 +20,9 @@ pub struct Remote {
     pub password: Option<Secret>,
     #[serde(default)]
     pub tls: Tls,
+    /// Sessions set what the SQL of bakeoff's own workloads relies on. A user's SQL meets the server's defaults for sessions.
+    #[serde(default)]
+    pub own_sql: bool,
 }
 
 impl Remote {
@@ -27,6 +30,12 @@ impl Remote {
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> Self {
         Self { host: address.ip().to_string(), address: None, port: address.port(), ..self }
+    }
+
+    /// The same server for the SQL of our own workloads, or for a user's.
+    #[must_use]
+    pub fn for_sql(self, own_sql: bool) -> Self {
+        Self { own_sql, ..self }
     }
 
     /// As a URL without secrets.

@@ -42,6 +42,10 @@ macro_rules! workloads {
                 match self { $(Self::$made(workload) => $crate::workload::Workload::kinds(&**workload)),+ }
             }
 
+            pub fn has_own_sql(&self) -> bool {
+                match self { $(Self::$made(_) => <$folder::$made as $crate::workload::Workload>::OWN_SQL),+ }
+            }
+
             pub fn actors(&self) -> &'static [$crate::workload::Actor] {
                 match self { $(Self::$made(workload) => $crate::workload::Workload::actors(&**workload)),+ }
             }

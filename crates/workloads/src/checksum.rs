@@ -2,7 +2,8 @@
 //!
 //! The text form is that of PostgreSQL's COPY, which other tools read, too: tabs between cells, null as `\N`, and a
 //! backslash before what would be taken for either. Trailing blanks of a text do not count, because CHAR columns give
-//! back more, fewer or as many as they got, depending on the engine. Trailing zeros of a decimal's fraction do not
+//! back more, fewer or as many as they got, depending on the engine; nor do the zeros that fill it where a database's character set is
+//! binary. Trailing zeros of a decimal's fraction do not
 //! count either: a column gives back as many as it is declared with. Each row is hashed by XXH3-64 and the hashes are
 //! added up. So parts may be made in any order or in parallel, and a database may return its rows in any order.
 
@@ -97,7 +98,7 @@ impl RowSink for ChecksumRows {
     }
 
     fn text(&mut self, value: &str) {
-        self.row.text(value.trim_end_matches(' '));
+        self.row.text(value.trim_end_matches([' ', '\0']));
     }
 
     fn null(&mut self) {

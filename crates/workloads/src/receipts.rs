@@ -60,6 +60,7 @@ impl<W: Workload> Workload for WithReceipts<'_, W> {
 
     const COUNTERS: &'static [&'static str] = W::COUNTERS;
     const FILLS: bool = W::FILLS;
+    const OWN_SQL: bool = W::OWN_SQL;
 
     fn kinds(&self) -> &'static [Kind] {
         self.workload.kinds()

@@ -119,6 +119,8 @@ pub trait Workload: Sync {
     const COUNTERS: &'static [&'static str];
     /// Whether its users can be fillers ([`User::is_filler`]).
     const FILLS: bool = false;
+    /// Whether its SQL is ours, so that sessions set what it relies on.
+    const OWN_SQL: bool = true;
 
     fn kinds(&self) -> &'static [Kind];
     /// The actors. A study's load describes the first of them.

@@ -43,13 +43,14 @@ fn ends_with_a_report(signals: &[Signal], by: Option<&str>) {
     assert_eq!((result["event"].as_str(), result["stopped"].as_bool()), (Some("result"), Some(true)));
 }
 
+const SLOW_ON_POSTGRES: &str = "CREATE TABLE slow AS SELECT 1 AS one FROM pg_sleep(600);\n";
+const BUSY_POSTGRES: &str = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
+
 /// An index of a large table takes hours, and holds a lock.
 #[test]
 fn a_server_ends_the_statement_of_a_load_that_was_killed() {
     let Some(database) = Database::new("{}") else { return };
-    let slow = "CREATE TABLE slow AS SELECT 1 AS one FROM pg_sleep(600);\n";
-    let busy = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
-    assert_eq!(ended_in_a_load(&database, slow, busy, Signal::KILL), None);
+    assert_eq!(ended_in_a_load(&database, SLOW_ON_POSTGRES, BUSY_POSTGRES, Signal::KILL), None);
 }
 
 /// MariaDB does not notice that a client is gone.
@@ -60,6 +61,8 @@ fn a_user_who_stops_a_load_stops_its_statement() {
     let busy =
         "SELECT count(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()";
     assert_eq!(ended_in_a_load(&database, slow, busy, Signal::INT), Some(130));
+    let Some(database) = Database::new("{}") else { return };
+    assert_eq!(ended_in_a_load(&database, SLOW_ON_POSTGRES, BUSY_POSTGRES, Signal::INT), Some(130));
 }
 
 /// The exit code of a load that gets this signal while the server works on its statement, once the server does not any more.

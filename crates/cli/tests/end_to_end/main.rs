@@ -38,6 +38,7 @@ mod report;
 mod reshaped;
 mod running;
 mod runs;
+mod session_defaults;
 mod setting;
 // The tests of lines use all of it.
 #[path = "../../../fleet/tests/lines/nats_server.rs"]

@@ -85,7 +85,7 @@ pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressE
     let database = database.ok_or(missing)?;
     let password = password(&given, &mut warnings);
     let tls = tls(&given)?;
-    let remote = Remote { host, address: None, port, user, database, password, tls };
+    let remote = Remote { host, address: None, port, user, database, password, tls, own_sql: false };
     Ok(Address { endpoint: Endpoint::Mysql(remote), warnings })
 }
 

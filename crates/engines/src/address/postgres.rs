@@ -80,7 +80,8 @@ pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressE
     if host.contains(',') {
         return Err(AddressError::SeveralHosts);
     }
-    let mut remote = Remote { host, address, port, user, database, password: None, tls: tls(url, around)? };
+    let mut remote =
+        Remote { host, address, port, user, database, password: None, tls: tls(url, around)?, own_sql: false };
     remote.password = password(url, &remote, around, &mut warnings);
     Ok(Address { endpoint: Endpoint::Postgres(remote), warnings })
 }

@@ -59,7 +59,7 @@ fn prefer() -> Tls {
 
 fn remote(host: &str, port: u16, user: &str, database: &str) -> Remote {
     let (host, user, database) = (host.to_owned(), user.to_owned(), database.to_owned());
-    Remote { host, address: None, port, user, database, password: None, tls: prefer() }
+    Remote { host, address: None, port, user, database, password: None, tls: prefer(), own_sql: false }
 }
 
 #[test]

@@ -138,16 +138,13 @@ impl Admin for MysqlAdmin {
         }
     }
 
-    fn canceller(&mut self) -> Result<Option<Canceller>, SessionError> {
-        let (mut session, remote) = (0, self.remote.clone());
-        self.ask("SELECT CONNECTION_ID()", Limit::QUESTION, &mut |rows, row| {
-            session = rows.integer(row, 0).unwrap_or(0);
-        })?;
-        let kill = move || {
-            // A server that takes no connection any more is left with its statement.
-            let _ = open_admin(&remote).and_then(|mut admin| admin.script(&format!("KILL {session}")));
-        };
-        Ok((session > 0).then(|| Box::new(kill) as Canceller))
+    fn work_long(&mut self) -> Result<(), SessionError> {
+        self.script(include_str!("sql/long_work.sql"))
+    }
+
+    fn canceller(&mut self) -> Result<Canceller, SessionError> {
+        let (remote, sql) = (self.remote.clone(), include_str!("sql/session.sql"));
+        admin::canceller(self, sql, move || open_admin(&remote), |session| format!("KILL QUERY {session}"))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {

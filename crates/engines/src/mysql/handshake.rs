@@ -1,11 +1,12 @@
 //! Opening a session: greeting, capabilities, login.
 
 use super::auth::{self, Applicant};
-use super::converse::next_body;
+use super::converse::{converse, next_body};
 use super::decode::Refusal;
-use super::packet::{Features, Reader, put, put_number};
+use super::packet::{Features, Reader, command, put, put_number};
 use super::reply::session_error;
 use super::wire::{self, Wire};
+use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::secret::Secret;
 use crate::session::SessionError;
@@ -166,6 +167,10 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
         if let Some(proof) = proof {
             put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
         }
+    }
+    if remote.own_sql {
+        wire.command(command::QUERY, include_str!("sql/own_session.sql"))?;
+        converse(&mut wire, false, Limit::QUESTION, &mut |_| Ok(()))?;
     }
     Ok(wire)
 }

@@ -67,6 +67,7 @@ pub fn start(
         database: DATABASE.to_owned(),
         password: None,
         tls: Tls::default(),
+        own_sql: false,
     };
     await_sessions(&mut process, &|| open_admin(&root).map(drop), is_not_there)?;
     let remote = match place.listen {

@@ -6,7 +6,7 @@ use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
 use super::wire::Wire;
-use crate::admin::{self, Admin, BATCH_ROWS, CountersOf, pairs};
+use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -23,11 +23,12 @@ const COPY_CHUNK_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct PostgresAdmin {
     wire: Wire,
+    remote: Remote,
 }
 
 pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
     let encryption = Encryption::prepare(remote)?;
-    Ok(PostgresAdmin { wire: open(remote, encryption.as_ref())? })
+    Ok(PostgresAdmin { wire: open(remote, encryption.as_ref())?, remote: remote.clone() })
 }
 
 impl PostgresAdmin {
@@ -141,12 +142,23 @@ impl Admin for PostgresAdmin {
         Ok(loaded)
     }
 
-    fn end_with_client(&mut self) -> Result<(), SessionError> {
+    fn work_long(&mut self) -> Result<(), SessionError> {
+        self.script(include_str!("sql/long_work.sql"))?;
         match self.ask(include_str!("sql/end_with_client.sql"), Limit::QUESTION, &mut |_, _| ()) {
             // Servers of some systems cannot.
             Ok(()) | Err(SessionError::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    fn canceller(&mut self) -> Result<Canceller, SessionError> {
+        let (remote, sql) = (self.remote.clone(), include_str!("sql/session.sql"));
+        admin::canceller(
+            self,
+            sql,
+            move || open_admin(&remote),
+            |session| format!("SELECT pg_cancel_backend({session})"),
+        )
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {

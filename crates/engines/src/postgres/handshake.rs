@@ -38,10 +38,15 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
     };
     loop {
         if answer_what_came(&mut wire, &mut login)? {
-            return Ok(wire);
+            break;
         }
         wire.receive_some(deadline).map_err(SessionError::Lost)?;
     }
+    if remote.own_sql {
+        frontend::query(include_str!("sql/own_session.sql"), wire.outgoing()).map_err(SessionError::Lost)?;
+        converse(&mut wire, Limit::QUESTION, &mut |_| Ok(()))?;
+    }
+    Ok(wire)
 }
 
 /// Answers the messages that have arrived; true once the server is ready.

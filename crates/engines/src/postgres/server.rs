@@ -67,6 +67,7 @@ pub fn start(
         database: DATABASE.to_owned(),
         password: place.listen.map(|_| random_password()).transpose()?,
         tls: Tls::default(),
+        own_sql: false,
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;

@@ -3,7 +3,7 @@
 use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::counters;
 use super::settings::DatabaseFile;
-use crate::admin::{self, Admin, BATCH_ROWS, CountersOf};
+use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf};
 use crate::limit::Limit;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -44,6 +44,11 @@ impl Admin for SqliteAdmin {
         // Others may still be loading the rows that these refer to. Elsewhere, foreign keys are made after loading.
         let loaded = without_foreign_keys(connection, |connection| load(connection, table, columns, fill));
         loaded.map_err(|error| session_error(&error))
+    }
+
+    fn canceller(&mut self) -> Result<Canceller, SessionError> {
+        let handle = self.connection.get_interrupt_handle();
+        Ok(Box::new(move || handle.interrupt()))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {

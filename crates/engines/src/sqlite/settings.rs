@@ -79,6 +79,12 @@ impl DatabaseFile {
         self
     }
 
+    /// Sessions have no defaults that an owner could change.
+    #[must_use]
+    pub fn for_sql(self, _: bool) -> Self {
+        self
+    }
+
     /// The process that uses it serves itself.
     pub fn is_served_here(&self) -> bool {
         false

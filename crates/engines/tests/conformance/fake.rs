@@ -51,6 +51,7 @@ impl Fake {
             database: "shop".to_owned(),
             password: Some(Secret::new(PASSWORD)),
             tls,
+            own_sql: false,
         }
     }
 

@@ -90,6 +90,7 @@ impl Secured {
             user: user.to_owned(),
             password: Some(Secret::new("open sesame")),
             tls,
+            own_sql: false,
             ..inside
         }
     }

@@ -8,12 +8,13 @@ use crate::ground::{Ground, LIMIT, Mariadb};
 use crate::{loading, sessions};
 use engines::admin::Admin;
 use engines::catalog;
+use engines::port::HeldPort;
 use engines::remote::{Identity, Remote, Tls, TlsMode};
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerPlace};
 use engines::session::SessionError;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -34,7 +35,7 @@ const ACCOUNTS: [&str; 6] = [
 struct Secured {
     server: Child,
     inside: Remote,
-    port: u16,
+    held: HeldPort,
     authority: Authority,
     folder: TempDir,
 }
@@ -54,18 +55,18 @@ impl Secured {
         // The name in our server's report leads through a folder that was open only while that server ran.
         let socket = place.data.join("mariadb.socket").join(Path::new(&of_ours.host).file_name().unwrap());
         let inside = Remote { host: socket.to_str().unwrap().to_owned(), ..of_ours };
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let held = HeldPort::of_loopback().unwrap();
         let authority = Authority::new(folder.path(), "authority");
         let certificate = authority.sign("localhost");
         certificate.give_to_owner_of(&place.data.join("mariadb"));
-        let mut more = vec![format!("--port={port}"), format!("--socket={}", inside.host)];
+        let mut more = vec![format!("--port={}", held.number()), format!("--socket={}", inside.host)];
         if encrypts {
             more.push(format!("--ssl-cert={}", certificate.certificate.display()));
             more.push(format!("--ssl-key={}", certificate.key.display()));
             more.push(format!("--ssl-ca={}", authority.file.display()));
         }
         let server = start(&place, &more);
-        let secured = Self { server, inside, port, authority, folder };
+        let secured = Self { server, inside, held, authority, folder };
         let mut admin = secured.admin();
         for account in ACCOUNTS {
             admin.script(account).unwrap();
@@ -91,10 +92,11 @@ impl Secured {
         Remote {
             host: "localhost".to_owned(),
             address: Some(Ipv4Addr::LOCALHOST.into()),
-            port: self.port,
+            port: self.held.number(),
             user: user.to_owned(),
             password: Some(Secret::new("open sesame")),
             tls,
+            own_sql: false,
             ..self.inside.clone()
         }
     }

@@ -151,6 +151,7 @@ impl Workload for OwnTransactions {
     type Client = Client;
 
     const COUNTERS: &'static [&'static str] = &[];
+    const OWN_SQL: bool = false;
 
     fn kinds(&self) -> &'static [Kind] {
         self.kinds

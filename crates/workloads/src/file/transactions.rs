@@ -161,7 +161,7 @@ impl Kept {
 mod tests {
     use super::general;
 
-    /// What `printf("%.15g")` of C writes.
+    /// Texts that `printf("%.15g")` of C writes.
     #[test]
     fn doubles_are_written_as_pgbench_writes_them() {
         let cases = [

@@ -12,14 +12,15 @@ SELECT id FROM {table} WHERE k < {lowest} OR k > {highest};
 -- statement: keys
 SELECT id FROM {table} WHERE k < {lowest};
 
--- Blanks at the end belong to the column, not to the text. Places are counted in characters by every database, and lengths are not.
+-- Blanks at the end belong to the column, not to the text, and zeros where the database's character set is binary. Places are counted
+-- in characters by every database, and lengths are not.
 -- statement: texts
 SELECT id FROM {table}
-WHERE SUBSTR(c, 119, 1) IN ('', ' ') OR SUBSTR(c, 120, 1) NOT IN ('', ' ')
+WHERE SUBSTR(c, 119, 1) <= ' ' OR SUBSTR(c, 120, 1) > ' '
     OR SUBSTR(c, 12, 1) <> '-' OR SUBSTR(c, 108, 1) <> '-'
-    OR SUBSTR(pad, 59, 1) IN ('', ' ') OR SUBSTR(pad, 60, 1) NOT IN ('', ' ')
+    OR SUBSTR(pad, 59, 1) <= ' ' OR SUBSTR(pad, 60, 1) > ' '
     OR SUBSTR(pad, 12, 1) <> '-' OR SUBSTR(pad, 48, 1) <> '-';
 
 -- statement: constant-texts
 SELECT id FROM {table}
-WHERE SUBSTR(c, 120, 1) NOT IN ('', ' ') OR SUBSTR(pad, 50, 1) IN ('', ' ') OR SUBSTR(pad, 51, 1) NOT IN ('', ' ');
+WHERE SUBSTR(c, 120, 1) > ' ' OR SUBSTR(pad, 50, 1) <= ' ' OR SUBSTR(pad, 51, 1) > ' ';
