@@ -4,7 +4,9 @@
 //! defined elsewhere.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::fs::File;
 use std::ops::Add;
+use std::os::unix::fs::FileExt;
 
 /// A moment, or a span between two moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
@@ -92,6 +94,22 @@ impl Turns {
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self { waited: self.waited.since(earlier.waited), count: self.count.saturating_sub(earlier.count) }
+    }
+}
+
+/// The calling thread's counts, opened once: an emulated CPU takes milliseconds to open a file.
+pub struct OpenTurns(File);
+
+impl OpenTurns {
+    /// `None` if they are not counted.
+    pub fn of_this_thread() -> Option<Self> {
+        File::open("/proc/thread-self/schedstat").ok().map(Self)
+    }
+
+    pub fn read(&self) -> Option<Turns> {
+        let mut bytes = [0; 128];
+        let length = self.0.read_at(&mut bytes, 0).ok()?;
+        Turns::of_schedstat(str::from_utf8(bytes.get(..length)?).ok()?)
     }
 }
 

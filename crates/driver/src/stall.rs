@@ -4,7 +4,7 @@
 //! missed by far, the load engine itself is the reason. Its process was stopped, it had no CPU, or it was too busy.
 //! Time that the database makes clients wait does not count here.
 
-use crate::clock::{Clock, MonotonicClock, Nanos};
+use crate::clock::{Clock, MonotonicClock, Nanos, OpenTurns};
 use crate::window::Window;
 use record::trial::Stalls;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -21,19 +21,21 @@ const SCATTERED_MIN: Nanos = Nanos::from_millis(20);
 /// How often the watching thread reads the clock: a few times in each period of a CPU limit, which has 100 ms.
 const LOOK_UP: Nanos = Nanos::from_millis(25);
 
-/// The last readings of control groups are within this of the window's end.
-const END_LOOKS: Nanos = Nanos::from_millis(100);
+/// Readings of control groups are within this of an end of the window.
+const NEAR: Nanos = Nanos::from_millis(100);
 
 /// Watches until the sender is dropped. This thread does nothing else, so what delays it delays every thread.
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
     let short = || StallWatch { shortest: SCATTERED_MIN, ..StallWatch::over(window) };
     let (mut stalls, mut pieces, mut pieces_without_waits) = (StallWatch::over(window), short(), short());
     let mut throttled = Throttled::new(window);
-    let (mut last, mut turns) = (MonotonicClock.now(), MonotonicClock.thread_turns());
+    let counts = OpenTurns::of_this_thread();
+    let read = || counts.as_ref().and_then(OpenTurns::read);
+    let (mut last, mut turns) = (MonotonicClock.now(), read());
     while is_over.recv_timeout(LOOK_UP.as_duration()) == Err(RecvTimeoutError::Timeout) {
         // The time of the last look counts, too: no moment is between two waits.
         let (expected, now) = (last + LOOK_UP, MonotonicClock.now());
-        let now_turns = MonotonicClock.thread_turns();
+        let now_turns = read();
         let waited = turns.zip(now_turns).map(|(earlier, later)| later.since(earlier).waited);
         throttled.look(now);
         if now.since(expected) >= STALL_MIN {
@@ -70,14 +72,14 @@ impl Throttled {
         self.groups.as_ref().is_some_and(Throttling::sees_all)
     }
 
-    /// A reading costs microseconds, and may make the kernel add up the counts of many groups. So there are some only near both ends.
+    /// A reading opens files, and may make the kernel add up the counts of many groups. So there are a few near both ends.
     fn look(&mut self, now: Nanos) {
         let Some(groups) = &self.groups else { return };
         let (start, end) = (self.window.measured_start(), self.window.measured_end());
-        if now <= start {
+        if now <= start && now + NEAR >= start {
             self.start = groups.so_far();
             self.end = self.start;
-        } else if now <= end && now + END_LOOKS >= end {
+        } else if now > start && now <= end && now + NEAR >= end {
             self.end = groups.so_far();
         }
     }
