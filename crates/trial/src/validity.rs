@@ -31,7 +31,7 @@ const THROTTLED_SHARE_MAX: f64 = 0.01;
 /// In short stretches it may stand still for the same share as in long ones …
 const SCATTERED_SHARE_MAX: f64 = STALLED_SHARE_MAX;
 /// … but a few hiccups in a short window are no limit of its CPU time.
-const SCATTERED_FEW_MS: u64 = 200;
+const SCATTERED_FEW_MS: f64 = 200.0;
 /// It may stand still for this share if waits for a CPU are a part of it, or in a guest, which its hypervisor holds back …
 const SCATTERED_SHARE_MAX_UNKNOWN: f64 = 0.1;
 /// … but a reader must know of more than this.
@@ -125,13 +125,14 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
             percent(THROTTLED_SHARE_MAX),
         ));
     }
-    if stands_still_in_pieces(facts, most_in_pieces(facts)) {
+    let most_ms = most_in_pieces_ms(facts);
+    if stalls.scattered_ms as f64 > most_ms {
         return Some(format!(
             "the load generator stood still for at least {} of the {} that were measured, in pieces of less than half a second: it was \
              stopped, a CPU limit was used up, or a hypervisor took its CPU; at most {} is tolerated. Raise the limit",
             seconds(stalls.scattered_ms),
             seconds(measured_ms),
-            percent(most_in_pieces(facts)),
+            percent(most_ms / measured_ms as f64),
         ));
     }
     (stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64).then(|| {
@@ -145,14 +146,14 @@ fn why_it_stood_still(facts: &DriverFacts) -> Option<String> {
     })
 }
 
-fn most_in_pieces(facts: &DriverFacts) -> f64 {
-    let is_known = facts.testimony.stalls.without_waits;
-    if is_known { SCATTERED_SHARE_MAX } else { SCATTERED_SHARE_MAX_UNKNOWN }
-}
-
-fn stands_still_in_pieces(facts: &DriverFacts, share: f64) -> bool {
-    let scattered_ms = facts.testimony.stalls.scattered_ms;
-    scattered_ms > SCATTERED_FEW_MS && scattered_ms as f64 > share * facts.measured_ms as f64
+/// How long it may stand still in short stretches.
+fn most_in_pieces_ms(facts: &DriverFacts) -> f64 {
+    let of_window = |share: f64| share * facts.measured_ms.max(1) as f64;
+    if facts.testimony.stalls.without_waits {
+        of_window(SCATTERED_SHARE_MAX).max(SCATTERED_FEW_MS)
+    } else {
+        of_window(SCATTERED_SHARE_MAX_UNKNOWN)
+    }
 }
 
 /// The reason if the load engine or the database stood still or broke down in the window.
@@ -369,7 +370,8 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
             seconds(longest)
         ));
     }
-    if stands_still_in_pieces(facts, SCATTERED_SHARE_TOLD) && !stands_still_in_pieces(facts, most_in_pieces(facts)) {
+    let scattered_ms = facts.testimony.stalls.scattered_ms as f64;
+    if scattered_ms > SCATTERED_SHARE_TOLD * facts.measured_ms as f64 && scattered_ms <= most_in_pieces_ms(facts) {
         warnings.push(format!(
             "the load generator stood still for at least {} in all, in pieces of less than half a second: raise its CPU limit",
             seconds(facts.testimony.stalls.scattered_ms)

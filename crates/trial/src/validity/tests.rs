@@ -125,6 +125,12 @@ fn a_load_generator_that_is_known_to_be_held_back_measured_nothing() {
     assert_eq!(with(60_000, 700, 0), why("stood still for at least", "0.7 s", "60.0"));
     assert_eq!(with(60_000, 600, 600), None);
     assert_eq!(with(5_000, 200, 0), None, "hiccups");
+    let mut short = DriverFacts { measured_ms: 5_000, ..facts(10, 0.1, 5) };
+    short.testimony.stalls = Stalls { scattered_ms: 150, without_waits: true, ..Stalls::default() };
+    assert_eq!(warnings(&short, &[]).len(), 1);
+    short.testimony.stalls = Stalls { scattered_ms: 150, ..Stalls::default() };
+    short.measured_ms = 1_000;
+    assert!(why_invalid(&short).is_some(), "a tenth is no hiccup where waits are not known");
     assert_eq!(with(5_000, 0, 60), why("was throttled for", "0.1 s, added up over CPUs,", "5.0"));
 }
 
