@@ -71,24 +71,24 @@ pub enum CountersOf {
 }
 
 /// Cancels over connections of its own, which `open` makes. `whose` is the query for a session's number and for the server that gave it:
-/// behind one address may be several.
+/// behind one address may be several. `cancel` names it SESSION.
 pub(crate) fn canceller<A: Admin>(
     admin: &mut A,
-    whose: &'static str,
+    (whose, cancel): (&'static str, &'static str),
     open: impl Fn() -> Result<A, SessionError> + Send + 'static,
-    cancel: fn(&str) -> String,
 ) -> Result<Canceller, SessionError> {
     let Some((session, server)) = pairs(admin, whose, Limit::QUESTION)?.pop_first() else {
         return Err(SessionError::Protocol("a session has no number".to_owned()));
     };
+    let cancel = cancel.replace("SESSION", &session);
     Ok(Box::new(move || {
-        let cancel = || {
+        let end = || {
             let mut other = open()?;
             let is_there = pairs(&mut other, whose, Limit::QUESTION)?.into_values().any(|found| found == server);
-            if is_there { other.script(&cancel(&session)) } else { Ok(()) }
+            if is_there { other.script(&cancel) } else { Ok(()) }
         };
         // A server that takes no connection any more is left with its statement.
-        let _: Result<(), SessionError> = cancel();
+        let _: Result<(), SessionError> = end();
     }))
 }
 

@@ -152,13 +152,9 @@ impl Admin for PostgresAdmin {
     }
 
     fn canceller(&mut self) -> Result<Canceller, SessionError> {
-        let (remote, sql) = (self.remote.clone(), include_str!("sql/session.sql"));
-        admin::canceller(
-            self,
-            sql,
-            move || open_admin(&remote),
-            |session| format!("SELECT pg_cancel_backend({session})"),
-        )
+        let remote = self.remote.clone();
+        let sql = (include_str!("sql/session.sql"), include_str!("sql/cancel.sql"));
+        admin::canceller(self, sql, move || open_admin(&remote))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {
