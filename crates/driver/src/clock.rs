@@ -135,7 +135,7 @@ impl Clock for MonotonicClock {
     }
 
     fn thread_turns(&self) -> Option<Turns> {
-        Turns::of_schedstat(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+        OpenTurns::of_this_thread()?.read()
     }
 }
 
