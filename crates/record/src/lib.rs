@@ -45,7 +45,7 @@ pub mod totals;
 pub mod trial;
 pub mod waits;
 
-pub use histograms::bounds::KINDS as MOST_KINDS;
+pub use histograms::bounds::{KINDS as MOST_KINDS, SERIES_BYTES as MOST_BYTES, read as read_at_most};
 pub use histograms::{hlog, intervals};
 
 use histograms::bounds;

@@ -21,8 +21,6 @@ use std::path::{Path, PathBuf};
 
 const STANDARD_OUTPUT: &str = "-";
 const ANALYSIS: &str = "analysis.json";
-/// Nothing that bakeoff writes is larger.
-const LARGEST_ANALYSIS: u64 = 1 << 30;
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let named = run_name::resolve(&options.run)?;
@@ -53,7 +51,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     }
     let written = publish_beside(&named, published)?;
     written.tell(options.json)?;
-    written.tell_place();
+    written.print_place();
     Ok(verdict(&written.run))
 }
 
@@ -92,7 +90,7 @@ pub struct Published {
 
 impl Published {
     /// Prints where the page is.
-    pub fn tell_place(&self) {
+    pub fn print_place(&self) {
         if let Some(html) = &self.html {
             say(&format!("report: {}", html.display()));
         }
@@ -138,8 +136,8 @@ fn why_kept(folder: &RunFolder, run: &Run, analysis: &Analysis) -> Option<String
         return None;
     }
     let lost = |id: &u32| match run.trials.iter().find(|trial| trial.record.id == *id) {
-        None => Some(format!("trial {id}, which is gone")),
-        Some(trial) => Some(format!("trial {id}, of which is said: {}", trial.disagreements.first()?)),
+        None => Some(format!("trial {id} (its folder is gone)")),
+        Some(trial) => Some(format!("trial {id} ({})", trial.disagreements.first()?)),
     };
     let lost: Vec<String> = stored.iter().filter_map(lost).collect();
     let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
@@ -148,8 +146,7 @@ fn why_kept(folder: &RunFolder, run: &Run, analysis: &Analysis) -> Option<String
 
 /// The trials that a stored analysis counts; none if there is none that can be read.
 fn stored_trials(analysis: &Path) -> BTreeSet<u32> {
-    let is_readable = fs::metadata(analysis).is_ok_and(|about| about.is_file() && about.len() <= LARGEST_ANALYSIS);
-    let text = if is_readable { fs::read(analysis).unwrap_or_default() } else { Vec::new() };
+    let text = record::read_at_most(analysis, record::MOST_BYTES).unwrap_or_default();
     let stored: Value = serde_json::from_slice(&text).unwrap_or_default();
     let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
     let trials = list(&stored, "cells").into_iter().flat_map(|cell| list(&cell, "trials"));

@@ -457,7 +457,7 @@ impl Drive<'_> {
     fn publish(&self) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let published = publish(folder.path()).context("reporting what was recorded")?;
-        published.tell_place();
+        published.print_place();
         Ok(())
     }
 
