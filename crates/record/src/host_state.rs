@@ -43,7 +43,7 @@ pub struct ProcessTimes {
     pub others_ticks: u64,
     /// The kernel's own threads, which work for both.
     pub kernel_ticks: u64,
-    /// What everybody else's processes read from disks and wrote to them, as far as they show it: to a user who is not root, only
+    /// Bytes that all other processes read from disks and wrote to them, as far as they show it: to a user who is not root, only
     /// the user's do. `None` if none shows it, and in records of old versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_disk_bytes: Option<u64>,

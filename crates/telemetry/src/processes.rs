@@ -53,7 +53,7 @@ pub fn process_times(tree: &Tree, us: u32, adopted: &[u32]) -> Result<ProcessTim
     Ok(ProcessTimes { others_disk_bytes, ..added_up(&processes, &ours) })
 }
 
-/// What a process and its children that have ended read from disks and wrote to them; `None` if it does not show that to us.
+/// Bytes that a process and its ended children read from disks and wrote to them; `None` if it does not show that to us.
 fn disk_bytes(tree: &Tree, id: u32) -> Option<u64> {
     let text = tree.text(&format!("/proc/{id}/io")).ok()?;
     Some(["read_bytes", "write_bytes"].iter().filter_map(|name| fields::number(&text, name)).sum())

@@ -59,7 +59,7 @@ impl Throttling {
         times.sum::<Option<u64>>().map(Duration::from_nanos)
     }
 
-    /// The time between two readings. No time is unknown where a group may be hidden.
+    /// The time between two readings. A time of zero is unknown where a group may be hidden.
     pub fn between(&self, earlier: Option<Duration>, later: Option<Duration>) -> Option<Duration> {
         let time = later?.saturating_sub(earlier?);
         (self.sees_all || !time.is_zero()).then_some(time)

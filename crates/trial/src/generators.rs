@@ -119,7 +119,7 @@ fn why_late(late_us: i64, round_trip_ns: u64) -> Option<String> {
     })
 }
 
-/// What tells a running kernel from all others.
+/// The identity of a running kernel.
 pub(crate) fn boot_of(system: &Facts) -> Option<&str> {
     match system.get("system.boot_id")? {
         Fact::Known(boot) => Some(boot),
