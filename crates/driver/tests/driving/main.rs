@@ -15,7 +15,7 @@ mod scripts;
 use database::{Database, database_or_skip, one_warehouse, small_house, small_shop, small_tables};
 use driver::drive_endpoint;
 use driver::error::DriveError;
-use driver::plan::{Control, DrivePlan, Driven, Pacing, Phase, Seen};
+use driver::plan::{Control, DrivePlan, Driven, Pacing, Phase, Seen, Until};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
 use std::ops::RangeInclusive;
@@ -99,12 +99,15 @@ fn driven_until_the_server_is_killed(engine: &str, workload: AnyWorkload, sessio
     a_server_that_is_killed_ends_the_driving(database, *sessions.start() - 4);
 }
 
-/// Customers of two threads order, and markets that live on both answer them.
+/// Customers of two threads order, and markets that live on both answer them. They end by count: a market sends its prices
+/// with each ten results, and a busy host has few in a second.
 #[test]
 fn brokerage_on_postgres() {
     let Some(database) = database_or_skip("postgres", small_house()) else { return };
     let before = database.state();
-    let load = Phase::timed(Pacing::Clients { clients: 4 }, 0, 3_000);
+    let mut load = Phase::timed(Pacing::Clients { clients: 4 }, 0, 0);
+    load.until = Until::StreamsEnd { limit_ms: 50_000 };
+    load.streams[0].transactions = Some(3_000);
     let plan = DrivePlan { shards: 2, retries: 10, ..DrivePlan::of(database.workload.script(load), 20_261_125) };
     let driven = drive(&database, &plan);
     database_agrees(&database, &before, &driven);
