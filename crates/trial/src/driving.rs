@@ -340,7 +340,8 @@ impl Running<'_> {
         let changed =
             self.current().server.as_ref().and_then(|server| validity::why_changed(&server.effective, settings));
         let of_server = changed.map(|why| Invalid { why, by_failures: false });
-        let invalid = of_load_host.or_else(|| validity::why_not(clock, driven)).or(of_server);
+        // Whoever changed a setting can do something about it, and it may be the cause of all else.
+        let invalid = of_server.or(of_load_host).or_else(|| validity::why_not(clock, driven));
         let outcome = |said: &dyn Fn(&str) -> String| match (&driven.broke_off, &invalid) {
             (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: said(why) },
             (None, Some(invalid)) => Outcome::Invalid { why: said(&invalid.why) },

@@ -83,7 +83,7 @@ fn a_driver_that_stands_still_in_pieces_is_no_result() {
     assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
 }
 
-/// As a service with `CPUQuota=10%` does, or a container with a tenth of a CPU.
+/// As a service with `CPUQuota=5%` does, or a container with a twentieth of a CPU.
 #[test]
 fn a_driver_that_a_cpu_limit_throttles_is_no_result() {
     let held = Held::new();
@@ -98,7 +98,7 @@ fn a_driver_that_a_cpu_limit_throttles_is_no_result() {
     assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
 }
 
-/// A control group with a tenth of a CPU. It is empty, and removed, when what it held has ended.
+/// A control group with a twentieth of a CPU, so little that a driver beside other tests uses it up, too. It is empty, and removed, when what it held has ended.
 struct Held(PathBuf);
 
 impl Held {
@@ -116,8 +116,8 @@ impl Held {
                 .then_some(group)
         };
         let version_1 =
-            || made("/sys/fs/cgroup/cpu", &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "10000")]);
-        made("/sys/fs/cgroup", &[("cpu.max", "10000 100000")]).or_else(version_1)
+            || made("/sys/fs/cgroup/cpu", &[("cpu.cfs_period_us", "300000"), ("cpu.cfs_quota_us", "15000")]);
+        made("/sys/fs/cgroup", &[("cpu.max", "15000 300000")]).or_else(version_1)
     }
 
     fn take(&self, process: u32) {
