@@ -1,10 +1,10 @@
 //! Published figures beside those of a run: the same rows, each with the published number and the measured one.
 
-use crate::contrast;
 use crate::estimate::Estimate;
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Scale, Unit};
 use crate::observations::{Measured, Observations};
+use crate::pairing::Pairing;
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,7 @@ fn measured(
         let own = cell(&run.plan, own).map(|cell| (cell, own.sum))?;
         let over = over.as_ref().map(|over| Ok::<_, String>((cell(&run.plan, over)?, over.sum))).transpose()?;
         let measured = observations.measure(id).ok_or_else(|| format!("this run has no measure {id}"))?;
-        estimate(measured, own, over)
+        estimate(&run.plan, measured, own, over)
     };
     Ok(found())
 }
@@ -191,7 +191,12 @@ fn words(which: &Which) -> String {
     if words.is_empty() { "any name".to_owned() } else { words }
 }
 
-fn estimate(measured: &Measured, own: (&Cell, bool), over: Option<(&Cell, bool)>) -> Result<Estimate, String> {
+fn estimate(
+    plan: &Plan,
+    measured: &Measured,
+    own: (&Cell, bool),
+    over: Option<(&Cell, bool)>,
+) -> Result<Estimate, String> {
     let none = |cell: &Cell| format!("{} has no value of it that counts", cell.contender);
     let blocks = |(cell, sum): (&Cell, bool)| {
         let blocks = if sum { measured.sum_by_block(cell.id) } else { measured.by_block(cell.id) };
@@ -200,9 +205,9 @@ fn estimate(measured: &Measured, own: (&Cell, bool), over: Option<(&Cell, bool)>
     let values = blocks(own)?;
     let Some(over) = over else { return measured.mean_of(&values).ok_or_else(|| none(own.0)) };
     let base = blocks(over)?;
-    let pairs = values.iter().filter_map(|(block, own)| Some((*block, *base.get(block)?, *own)));
     let positive = values.values().chain(base.values()).all(|value| *value > 0.0);
-    let ratio = contrast::paired(&measured.measure.id, Scale::Ratio, pairs).filter(|_| positive);
+    let pairing = Pairing::planned(plan, over.0, own.0);
+    let ratio = measured.paired_on(Scale::Ratio, &pairing, [&base, &values]).filter(|_| positive);
     ratio.map(|ratio| ratio.estimate).ok_or_else(|| "no block has both sides".to_owned())
 }
 

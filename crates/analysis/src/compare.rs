@@ -1,7 +1,5 @@
-//! Contenders against the baseline, paired by block.
-//!
-//! Within a block both sides met the same drift of the machine and the same inputs, so each block gives one ratio. The
-//! answer is the geometric mean of these ratios. A block in which either side is not valid is left out and named.
+//! Contenders against the baseline, paired by block ([`crate::pairing`]): each block gives one ratio, and the answer is the
+//! geometric mean of these ratios.
 
 use crate::contrast::{self, Contrast, Position};
 use crate::groups::{self, Group};
@@ -9,12 +7,13 @@ use crate::hosts::blocks;
 use crate::measures::latency;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
+use crate::pairing::{LeftOut, Pair, Pairing};
 use crate::validity;
 use crate::{machines, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
-use record::run::{Run, StoredTrial};
-use record::trial::{Metric, Outcome};
+use record::run::Run;
+use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 
 /// The percentiles of response times that are shown beside throughput.
@@ -66,29 +65,6 @@ pub struct Comparison {
 pub struct WrongData {
     pub contender: String,
     pub trials: Vec<u32>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    pub block: u32,
-    pub why: Vec<Unusable>,
-}
-
-/// A contender that has no usable trial in a block, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unusable {
-    pub contender: String,
-    pub why: WhyUnusable,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WhyUnusable {
-    NotReached,
-    NotCompleted(Outcome),
-    RecordDisagrees,
-    WrongData,
-    CountedNothing,
 }
 
 /// What the interval of the throughput ratio allows us to say.
@@ -150,18 +126,9 @@ fn of_group(run: &Run, observations: &Observations, group: &Group<'_>) -> Vec<Co
     others.map(|cell| of_pair(run, observations, group, baseline, cell)).collect()
 }
 
-/// The trials of one block on both sides; neither side is empty.
-pub(crate) struct Pair<'a> {
-    pub block: u32,
-    pub baseline: Vec<&'a StoredTrial>,
-    pub contender: Vec<&'a StoredTrial>,
-}
-
 fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
-    let (pairs, left_out) = pair(run, baseline, contender);
-    let units = blocks::units(&run.plan, [baseline.id, contender.id], pairs.iter().map(|pair| pair.block));
-    let unit = |block: u32| units.get(&block).copied();
-    let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, unit));
+    let pairing = Pairing::of(run, baseline, contender);
+    let contrasts = observations.measures().filter_map(|one| one.paired(&pairing)).collect();
     Comparison {
         coordinates: group.coordinates.clone(),
         baseline: baseline.contender.clone(),
@@ -170,10 +137,10 @@ fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: 
         baseline_cell: baseline.id,
         contender_cell: contender.id,
         wrong_data: wrong_data(run, [baseline, contender]),
-        metric: pairs.first().and_then(metric).unwrap_or_default(),
-        left_out,
+        metric: pairing.pairs.first().and_then(metric).unwrap_or_default(),
+        left_out: pairing.left_out,
         over_hosts: blocks::are_different(&run.plan, [baseline.id, contender.id]),
-        contrasts: contrasts.collect(),
+        contrasts,
         p_equal: None,
         p_beyond_margin: None,
         verdict: Verdict::NothingToCompare,
@@ -209,48 +176,6 @@ fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
         machines.any(machines::is_emulated)
     };
     cells.into_iter().filter(is_emulated).map(|cell| cell.contender.clone()).collect()
-}
-
-pub(crate) fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
-    let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
-    for block in 1..=run.plan.blocks {
-        match (usable(run, baseline, block), usable(run, contender, block)) {
-            (Ok(baseline), Ok(contender)) => pairs.push(Pair { block, baseline, contender }),
-            (first, second) => {
-                let why = [first.err(), second.err()].into_iter().flatten().flatten().collect();
-                left_out.push(LeftOut { block, why });
-            }
-        }
-    }
-    (pairs, left_out)
-}
-
-/// The valid trials of a cell in a block, or why there is none.
-fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTrial>, Vec<Unusable>> {
-    let (mut found, mut reasons) = (Vec::new(), Vec::new());
-    for trial in validity::trials_of(run, cell.id).filter(|trial| trial.record.block == block) {
-        match why_unusable(trial) {
-            None => found.push(trial),
-            Some(why) => reasons.push(why),
-        }
-    }
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    if reasons.is_empty() {
-        reasons.push(WhyUnusable::NotReached);
-    }
-    Err(reasons.into_iter().map(|why| Unusable { contender: cell.contender.clone(), why }).collect())
-}
-
-fn why_unusable(trial: &StoredTrial) -> Option<WhyUnusable> {
-    match &trial.record.outcome {
-        Outcome::Completed if validity::has_wrong_data(trial) => Some(WhyUnusable::WrongData),
-        Outcome::Completed if !trial.disagreements.is_empty() => Some(WhyUnusable::RecordDisagrees),
-        Outcome::Completed if throughput::figure(trial).is_some_and(|value| value > 0.0) => None,
-        Outcome::Completed => Some(WhyUnusable::CountedNothing),
-        other => Some(WhyUnusable::NotCompleted(other.clone())),
-    }
 }
 
 /// Equivalence within the margin comes first: a difference too small to matter is none, however certain it is.

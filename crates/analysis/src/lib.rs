@@ -33,6 +33,7 @@ pub mod many_runs;
 pub mod measures;
 pub mod missing;
 pub mod observations;
+pub mod pairing;
 pub mod phases;
 pub mod pilot;
 pub mod precision;

@@ -8,6 +8,7 @@ use crate::estimate::Estimate;
 use crate::measures::latency::rounding;
 use crate::measures::{Entry, Measure, Reading, Scale};
 use crate::missing::Missing;
+use crate::pairing::Pairing;
 use crate::student;
 use crate::validity;
 use record::run::{Run, StoredTrial};
@@ -160,22 +161,29 @@ impl Measured {
         Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 
-    /// A contender compared with the baseline, over the blocks that both have. `unit` is the block for which a block counts: itself, or
-    /// another one together with which it counts once; `None` if it does not count.
-    pub fn paired(&self, baseline: u32, contender: u32, unit: impl Fn(u32) -> Option<u32>) -> Option<Contrast> {
-        let (base, own) = (self.by_block(baseline)?, self.by_block(contender)?);
-        let both = own.iter().filter_map(|(block, own)| Some((unit(*block)?, *base.get(block)?, *own)));
-        let both: Vec<(u32, f64, f64)> = both.collect();
-        let mean = |of: fn(&(u32, f64, f64)) -> f64| {
-            means_of_blocks(self.scale(), both.iter().map(|one| (one.0, of(one))).collect())
-        };
+    /// A contender compared with the baseline, over the blocks that both have.
+    pub fn paired(&self, pairing: &Pairing<'_>) -> Option<Contrast> {
+        let [base, own] = [pairing.baseline, pairing.contender].map(|cell| self.by_block(cell));
+        self.paired_on(self.scale(), pairing, [&base?, &own?])
+    }
+
+    /// The same of these values of blocks, on this scale.
+    pub(crate) fn paired_on(
+        &self,
+        scale: Scale,
+        pairing: &Pairing<'_>,
+        [base, own]: [&BTreeMap<u32, f64>; 2],
+    ) -> Option<Contrast> {
+        let both = pairing.values(base, own);
+        let mean =
+            |of: fn(&(u32, f64, f64)) -> f64| means_of_blocks(scale, both.iter().map(|one| (one.0, of(one))).collect());
         let (base, own) = (mean(|one| one.1), mean(|one| one.2));
         let pairs = own.iter().filter_map(|(unit, own)| Some((*unit, *base.get(unit)?, *own)));
-        let Contrast { estimate, spread, blocks, .. } = contrast::paired(&self.measure.id, self.scale(), pairs)?;
-        let variance = self.rounding(&[baseline, contender]);
+        let Contrast { estimate, spread, blocks, .. } = contrast::paired(&self.measure.id, scale, pairs)?;
+        let variance = self.rounding(&[pairing.baseline, pairing.contender]);
         let estimate = estimate.no_surer_than(&[(variance, blocks.len())]);
         let spread = spread.map(|spread| spread.max(variance.sqrt()));
-        Some(Contrast { measure: self.measure.id.clone(), scale: self.scale(), estimate, spread, blocks })
+        Some(Contrast { measure: self.measure.id.clone(), scale, estimate, spread, blocks })
     }
 
     /// The same cell in two runs, whose blocks are not paired.
@@ -229,11 +237,12 @@ mod tests {
             low < estimate.point && estimate.point < high && high / low < 1.01
         };
         let percentile = of("response.p95/new-order");
-        let change = percentile.paired(0, 1, Some).unwrap();
+        let pairing = Pairing::of(&run, &run.plan.cells[0], &run.plan.cells[1]);
+        let change = percentile.paired(&pairing).unwrap();
         assert!(wide(&change.estimate) && wide(&percentile.level(0).unwrap().estimate), "{change:?}");
         assert!(change.spread.unwrap() > 0.0 && change.p_equal() == Some(1.0), "{change:?}");
         assert!(wide(&percentile.unpaired(0, percentile, 0).unwrap().estimate));
         // A mean is not rounded.
-        assert_eq!(of("response.mean/new-order").paired(0, 1, Some).unwrap().spread, Some(0.0));
+        assert_eq!(of("response.mean/new-order").paired(&pairing).unwrap().spread, Some(0.0));
     }
 }

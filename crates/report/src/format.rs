@@ -1,8 +1,8 @@
 //! Numbers as text: meaningful digits, grouped thousands, intervals beside their points.
 
 use crate::missing;
-use analysis::compare::{Unusable, WhyUnusable};
 use analysis::estimate::{Bounds, Estimate};
+use analysis::pairing::{Unusable, WhyUnusable};
 use record::trial::Outcome;
 
 /// Significant digits of a throughput. More would be noise: runs differ by more than one in a thousand.

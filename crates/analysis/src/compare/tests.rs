@@ -5,7 +5,9 @@ use crate::cells;
 use crate::estimate::Estimate;
 use crate::latency::tests::uneven;
 use crate::measures::{CATALOG, Scale};
+use crate::pairing::WhyUnusable;
 use crate::validity;
+use record::trial::Outcome;
 use record::{simulated, synthetic};
 
 /// A run whose windows counted exactly these numbers, baseline first, one pair for each block.

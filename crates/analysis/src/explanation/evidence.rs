@@ -28,7 +28,9 @@ pub struct Evidence<'a> {
     pub blocks: Vec<PairedBlock<'a>>,
 }
 
-/// Trials of the same block. Neither side is empty, except for a machine that one of the two lacks.
+/// Trials of the same block, or of all blocks on one pair of hosts. Neither side is empty, except for a machine that one of the two
+/// lacks.
+#[derive(Default)]
 pub struct PairedBlock<'a> {
     pub baseline: Vec<&'a CountedTrial>,
     pub contender: Vec<&'a CountedTrial>,

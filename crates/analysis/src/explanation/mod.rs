@@ -10,10 +10,10 @@ pub mod evidence;
 pub mod profile;
 pub mod rules;
 
-use crate::compare;
 use crate::counted::unit::Unit;
 use crate::counted::{self, CountedTrial, Rate};
 use crate::groups::{self, Group};
+use crate::pairing::Pairing;
 use counters::CounterComparison;
 use evidence::{Evidence, PairedBlock};
 use profile::ProfileTable;
@@ -75,14 +75,17 @@ fn of_pair(
     [baseline, contender]: [&Cell; 2],
     counted: &BTreeMap<u32, CountedTrial>,
 ) -> Option<Explanation> {
-    let (pairs, _) = compare::pair(run, baseline, contender);
     let of_trials = |trials: &[&StoredTrial]| -> Option<Vec<&CountedTrial>> {
         trials.iter().map(|trial| counted.get(&trial.record.id)).collect()
     };
-    let of_block = |pair: &compare::Pair<'_>| {
-        Some(PairedBlock { baseline: of_trials(&pair.baseline)?, contender: of_trials(&pair.contender)? })
-    };
-    let blocks: Vec<PairedBlock<'_>> = pairs.iter().filter_map(of_block).collect();
+    let mut units: BTreeMap<u32, PairedBlock<'_>> = BTreeMap::new();
+    for pair in Pairing::of(run, baseline, contender).pairs {
+        let Some((baseline, contender)) = of_trials(&pair.baseline).zip(of_trials(&pair.contender)) else { continue };
+        let unit = units.entry(pair.unit).or_default();
+        unit.baseline.extend(baseline);
+        unit.contender.extend(contender);
+    }
+    let blocks = units.into_values().collect();
     let evidence = Evidence { baseline: &baseline.contender, contender: &contender.contender, blocks };
     (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
 }

@@ -13,6 +13,7 @@ use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{self, Observations};
+use crate::pairing::Pairing;
 use crate::throughput;
 use crate::topology::{Place, Topology};
 use crate::validity;
@@ -159,7 +160,7 @@ fn of_cells(
     // Over machines, each size is a minimum of a different number of them.
     let plain = |trial: &StoredTrial| Some(trial.record.driver.as_ref()?.metric.clone());
     let metric = trials.find_map(if axis == key::COUNT { plain } else { throughput::metric });
-    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], axis)).collect();
+    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(run, throughput, &pair[0], &pair[1], axis)).collect();
     let fitted: Vec<&Sized<'_>> =
         if axis == key::VCPUS { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
     let rows = complete_blocks(throughput, &fitted);
@@ -171,7 +172,7 @@ fn of_cells(
         axis: axis.to_owned(),
         held: held(axis, cells),
         metric: metric.unwrap_or_default(),
-        points: all_sizes.iter().map(|point| self::point(throughput, &all_sizes[0], point, axis)).collect(),
+        points: all_sizes.iter().map(|point| self::point(run, throughput, &all_sizes[0], point, axis)).collect(),
         remarks: if axis == key::VCPUS { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
         steps,
         universal: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::universal),
@@ -197,9 +198,9 @@ fn held(axis: &str, cells: &[&Cell]) -> String {
     shared.coordinates()
 }
 
-fn point(throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>, axis: &str) -> Point {
+fn point(run: &Run, throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>, axis: &str) -> Point {
     let units = point.size / smallest.size;
-    let growth = growth(throughput, smallest, point);
+    let growth = growth(run, throughput, smallest, point);
     Point {
         cell: point.cell.id,
         size: point.size,
@@ -210,8 +211,8 @@ fn point(throughput: &observations::Measured, smallest: &Sized<'_>, point: &Size
     }
 }
 
-fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, axis: &str) -> Step {
-    let growth = growth(throughput, from, to);
+fn step(run: &Run, throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, axis: &str) -> Step {
+    let growth = growth(run, throughput, from, to);
     let doublings = doublings(from.size, to.size);
     Step {
         from: from.size,
@@ -222,8 +223,8 @@ fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, a
     }
 }
 
-fn growth(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>) -> Option<Contrast> {
-    throughput.paired(from.cell.id, to.cell.id, Some)
+fn growth(run: &Run, throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>) -> Option<Contrast> {
+    throughput.paired(&Pairing::of(run, from.cell, to.cell))
 }
 
 /// The number of doublings between two sizes; it may be a fraction.

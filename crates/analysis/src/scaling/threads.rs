@@ -6,6 +6,7 @@ use super::sized;
 use crate::contrast::Contrast;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
+use crate::pairing::Pairing;
 use crate::topology::Topology;
 use record::plan::Cell;
 use record::run::Run;
@@ -36,7 +37,7 @@ pub fn gains(run: &Run, observations: &Observations) -> Vec<ThreadGain> {
                 cores: *cores,
                 one_each: one.id,
                 two_each: two.id,
-                gain: throughput.paired(one.id, two.id, Some),
+                gain: throughput.paired(&Pairing::of(run, one, two)),
             });
         }
     }

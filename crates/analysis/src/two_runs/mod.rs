@@ -17,6 +17,7 @@ use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
 use crate::missing::Missing;
 use crate::observations::{Measured, Observations};
+use crate::pairing::Pairing;
 use crate::throughput;
 use crate::validity;
 use questions::Difference;
@@ -273,12 +274,20 @@ fn of_cell(
     let (old_wrong_data, new_wrong_data) = (wrong(old, before), wrong(new, after));
     let metric = validity::valid_trials(old, before.id).find_map(throughput::metric).unwrap_or_default();
     let judged = compare::headline(&metric.counted);
+    let pairings = match against {
+        Against::Baseline((base, base_now)) => {
+            Some([Pairing::of(old, base, before), Pairing::of(new, base_now, after)])
+        }
+        Against::Itself | Against::Others => None,
+    };
     let mut figures: Vec<Figure> = Vec::new();
     for measured in observed_now.measures() {
         let Some(older) = observed.measure(&measured.measure.id) else { continue };
         let is_headline = judged.contains(&measured.measure.id);
         let relative = match against {
-            Against::Baseline(baseline) if is_headline => relative((older, before), (measured, after), baseline),
+            Against::Baseline((base, _)) if is_headline => {
+                pairings.as_ref().and_then(|pairings| relative([older, measured], pairings, &base.contender))
+            }
             Against::Baseline(_) | Against::Itself | Against::Others => None,
         };
         let is_judged = is_headline && relative.is_none() && !matches!(against, Against::Others);
@@ -330,24 +339,23 @@ fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Optio
 
 /// A cell's ratios to the baseline of each run.
 fn relative(
-    (older, before): OfCell<'_>,
-    (measured, after): OfCell<'_>,
-    (base_before, base_after): Matched<'_>,
+    [older, measured]: [&Measured; 2],
+    [before, after]: &[Pairing<'_>; 2],
+    baseline: &str,
 ) -> Option<(Figure, usize)> {
-    let old = older.paired(base_before.id, before.id, Some)?;
-    let new = measured.paired(base_after.id, after.id, Some)?;
+    let (old, new) = (older.paired(before)?, measured.paired(after)?);
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
         return None;
     }
     let values = |contrast: &Contrast| contrast.blocks.iter().map(|block| block.value).collect::<Vec<f64>>();
     let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &values(&old), &values(&new))?;
     let rounding = [
-        (older.rounding(&[base_before.id, before.id]), old.blocks.len()),
-        (measured.rounding(&[base_after.id, after.id]), new.blocks.len()),
+        (older.rounding(&[before.baseline, before.contender]), old.blocks.len()),
+        (measured.rounding(&[after.baseline, after.contender]), new.blocks.len()),
     ];
     let change = Contrast { estimate: change.estimate.no_surer_than(&rounding), ..change };
     let blocks = old.blocks.len().min(new.blocks.len());
-    let figure = figure(measured, Some(base_before.contender.clone()), [old.estimate, new.estimate], change);
+    let figure = figure(measured, Some(baseline.to_owned()), [old.estimate, new.estimate], change);
     Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
 }
 

@@ -56,6 +56,37 @@ fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     assert_eq!(throughput_of(&with(Some(0.07))).blocks_needed, None, "it is decided");
 }
 
+/// Also on several hosts, where all blocks on one pair of hosts count once, and in a block that is left out.
+#[test]
+fn ratios_are_those_of_the_reports() {
+    let mut run = counted(&[OLD, OLD].concat());
+    let on = |run: &mut Run, hosts: [[&str; 3]; 2]| {
+        for trial in &mut run.plan.trials {
+            trial.host = Some(hosts[trial.cell as usize][trial.block as usize % 3].to_owned());
+        }
+    };
+    for (hosts, units) in [([["a"; 3], ["a"; 3]], 10), ([["c", "d", "c"], ["a", "b", "a"]], 2)] {
+        on(&mut run, hosts);
+        let analysis = crate::summary::analyse(&run);
+        let reported = |measure: &str| analysis.comparisons[0].contrast(measure).unwrap();
+        assert_eq!(reported(THROUGHPUT).blocks.len(), units);
+        let two = compare(&run, &run, None).unwrap();
+        let ratios = || judged(&two.cells[1]).filter(|figure| figure.relative_to.is_some());
+        assert_eq!(ratios().count(), 4);
+        for figure in ratios() {
+            assert_eq!([&figure.old, &figure.new], [&reported(&figure.measure.id).estimate; 2], "{hosts:?}");
+        }
+    }
+    let trial = run.trials.iter_mut().find(|trial| trial.record.cell == 1).unwrap();
+    trial.record.driver.as_mut().unwrap().kinds[0].committed = 0;
+    trial.record.driver.as_mut().unwrap().kinds[0].rolled_back = 0;
+    let reported = crate::summary::analyse(&run).comparisons.remove(0);
+    let two = compare(&run, &run, None).unwrap();
+    for figure in judged(&two.cells[1]) {
+        assert_eq!(Some(&figure.old), reported.contrast(&figure.measure.id).map(|one| &one.estimate));
+    }
+}
+
 #[test]
 fn the_other_way_round_it_is_faster() {
     let (old, new) = (counted(&[5020, 5105, 4960, 5068]), counted(&OLD));

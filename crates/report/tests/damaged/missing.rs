@@ -1,8 +1,9 @@
 //! A completed trial whose files are incomplete, or contradict each other or the plan, enters no number.
 
 use crate::OnDisk;
-use analysis::compare::{Verdict, WhyUnusable};
+use analysis::compare::Verdict;
 use analysis::findings::{Severity, What};
+use analysis::pairing::WhyUnusable;
 use record::synthetic::{self, consolidated, neighbour};
 use report::findings::sentence;
 use serde_json::json;

@@ -5,6 +5,7 @@ use crate::estimate::Bounds;
 use crate::measures::Entry;
 use crate::missing::Missing;
 use crate::observations::Observations;
+use crate::pairing::Pairing;
 use proptest::prelude::*;
 use record::intervals::KindInterval;
 use record::run::Run;
@@ -69,10 +70,11 @@ fn point(observations: &Observations, measure: &str, cell: u32) -> f64 {
 
 #[test]
 fn a_contender_that_stops_every_thirty_seconds_is_seen_to() {
-    let found = observed(&stopping(5));
+    let run = stopping(5);
+    let (found, pairing) = (observed(&run), Pairing::of(&run, &run.plan.cells[0], &run.plan.cells[1]));
     close(point(&found, ZERO_SECONDS, 1), 16.0);
     close(point(&found, LONGEST_LOW, 1), 2.0);
-    let against = |measure: &str| found.measure(measure).unwrap().paired(0, 1, Some).unwrap();
+    let against = |measure: &str| found.measure(measure).unwrap().paired(&pairing).unwrap();
     close(against(ZERO_SECONDS).estimate.point, 16.0);
     let times = against(CV);
     assert_eq!(times.scale, Scale::Ratio);
@@ -85,10 +87,11 @@ fn a_contender_that_stops_every_thirty_seconds_is_seen_to() {
 
 #[test]
 fn what_was_never_seen_has_no_interval_that_says_it_cannot_be() {
-    let found = observed(&stopping(5));
+    let run = stopping(5);
+    let (found, pairing) = (observed(&run), Pairing::of(&run, &run.plan.cells[0], &run.plan.cells[1]));
     let zero = found.level(ZERO_SECONDS, 0).unwrap().estimate;
     assert_eq!((zero.point, &zero.bounds), (0.0, &Bounds::Unknown { why: Missing::NeverSeen }));
-    let slow = found.measure(SLOW).unwrap().paired(0, 1, Some).unwrap();
+    let slow = found.measure(SLOW).unwrap().paired(&pairing).unwrap();
     assert_eq!(slow.estimate.bounds.known(), None);
     let two = observed(&stopping(2));
     assert!(two.measures().filter_map(|one| one.level(1)).all(|level| level.estimate.bounds.known().is_none()));
@@ -113,9 +116,9 @@ fn against_itself_nothing_differs() {
         let like = copies.iter().find(|copy| copy.record.block == trial.record.block).unwrap();
         trial.measured.clone_from(&like.measured);
     }
-    let found = observed(&run);
+    let (found, pairing) = (observed(&run), Pairing::of(&run, &run.plan.cells[0], &run.plan.cells[1]));
     for measured in found.measures() {
-        let Some(contrast) = measured.paired(0, 1, Some) else { continue };
+        let Some(contrast) = measured.paired(&pairing) else { continue };
         close(contrast.estimate.point, contrast.neutral());
         assert_ne!(contrast.estimate.bounds.contain(contrast.neutral()), Some(false));
     }
