@@ -23,7 +23,6 @@ use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::student;
-use crate::usability::{self, Usability};
 use crate::waits::{self, WaitsOfContenders};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -40,9 +39,6 @@ pub struct Analysis {
     /// As in the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// Whether the answer may be used.
-    #[serde(default)]
-    pub usability: Usability,
     /// The worst first.
     pub findings: Vec<Finding>,
     /// Every value of every measure.
@@ -139,11 +135,6 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         margin: run.plan.margin,
-        usability: if run.has_only_audits() {
-            Usability::default()
-        } else {
-            usability::of_run(&findings, &cells, &comparisons, &consolidation)
-        },
         findings,
         beside: None,
         hosts,

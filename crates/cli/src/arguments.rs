@@ -174,6 +174,9 @@ pub struct ReportOptions {
     /// Show published figures beside those of the run: a TOML file such as studies/published/*/published.toml
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub beside: Option<PathBuf>,
+    /// Accept a finding of this run, with the reason, as the study's [accept] does; may be repeated
+    #[arg(long, value_name = "CODE=REASON")]
+    pub accept: Vec<String>,
     /// Print the first page of the report, to paste into a mail or a pull request, and write no report
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub summary: Option<SummaryForm>,

@@ -7,21 +7,15 @@ use analysis::compare::Comparison;
 use analysis::summary::Analysis;
 use record::ablation::Direction;
 
-/// An answer for each point of the study.
-pub fn answers(analysis: &Analysis, ablation: &Ablation) -> Vec<Answer> {
-    let places = format::distinct(ablation.effects.iter().map(|effect| effect.coordinates.as_str()));
-    let of_place = |place: &str| {
-        let own: Vec<(&Effect, &Comparison)> =
-            compared(analysis, ablation).filter(|(effect, _)| effect.coordinates == place).collect();
-        let emulated = own.iter().any(|(_, comparison)| !comparison.emulated.is_empty());
-        let but =
-            if emulated { "The CPU was emulated in software: on KVM the changes may do something else." } else { "" };
-        Answer { place: place.to_owned(), says: says(ablation, &own), but: but.to_owned(), ..Answer::default() }
-    };
-    if ablation.effects.is_empty() {
-        return vec![Answer::words(format!("No change to {} could be made here.", ablation.of))];
-    }
-    places.into_iter().map(of_place).collect()
+/// The answer at the point of one effect, over all effects there.
+pub fn answer(analysis: &Analysis, effect: usize) -> Answer {
+    let Some(ablation) = &analysis.ablation else { return Answer::default() };
+    let place = &ablation.effects[effect].coordinates;
+    let own: Vec<(&Effect, &Comparison)> =
+        compared(analysis, ablation).filter(|(effect, _)| effect.coordinates == *place).collect();
+    let emulated = own.iter().any(|(_, comparison)| !comparison.emulated.is_empty());
+    let but = if emulated { "The CPU was emulated in software: on KVM the changes may do something else." } else { "" };
+    Answer { place: place.clone(), says: says(ablation, &own), but: but.to_owned(), ..Answer::default() }
 }
 
 /// Effects with their comparisons, the greatest first.

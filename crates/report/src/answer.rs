@@ -1,57 +1,107 @@
-//! The answer to the study's question: one for each comparison. Before these comes what the worst-off of several
-//! machines gets, or what one machine does to the others.
+//! The answers to the study's question in words, in the order of [`analysis::answers`].
 
-use crate::sentence::Answer;
-use crate::{ablation, consolidation, durability, format, neighbour};
+use crate::figures::scaling::plural;
+use crate::sentence::{Answer, Stamped};
+use crate::{ablation, consolidation, durability, format, neighbour, stamp};
+use analysis::answers::{self, Question};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
 use analysis::findings::{Finding, What};
+use analysis::scaling::Scaling;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
-use std::cmp::Reverse;
 
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all(analysis).iter().map(Answer::sentence).collect()
 }
 
 /// A study with more answers has a table of all.
-const MOST: usize = 4;
+const MOST: usize = 6;
 
-/// The answers that open a report.
-pub fn first(analysis: &Analysis) -> Vec<Answer> {
+/// The answers that open a report, and their stamp if it is the same for all.
+pub fn first(analysis: &Analysis) -> (Vec<Answer>, Option<Stamped>) {
     let mut answers = all(analysis);
+    let says = |one: &Answer| one.stamped.as_ref().map(|stamped| stamped.says.clone());
+    let is_common = answers.windows(2).all(|pair| says(&pair[0]) == says(&pair[1]));
+    let common = answers.first().filter(|_| is_common).and_then(|first| first.stamped.clone());
+    let mut said: Vec<String> = Vec::new();
+    for answer in &mut answers {
+        let Some(stamped) = answer.stamped.take().filter(|_| common.is_none()) else { continue };
+        let again = said.contains(&stamped.says).then(|| stamped.again());
+        said.push(stamped.says.clone());
+        answer.stamped = Some(again.unwrap_or(stamped));
+    }
     if answers.len() > MOST {
         let more = answers.len() - MOST;
         answers.truncate(MOST);
         answers.push(Answer::words(format!("The table below has {more} more.")));
     }
-    answers
+    (answers, common)
 }
 
-/// All answers. If there is neither a comparison nor machines side by side, what each contender did alone.
+/// All answers, each with its stamp.
 pub fn all(analysis: &Analysis) -> Vec<Answer> {
-    if !analysis.durability.is_empty() && analysis.cells.iter().all(|cell| cell.outcomes.planned == 0) {
-        return durability::answers(analysis);
+    let answered = answers::all(analysis);
+    let unchanged = analysis.ablation.as_ref().filter(|one| one.effects.is_empty() && !answered.is_empty());
+    let unchanged = unchanged.map(|one| Answer::words(format!("No change to {} could be made here.", one.of)));
+    let words = answered.iter().map(|one| {
+        let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
+        Answer { question, stamped, ..of(analysis, one.question) }
+    });
+    let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
+    if !all.is_empty() {
+        all
+    } else if analysis.durability.is_empty() {
+        vec![Answer::words("Nothing was planned.")]
+    } else {
+        durability::answers(analysis)
     }
-    if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
-        let alone: Vec<Answer> = analysis.cells.iter().map(alone).collect();
-        return if alone.is_empty() { vec![Answer::words("Nothing was planned.")] } else { alone };
+}
+
+fn of(analysis: &Analysis, question: Question) -> Answer {
+    match question {
+        Question::Growth(index) => growth(&analysis.scaling[index]),
+        Question::Minimum(index) => {
+            let one = &analysis.consolidation[index];
+            // For a machine that is set apart, the answer is its effect on the others.
+            Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)))
+        }
+        Question::Change(index) => ablation::answer(analysis, index),
+        Question::Cost(index) => of_comparison(analysis, &analysis.comparisons[index]),
+        Question::Level(index) => alone(&analysis.cells[index]),
     }
-    if let Some(found) = &analysis.ablation {
-        let is_a_change = |one: &&Comparison| found.effects.iter().any(|effect| effect.cell == one.contender_cell);
-        let others = analysis.comparisons.iter().filter(|one| !is_a_change(one));
-        let others = others.map(|one| of_comparison(analysis, one));
-        return ablation::answers(analysis, found).into_iter().chain(others).collect();
-    }
-    // For a machine that is set apart, the answer is its effect on the others.
-    let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));
-    // The most machines first: where only a few answers are shown, each contender is among them.
-    let mut side_by_side: Vec<_> = analysis.consolidation.iter().collect();
-    side_by_side.sort_by_key(|one| Reverse(one.machines));
-    let minima = side_by_side.into_iter().map(of_cell);
-    minima.chain(analysis.comparisons.iter().map(|one| of_comparison(analysis, one))).collect()
+}
+
+/// "vm with 8 vCPUs did 5.12 times as much work as with 1: 64 % of linear growth."
+fn growth(curve: &Scaling) -> Answer {
+    let ends = curve.points.first().zip(curve.points.last());
+    let Some((smallest, largest, growth)) = ends.and_then(|(one, other)| Some((one, other, other.growth.as_ref()?)))
+    else {
+        return Answer::default();
+    };
+    let linear = largest.efficiency.as_ref();
+    let linear = linear.map(|part| format!(": {} % of linear growth", format::decimal(part.estimate.point * 100.0, 0)));
+    let says = format!(
+        "{} with {} {} did {} with {}{}.",
+        curve.contender,
+        largest.size,
+        plural(&curve.axis),
+        format::work_against(growth.estimate.point),
+        smallest.size,
+        linear.unwrap_or_default()
+    );
+    let blocks = format::counted(growth.blocks.len() as u64, "block");
+    let interval = match growth.estimate.bounds.known() {
+        Some((low, high)) => {
+            let ends = format::effect_bounds(growth.estimate.point, low, high);
+            format!("The 95 % confidence interval of the change is {ends} ({blocks}).")
+        }
+        None => format!("{}.", format::bounds(&growth.estimate.bounds, format::ratio)),
+    };
+    let change = Some(format::effect(growth.estimate.point));
+    Answer { place: curve.held.clone(), change, says, interval, ..Answer::default() }
 }
 
 /// The answer for a contender that is compared with nothing.
@@ -89,7 +139,7 @@ fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
         }
         (None, Some(ratio)) => {
             let (says, interval) = (verdict(analysis, comparison, ratio), interval(comparison, ratio));
-            Answer { place, change: Some(change(comparison, ratio)), says, interval, but }
+            Answer { place, change: Some(change(comparison, ratio)), says, interval, but, ..Answer::default() }
         }
         (Some(refusal), None) => Answer { place, says: refusal, ..Answer::default() },
         (Some(refusal), Some(ratio)) => {
@@ -101,6 +151,7 @@ fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
                 says: format!("{refusal} {rest}"),
                 interval: interval(comparison, ratio),
                 but,
+                ..Answer::default()
             }
         }
     }
@@ -273,7 +324,7 @@ mod tests {
             run.plan.trials.retain(|trial| trial.cell != 0);
             run.trials.retain(|trial| trial.record.cell != 0);
             let analysis = analyse(&run);
-            (sentences(&analysis).concat(), analysis.usability.stamp == Stamp::NotUsable)
+            (sentences(&analysis).concat(), answers::worst(&answers::all(&analysis)) == Stamp::NotUsable)
         };
         let (text, is_useless) = alone(&[990, 1010, 1000]);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The parts of a report, before it becomes HTML or Markdown.
 
 use crate::figures::Figure;
-use crate::sentence::Answer;
+use crate::sentence::{Answer, Stamped};
 use crate::table::{Table, id};
 use analysis::findings::{Severity, Stamp};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub enum Block {
     },
     /// Where, when and what was measured, above everything else.
     Where(String),
-    /// The answers to the question and, for a run, whether they may be used.
+    /// The answers to the question and, for a run, whether they may be used: each of them, or all.
     Card {
         answers: Vec<Answer>,
         stamp: Option<Stamped>,
@@ -54,25 +54,6 @@ pub enum Block {
         title: String,
         blocks: Vec<Block>,
     },
-}
-
-/// Whether an answer may be used, in a sentence, and what to do if not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stamped {
-    pub stamp: Stamp,
-    pub says: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<&'static str>,
-}
-
-impl Stamped {
-    pub fn mark(&self) -> Mark {
-        match self.stamp {
-            Stamp::Usable => Mark::Good,
-            Stamp::WithCare => Mark::Care,
-            Stamp::NotUsable => Mark::Bad,
-        }
-    }
 }
 
 /// A finding in words.
@@ -110,6 +91,16 @@ pub enum Mark {
     Care,
     Bad,
     Accepted,
+}
+
+impl From<Stamp> for Mark {
+    fn from(stamp: Stamp) -> Self {
+        match stamp {
+            Stamp::Usable => Self::Good,
+            Stamp::WithCare => Self::Care,
+            Stamp::NotUsable => Self::Bad,
+        }
+    }
 }
 
 impl Mark {

@@ -1,10 +1,10 @@
 //! `report.html`: one self-contained file. It works on a phone, on paper, in light and in dark mode. Our own script adds what
 //! only a screen can do: values under the pointer, hiding series, sorting and copying tables. Without it, nothing is missing.
 
-use crate::document::{Block, Document, Mark, Stamped, Warning, anchor};
+use crate::document::{Block, Document, Mark, Warning, anchor};
 use crate::figures::svg::escaped;
 use crate::figures::{self, Figure, PAGE, Panel};
-use crate::sentence::Answer;
+use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Shown, Table, Tone};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -94,14 +94,18 @@ impl Page {
 
     fn card(&mut self, answers: &[Answer], stamp: Option<&Stamped>) -> String {
         let answers: String = answers.iter().map(|answer| self.answer(answer)).collect();
-        let stamp = stamp.map(|stamped| {
-            let (class, sign, unseen) = look(stamped.mark());
-            let remedy = stamped.remedy.map(|remedy| format!("<br>{}", code(remedy))).unwrap_or_default();
-            let (word, why) = stamped.says.split_once([':', '.']).unwrap_or((&stamped.says, ""));
-            let says = format!("<b>{}.</b>{}", escaped(word), self.explained(why));
-            format!("<p class=\"stamp {class}\"><b><i aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{unseen}: </span></b>{says}{remedy}</p>\n")
-        });
-        format!("<section class=\"card\" aria-label=\"Answer\">\n{answers}{}</section>\n", stamp.unwrap_or_default())
+        let stamp = stamp.map(|stamped| self.stamp(stamped)).unwrap_or_default();
+        format!("<section class=\"card\" aria-label=\"Answer\">\n{answers}{stamp}</section>\n")
+    }
+
+    fn stamp(&mut self, stamped: &Stamped) -> String {
+        let (class, sign, unseen) = look(stamped.stamp.into());
+        let remedy = stamped.remedy.map(|remedy| format!("<br>{}", code(remedy))).unwrap_or_default();
+        let (word, why) = stamped.says.split_once([':', '.']).unwrap_or((&stamped.says, ""));
+        let says = format!("<b>{}.</b>{}", escaped(word), self.explained(why));
+        format!(
+            "<p class=\"stamp {class}\"><b><i aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{unseen}: </span></b>{says}{remedy}</p>\n"
+        )
     }
 
     fn answer(&mut self, answer: &Answer) -> String {
@@ -113,8 +117,9 @@ impl Page {
         let change =
             if change.is_empty() { String::new() } else { format!("<p class=\"big\">{}</p>", kept_together(change)) };
         format!(
-            "<div class=\"answer\">{change}<p class=\"says\">{place}{}{small}</p></div>\n",
-            self.explained(&answer.says)
+            "<div class=\"answer\">{change}<p class=\"says\">{place}{}{small}</p></div>\n{}",
+            self.explained(&answer.says),
+            answer.stamped.as_ref().map(|stamped| self.stamp(stamped)).unwrap_or_default()
         )
     }
 
@@ -124,7 +129,7 @@ impl Page {
             // A code is an anchor of the whole page, so only the first of several findings gets it.
             let is_first = !found[..index].iter().any(|earlier| earlier.code == warning.code);
             let id = if is_first { format!(" id=\"{}\"", warning.code) } else { String::new() };
-            let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
+            let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {}", escaped(why)));
             let _ = writeln!(
                 text,
                 "<li{id}>{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details>{}</li>",

@@ -1,9 +1,11 @@
 //! `report.json`: everything in the report, for programs.
 
-use crate::document::{Stamped, Warning};
+use crate::document::Warning;
 use crate::figures::Figure;
+use crate::sentence::{Answer, Stamped};
 use crate::table::Table;
 use crate::{answer, findings, sections};
+use analysis::answers::Question;
 use analysis::summary::Analysis;
 use record::check::CheckResult;
 use record::facts::Facts;
@@ -17,9 +19,7 @@ use serde::Serialize;
 struct Report<'a> {
     format: u32,
     made_by: String,
-    answers: Vec<String>,
-    /// Whether the answers may be used.
-    usable: Stamped,
+    answers: Vec<Said>,
     /// What was measured, in a few lines.
     measured: Vec<Named>,
     warnings: Vec<Warning>,
@@ -31,6 +31,16 @@ struct Report<'a> {
     plan: &'a Plan,
     host: &'a Facts,
     trials: Vec<Trial<'a>>,
+}
+
+/// An answer in words, and whether it may be used.
+#[derive(Serialize)]
+struct Said {
+    #[serde(flatten)]
+    question: Option<Question>,
+    says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usable: Option<Stamped>,
 }
 
 #[derive(Serialize)]
@@ -51,6 +61,12 @@ struct Trial<'a> {
     instances: Vec<Self>,
 }
 
+impl From<Answer> for Said {
+    fn from(answer: Answer) -> Self {
+        Self { question: answer.question, says: answer.sentence(), usable: answer.stamped }
+    }
+}
+
 impl<'a> Trial<'a> {
     fn of(stored: &'a StoredTrial) -> Self {
         let all = |parts: &'a [StoredTrial]| parts.iter().map(Self::of).collect();
@@ -65,8 +81,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     let report = Report {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),
-        answers: answer::sentences(analysis),
-        usable: sections::card::stamped(analysis),
+        answers: answer::all(analysis).into_iter().map(Said::from).collect(),
         measured: sections::measured::facts(run, analysis)
             .into_iter()
             .map(|(name, value)| Named { name, value })

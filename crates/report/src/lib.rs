@@ -29,6 +29,7 @@ pub mod precision;
 pub mod reasons;
 pub mod sections;
 pub mod sentence;
+mod stamp;
 pub mod table;
 pub mod terminal;
 pub mod trend;

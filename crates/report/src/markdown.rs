@@ -1,8 +1,8 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are described in words; the drawings are in `report.html`.
 
-use crate::document::{Block, Document, Mark, Stamped, Warning};
+use crate::document::{Block, Document, Mark, Warning};
 use crate::figures::{Figure, svg};
-use crate::sentence::Answer;
+use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Shown, Table, Tone};
 use record::text::visible_lines;
 use std::fmt::Write as _;
@@ -52,16 +52,19 @@ fn card(answers: &[Answer], stamp: Option<&Stamped>) -> String {
     for answer in answers {
         let change = answer.change.as_ref().map(|change| format!("**{}** ", escaped(change))).unwrap_or_default();
         let _ = writeln!(text, "> {change}{}\n>", escaped(&answer.sentence()));
+        text.extend(answer.stamped.as_ref().map(|stamped| of_stamp(stamped) + ">\n"));
     }
-    if let Some(stamped) = stamp {
-        let remedy = stamped.remedy.map(|remedy| format!(" {remedy}")).unwrap_or_default();
-        let _ = writeln!(text, "> {} {}{remedy}", stamped.mark().sign(), escaped(&stamped.says));
-    }
+    text.extend(stamp.map(of_stamp));
     text
 }
 
+fn of_stamp(stamped: &Stamped) -> String {
+    let remedy = stamped.remedy.map(|remedy| format!(" {remedy}")).unwrap_or_default();
+    format!("> {} {}{remedy}\n", Mark::from(stamped.stamp).sign(), escaped(&stamped.says))
+}
+
 fn of_warning(warning: &Warning) -> String {
-    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
+    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {}", escaped(why)));
     let text = escaped(&warning.text);
     format!("- {} {text} `{}`{}\n", warning.mark().sign(), warning.code, reason.unwrap_or_default())
 }

@@ -1,8 +1,13 @@
-//! An answer in words, with its figure.
+//! An answer in words, with its figure, and whether it may be used.
+
+use analysis::answers::{Doubt, Question};
+use analysis::findings::Stamp;
+use serde::Serialize;
 
 /// The parts of an answer, in the order in which they are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
+    pub question: Option<Question>,
     /// The point of the study it is about; empty if the study has only one.
     pub place: String,
     /// The change of throughput: `−15 %`, or the range in which it lies.
@@ -12,6 +17,32 @@ pub struct Answer {
     pub interval: String,
     /// A qualification that must never be separated from the figure.
     pub but: String,
+    /// Absent from an audit's verdict, which says itself what may be believed, and where it is said once for all answers.
+    pub stamped: Option<Stamped>,
+}
+
+/// Whether an answer may be used, and what to do if not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stamped {
+    pub stamp: Stamp,
+    pub says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<&'static str>,
+    /// What could move the answer, the worst first.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Stamped {
+    /// What stands below an answer after another one with the same reason.
+    pub fn again(&self) -> Self {
+        let word = self.says.split([':', '.']).next().unwrap_or_default();
+        Self { says: format!("{word}, as above."), remedy: None, ..self.clone() }
+    }
+
+    /// The main reason, if there is one to act on.
+    pub fn reason(&self) -> Option<&Doubt> {
+        self.doubts.first().filter(|_| self.stamp > Stamp::Usable)
+    }
 }
 
 impl Answer {

@@ -2,8 +2,8 @@
 
 use crate::document::{Mark, Warning};
 use crate::format::first_line;
-use crate::sections::{ablation, card, comparison, design, durability, trust};
-use crate::sentence::Answer;
+use crate::sections::{ablation, comparison, design, durability, trust};
+use crate::sentence::Stamped;
 use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings};
 use analysis::findings::Finding;
@@ -24,19 +24,28 @@ const LONGEST_CELL: usize = 100;
 /// Plain text without colours; it ends with a line break. Lines with a verdict begin with its sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
     let mut text = format!("\n{}", wrapped(&run.plan.question, ""));
-    let answers = answer::first(analysis).iter().map(Answer::sentence).collect::<Vec<_>>();
-    for answer in answers.into_iter().chain(design::sentences(analysis)) {
-        text.push_str(&wrapped(&answer, ""));
+    let (answers, common) = answer::first(analysis);
+    for answer in &answers {
+        text.push_str(&wrapped(&answer.sentence(), ""));
+        text.extend(answer.stamped.as_ref().map(stamp));
     }
+    for sentence in design::sentences(analysis) {
+        text.push_str(&wrapped(&sentence, ""));
+    }
+    // Those that a stamp has named are not repeated.
+    let named = answers
+        .iter()
+        .filter_map(|one| one.stamped.as_ref())
+        .chain(&common)
+        .filter_map(|one| Some(one.reason()?.finding));
+    let trust = trust(analysis, &named.collect::<Vec<_>>());
     let audits = durability::overview(&analysis.durability);
     if run.has_only_audits() {
         text.push_str(&audits.map(|shown| format!("\n{}\n", table(&shown))).unwrap_or_default());
-        text.push_str(&trust(analysis));
+        text.push_str(&trust);
         return text;
     }
-    let stamped = card::stamped(analysis);
-    let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
-    text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
+    text.extend(common.as_ref().map(stamp));
     let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis)).map(|shown| vec![shown]);
     let alone = || comparison::groups(analysis).first().map(|cells| comparison::tables(analysis, cells, false));
     let tables = overview.or_else(alone).unwrap_or_default();
@@ -44,8 +53,13 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     for shown in tables.iter().chain(&audits) {
         let _ = writeln!(text, "{}", table(shown));
     }
-    text.push_str(&trust(analysis));
+    text.push_str(&trust);
     text
+}
+
+fn stamp(stamped: &Stamped) -> String {
+    let code = stamped.reason().map(|doubt| format!(" [{}]", doubt.code)).unwrap_or_default();
+    wrapped(&format!("{} {}{code}", Mark::from(stamped.stamp).sign(), stamped.says), "  ")
 }
 
 /// Text in columns: the first is left-aligned, the others right-aligned, each number with its interval.
@@ -91,11 +105,10 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 }
 
 /// The findings, the worst first, and what is fine.
-fn trust(analysis: &Analysis) -> String {
+fn trust(analysis: &Analysis, named: &[usize]) -> String {
     let mut text = String::new();
-    // The stamp has already named the first one.
-    let told = card::reason(analysis);
-    let others: Vec<&Finding> = analysis.findings.iter().filter(|finding| Some(*finding) != told).collect();
+    let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
+    let others: Vec<&Finding> = others.map(|(_, finding)| finding).collect();
     for finding in others.iter().take(MOST_FINDINGS) {
         text.push_str(&warning_line(&findings::warning(finding)));
     }
@@ -113,7 +126,7 @@ fn trust(analysis: &Analysis) -> String {
 }
 
 pub(crate) fn warning_line(warning: &Warning) -> String {
-    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {why}")).unwrap_or_default();
+    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {why}")).unwrap_or_default();
     let text = first_line(&warning.text);
     wrapped(&format!("{} {}: {text}{reason}", warning.mark().sign(), warning.code), "  ")
 }

@@ -26,7 +26,7 @@ pub struct Consistency {
 pub fn of_run(run: &Run, observations: &Observations) -> Consistency {
     Consistency {
         littles_law: littles_law::all(run),
-        unequal_work: equal_work::all(&run.plan, observations),
+        unequal_work: equal_work::all(run, observations),
         loaded_data: loaded_data::all(run),
         host: host::of_run(run),
     }

@@ -4,6 +4,7 @@
 //! A code is stable: studies accept findings by it, and programs look for it. [`of_run`] collects the findings of one
 //! run; those of two runs are in [`crate::two_runs`].
 
+mod concerns;
 mod gathered;
 mod host_fact;
 pub mod of_run;
@@ -88,11 +89,11 @@ pub struct Code {
 /// Each line: code, severity, whether a study may accept it, its stamp on the answer, and the variant with its quantities.
 macro_rules! catalog {
     ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident $stamp:ident
-        $name:ident $({ $($(#[doc = $about:literal])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
+        $name:ident $({ $($(#[$about:meta])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "code", content = "quantities")]
         pub enum What {
-            $($(#[doc = $doc])* #[serde(rename = $code)] $name $({ $($(#[doc = $about])* $field: $kind),* })?,)*
+            $($(#[doc = $doc])* #[serde(rename = $code)] $name $({ $($(#[$about])* $field: $kind),* })?,)*
         }
 
         pub const CODES: &[Code] = &[
@@ -131,11 +132,11 @@ catalog! {
         /// What decided it, as the platform said it.
         how: String,
     };
-    "settings-differ" Serious acceptable NotUsable SettingsDiffer { settings: Vec<String> };
+    "settings-differ" Serious acceptable NotUsable SettingsDiffer { settings: Vec<FactDiffers> };
     "servers-differ" Serious acceptable NotUsable ServersDiffer { servers: Vec<Told> };
     "loaded-data-differ" Serious never NotUsable LoadedDataDiffer { tables: Vec<TableSums> };
     "work-unequal" Serious acceptable NotUsable WorkUnequal { work: Vec<UnequalWork> };
-    "disk-work-unequal" Serious acceptable NotUsable DiskWorkUnequal { work: Vec<UnequalWork> };
+    "disk-work-unequal" Caution acceptable Usable DiskWorkUnequal { work: Vec<UnequalWork> };
     "storage-differs" Serious acceptable NotUsable StorageDiffers { fact: String, values: Vec<Shared> };
     "not-durable" Serious acceptable NotUsable NotDurable { verdict: String };
     "durability-differs" Serious acceptable NotUsable DurabilityDiffers { values: Vec<Shared> };
@@ -177,7 +178,7 @@ catalog! {
     "littles-law" Caution acceptable WithCare LittlesLaw {
         trial: u32, machine: Option<u32>, accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64,
     };
-    "host-is-guest" Caution acceptable WithCare HostIsGuest { of: Option<String> };
+    "host-is-guest" Caution acceptable Usable HostIsGuest { of: Option<String> };
     /// The contender ran on other hosts than its baseline.
     "hosts-apart" Caution acceptable WithCare HostsApart {
         baseline: String, baseline_hosts: Vec<String>, hosts: Vec<String>,
@@ -190,6 +191,9 @@ catalog! {
     "trials-apart" Caution acceptable WithCare TrialsApart {
         /// The fastest trial over the slowest.
         times: f64,
+        /// The standard deviation of their logarithms; 0 in old files.
+        #[serde(default)]
+        spread: f64,
     };
     "not-steady" Caution acceptable WithCare NotSteady { drift: Estimate, drifting: usize, of: usize };
     "not-settled" Caution acceptable WithCare NotSettled { unsettled: usize, of: usize };

@@ -1,16 +1,17 @@
 //! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
-use super::{EngineWait, Finding, Gathered, Shared, Told, What, accept};
+use super::{EngineWait, FactDiffers, Finding, Gathered, Shared, Told, What, accept};
 use crate::agreement::Agreement;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
+use crate::distributions::chi_squared_at;
 use crate::durability::{self, Audited};
 use crate::groups;
 use crate::hosts::blocks;
-use crate::settings::SettingsComparison;
-use crate::student::FEWEST_BLOCKS;
+use crate::settings::{SettingRow, SettingsComparison};
+use crate::student::{self, FEWEST_BLOCKS};
 use crate::validity;
 use crate::{alike, machines, steadiness, throughput};
 use record::check::UNCHECKED;
@@ -24,8 +25,8 @@ use std::collections::BTreeMap;
 /// A machine's clock that is faster or slower than the host's by more than this share falsifies what it times.
 const CLOCK_RATE_TOLERANCE: f64 = 0.001;
 
-/// Trials of one cell differ by less than this factor if nothing disturbs them.
-const STEADY: f64 = 1.25;
+/// Trials of one cell vary by less than this if nothing disturbs them: the standard deviation of the logarithms of their throughput.
+const STEADY: f64 = 0.15;
 
 /// A thread that is woken on an idle CPU runs sooner than this.
 const SHORT_WAIT_US: f64 = 5.0;
@@ -120,9 +121,9 @@ fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for comparison in settings {
         let differing = comparison.settings.iter().filter(|row| row.differs);
-        let names: Vec<String> = differing.map(|row| row.name.clone()).collect();
-        if !names.is_empty() {
-            findings.push(Finding::new(What::SettingsDiffer { settings: names }).at(&comparison.coordinates));
+        let settings: Vec<FactDiffers> = differing.map(|row| of_contenders(row, &comparison.contenders)).collect();
+        if !settings.is_empty() {
+            findings.push(Finding::new(What::SettingsDiffer { settings }).at(&comparison.coordinates));
         }
         if comparison.servers.windows(2).any(|pair| pair[0] != pair[1]) {
             let told =
@@ -132,6 +133,16 @@ fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn of_contenders(row: &SettingRow, contenders: &[String]) -> FactDiffers {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (contender, value) in contenders.iter().zip(&row.values) {
+        let value = value.as_deref().unwrap_or("absent").to_owned();
+        values.entry(value).or_default().push(contender.clone());
+    }
+    let values = values.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect();
+    FactDiffers { fact: row.name.clone(), values }
 }
 
 /// The records of each machine of each trial.
@@ -278,13 +289,25 @@ fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
         for trial in validity::valid_trials(run, cell.id) {
             of_hosts.entry(hosts.get(&trial.record.block)).or_default().extend(throughput::figure(trial));
         }
-        let times = |values: &Vec<f64>| {
-            let highest = values.iter().copied().fold(0.0, f64::max);
-            highest / values.iter().copied().fold(f64::INFINITY, f64::min)
-        };
-        let times = of_hosts.values().map(times).filter(|times| times.is_finite()).fold(0.0, f64::max);
-        (times > STEADY).then(|| Finding::new(What::TrialsApart { times }).of(&cell.contender).at(&cell.coordinates()))
+        let apart = apart(of_hosts.values())?;
+        Some(Finding::new(apart).of(&cell.contender).at(&cell.coordinates()))
     })
+}
+
+/// Found if they vary by more than chance makes of the tolerated variation in 19 of 20 studies, however many trials there are.
+fn apart<'a>(of_hosts: impl Iterator<Item = &'a Vec<f64>>) -> Option<What> {
+    let (mut squares, mut degrees, mut times) = (0.0, 0.0, 1.0_f64);
+    for values in of_hosts {
+        let logs = student::logarithms(values)?;
+        let mean = student::mean_of(&logs);
+        squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+        degrees += logs.len() as f64 - 1.0;
+        let ends = |pick: fn(f64, f64) -> f64| logs.iter().copied().reduce(pick).unwrap_or(mean);
+        times = times.max((ends(f64::max) - ends(f64::min)).exp());
+    }
+    let spread = (squares / degrees).sqrt();
+    (degrees >= 2.0 && squares > STEADY.powi(2) * chi_squared_at(0.95, degrees))
+        .then_some(What::TrialsApart { times, spread })
 }
 
 fn failed(run: &Run) -> Vec<Finding> {
@@ -323,6 +346,7 @@ fn design(run: &Run) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answers;
     use std::collections::BTreeSet;
 
     /// Own transactions without checks have figures, and each contender has one caution.
@@ -395,9 +419,9 @@ mod tests {
         let mut run = record::synthetic::run(3);
         let told = |run: &Run| {
             let analysis = crate::summary::analyse(run);
-            let found: Vec<_> =
-                analysis.findings.into_iter().filter(|one| matches!(one.what, What::EngineWaited { .. })).collect();
-            (found, analysis.usability.stamp)
+            let stamp = answers::worst(&answers::all(&analysis));
+            let waited = |one: &Finding| matches!(one.what, What::EngineWaited { .. });
+            (analysis.findings.into_iter().filter(waited).collect::<Vec<_>>(), stamp)
         };
         let (none, stamp) = told(&run);
         assert_eq!(none, [], "a few microseconds are no wait");

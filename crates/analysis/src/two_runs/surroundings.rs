@@ -55,7 +55,9 @@ pub fn findings(
         differing_facts(&driven(old, before), &driven(new, after))
     }));
     let work = cells_that_differ(matched, |(before, after)| {
-        let unequal = equal_work::differing((observed, before.id), (observed_now, after.id));
+        let unequal = equal_work::differing((observed, before.id), (observed_now, after.id), |older, measured| {
+            measured.unpaired(after.id, older, before.id)
+        });
         let changed = |(rule, [old, new], _): (&equal_work::Rule, [f64; 2], f64)| ChangedWork {
             measure: rule.measure.to_owned(),
             old,

@@ -15,17 +15,19 @@ pub fn explain(options: &ExplainOptions) -> Result<Exit> {
         print(&lines.collect::<String>());
         return Ok(Exit::Done);
     };
-    // Accepts the code in brackets, too, as the report writes it.
-    let name = name.trim_matches(['[', ']']);
-    let Some((own, code)) = explained::of(name) else {
-        let near = nearest(name, explained::all().map(|(_, code)| code.name));
-        let near = near.map_or_else(|| ";".to_owned(), |word| format!("; did you mean {word}?"));
-        return Err(
-            Ended::bad_input(format!("there is no code {name:?}{near} `bakeoff explain` lists all codes")).into()
-        );
-    };
+    let (own, code) = known(name)?;
     print(&text(own, code));
     Ok(Exit::Done)
+}
+
+/// The code of this name; also in brackets, as the report writes it.
+pub fn known(name: &str) -> Result<(&'static Explained, &'static Code)> {
+    let name = name.trim_matches(['[', ']']);
+    explained::of(name).ok_or_else(|| {
+        let near = nearest(name, explained::all().map(|(_, code)| code.name));
+        let near = near.map_or_else(|| ";".to_owned(), |word| format!("; did you mean {word}?"));
+        Ended::bad_input(format!("there is no code {name:?}{near} `bakeoff explain` lists all codes")).into()
+    })
 }
 
 fn severity(code: &Code) -> &'static str {

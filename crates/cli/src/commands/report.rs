@@ -1,7 +1,7 @@
 //! `bakeoff report`: from a record to its analysis, then html, markdown and json, or one table or figure. It can be repeated.
 
 use crate::arguments::{ReportOptions, SummaryForm};
-use crate::commands::picture;
+use crate::commands::{explain, picture};
 use crate::display::{print, result, say};
 use crate::exit::{Ended, Exit};
 use crate::run_name;
@@ -15,7 +15,7 @@ use record::text::{visible, visible_json};
 use record::trial::Outcome;
 use report::figures::Figure;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,9 @@ const ANALYSIS: &str = "analysis.json";
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let named = run_name::resolve(&options.run)?;
-    let published = options.beside.as_deref();
+    let asked_for = Asked { published: options.beside.as_deref(), accepted: accepted(&options.accept)? };
     if options.table.is_some() || options.figure.is_some() {
-        let (_, run, analysis) = read(&named, published)?;
+        let (_, run, analysis) = read(&named, &asked_for)?;
         let document = report::sections::all(&run, &analysis);
         if let Some(id) = &options.table {
             let table = asked("table", id, &document.tables(), |table| &table.id)?;
@@ -38,7 +38,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         return Ok(verdict(&run));
     }
     if let Some(form) = options.summary {
-        let (folder, run, analysis) = read(&named, published)?;
+        let (folder, run, analysis) = read(&named, &asked_for)?;
         match form {
             SummaryForm::Md => print(&report::markdown_summary(&run, &analysis)),
             SummaryForm::Html => print(&report::html_summary(&run, &analysis)),
@@ -49,7 +49,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         }
         return Ok(verdict(&run));
     }
-    let written = publish_beside(&named, published)?;
+    let written = publish_as_asked(&named, &asked_for)?;
     written.tell(options.json)?;
     written.print_place();
     Ok(verdict(&written.run))
@@ -109,12 +109,41 @@ impl Published {
 
 /// Analyses a run folder and writes every form of its report into it.
 pub fn publish(path: &Path) -> Result<Published> {
-    publish_beside(path, None)
+    publish_as_asked(path, &Asked::default())
 }
 
-/// The same, with published figures from a file.
-fn publish_beside(path: &Path, published: Option<&Path>) -> Result<Published> {
-    let (folder, run, analysis) = read(path, published)?;
+/// What a report has beside its record.
+#[derive(Default)]
+struct Asked<'a> {
+    /// Figures from this file.
+    published: Option<&'a Path>,
+    /// Codes of findings, each with the reason.
+    accepted: BTreeMap<String, String>,
+}
+
+/// `CODE=REASON`, each.
+fn accepted(written: &[String]) -> Result<BTreeMap<String, String>> {
+    let accepted = written.iter().map(|one| {
+        let (name, why) = one.split_once('=').unwrap_or((one, ""));
+        let (_, code) = explain::known(name.trim())?;
+        let why = why.trim().trim_matches('"');
+        if !code.acceptable {
+            return Err(Ended::bad_input(format!(
+                "--accept {}: it makes figures wrong whatever the reason",
+                code.name
+            ))
+            .into());
+        }
+        if why.is_empty() {
+            return Err(Ended::bad_input(format!("--accept {name}: write the reason, as in {name}=\"why\"")).into());
+        }
+        Ok((code.name.to_owned(), why.to_owned()))
+    });
+    accepted.collect()
+}
+
+fn publish_as_asked(path: &Path, asked_for: &Asked<'_>) -> Result<Published> {
+    let (folder, run, analysis) = read(path, asked_for)?;
     let table = report::terminal(&run, &analysis);
     if let Some(why) = why_kept(&folder, &run, &analysis) {
         say(&format!("! the reports in {} were kept: {why}", path.display()));
@@ -154,11 +183,12 @@ fn stored_trials(analysis: &Path) -> BTreeSet<u32> {
     valid.filter_map(|trial| u32::try_from(trial["trial"].as_u64()?).ok()).collect()
 }
 
-fn read(path: &Path, published: Option<&Path>) -> Result<(RunFolder, Run, Analysis)> {
+fn read(path: &Path, asked_for: &Asked<'_>) -> Result<(RunFolder, Run, Analysis)> {
     let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
-    let run = Run::open(path).context("reading the run")?;
+    let mut run = Run::open(path).context("reading the run")?;
+    run.plan.accept.extend(asked_for.accepted.clone());
     let mut analysis = analysis::summary::analyse(&run);
-    if let Some(file) = published {
+    if let Some(file) = asked_for.published {
         analysis.beside = Some(beside(&run, &analysis, file)?);
     }
     Ok((folder, run, analysis))
@@ -220,6 +250,26 @@ mod tests {
         fs::remove_file(path.join("analysis.json")).unwrap();
         publish(&path).unwrap();
         assert_ne!(stored(), whole, "nothing is there to be kept");
+    }
+
+    #[test]
+    fn a_finding_can_be_accepted_after_the_run() {
+        let of = |written: &str| accepted(&[written.to_owned()]);
+        for (wrong, expected) in [
+            ("not-honord=x", "did you mean not-honoured?"),
+            ("check-violated=x", "it makes figures wrong"),
+            ("not-honoured", "write the reason"),
+        ] {
+            let told = of(wrong).unwrap_err().to_string();
+            assert!(told.contains(expected), "{told}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        record::synthetic::stored::write(&record::synthetic::run(3), &path).unwrap();
+        let asked_for = Asked { published: None, accepted: of("not-honoured=\"no limit is needed\"").unwrap() };
+        let published = publish_as_asked(&path, &asked_for).unwrap();
+        assert!(published.table.contains("Accepted: no limit is needed"), "{}", published.table);
+        assert!(!publish(&path).unwrap().table.contains("Accepted"), "the record does not change");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! README and docs match the binary: every command that they name, and every code of a finding.
 
 use crate::setting::text;
+use analysis::answers::reach::SIZED;
 use analysis::findings::{CODES, Severity, Stamp};
 use report::findings::explained;
 use std::fmt::Write as _;
@@ -114,7 +115,8 @@ fn every_code_of_a_finding_is_in_the_docs() {
         let (code, mark) = cells.next()?.split_once('`')?;
         let (kind, stamp, meaning) = (cells.next()?, cells.next()?, cells.next()?);
         let remedy = cells.last()?.trim_end_matches(" |");
-        Some([code, if mark.trim() == "*" { "never" } else { "acceptable" }, kind, stamp, meaning, remedy])
+        let accepted = if mark.trim() == "*" { "never" } else { "acceptable" };
+        Some([code, accepted, kind, stamp, meaning, remedy].map(str::to_owned))
     });
     let known = CODES.iter().map(|code| {
         let kind = match code.severity {
@@ -126,9 +128,10 @@ fn every_code_of_a_finding_is_in_the_docs() {
             Stamp::WithCare => "with care",
             Stamp::NotUsable => "not usable",
         };
+        let stamp = format!("{}{stamp}", if SIZED.contains(&code.name) { "by size, else " } else { "" });
         let (explained, _) = explained::of(code.name).expect("every code is explained");
         let accepted = if code.acceptable { "acceptable" } else { "never" };
-        [code.name, accepted, kind, stamp, explained.meaning, explained.remedy]
+        [code.name, accepted, kind, &stamp, explained.meaning, explained.remedy].map(str::to_owned)
     });
     assert_eq!(rows.collect::<Vec<_>>(), known.collect::<Vec<_>>());
 }

@@ -125,7 +125,8 @@ fn of_contenders(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
         What::SettingsDiffer { settings } => {
-            format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), settings.join(", "))
+            let names: Vec<&str> = settings.iter().map(|one| one.fact.as_str()).collect();
+            format!("{} between contenders{place}: {}", differ(names.len(), "database setting"), names.join(", "))
         }
         What::ServersDiffer { servers } => {
             let servers: Vec<String> =
@@ -216,8 +217,11 @@ fn of_machines(finding: &Finding) -> Option<String> {
 fn of_steadiness(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
-        What::TrialsApart { times } => {
-            format!("{who}'s fastest trial was {times:.1} times as fast as its slowest{place}")
+        What::TrialsApart { times, spread } => {
+            let spread = Some(*spread).filter(|spread| *spread > 0.0);
+            let spread = spread.map(|spread| format!(", with a standard deviation of {}", percent(spread, 0)));
+            let spread = spread.unwrap_or_default();
+            format!("{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{spread}")
         }
         What::NotSteady { drift, drifting, of } => {
             format!(

@@ -1,20 +1,15 @@
-//! The top of the report: where and when it was measured, the answer, and whether it may be used.
+//! The top of the report: where and when it was measured, the answers, and whether they may be used.
 
 use crate::answer;
-use crate::document::{Block, Stamped};
-use crate::findings::{self, explained};
+use crate::document::Block;
 use crate::format;
-use analysis::findings::{Finding, Stamp};
 use analysis::summary::Analysis;
-use analysis::usability::Usability;
 use record::facts::Fact;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    // An audit's verdict says itself what may be believed.
-    let stamp = (!run.has_only_audits()).then(|| stamped(analysis));
-    let card = Block::Card { answers: answer::first(analysis), stamp };
-    vec![Block::Where(place(run)), card]
+    let (answers, stamp) = answer::first(analysis);
+    vec![Block::Where(place(run)), Block::Card { answers, stamp }]
 }
 
 /// "bakeoff · quickstart · 2026-11-22 05:09 UTC · AMD EPYC, 2 CPUs, 23.5 GiB, Linux 6.18 (itself a guest of KVM)".
@@ -48,33 +43,4 @@ fn place(run: &Run) -> String {
     };
     let parts = [Some("bakeoff".to_owned()), Some(run.plan.study.clone()), started, Some(machine)];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
-}
-
-/// The main reason for the stamp.
-pub fn reason(analysis: &Analysis) -> Option<&Finding> {
-    let code = analysis.usability.because.first()?;
-    analysis.findings.iter().find(|finding| finding.accepted.is_none() && finding.what.code() == code)
-}
-
-/// The stamp with that reason, and what to do about it.
-pub fn stamped(analysis: &Analysis) -> Stamped {
-    let Usability { stamp, because } = &analysis.usability;
-    let first = reason(analysis);
-    let why = first.map(|finding| {
-        let more = match because.len() {
-            0 | 1 => String::new(),
-            2 => " One more reason is below.".to_owned(),
-            many => format!(" {} more reasons are below.", many - 1),
-        };
-        format!(" {}.{more}", findings::warning(finding).text)
-    });
-    let why = why.unwrap_or_default();
-    let says = match stamp {
-        Stamp::Usable => "Usable: no check found a reason for doubt.".to_owned(),
-        Stamp::WithCare => format!("Use with care.{why}"),
-        Stamp::NotUsable if why.is_empty() => "Not usable: there is no figure with a confidence interval.".to_owned(),
-        Stamp::NotUsable => format!("Not usable.{why}"),
-    };
-    let remedy = first.and_then(|finding| explained::of(finding.what.code())).map(|(explained, _)| explained.remedy);
-    Stamped { stamp: *stamp, says, remedy }
 }

@@ -16,6 +16,7 @@ mod real;
 mod several_hosts;
 mod tables;
 
+use analysis::answers;
 use analysis::findings::Stamp;
 use analysis::summary::{Analysis, analyse};
 use record::check::{Moment, Verdict};
@@ -190,7 +191,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let analysis = analyse(&run);
     let answer = &report::answer::sentences(&analysis)[0];
     assert!(answer.ends_with("This is not the price of a VM: the CPU of kvm was emulated in software."), "{answer}");
-    assert_eq!(analysis.usability.stamp, Stamp::NotUsable);
+    assert_eq!(answers::all(&analysis)[0].stamp, Stamp::NotUsable);
     let mut accepted = run.clone();
     accepted.plan.accept.insert("vm-emulated".to_owned(), "it is what we ask".to_owned());
     let told = &report::answer::sentences(&analyse(&accepted))[0];
@@ -202,7 +203,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let told = &report::answer::sentences(&analyse(&both))[0];
     assert!(told.ends_with(". The CPUs of native and kvm were emulated in software."), "{told}");
     let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
-    assert_eq!(json["answers"][0], **answer);
+    assert_eq!(json["answers"][0]["says"], **answer);
     let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [report::html(&run, &analysis), report::markdown(&run, &analysis), report::terminal(&run, &analysis)] {
         let text = in_one_line(visible_text(&text));
@@ -228,10 +229,8 @@ fn wrong_data_refuses_the_verdict_in_the_first_sentence() {
     assert!(html.contains("<td class=\"bad\">wrong data<small>violated: order-entry/consistency-01</small>"), "{html}");
     let markdown = report::markdown(&run, &analysis);
     assert!(markdown.contains("| valid trials | **3 of 4** (1 with wrong data) | 4 of 4 |"), "{markdown}");
-    assert_eq!(
-        (analysis.usability.stamp, analysis.usability.because),
-        (Stamp::NotUsable, vec!["check-violated".to_owned()])
-    );
+    let answered = answers::all(&analysis).remove(0);
+    assert_eq!((answered.stamp, answered.doubts[0].code), (Stamp::NotUsable, "check-violated"));
 }
 
 #[test]

@@ -1,0 +1,248 @@
+//! What a run answers: one answer for each thing that its study asks, each with its own doubts and its own stamp.
+//!
+//! A doubt counts for an answer only if it is about the trials behind it. Where the size of a doubt is known ([`reach`]), the
+//! answer's interval and the study's margin decide about the stamp, and else the code of the finding.
+
+pub mod reach;
+
+use self::reach::{Reach, Sides};
+use crate::cells::CellResult;
+use crate::compare::{Comparison, Verdict};
+use crate::contrast::Contrast;
+use crate::estimate::Estimate;
+use crate::findings::{Finding, Stamp};
+use crate::measures::Scale;
+use crate::scaling::Scaling;
+use crate::summary::Analysis;
+use record::settings::key;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// What is asked, with the place of the figures in their list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "question", content = "figures", rename_all = "kebab-case")]
+pub enum Question {
+    /// How does a contender grow with its vCPUs? One of the curves.
+    Growth(usize),
+    /// What does the slowest of several machines do, or what does a neighbour do to them? One of the cells with several machines.
+    Minimum(usize),
+    /// What does each change of an ablation do? One of its effects at the point.
+    Change(usize),
+    /// What does a contender cost against the baseline? One of the comparisons.
+    Cost(usize),
+    /// What does a contender do? One of the cells.
+    Level(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answered {
+    #[serde(flatten)]
+    pub question: Question,
+    pub stamp: Stamp,
+    /// Those that could move it, the worst first. If none is as bad as the stamp, all of known size are together.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A finding about the trials behind an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Doubt {
+    /// Its place in the list of findings.
+    pub finding: usize,
+    pub code: &'static str,
+    pub stamp: Stamp,
+    /// How far it could move the answer; `None` if that is not known.
+    #[serde(flatten)]
+    pub reach: Option<Reach>,
+}
+
+/// All answers of a run, in the order in which they are read. An audit's verdict says itself what may be believed.
+pub fn all(analysis: &Analysis) -> Vec<Answered> {
+    if analysis.cells.iter().all(|cell| cell.outcomes.planned == 0) {
+        return Vec::new();
+    }
+    questions(analysis).into_iter().map(|question| of_question(analysis, question)).collect()
+}
+
+/// The worst stamp of all answers.
+pub fn worst(answers: &[Answered]) -> Stamp {
+    answers.iter().map(|one| one.stamp).max().unwrap_or_default()
+}
+
+fn questions(analysis: &Analysis) -> Vec<Question> {
+    let mut asked: Vec<Question> = (0..analysis.scaling.len()).map(Question::Growth).collect();
+    asked.retain(|question| !matches!(question, Question::Growth(curve) if !grows(&analysis.scaling[*curve])));
+    // The most machines first: where only a few answers are shown, each contender is among them.
+    let mut several: Vec<usize> = (0..analysis.consolidation.len()).collect();
+    several.sort_by_key(|index| Reverse(analysis.consolidation[*index].machines));
+    asked.extend(several.into_iter().map(Question::Minimum));
+    let effects = analysis.ablation.iter().flat_map(|ablation| &ablation.effects);
+    let (mut places, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    for (index, effect) in effects.enumerate() {
+        changed.insert(effect.cell);
+        asked.extend(places.insert(&effect.coordinates).then_some(Question::Change(index)));
+    }
+    let compared = analysis.comparisons.iter().enumerate().filter(|(_, one)| !changed.contains(&one.contender_cell));
+    asked.extend(compared.map(|(index, _)| Question::Cost(index)));
+    if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
+        asked.extend((0..analysis.cells.len()).map(Question::Level));
+    }
+    asked
+}
+
+/// More clients are more load, and other axes are no size of anything.
+fn grows(curve: &Scaling) -> bool {
+    curve.axis == key::VCPUS && curve.points.last().is_some_and(|point| point.growth.is_some())
+}
+
+/// The figure of an answer.
+#[derive(Clone, Copy)]
+enum Figure<'a> {
+    /// Over the baseline, or over the smallest size.
+    Ratio(&'a Contrast, Verdict),
+    Level(&'a Estimate),
+    None,
+}
+
+/// The cells of the baseline, those of the contender, and their figure.
+type Part<'a> = (Vec<&'a CellResult>, Vec<&'a CellResult>, Figure<'a>);
+
+fn of_question(analysis: &Analysis, question: Question) -> Answered {
+    let parts: Vec<Part<'_>> = match question {
+        Question::Cost(index) => vec![of_comparison(analysis, &analysis.comparisons[index])],
+        Question::Change(index) => {
+            changes(analysis, index).into_iter().map(|one| of_comparison(analysis, one)).collect()
+        }
+        Question::Growth(index) => {
+            let points = &analysis.scaling[index].points;
+            let ids: Vec<u32> = points.iter().map(|point| point.cell).collect();
+            let growth = points.last().and_then(|point| point.growth.as_ref());
+            let figure = growth.map_or(Figure::None, |growth| Figure::Ratio(growth, direction(growth)));
+            vec![(cells(analysis, &ids[..1]), cells(analysis, &ids[1..]), figure)]
+        }
+        Question::Minimum(index) => {
+            let one = &analysis.consolidation[index];
+            let figure = one.scores.minimum.as_ref().map_or(Figure::None, Figure::Level);
+            vec![(Vec::new(), cells(analysis, &[one.cell]), figure)]
+        }
+        Question::Level(index) => {
+            let cell = &analysis.cells[index];
+            vec![(Vec::new(), vec![cell], cell.throughput().map_or(Figure::None, Figure::Level))]
+        }
+    };
+    let weighed = parts.into_iter().map(|(base, own, figure)| {
+        let sides = Sides { host: &analysis.consistency.host, base, own };
+        weigh(analysis, &sides, figure)
+    });
+    // One of several changes that may not be believed is enough.
+    let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
+    Answered { question, stamp, doubts }
+}
+
+fn cells<'a>(analysis: &'a Analysis, ids: &[u32]) -> Vec<&'a CellResult> {
+    ids.iter().filter_map(|id| analysis.cells.iter().find(|cell| cell.cell == *id)).collect()
+}
+
+fn of_comparison<'a>(analysis: &'a Analysis, one: &'a Comparison) -> Part<'a> {
+    let figure = one.throughput().map_or(Figure::None, |ratio| Figure::Ratio(ratio, one.verdict));
+    (cells(analysis, &[one.baseline_cell]), cells(analysis, &[one.contender_cell]), figure)
+}
+
+/// The comparisons of all changes at the point of this effect.
+fn changes(analysis: &Analysis, effect: usize) -> Vec<&Comparison> {
+    let effects = || analysis.ablation.iter().flat_map(|ablation| &ablation.effects);
+    let place = effects().nth(effect).map(|effect| &effect.coordinates);
+    let own = effects().filter(|one| Some(&one.coordinates) == place);
+    own.filter_map(|own| analysis.comparisons.iter().find(|one| one.contender_cell == own.cell)).collect()
+}
+
+fn direction(growth: &Contrast) -> Verdict {
+    match growth.estimate.bounds.contain(1.0) {
+        None => Verdict::TooFewTrials,
+        Some(true) => Verdict::Undecided,
+        Some(false) if growth.estimate.point < 1.0 => Verdict::Slower,
+        Some(false) => Verdict::Faster,
+    }
+}
+
+/// The stamp of a figure, and the doubts that count against it.
+fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, Vec<Doubt>) {
+    let mut doubts: Vec<Doubt> = Vec::new();
+    let mut together = Reach::NONE;
+    for (place, finding) in analysis.findings.iter().enumerate() {
+        let code = finding.what.code();
+        if finding.accepted.is_some() || !touches(finding, sides) || doubts.iter().any(|known| known.code == code) {
+            continue;
+        }
+        let reach = reach::of(&finding.what, sides).filter(|_| figure.is_relative());
+        let stamp = reach.map_or(finding.what.stamp(), |reach| stamp(figure, analysis.margin, reach));
+        // Load beside one side only is the same load.
+        if !doubts.iter().any(|known| known.reach == reach && reach.is_some()) {
+            together = together.and(reach.unwrap_or(Reach::NONE));
+        }
+        doubts.push(Doubt { finding: place, code, stamp, reach });
+    }
+    let together = stamp(figure, analysis.margin, together);
+    doubts.retain(|doubt| doubt.stamp > Stamp::Usable || doubt.reach.is_some_and(|reach| reach != Reach::NONE));
+    doubts.sort_by_key(|doubt| Reverse(doubt.stamp));
+    (doubts.first().map_or(together, |doubt| doubt.stamp.max(together)), doubts)
+}
+
+impl Figure<'_> {
+    /// Whether a doubt of known size can be held against it.
+    fn is_relative(self) -> bool {
+        match self {
+            Self::Ratio(ratio, _) => ratio.scale == Scale::Ratio && ratio.estimate.bounds.known().is_some(),
+            Self::Level(level) => level.bounds.known().is_some(),
+            Self::None => false,
+        }
+    }
+}
+
+/// Usable: the answer stays within its interval, or within the margin below which the study calls a difference none. With care: it
+/// moves. Not usable: it would be another answer.
+fn stamp(figure: Figure<'_>, margin: Option<f64>, reach: Reach) -> Stamp {
+    let (estimate, verdict) = match figure {
+        Figure::Ratio(ratio, verdict) => (&ratio.estimate, verdict),
+        Figure::Level(level) => (level, Verdict::NothingToCompare),
+        Figure::None => return Stamp::NotUsable,
+    };
+    let Some((low, high)) = estimate.bounds.known() else { return Stamp::NotUsable };
+    if verdict == Verdict::WrongData {
+        return Stamp::NotUsable;
+    }
+    let within =
+        |[low, high]: [f64; 2], reach: Reach, of: [f64; 2]| low <= of[0] * reach.low && of[1] * reach.high <= high;
+    let of_margin = margin.map(|margin| [1.0 / (1.0 + margin), 1.0 + margin]);
+    let is_harmless = of_margin.is_some_and(|margin| within(margin, reach, [1.0; 2]));
+    if is_harmless || within([low, high], reach, [estimate.point; 2]) {
+        return Stamp::Usable;
+    }
+    let is_another = match verdict {
+        Verdict::Slower => high * reach.high >= 1.0,
+        Verdict::Faster => low * reach.low <= 1.0,
+        Verdict::Equivalent => !of_margin.is_some_and(|margin| within(margin, reach, [low, high])),
+        // The doubt says more than the measurement.
+        _ => reach.high / reach.low > high / low,
+    };
+    if is_another { Stamp::NotUsable } else { Stamp::WithCare }
+}
+
+/// Whether a finding is about the trials behind an answer.
+fn touches(finding: &Finding, sides: &Sides<'_>) -> bool {
+    let subject = &finding.subject;
+    let is_there = |cell: &&CellResult| subject.coordinates.is_empty() || cell.coordinates == subject.coordinates;
+    let of_contender = |cell: &&CellResult| subject.contender.as_ref().is_none_or(|name| *name == cell.contender);
+    let in_trials = |cell: &&CellResult| {
+        subject.contender.is_some()
+            || subject.trials.is_empty()
+            || cell.outcomes.not_reached > 0
+            || cell.trials.iter().any(|trial| subject.trials.contains(&trial.trial))
+    };
+    let cells: Vec<&CellResult> = sides.cells().filter(is_there).filter(of_contender).filter(in_trials).collect();
+    let contenders: BTreeSet<&str> = sides.cells().map(|cell| cell.contender.as_str()).collect();
+    !cells.is_empty() && finding.what.concerns(&contenders)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! How far a doubt could move an answer, from what was measured beside it.
+//!
+//! Each model is an upper bound of the work that a side lost, as a factor. If all of the CPU time that other processes had, or that a
+//! hypervisor stole, had been the database's, it would have done as much more as it had more CPU time. The factor of an answer is
+//! the quotient of its sides, since blocks that met both sides alike moved no ratio; the true ratio lies between that factor and 1.
+
+use crate::cells::CellResult;
+use crate::consistency::host::{HostDuringRun, HostDuringTrial};
+use crate::findings::What;
+use crate::student::mean_of;
+use serde::Serialize;
+
+/// The true answer over the measured one lies between these.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Reach {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Reach {
+    pub const NONE: Self = Self { low: 1.0, high: 1.0 };
+
+    /// Up to this factor, which may be below 1.
+    fn to(factor: f64) -> Option<Self> {
+        let is_known = factor.is_finite() && factor > 0.0;
+        is_known.then(|| Self { low: factor.min(1.0), high: factor.max(1.0) })
+    }
+
+    /// Of two that may come together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { low: self.low * other.low, high: self.high * other.high }
+    }
+}
+
+/// The cells behind an answer.
+pub struct Sides<'a> {
+    pub host: &'a HostDuringRun,
+    /// Empty if the answer is compared with nothing.
+    pub base: Vec<&'a CellResult>,
+    pub own: Vec<&'a CellResult>,
+}
+
+impl<'a> Sides<'a> {
+    pub fn cells(&self) -> impl Iterator<Item = &'a CellResult> {
+        self.base.iter().chain(&self.own).copied()
+    }
+
+    /// The quotient of what both sides would have done over what they did.
+    fn quotient(&self, of: impl Fn(&[&CellResult]) -> Option<f64>) -> Option<Reach> {
+        let base = if self.base.is_empty() { 1.0 } else { of(&self.base)? };
+        Reach::to(of(&self.own)? / base)
+    }
+
+    /// The same of a reading of the host, as the mean over a side's trials.
+    fn of_host(&self, of: impl Fn(&HostDuringTrial) -> Option<f64>) -> Option<Reach> {
+        self.quotient(|cells| {
+            let counts = |reading: &&HostDuringTrial| {
+                cells.iter().flat_map(|cell| &cell.trials).any(|trial| trial.valid && trial.trial == reading.trial)
+            };
+            let values: Option<Vec<f64>> = self.host.trials.iter().filter(counts).map(&of).collect();
+            values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
+        })
+    }
+
+    /// The same of a cell; the mean of several.
+    fn of_cells(&self, of: impl Fn(&CellResult) -> f64) -> Option<Reach> {
+        self.quotient(|cells| Some(mean_of(&cells.iter().map(|cell| of(cell)).collect::<Vec<_>>())))
+    }
+}
+
+/// The codes of the doubts whose size is known, if the readings are there.
+pub const SIZED: [&str; 10] = [
+    "clock-wrong",
+    "host-busy-beside-one",
+    "host-busy",
+    "host-cpu-stolen",
+    "host-memory-short",
+    "host-frequency",
+    "not-steady",
+    "halves-unlike",
+    "warm-up-too-short",
+    "transactions-failed",
+];
+
+/// `None` if the size of such a doubt is not known.
+pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
+    let more_cpu = |trial: &HostDuringTrial, lost: Option<f64>| {
+        let used = trial.busy? - trial.others.unwrap_or_default();
+        Some(1.0 + lost? / used).filter(|_| used > 0.0)
+    };
+    match what {
+        What::HostBusy { .. } | What::HostBusyBesideOne { .. } => sides.of_host(|trial| more_cpu(trial, trial.others)),
+        What::HostCpuStolen { .. } => sides.of_host(|trial| more_cpu(trial, trial.stolen)),
+        What::HostMemoryShort { .. } => sides.of_host(|trial| Some(1.0 / (1.0 - trial.memory_stalled?))),
+        What::HostFrequency { .. } => {
+            sides.of_host(|trial| Some(1.0 / trial.frequency_mhz?)).filter(|_| !sides.base.is_empty())
+        }
+        What::ClockWrong { share } => Some(Reach { low: 1.0 - share, high: 1.0 + share }),
+        What::TransactionsFailed { .. } => sides.of_cells(with_failed),
+        // The end of a window, over its mean.
+        What::NotSteady { .. } => {
+            sides.of_cells(|cell| 1.0 + cell.steadiness.drift.as_ref().map_or(0.0, |drift| drift.point / 2.0))
+        }
+        What::HalvesUnlike { .. } => {
+            sides.of_cells(|cell| cell.steadiness.second_half.map_or(1.0, |second| 2.0 * second / (1.0 + second)))
+        }
+        What::WarmUpTooShort { .. } => sides.of_cells(|cell| 1.0 + cell.steadiness.change.unwrap_or_default()),
+        _ => None,
+    }
+}
+
+/// As if every transaction that failed had been done.
+fn with_failed(cell: &CellResult) -> f64 {
+    let failed: u64 = cell.totals.iter().map(|totals| totals.failed).sum();
+    let finished: u64 = cell.totals.iter().map(record::trial::KindTotals::finished).sum();
+    1.0 + failed as f64 / finished.max(1) as f64
+}

@@ -1,0 +1,211 @@
+//! Which findings count for which answer, and how much.
+
+use super::*;
+use crate::findings::What;
+use crate::summary::analyse;
+use proptest::prelude::*;
+use record::facts::{Fact, PROCESSOR};
+use record::host_state::ProcessTimes;
+use record::looks::Reading;
+use record::run::Run;
+use record::synthetic;
+use std::sync::LazyLock;
+
+/// Native, kvm, and a third contender that does what kvm does.
+fn three() -> Run {
+    let mut run = synthetic::run(5);
+    let mut cell = run.plan.cells[1].clone();
+    (cell.id, cell.contender) = (2, "crun".to_owned());
+    run.plan.cells.push(cell);
+    let more = run.trials.len() as u32;
+    for mut planned in run.plan.trials.clone().into_iter().filter(|trial| trial.cell == 1) {
+        (planned.id, planned.cell) = (planned.id + more, 2);
+        run.plan.trials.push(planned);
+    }
+    for mut trial in run.trials.clone().into_iter().filter(|trial| trial.record.cell == 1) {
+        let record = &mut trial.record;
+        (record.id, record.cell, record.contender) = (record.id + more, 2, "crun".to_owned());
+        run.trials.push(trial);
+    }
+    run
+}
+
+fn emulate(run: &mut Run, cell: u32) {
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+        let machine = trial.record.machine.as_mut().unwrap();
+        machine.decided.insert(PROCESSOR.to_owned(), Fact::known("emulated, because /dev/kvm is not there"));
+    }
+}
+
+/// In each trial of this cell, others had this share of the host's CPU time, of which `busy` was used.
+fn disturb(analysis: &mut Analysis, cell: u32, busy: f64, others: f64) {
+    let own: Vec<u32> = analysis.cells[cell as usize].trials.iter().map(|trial| trial.trial).collect();
+    for reading in analysis.consistency.host.trials.iter_mut().filter(|one| own.contains(&one.trial)) {
+        (reading.busy, reading.others) = (Some(busy), Some(others));
+    }
+}
+
+/// An analysis without findings but these.
+fn with(findings: Vec<Finding>) -> Analysis {
+    Analysis { findings, ..analyse(&synthetic::run(5)) }
+}
+
+fn stamps(analysis: &Analysis) -> Vec<Stamp> {
+    all(analysis).into_iter().map(|one| one.stamp).collect()
+}
+
+#[test]
+fn an_answer_has_only_the_doubts_about_its_own_trials() {
+    let mut run = three();
+    assert_eq!(all(&analyse(&run)).len(), 2);
+    emulate(&mut run, 2);
+    let answers = all(&analyse(&run));
+    let codes = |index: usize| answers[index].doubts.iter().map(|doubt| doubt.code).collect::<Vec<_>>();
+    assert!(answers[0].stamp < Stamp::NotUsable && !codes(0).contains(&"vm-emulated"), "{answers:#?}");
+    assert_eq!((answers[1].stamp, codes(1)[0]), (Stamp::NotUsable, "vm-emulated"));
+    assert_eq!(worst(&answers), Stamp::NotUsable);
+}
+
+#[test]
+fn what_two_contenders_share_is_no_doubt_about_them() {
+    let servers = |values: [&str; 3]| {
+        let mut run = three();
+        for trial in &mut run.trials {
+            trial.record.server.as_mut().unwrap().version = values[trial.record.cell as usize].to_owned();
+        }
+        let analysis = analyse(&run);
+        let answers = all(&analysis);
+        let has = |one: &Answered| one.doubts.iter().any(|doubt| doubt.code == "servers-differ");
+        [has(&answers[0]), has(&answers[1])]
+    };
+    assert_eq!(servers(["15", "15", "15"]), [false, false]);
+    assert_eq!(servers(["15", "15", "16"]), [false, true]);
+    assert_eq!(servers(["15", "16", "16"]), [true, true]);
+}
+
+#[test]
+fn the_worst_doubt_decides_and_what_is_accepted_does_not() {
+    let emulated = Finding::new(What::VmEmulated { how: "emulated".to_owned() });
+    let accepted = Finding { accepted: Some("it is what we ask".to_owned()), ..emulated.clone() };
+    let noted = Finding::new(What::NotedByTrial { note: "x".to_owned() });
+    let systems = Finding::new(What::SystemsDiffer { facts: Vec::new() });
+    for (findings, expected) in [
+        (vec![], Stamp::Usable),
+        (vec![systems], Stamp::Usable),
+        (vec![noted.clone(), emulated.clone(), emulated], Stamp::NotUsable),
+        (vec![noted, accepted], Stamp::WithCare),
+    ] {
+        let analysis = with(findings);
+        let answers = all(&analysis);
+        assert_eq!(answers[0].stamp, expected, "{answers:?}");
+        let codes: BTreeSet<&str> = answers[0].doubts.iter().map(|doubt| doubt.code).collect();
+        assert_eq!(codes.len(), answers[0].doubts.len(), "each code once: {answers:?}");
+    }
+}
+
+/// kvm does 15 % less, and its interval is a few per cent wide.
+#[test]
+fn the_size_of_a_doubt_decides_about_an_answer() {
+    let under = |cell: u32, others: f64| {
+        let mut analysis = with(vec![Finding::new(What::HostBusy { share: others })]);
+        for cell in [0, 1] {
+            disturb(&mut analysis, cell, 0.8, 0.0);
+        }
+        disturb(&mut analysis, cell, 0.8, others);
+        all(&analysis).remove(0)
+    };
+    let (quiet, loud, louder) = (under(1, 0.001), under(1, 0.05), under(1, 0.4));
+    assert_eq!([quiet.stamp, loud.stamp, louder.stamp], [Stamp::Usable, Stamp::WithCare, Stamp::NotUsable]);
+    // All that others had could have been kvm's: 0.75 of the CPUs became 0.8.
+    let reach = loud.doubts[0].reach.unwrap();
+    assert!((reach.high - 0.8 / 0.75).abs() < 1e-9 && reach.low.to_bits() == 1.0_f64.to_bits(), "{reach:?}");
+    // With native alone under load, kvm is worse still.
+    let native = under(0, 0.4);
+    assert_eq!(native.stamp, Stamp::WithCare, "{native:?}");
+    assert!(native.doubts[0].reach.unwrap().low < 0.6);
+}
+
+/// Blocks that met both sides alike moved no ratio.
+#[test]
+fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
+    let mut analysis = with(vec![Finding::new(What::HostBusy { share: 0.3 })]);
+    disturb(&mut analysis, 0, 0.8, 0.3);
+    disturb(&mut analysis, 1, 0.8, 0.3);
+    assert_eq!(stamps(&analysis), [Stamp::Usable]);
+    analysis.consistency.host.trials.clear();
+    assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
+}
+
+#[test]
+fn small_doubts_add_up() {
+    let share = {
+        let ratio = with(vec![]).comparisons[0].throughput().unwrap().estimate.clone();
+        let (_, high) = ratio.bounds.known().unwrap();
+        (high / ratio.point - 1.0) * 0.7
+    };
+    let clock = Finding::new(What::ClockWrong { share });
+    assert_eq!(stamps(&with(vec![clock.clone()])), [Stamp::Usable]);
+    let mut both = with(vec![clock, Finding::new(What::HostBusy { share })]);
+    disturb(&mut both, 0, 1.0, 0.0);
+    disturb(&mut both, 1, 1.0, share / (1.0 + share));
+    assert_eq!(stamps(&both), [Stamp::WithCare]);
+}
+
+#[test]
+fn without_an_interval_nothing_is_usable() {
+    assert_eq!(stamps(&analyse(&synthetic::run(2))), [Stamp::NotUsable]);
+    let sound = all(&analyse(&synthetic::run(5))).remove(0);
+    assert_eq!((sound.stamp, sound.doubts[0].code), (Stamp::WithCare, "not-honoured"));
+    let mut wrong = with(vec![]);
+    wrong.comparisons[0].verdict = Verdict::WrongData;
+    assert_eq!(stamps(&wrong), [Stamp::NotUsable]);
+}
+
+/// A terminal shows the first few only.
+#[test]
+fn what_makes_an_answer_unusable_is_listed_before_all_else() {
+    let seeds = Finding::new(What::SeedsDiffer { old: 1, new: 2 });
+    let unclear = Finding::new(What::TooFewBlocks { blocks: 2, needed: 3 });
+    let mut findings = [seeds, unclear];
+    crate::findings::accept(&mut findings, &synthetic::run(1).plan);
+    assert_eq!(findings[0].what.code(), "too-few-blocks");
+}
+
+/// From the record itself: others were busy while kvm was measured.
+#[test]
+fn the_load_of_others_is_read_from_the_trials() {
+    let mut run = synthetic::run(5);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let state = trial.record.host_state.as_mut().unwrap();
+        state.end.processes = Reading::Known(ProcessTimes { others_ticks: 1_500, ..ProcessTimes::default() });
+    }
+    let analysis = analyse(&run);
+    let doubts = all(&analysis).remove(0).doubts;
+    let of = |code: &str| doubts.iter().find(|doubt| doubt.code == code).and_then(|doubt| doubt.reach);
+    assert!(of("host-busy").is_some_and(|reach| reach.high > 1.1), "{doubts:?}");
+    assert_eq!(of("host-busy"), of("host-busy-beside-one"));
+}
+
+/// A difference that is sure, and the same without a verdict.
+static RATIOS: LazyLock<[(Contrast, Verdict); 2]> = LazyLock::new(|| {
+    let one = analyse(&synthetic::run(5)).comparisons.remove(0);
+    let ratio = one.throughput().unwrap().clone();
+    let mut wide = ratio.clone();
+    wide.estimate.bounds = crate::estimate::Bounds::Known { low: 0.7, high: 1.1 };
+    [(ratio, one.verdict), (wide, Verdict::Undecided)]
+});
+
+proptest! {
+    /// A larger doubt never makes an answer better.
+    #[test]
+    fn stamps_grow_with_doubts(low in 0.2..1.0_f64, high in 1.0..5.0_f64, shrink in 0.0..1.0_f64, which in 0_usize..2) {
+        let (ratio, verdict) = &RATIOS[which];
+        let figure = Figure::Ratio(ratio, *verdict);
+        let larger = Reach { low, high };
+        let smaller = Reach { low: low.powf(shrink), high: high.powf(shrink) };
+        for margin in [None, Some(0.02), Some(0.3)] {
+            prop_assert!(stamp(figure, margin, smaller) <= stamp(figure, margin, larger));
+        }
+        prop_assert_eq!(stamp(figure, None, Reach::NONE), Stamp::Usable);
+    }
+}

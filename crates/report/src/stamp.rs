@@ -1,0 +1,59 @@
+//! Whether an answer may be used, in a sentence: the main reason against it, and how far that could move it.
+
+use crate::findings::{self, explained};
+use crate::format;
+use crate::sentence::Stamped;
+use analysis::answers::Answered;
+use analysis::answers::reach::Reach;
+use analysis::findings::Stamp;
+use analysis::summary::Analysis;
+
+pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
+    let (stamp, doubts) = (answered.stamp, &answered.doubts);
+    let first = doubts.first().filter(|_| stamp > Stamp::Usable);
+    let remedy = first.and_then(|doubt| explained::of(doubt.code)).map(|(explained, _)| explained.remedy);
+    let reasons = doubts.iter().filter(|doubt| doubt.stamp == stamp).count();
+    let why = first.map(|doubt| {
+        let found = findings::warning(&analysis.findings[doubt.finding]).text;
+        match doubt.reach {
+            _ if reasons == 0 => {
+                format!("{found}. All doubts together move this answer by {}.", moved(together(answered)))
+            }
+            Some(reach) => format!("{found}. That moves this answer by {}.{}", moved(reach), more(reasons)),
+            None => format!("{found}.{}", more(reasons)),
+        }
+    });
+    let says = match (stamp, why) {
+        (Stamp::Usable, _) if doubts.is_empty() => "Usable: no check found a reason for doubt.".to_owned(),
+        (Stamp::Usable, _) => {
+            let moved = moved(together(answered));
+            format!("Usable: the doubts below move this answer by {moved}, within its interval or margin.")
+        }
+        (_, None) => "Not usable: there is no figure with a confidence interval.".to_owned(),
+        (Stamp::WithCare, Some(why)) => format!("Use with care. {why}"),
+        (Stamp::NotUsable, Some(why)) => format!("Not usable. {why}"),
+    };
+    Stamped { stamp, says, remedy, doubts: doubts.clone() }
+}
+
+fn together(answered: &Answered) -> Reach {
+    answered.doubts.iter().filter_map(|doubt| doubt.reach).fold(Reach::NONE, Reach::and)
+}
+
+/// "at most −4.0 %", "at most −4.0 to +1.2 %".
+fn moved(reach: Reach) -> String {
+    let text = match (reach.low < 1.0, reach.high > 1.0) {
+        (true, true) => format::effect_bounds(1.0, reach.low, reach.high),
+        (true, false) => format::effect(reach.low),
+        (false, _) => format::effect(reach.high),
+    };
+    format!("at most {text}")
+}
+
+fn more(reasons: usize) -> String {
+    match reasons {
+        0 | 1 => String::new(),
+        2 => " One more reason is below.".to_owned(),
+        many => format!(" {} more reasons are below.", many - 1),
+    }
+}
