@@ -34,6 +34,7 @@ pub struct Stamped {
 
 impl Stamped {
     /// What stands below an answer after another one with the same reason.
+    #[must_use]
     pub fn again(&self) -> Self {
         let word = self.says.split([':', '.']).next().unwrap_or_default();
         Self { says: format!("{word}, as above."), remedy: None, ..self.clone() }

@@ -17,7 +17,7 @@ fn three() -> Run {
     let mut cell = run.plan.cells[1].clone();
     (cell.id, cell.contender) = (2, "crun".to_owned());
     run.plan.cells.push(cell);
-    let more = run.trials.len() as u32;
+    let more = u32::try_from(run.trials.len()).unwrap();
     for mut planned in run.plan.trials.clone().into_iter().filter(|trial| trial.cell == 1) {
         (planned.id, planned.cell) = (planned.id + more, 2);
         run.plan.trials.push(planned);
