@@ -28,7 +28,9 @@ const NEAR: Nanos = Nanos::from_millis(100);
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
     let short = || StallWatch { shortest: SCATTERED_MIN, ..StallWatch::over(window) };
     let (mut stalls, mut pieces, mut pieces_without_waits) = (StallWatch::over(window), short(), short());
-    let mut throttled = Throttled::new(window);
+    let groups = Throttling::around_us().ok();
+    let so_far = || groups.as_ref().and_then(Throttling::so_far);
+    let mut throttled = Throttled::new(window, so_far());
     let counts = OpenTurns::of_this_thread();
     let read = || counts.as_ref().and_then(OpenTurns::read);
     let (mut last, mut turns) = (MonotonicClock.now(), read());
@@ -37,7 +39,7 @@ pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
         let (expected, now) = (last + LOOK_UP, MonotonicClock.now());
         let now_turns = read();
         let waited = turns.zip(now_turns).map(|(earlier, later)| later.since(earlier).waited);
-        throttled.look(now);
+        throttled.look(now, so_far);
         if now.since(expected) >= STALL_MIN {
             stalls.note(expected, now);
         } else {
@@ -46,46 +48,45 @@ pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
         }
         (last, turns) = (now, now_turns);
     }
-    let throttled_ms = throttled.in_window().map(|time| Nanos::from_duration(time).as_millis());
+    let [start, end] = throttled.ends(so_far);
+    let throttled_ms = groups.as_ref().and_then(|groups| groups.between(start, end));
+    let throttled_ms = throttled_ms.map(|time| Nanos::from_duration(time).as_millis());
     // Some kernels count throttled time as a wait. So where that may be hidden, no wait is an excuse.
-    let without_waits = throttled_ms.is_some() && throttled.sees_all() && turns.is_some();
+    let sees_all = groups.as_ref().is_some_and(Throttling::sees_all);
+    let without_waits = throttled_ms.is_some() && sees_all && turns.is_some();
     let pieces = if without_waits { pieces_without_waits } else { pieces };
     Stalls { scattered_ms: pieces.total.as_millis(), without_waits, throttled_ms, ..stalls.stalls() }
 }
 
-/// Reads at both ends of the window how long the control groups around us had held us back.
+/// How long the control groups around us had held us back at both ends of the window.
 struct Throttled {
     window: Window,
-    groups: Option<Throttling>,
     start: Option<Duration>,
     end: Option<Duration>,
+    /// Whether `end` was read: near the end of the window, or later.
+    is_read: bool,
+    is_over: bool,
 }
 
 impl Throttled {
-    fn new(window: Window) -> Self {
-        let groups = Throttling::around_us().ok();
-        let start = groups.as_ref().and_then(Throttling::so_far);
-        Self { window, groups, start, end: start }
+    fn new(window: Window, start: Option<Duration>) -> Self {
+        Self { window, start, end: None, is_read: false, is_over: false }
     }
 
-    fn sees_all(&self) -> bool {
-        self.groups.as_ref().is_some_and(Throttling::sees_all)
-    }
-
-    /// A reading opens files, and may make the kernel add up the counts of many groups. So there are a few near both ends.
-    fn look(&mut self, now: Nanos) {
-        let Some(groups) = &self.groups else { return };
+    /// A reading opens files, and may make the kernel add up the counts of many groups. So there are a few near both ends. Who is
+    /// held back over the end reads as soon as it can.
+    fn look(&mut self, now: Nanos, read: impl FnOnce() -> Option<Duration>) {
         let (start, end) = (self.window.measured_start(), self.window.measured_end());
         if now <= start && now + NEAR >= start {
-            self.start = groups.so_far();
-            self.end = self.start;
-        } else if now > start && now <= end && now + NEAR >= end {
-            self.end = groups.so_far();
+            self.start = read();
+        } else if !self.is_over && now > start && now + NEAR >= end {
+            (self.end, self.is_read, self.is_over) = (read(), true, now >= end);
         }
     }
 
-    fn in_window(&self) -> Option<Duration> {
-        self.groups.as_ref()?.between(self.start, self.end)
+    /// The readings at both ends. A watch that ended before it could read the second one reads it now.
+    fn ends(self, read: impl FnOnce() -> Option<Duration>) -> [Option<Duration>; 2] {
+        [self.start, if self.is_read { self.end } else { read() }]
     }
 }
 
@@ -141,6 +142,30 @@ mod tests {
             noted(&[(2_200, 2_700), (3_000, 4_000)]),
             Stalls { total_ms: 1_500, longest_ms: 1_000, ..Stalls::default() }
         );
+    }
+
+    /// Each look counts a second more. The window is from 2 to 6 s.
+    fn read_at(looks_ms: &[u64]) -> [Option<Duration>; 2] {
+        let count = std::cell::Cell::new(0);
+        let read = || Some(Duration::from_secs(count.replace(count.get() + 1)));
+        let mut throttled = Throttled::new(WINDOW, read());
+        for now_ms in looks_ms {
+            throttled.look(Nanos::from_millis(*now_ms), read);
+        }
+        throttled.ends(read)
+    }
+
+    #[test]
+    fn who_is_held_back_over_the_end_of_the_window_reads_late_and_not_never() {
+        let seconds = |looks: &[u64]| read_at(looks).map(|read| read.map(|time| time.as_secs()));
+        assert_eq!(
+            seconds(&[1_950, 1_990, 3_000, 5_950, 5_990, 6_010, 6_100]),
+            [Some(2), Some(5)],
+            "the first one after the end"
+        );
+        assert_eq!(seconds(&[1_990, 3_000, 6_400, 6_500]), [Some(1), Some(2)]);
+        assert_eq!(seconds(&[1_990, 3_000]), [Some(1), Some(2)], "and when watching ends");
+        assert_eq!(seconds(&[500, 3_000, 5_990]), [Some(0), Some(1)]);
     }
 
     #[test]
