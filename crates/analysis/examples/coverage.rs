@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
 use analysis::compare::Verdict;
+use analysis::findings::Finding;
 use analysis::summary::{Analysis, analyse};
 use record::simulated::{HEAVY_TAILED, Noise, REALISTIC, RESPONSES_US, Study, run};
 use std::num::NonZero;
@@ -32,6 +33,7 @@ const COVERAGE: RangeInclusive<f64> = 0.93..=0.97;
 const COVERAGE_OF_OTHERS: RangeInclusive<f64> = 0.93..=0.99;
 const MOST_FALSE_ALARMS: RangeInclusive<f64> = 0.0..=0.07;
 const LEAST_FOUND: RangeInclusive<f64> = 0.90..=1.0;
+const TWICE_FOUND: RangeInclusive<f64> = 0.80..=1.0;
 
 /// Ten blocks must show the equivalence of equal contenders, and hardly ever of contenders that are 2.5 % apart.
 const MARGIN: f64 = 0.02;
@@ -119,6 +121,33 @@ fn seems_to_drift(analysis: &Analysis) -> bool {
     analysis.cells[0].steadiness.verdict.is_no_steady_state()
 }
 
+/// True if the baseline's trials are said to differ more than usual.
+fn seems_apart(analysis: &Analysis) -> bool {
+    let apart = |one: &Finding| one.what.code() == "trials-apart" && one.subject.contender.as_deref() == Some("one");
+    analysis.findings.iter().any(apart)
+}
+
+/// Trials that vary by no more than is tolerated, and by twice as much.
+fn of_variation(studies: u32, add: &mut dyn FnMut(String, &RangeInclusive<f64>, f64)) {
+    for blocks in [3, 5, 10, 40] {
+        for noise in [0.02, 0.07, 0.15, 0.30] {
+            let own = Noise { run_to_run: noise, ..IN_PLACE };
+            let [found] = shares(8, &Study::of_two(blocks, 1.0, own), None, studies, [&seems_apart]);
+            let asked = match (noise > 0.15, blocks >= BLOCKS_THAT_FIND) {
+                (false, _) => &MOST_FALSE_ALARMS,
+                (true, true) => &TWICE_FOUND,
+                (true, false) => &(0.0..=1.0),
+            };
+            let percent = noise * 100.0;
+            add(
+                format!("{blocks} blocks, trials vary by {percent:.0} %: they seem to differ more than usual"),
+                asked,
+                found,
+            );
+        }
+    }
+}
+
 fn figures(studies: u32) -> Vec<Figure> {
     let mut figures = Vec::new();
     let mut add = |what: String, asked: &RangeInclusive<f64>, found: f64| {
@@ -156,6 +185,7 @@ fn figures(studies: u32) -> Vec<Figure> {
         let [alarms] = shares(5, &five, None, fewer, [&any(&DIFFERENCE)]);
         add(of("five contenders: a false alarm in the run"), &MOST_FALSE_ALARMS, alarms);
     }
+    of_variation(fewer, &mut add);
     let equal = Study::of_two(10, 1.0, REALISTIC);
     let [found] = shares(6, &equal, Some(MARGIN), fewer, [&any(&[Verdict::Equivalent])]);
     add("10 blocks, margin 2 %: equal contenders are called equivalent".to_owned(), &LEAST_EQUIVALENT, found);

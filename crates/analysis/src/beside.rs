@@ -80,6 +80,8 @@ pub struct Which {
     pub sweep: Map<String, Value>,
     /// All machines together, not the slowest one.
     pub sum: bool,
+    /// One of several machines, by its number.
+    pub machine: Option<u32>,
 }
 
 /// What is shown.
@@ -154,10 +156,13 @@ fn measured(
         (Form::Ratio | Form::Change, None) => return Err("a ratio needs over, the cell that it is to".to_owned()),
         (_, over) => over,
     };
+    if [Some(own), over.as_ref()].into_iter().flatten().any(|which| which.sum && which.machine.is_some()) {
+        return Err("it has both sum and machine".to_owned());
+    }
     let id = measure(table, row);
     let found = || {
-        let own = cell(&run.plan, own).map(|cell| (cell, own.sum))?;
-        let over = over.as_ref().map(|over| Ok::<_, String>((cell(&run.plan, over)?, over.sum))).transpose()?;
+        let own = cell(&run.plan, own).map(|cell| (cell, own))?;
+        let over = over.as_ref().map(|over| Ok::<_, String>((cell(&run.plan, over)?, over))).transpose()?;
         let measured = observations.measure(id).ok_or_else(|| format!("this run has no measure {id}"))?;
         estimate(&run.plan, measured, own, over)
     };
@@ -194,12 +199,14 @@ fn words(which: &Which) -> String {
 fn estimate(
     plan: &Plan,
     measured: &Measured,
-    own: (&Cell, bool),
-    over: Option<(&Cell, bool)>,
+    own: (&Cell, &Which),
+    over: Option<(&Cell, &Which)>,
 ) -> Result<Estimate, String> {
     let none = |cell: &Cell| format!("{} has no value of it that counts", cell.contender);
-    let blocks = |(cell, sum): (&Cell, bool)| {
-        let blocks = if sum { measured.sum_by_block(cell.id) } else { measured.by_block(cell.id) };
+    let blocks = |(cell, which): (&Cell, &Which)| {
+        let is_of_machines = which.sum || which.machine.is_some();
+        let of_machines = || measured.of_machines_by_block(cell.id, which.machine);
+        let blocks = if is_of_machines { of_machines() } else { measured.by_block(cell.id) };
         blocks.filter(|blocks| !blocks.is_empty()).ok_or_else(|| none(cell))
     };
     let values = blocks(own)?;
@@ -274,6 +281,11 @@ mod tests {
             ("value", json!({ "label": "x", "published": 1, "of": of, "over": of }), "a value has no over"),
             ("change", json!({ "label": "x", "published": 1, "of": of }), "a ratio needs over"),
             ("value", json!({ "label": "x", "published": 1, "of": of, "why": "y" }), "both of and why"),
+            (
+                "value",
+                json!({ "label": "x", "published": 1, "of": { "contender": "kvm", "sum": true, "machine": 2 } }),
+                "both sum and machine",
+            ),
         ] {
             let found = row(form, &wrong).unwrap_err();
             assert!(found.contains(expected), "{found}");

@@ -131,10 +131,11 @@ impl Measured {
         Some(means_of_blocks(self.scale(), values?))
     }
 
-    /// The same with the sum of a trial's machines.
-    pub fn sum_by_block(&self, cell: u32) -> Option<BTreeMap<u32, f64>> {
+    /// The same with the sum of a trial's machines, or with one of them.
+    pub fn of_machines_by_block(&self, cell: u32, machine: Option<u32>) -> Option<BTreeMap<u32, f64>> {
         let mut trials: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for one in self.observations.iter().filter(|one| one.cell == cell && one.machine.is_some()) {
+        let is_asked = |one: &&Observation| one.machine.is_some() && (machine.is_none() || one.machine == machine);
+        for one in self.observations.iter().filter(|one| one.cell == cell).filter(is_asked) {
             *trials.entry((one.block, one.trial)).or_default() += one.value?;
         }
         Some(means_of_blocks(self.scale(), trials.into_iter().map(|((block, _), sum)| (block, sum)).collect()))

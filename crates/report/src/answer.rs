@@ -341,14 +341,16 @@ mod tests {
     fn the_other_verdicts_are_said_in_words() {
         assert_eq!(
             answer(&[850, 860, 840]),
-            "kvm did 15 % less work than native: 2,125 instead of 2,500 new orders per minute (NOPM). The 95 % confidence interval \
-             of the change is −17 to −12 % (3 blocks)."
+            "kvm did 15.0 % less work than native: 2,125 instead of 2,500 new orders per minute (NOPM). The 95 % confidence interval \
+             of the change is −17.5 to −12.5 % (3 blocks)."
         );
-        assert!(answer(&[1200, 1210, 1190]).starts_with("kvm did 20 % more work than native: 3,000 instead of 2,500"));
+        assert!(
+            answer(&[1200, 1210, 1190]).starts_with("kvm did 20.0 % more work than native: 3,000 instead of 2,500")
+        );
         assert!(answer(&[2500, 2510, 2490]).starts_with("kvm did 2.50 times as much work as native: 6,250 instead of"));
         assert_eq!(
             answer(&[850, 860]),
-            "Too few blocks for a verdict. In 2 blocks, kvm did 15 % less work than native: 2,137 instead of 2,500 new orders per \
+            "Too few blocks for a verdict. In 2 blocks, kvm did 14.5 % less work than native: 2,137 instead of 2,500 new orders per \
              minute (NOPM). There is no confidence interval: it needs 3 blocks."
         );
     }

@@ -28,7 +28,19 @@ pub fn headline(one: &Consolidation) -> String {
         None => format!("{who}: {whose} did {figure}."),
     };
     let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
-    std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")
+    std::iter::once(told).chain(over_baseline(one)).chain(held_back).collect::<Vec<_>>().join(" ")
+}
+
+/// "Each over one machine of native at 1x1: −64.0 %, −76.1 % and −77.0 %."
+fn over_baseline(one: &Consolidation) -> Option<String> {
+    let reference = one.of_baseline.as_ref()?;
+    let each = one.slots.iter().filter_map(|slot| Some(format::effect(slot.of_baseline.as_ref()?.point)));
+    let place = crate::format::at(&reference.coordinates);
+    Some(format!(
+        "Each over one machine of {}{place}: {}.",
+        reference.contender,
+        format::listed(&each.collect::<Vec<_>>())
+    ))
 }
 
 /// Everything else that the scores show, each in a sentence.

@@ -18,8 +18,6 @@ pub enum Digits {
     Quantity,
     /// See [`ratio`].
     Ratio,
-    /// A ratio as a factor: `× 1.200`.
-    Times,
     Decimals(usize),
     /// A whole number that is not a name, with grouped thousands.
     Count,
@@ -49,7 +47,6 @@ impl Digits {
             Self::Quantity => quantity(value),
             Self::Small if value < 1e-5 => "0".to_owned(),
             Self::Ratio | Self::Small => ratio(value),
-            Self::Times => format!("× {}", ratio(value)),
             Self::Decimals(decimals) => decimal(value, decimals),
             Self::Count => decimal(value, 0),
             Self::Plain => value.to_string(),
@@ -188,28 +185,37 @@ fn change(percent: f64) -> String {
     format!("{sign}{} %", decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
 }
 
-/// From this ratio on, people say "3 times" rather than "200 % more".
+/// From this ratio on, and below its inverse, people say "3 times" rather than "200 % more". Per cent of what is left would hide how
+/// far apart −98 and −99 % are.
 const FACTOR: f64 = 2.0;
 
-/// A ratio as a change: `−90 %`, `+3.2 %`, and from a factor of two on `14.5 ×`.
+/// A ratio as a change, with three significant digits of the ratio: `−14.7 %`, `+3.2 %`, and beyond a factor of two `14.5 ×` or `1/46.3`.
 pub fn effect(ratio: f64) -> String {
-    if ratio >= FACTOR { format!("{} ×", significant(ratio, DIGITS)) } else { with_sign(ratio) }
+    if ratio >= FACTOR {
+        format!("{} ×", significant(ratio, DIGITS))
+    } else if ratio > 0.0 && ratio < 1.0 / FACTOR {
+        format!("1/{}", significant(1.0 / ratio, DIGITS))
+    } else {
+        with_sign(ratio)
+    }
 }
 
-/// The ends of an interval, in the same form as its point: `−96 to −78 %`, `6.30 to 34.0 ×`.
+/// The ends of an interval, in the form of its point as far as that goes: `−17.2 to −12.4 %`, `6.30 to 34.0 ×`, `1/24.1 to 1/4.44`,
+/// `−2.0 % to 2.25 ×`.
 pub fn effect_bounds(point: f64, low: f64, high: f64) -> String {
-    if point >= FACTOR {
-        return format!("{} to {} ×", significant(low, DIGITS), significant(high, DIGITS));
-    }
-    if high >= FACTOR {
-        return format!("{} to {}", with_sign(low), effect(high));
-    }
-    format!("{} to {}", with_sign(low).trim_end_matches(" %"), with_sign(high))
+    let end = |end: f64| match point {
+        FACTOR.. => format!("{} ×", significant(end, DIGITS)),
+        _ if end < 1.0 && point >= 1.0 / FACTOR => with_sign(end),
+        _ => effect(end),
+    };
+    let [low, high] = [low, high].map(end);
+    let unit = [" %", " ×"].into_iter().find(|unit| low.ends_with(unit) && high.ends_with(unit));
+    format!("{} to {high}", unit.map_or(low.as_str(), |unit| low.trim_end_matches(unit)))
 }
 
 fn with_sign(ratio: f64) -> String {
     let change = (ratio - 1.0) * 100.0;
-    let text = share_of_change(change.abs());
+    let text = decimal(change.abs(), 1);
     let is_nothing = text.trim_matches(['0', '.']).is_empty();
     let sign = match change {
         _ if is_nothing => "",
@@ -219,25 +225,15 @@ fn with_sign(ratio: f64) -> String {
     format!("{sign}{text} %")
 }
 
-/// Two digits, and three where a change is nearly 100 %.
-fn share_of_change(percent: f64) -> String {
-    match percent {
-        ..9.95 => decimal(percent, 1),
-        ..99.0 => decimal(percent, 0),
-        ..100.0 => decimal(percent, 1),
-        _ => decimal(percent, 0),
-    }
-}
-
-/// A ratio in words: `15 % less work than`, `2.50 times as much work as`, and `as much work as` if it rounds to no change.
+/// A ratio in words: `14.7 % less work than`, `2.50 times as much work as`, `1/46.3 of the work of`, and `as much work as` if it rounds to
+/// no change.
 pub fn work_against(ratio: f64) -> String {
-    if ratio >= FACTOR {
-        return format!("{} times as much work as", significant(ratio, DIGITS));
-    }
-    let text = with_sign(ratio);
-    match (text.strip_prefix('−'), text.strip_prefix('+')) {
-        (Some(less), _) => format!("{less} less work than"),
-        (_, Some(more)) => format!("{more} more work than"),
+    let text = effect(ratio);
+    match (text.strip_prefix('−'), text.strip_prefix('+'), text.strip_suffix(" ×")) {
+        (Some(less), ..) => format!("{less} less work than"),
+        (_, Some(more), _) => format!("{more} more work than"),
+        (.., Some(times)) => format!("{times} times as much work as"),
+        _ if text.starts_with("1/") => format!("{text} of the work of"),
         _ => "as much work as".to_owned(),
     }
 }
@@ -381,16 +377,18 @@ mod tests {
     fn ratios_are_told_as_changes_and_from_two_on_as_times() {
         let shown = [0.0966, 0.853, 0.9681, 0.9999, 1.0, 1.0319, 1.994, 2.0, 14.53, 0.0042].map(effect);
         let expected =
-            ["−90 %", "−15 %", "−3.2 %", "0.0 %", "0.0 %", "+3.2 %", "+99.4 %", "2.00 ×", "14.5 ×", "−99.6 %"];
+            ["1/10.4", "−14.7 %", "−3.2 %", "0.0 %", "0.0 %", "+3.2 %", "+99.4 %", "2.00 ×", "14.5 ×", "1/238"];
         assert_eq!(shown, expected);
-        assert_eq!(effect_bounds(0.0966, 0.0415, 0.225), "−96 to −78 %");
+        assert_eq!([0.5, 0.0].map(effect), ["−50.0 %", "−100.0 %"]);
+        assert_eq!(effect_bounds(0.853, 0.828, 0.876), "−17.2 to −12.4 %");
+        assert_eq!(effect_bounds(0.51, 0.49, 0.53), "−51.0 to −47.0 %");
+        assert_eq!(effect_bounds(0.0966, 0.0415, 0.225), "1/24.1 to 1/4.44");
         assert_eq!(effect_bounds(14.5, 6.3, 34.0), "6.30 to 34.0 ×");
         assert_eq!(effect_bounds(1.5, 0.98, 2.25), "−2.0 % to 2.25 ×");
-        assert_eq!(work_against(2.5), "2.50 times as much work as");
-        assert_eq!(
-            [0.853, 1.2, 1.0].map(work_against),
-            ["15 % less work than", "20 % more work than", "as much work as"]
-        );
+        let expected =
+            ["2.50 times as much work as", "14.7 % less work than", "20.0 % more work than", "as much work as"];
+        assert_eq!([2.5, 0.853, 1.2, 1.0].map(work_against), expected);
+        assert_eq!(work_against(0.0216), "1/46.3 of the work of");
     }
 
     #[test]

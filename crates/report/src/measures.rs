@@ -97,10 +97,10 @@ pub fn number(unit: &Unit, value: f64) -> String {
     style(unit).text(value)
 }
 
-/// A ratio as "× 1.2", a difference with its sign.
+/// A ratio as a change, a difference with its sign.
 pub fn contrast(measure: &Measure, found: Option<&Contrast>) -> Cell {
     let ratio = found.is_none_or(|found| found.scale == Scale::Ratio);
-    let style = if ratio { Style::new("", Digits::Times) } else { Style { signed: true, ..style(&measure.unit) } };
+    let style = if ratio { Style::EFFECT } else { Style { signed: true, ..style(&measure.unit) } };
     compare(found, style)
 }
 

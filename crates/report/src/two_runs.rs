@@ -134,7 +134,7 @@ fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
     };
     name.value = Value::Text { text: label };
     if figure.relative_to.is_some() {
-        style = Style::RATIO;
+        style = Style::EFFECT;
     }
     let change = match figure.change.scale {
         Scale::Ratio => compare(Some(&figure.change), Style::EFFECT),
@@ -232,12 +232,12 @@ mod tests {
 
         native
         5 trials of the old run, 4 of the new
-                             old    new                   change              verdict
-        ─────────────────  ─────  ─────  ───────────────────────  ───────────────────
-        NOPM               5,249  2,665     −49 % (−51 to −48 %)   slower: REGRESSION
-        new-order p50, ms   2.53   2.53  −0.3 % (−1.7 to +1.2 %)  no difference shown
-        new-order p95, ms   5.37   5.37  +0.2 % (−3.6 to +4.1 %)            undecided
-        new-order p99, ms   7.54   7.47  −0.9 % (−5.4 to +3.7 %)            undecided
+                             old    new                      change              verdict
+        ─────────────────  ─────  ─────  ──────────────────────────  ───────────────────
+        NOPM               5,249  2,665  −49.2 % (−50.8 to −47.6 %)   slower: REGRESSION
+        new-order p50, ms   2.53   2.53     −0.3 % (−1.7 to +1.2 %)  no difference shown
+        new-order p95, ms   5.37   5.37     +0.2 % (−3.6 to +4.1 %)            undecided
+        new-order p99, ms   7.54   7.47     −0.9 % (−5.4 to +3.7 %)            undecided
 
         only in the old run: kvm
         With each change is its 95 % confidence interval, by Welch's t on logarithms:

@@ -46,6 +46,15 @@ pub fn of_one<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
     of_single_machines(plan).find(same)
 }
 
+/// The cell in which one machine of the baseline runs alone under the same load: with all CPUs and memory of these together, or else as
+/// large as each of them, or else the first.
+pub fn of_baseline<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
+    let same = |one: &&Cell| {
+        one.baseline && !cell.baseline && ["engine", "workload", "load"].iter().all(|table| is_same(one, cell, table))
+    };
+    of_single_machines(plan).filter(same).min_by_key(|one| (!has_same_total(one, cell), size(one) != size(cell)))
+}
+
 fn of_single_machines(plan: &Plan) -> impl Iterator<Item = &Cell> {
     plan.cells.iter().filter(|cell| cell.machines() == 1)
 }

@@ -67,6 +67,9 @@ pub struct Consolidation {
     pub chance: Option<AgainstChance>,
     /// The cell in which one such machine is alone, if the study has one.
     pub alone: Option<Reference>,
+    /// The cell in which one machine of the baseline is alone under the same load, if these are not the baseline's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_baseline: Option<Reference>,
     pub efficiency: Option<Efficiency>,
     /// Plain readings of every valid trial.
     pub trials: Vec<TrialReadings>,
@@ -129,7 +132,9 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
     let alone = alone::of_one(&run.plan, cell).filter(|one| validity::valid_trials(run, one.id).next().is_some());
     let rate_alone = alone.map(|one| alone::by_block_of(observations, one)).unwrap_or_default();
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
-    let slots = slots::all(&trials, &rate_alone);
+    let of_baseline = alone::of_baseline(&run.plan, cell);
+    let rate_of_baseline = of_baseline.map(|one| alone::by_block_of(observations, one)).unwrap_or_default();
+    let slots = slots::all(&trials, [&rate_alone, &rate_of_baseline]);
     Some(Consolidation {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -146,6 +151,7 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
         attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
+        of_baseline: of_baseline.filter(|_| !rate_of_baseline.is_empty()).map(Reference::of),
         efficiency: alone::efficiency(run, observations, cell, &trials),
         left_out,
         skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),

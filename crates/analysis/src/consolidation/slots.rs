@@ -28,17 +28,21 @@ pub struct Slot {
     pub held_back: bool,
     /// Over what one machine does alone in the same block.
     pub of_alone: Option<Estimate>,
+    /// Over what one machine of the baseline does alone in the same block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_baseline: Option<Estimate>,
     /// The number of trials in which it did least.
     pub least_in: usize,
 }
 
-pub fn all(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Vec<Slot> {
+/// The machines over what one does alone, of the same contender and of the baseline.
+pub fn all(trials: &[TrialReadings], alone: [&BTreeMap<u32, f64>; 2]) -> Vec<Slot> {
     let numbers = trials.first().map(|trial| trial.machines.iter().map(|(number, _)| *number).collect::<Vec<_>>());
     let numbers = numbers.unwrap_or_default();
     numbers.iter().enumerate().map(|(place, number)| of_slot(trials, place, *number, alone)).collect()
 }
 
-fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMap<u32, f64>) -> Slot {
+fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: [&BTreeMap<u32, f64>; 2]) -> Slot {
     let each = |of: &dyn Fn(&TrialReadings, f64) -> f64| -> Vec<f64> {
         let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
         student::by_block(values).into_values().collect()
@@ -46,7 +50,8 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
     let slots = trials.first().map_or(0, |trial| trial.machines.len());
     let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
     let of_others = (slots > 1).then(|| each(&others)).and_then(|values| simultaneous(&values, slots));
-    let rates = trials.iter().map(|trial| (trial.block, trial.machines[place].1));
+    let rates = || trials.iter().map(|trial| (trial.block, trial.machines[place].1));
+    let [of_alone, of_baseline] = alone.map(|alone| alone::ratio(rates(), alone));
     Slot {
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),
@@ -54,7 +59,8 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
         position: position(of_others.as_ref()),
         held_back: of_others.as_ref().is_some_and(is_held_back),
         of_others,
-        of_alone: alone::ratio(rates, alone),
+        of_alone,
+        of_baseline,
         least_in: trials.iter().filter(|trial| trial.machines[place].1 <= trial.together.minimum).count(),
     }
 }

@@ -71,7 +71,7 @@ fn scores_are_those_of_scipy() {
 /// logarithms; the share is `Y[:, 1] / Y.sum(1)`.
 #[test]
 fn the_machine_in_the_middle_is_held_back_with_the_interval_of_scipy() {
-    let slots = slots::all(&readings_of(&ROWS), &BTreeMap::new());
+    let slots = slots::all(&readings_of(&ROWS), [&BTreeMap::new(); 2]);
     let middle = &slots[1];
     let of_others = middle.of_others.as_ref().unwrap();
     close(of_others.point, 0.521_263_408_575_495_4, 1e-12);
@@ -109,6 +109,9 @@ fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
     assert_eq!(three.alone.as_ref().map(|alone| alone.coordinates.as_str()), Some("1x2"));
     close(three.slots[0].of_alone.as_ref().unwrap().point, 0.9025 / 3.0, 0.01);
     close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0 * 0.55, 0.01);
+    assert_eq!(three.of_baseline.as_ref().map(|one| one.contender.as_str()), Some("native"));
+    close(three.slots[0].of_baseline.as_ref().unwrap().point, 0.853 * 0.9025 / 3.0, 0.01);
+    close(three.slots[1].of_baseline.as_ref().unwrap().point, 0.853 * 0.9025 / 3.0 * 0.55, 0.01);
     let efficiency = three.efficiency.unwrap();
     close(efficiency.value.point, 0.9025 * 2.55 / 3.0, 0.02);
     assert_eq!((efficiency.reference.contender.as_str(), efficiency.same_total), ("kvm", false));
@@ -128,6 +131,7 @@ fn the_whole_is_the_baselines_machine_of_the_same_total() {
     let efficiency = two.efficiency.unwrap();
     assert_eq!((efficiency.reference.contender.as_str(), efficiency.same_total), ("native", true));
     close(efficiency.value.point, 0.853 * 0.95 * 1.55 / 2.0, 0.02);
+    assert_eq!(two.of_baseline, Some(efficiency.reference));
 }
 
 #[test]
@@ -136,6 +140,7 @@ fn a_study_without_single_machines_has_no_reference() {
     run.trials.retain(|trial| !trial.machines.is_empty());
     let three = of_kvm(&run, 3);
     assert_eq!((three.alone, three.efficiency, three.scores.minimum_of_alone), (None, None, None));
+    assert_eq!((three.of_baseline, three.slots[0].of_baseline.clone()), (None, None));
     assert!(three.scores.minimum.is_some());
 }
 

@@ -76,7 +76,7 @@ impl Blocks {
     pub fn figure(&mut self, id: u32) -> Option<String> {
         let planned = self.plan.trials.iter().find(|trial| trial.id == id)?.clone();
         let Figure { value, doubt } = self.read(&planned)?;
-        let value = value.map(|value| format!("{} {}", quantity(value), self.unit()));
+        let value = value.map(|value| format!("{} {}", format::quantity(value), self.unit()));
         Some([value, doubt].into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
     }
 
@@ -182,13 +182,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// "vm 8.3 % of native; so far 8.6 % (3.3 to 23 %)", for each contender.
+    /// "vm −14.7 % against native; so far −14.2 % (−17.2 to −12.4 %)", for each contender.
     pub fn sentence(&self) -> Option<String> {
         let (baseline, others) = self.figures.split_first()?;
         let told = others.iter().filter_map(|(cell, figure)| {
             let ratio = self.ratio(figure.as_ref())?;
             let so_far = self.told_so_far(cell).map(|so_far| format!("; so far {so_far}")).unwrap_or_default();
-            Some(format!("{} {ratio} of {}{so_far}", cell.contender, baseline.0.contender))
+            Some(format!("{} {ratio} against {}{so_far}", cell.contender, baseline.0.contender))
         });
         let told = told.collect::<Vec<_>>().join(", ");
         (!told.is_empty()).then(|| format!("block {}: {told}", self.block))
@@ -197,14 +197,13 @@ impl Row {
     fn ratio(&self, figure: Option<&Figure>) -> Option<String> {
         let (_, baseline) = self.figures.first()?;
         let (old, new) = (baseline.as_ref()?.value?, figure?.value?);
-        (old > 0.0).then(|| share(new / old))
+        (old > 0.0).then(|| format::effect(new / old))
     }
 
     fn told_so_far(&self, cell: &Cell) -> Option<String> {
         let comparison = self.so_far.iter().find(|comparison| comparison.contender_cell == cell.id)?;
         let estimate = &comparison.throughput()?.estimate;
-        let (low, high) = estimate.bounds.known()?;
-        Some(format!("{} ({} to {} %)", share(estimate.point), digits(low * 100.0), digits(high * 100.0)))
+        estimate.bounds.known().map(|_| format::effect_of(estimate))
     }
 
     fn doubts(&self) -> Option<String> {
@@ -248,7 +247,7 @@ impl Row {
 
 /// A value with room for its mark.
 fn cell_of(figure: Option<&Figure>) -> String {
-    let value = figure.and_then(|figure| figure.value).map_or_else(|| "–".to_owned(), quantity);
+    let value = figure.and_then(|figure| figure.value).map_or_else(|| "–".to_owned(), format::quantity);
     let mark = if figure.is_some_and(|figure| figure.doubt.is_some()) { "!" } else { " " };
     format!("{value:>COLUMN$} {mark}")
 }
@@ -260,13 +259,9 @@ fn heading(row: &Row, names: &[&str], is_pair: bool, unit: &str) -> String {
         let (old, new) = (format!("{baseline} {unit}"), format!("{other} {unit}"));
         let old = if old.chars().count() > COLUMN { (*baseline).to_owned() } else { old };
         let new = if new.chars().count() > COLUMN { (*other).to_owned() } else { new };
-        let ratio = format!("{other}/{baseline}");
-        let ratio = if ratio.chars().count() > COLUMN { "ratio".to_owned() } else { ratio };
-        return format!("{place}\n{:<7}{old:>COLUMN$}  {new:>COLUMN$}  {ratio:>COLUMN$}  {so_far}\n", "block");
+        return format!("{place}\n{:<7}{old:>COLUMN$}  {new:>COLUMN$}  {:>COLUMN$}  {so_far}\n", "block", "change");
     }
-    let baseline = names.first().copied().unwrap_or_default();
-    let ratio = format!("of {baseline}");
-    format!("{place}\n{:<7}{:<20}{unit:>COLUMN$}  {ratio:>COLUMN$}  {so_far}\n", "block", "contender")
+    format!("{place}\n{:<7}{:<20}{unit:>COLUMN$}  {:>COLUMN$}  {so_far}\n", "block", "contender", "change")
 }
 
 /// Why a figure may not count, or may differ from that on a quiet host.
@@ -282,17 +277,4 @@ fn doubt(record: &TrialRecord, is_wrong: bool) -> Option<String> {
     };
     let others = record.host_state.as_ref().and_then(|state| state.others().known().copied());
     ended.or_else(|| others.filter(|share| *share > BUSY).map(|share| format!("host busy ({:.0} %)", share * 100.0)))
-}
-
-fn quantity(value: f64) -> String {
-    if value >= 1000.0 { format::decimal(value, 0) } else { format::quantity(value) }
-}
-
-/// In per cent, with three digits.
-fn share(ratio: f64) -> String {
-    format!("{} %", digits(ratio * 100.0))
-}
-
-fn digits(value: f64) -> String {
-    format::ratio(value)
 }

@@ -90,12 +90,12 @@ impl<'a> Axis<'a> {
 /// The unit of ratios whose marks are shown as changes.
 pub const CHANGE: &str = "change";
 
-/// "−15 %", "2 ×", without trailing zeros.
+/// "−15 %", "2 ×", "1/10", without trailing zeros.
 fn change(ratio: f64) -> String {
     let text = format::effect(ratio);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    format!("{number} {unit}")
+    format!("{number} {unit}").trim_end().to_owned()
 }
 
 pub struct Chart {

@@ -38,8 +38,8 @@ fn row(one: &Consolidation, label: &LabelAttribution, level: &Level, title: &str
         contender(&one.contender, &one.coordinates),
         Cell::text(title),
         Cell::text(words::level(label.label, &level.level, one.machines)),
-        Cell::estimate(level.seen.as_ref(), Style::RATIO, "no trial has it beside others"),
-        Cell::estimate(level.effect.as_ref(), Style::RATIO, "labels changed together")
+        Cell::estimate(level.seen.as_ref(), Style::EFFECT, "no trial has it beside others"),
+        Cell::estimate(level.effect.as_ref(), Style::EFFECT, "labels changed together")
             .tone(tone(level.effect.as_ref())),
     ]
 }

@@ -47,7 +47,7 @@ fn table(own: &beside::Table) -> Table {
 fn published(own: &beside::Table, row: &Row) -> Cell {
     match own.form {
         Form::Value => Cell::number(row.published, Style::quantity(&own.unit)),
-        Form::Ratio => Cell::number(row.published, Style::RATIO),
+        Form::Ratio => Cell::number(row.published, Style::EFFECT),
         Form::Change => Cell::number(1.0 + row.published / 100.0, Style::EFFECT),
     }
 }
@@ -56,8 +56,7 @@ fn measured(own: &beside::Table, row: &Row) -> Cell {
     let shown = match (own.form, &row.unit) {
         (Form::Value, Some(unit)) => style(unit),
         (Form::Value, None) => Style::quantity(""),
-        (Form::Ratio, _) => Style::RATIO,
-        (Form::Change, _) => Style::EFFECT,
+        (Form::Ratio | Form::Change, _) => Style::EFFECT,
     };
     Cell::estimate(row.measured.as_ref(), shown, row.why.as_deref().unwrap_or("not measured"))
 }

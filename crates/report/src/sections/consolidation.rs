@@ -36,6 +36,7 @@ fn scores(found: &[&Consolidation], unit: &str) -> Table {
 
 /// The reason for figures that need one machine alone.
 const NONE_ALONE: &str = "no cell has one such machine alone";
+const NONE_OF_BASELINE: &str = "it is the baseline, or the study has no single machine of the baseline under this load";
 
 fn row(one: &Consolidation) -> Vec<Cell> {
     let scores = &one.scores;
@@ -45,7 +46,7 @@ fn row(one: &Consolidation) -> Vec<Cell> {
         contender(&one.contender, &one.coordinates),
         Cell::count(one.machines).detail(size(one)),
         score(scores.minimum.as_ref(), rate),
-        Cell::estimate(scores.minimum_of_alone.as_ref(), Style::RATIO, NONE_ALONE),
+        Cell::estimate(scores.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE),
         score(scores.sum.as_ref(), rate),
         score(scores.mean.as_ref(), rate),
         score(scores.largest_over_smallest.as_ref(), Style::RATIO),
@@ -73,7 +74,14 @@ fn reference(found: Option<&Efficiency>) -> Cell {
 }
 
 fn machines(found: &[&Consolidation]) -> Table {
-    let figures = ["machine", "throughput", "share of the sum", "of the mean of the others", "of one alone"];
+    let figures = [
+        "machine",
+        "throughput",
+        "share of the sum",
+        "of the mean of the others",
+        "of one alone",
+        "of one of the baseline",
+    ];
     let mut columns = columns(&["contender"], &figures);
     columns.push(Column::text("least in"));
     let rows = found.iter().copied().flat_map(|one| one.slots.iter().map(move |slot| machine(one, slot)));
@@ -87,8 +95,9 @@ fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
         Cell::name(slot.machine),
         figure(slot.throughput.as_ref(), Style::quantity(&one.metric.unit)),
         figure(slot.share.as_ref(), Style::RATIO),
-        figure(slot.of_others.as_ref(), Style::RATIO).tone(tone(slot.of_others.as_ref())),
-        Cell::estimate(slot.of_alone.as_ref(), Style::RATIO, NONE_ALONE),
+        figure(slot.of_others.as_ref(), Style::EFFECT).tone(tone(slot.of_others.as_ref())),
+        Cell::estimate(slot.of_alone.as_ref(), Style::EFFECT, NONE_ALONE),
+        Cell::estimate(slot.of_baseline.as_ref(), Style::EFFECT, NONE_OF_BASELINE),
         Cell::part(slot.least_in, one.trials.len(), "trials"),
     ]
 }

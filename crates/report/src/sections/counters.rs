@@ -67,7 +67,7 @@ fn row(row: &CounterRow) -> Vec<Cell> {
         Cell::text(seen(row.side)),
         Cell::estimate(Some(&row.baseline), style, ""),
         Cell::estimate(Some(&row.contender), style, ""),
-        Cell::estimate(row.ratio.as_ref(), Style::RATIO, "one side has none"),
+        Cell::estimate(row.ratio.as_ref(), Style::EFFECT, "one side has none"),
         // Levels with a ratio are geometric means, whose difference would be another one.
         if row.ratio.is_some() { Cell::text("") } else { Cell::estimate(Some(&row.difference), style, "") },
         sure,

@@ -96,7 +96,7 @@ fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
         Of::Median | Of::P99 => Position::Above,
     };
     let tone = if ratio.is_some_and(|ratio| ratio.bounds.against(1.0) == bad) { Tone::Bad } else { Tone::Plain };
-    Cell::estimate(ratio, Style::RATIO, &why_none(effect)).tone(tone)
+    Cell::estimate(ratio, Style::EFFECT, &why_none(effect)).tone(tone)
 }
 
 fn note() -> String {

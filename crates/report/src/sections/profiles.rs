@@ -27,7 +27,7 @@ fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
     let baseline = format!("{} (baseline)", explanation.baseline);
     let row = |row: &ProfileRow| {
         let of = |found: Option<&Estimate>| Cell::estimate(found, Style::quantity(""), "not counted");
-        let ratio = Cell::estimate(row.ratio.as_ref(), Style::RATIO, "no ratio");
+        let ratio = Cell::estimate(row.ratio.as_ref(), Style::EFFECT, "no ratio");
         vec![Cell::text(named(&row.name)), of(row.baseline.as_ref()), of(row.contender.as_ref()), ratio]
     };
     let columns = columns(&[""], &[&baseline, &explanation.contender, "ratio"]);

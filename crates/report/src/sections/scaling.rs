@@ -54,7 +54,7 @@ fn second_threads(analysis: &Analysis) -> Table {
             Cell::count(gain.cores),
             level(gain.one_each),
             level(gain.two_each),
-            compare(gain.gain.as_ref(), Style::RATIO),
+            compare(gain.gain.as_ref(), Style::EFFECT),
         ]
     });
     let numbers = ["cores", "one vCPU on each", "two on each", "gain of second threads"];
@@ -105,9 +105,9 @@ fn id_of(what: &str, curve: &Scaling) -> String {
 
 fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
     let point = &curve.points[place];
-    let ratio = |found: Option<&Contrast>| match place {
+    let over_smallest = |found: Option<&Contrast>, style: Style<'static>| match place {
         0 => Cell::count(1).tone(Tone::Muted),
-        _ => compare(found, Style::RATIO),
+        _ => compare(found, style),
     };
     let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
     let per_doubling = step.and_then(|step| step.per_doubling.as_ref());
@@ -115,10 +115,10 @@ fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
         Cell::text(if place == 0 { &curve.contender } else { "" }),
         Cell::number(point.size, Style::new("", Digits::Plain)),
         Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it"),
-        ratio(point.growth.as_ref()),
+        over_smallest(point.growth.as_ref(), Style::EFFECT),
     ];
-    cells.extend(is_resource(&curve.axis).then(|| ratio(point.efficiency.as_ref())));
-    cells.push(compare(per_doubling, Style::RATIO));
+    cells.extend(is_resource(&curve.axis).then(|| over_smallest(point.efficiency.as_ref(), Style::RATIO)));
+    cells.push(compare(per_doubling, Style::EFFECT));
     if curve.axis == key::VCPUS {
         cells.extend([cores(point), point.place.nodes.map_or_else(unknown, Cell::count)]);
     }

@@ -19,7 +19,7 @@ fn a_made_up_measure_is_in_table_csv_json_compare_and_trend() {
     let run = synthetic::run(3);
     let catalog = with_a_made_up_measure();
     let analysis = analyse_with(&run, &catalog);
-    let row = "| made-up | 6.00 (6.00 to 6.00) | 3.00 (3.00 to 3.00) | × 0.500 (× 0.500 to × 0.500) |";
+    let row = "| made-up | 6.00 (6.00 to 6.00) | 3.00 (3.00 to 3.00) | −50.0 % (−50.0 to −50.0 %) |";
     let markdown = report::markdown(&run, &analysis);
     assert!(markdown.contains(row), "{markdown}");
     let csv = String::from_utf8(report::observations(&run, &analysis).unwrap()).unwrap();
@@ -39,7 +39,7 @@ fn a_made_up_measure_is_in_table_csv_json_compare_and_trend() {
     let runs = [0; 3].map(|_| brief(&run, &analysis));
     let trend = trend(&runs, Wanted { measure: "made-up", ..Wanted::default() }).unwrap();
     let text = report::trend::text(&trend);
-    let in_each = "6.00 (6.00 to 6.00)  3.00 (3.00 to 3.00)  × 0.500 (× 0.500 to × 0.500)\n";
+    let in_each = "6.00 (6.00 to 6.00)  3.00 (3.00 to 3.00)  −50.0 % (−50.0 to −50.0 %)\n";
     assert_eq!(text.matches(in_each).count(), 4, "three runs and their mean: {text}");
     let csv = String::from_utf8(report::trend::csv(&trend).unwrap()).unwrap();
     assert_eq!(csv.matches(",kvm,,made-up,native,0.5").count(), 3, "{csv}");

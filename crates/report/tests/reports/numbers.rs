@@ -18,9 +18,11 @@ impl Known {
     fn of(json: &Value) -> Self {
         let mut known = Self::default();
         known.add(json);
-        // Changes are shown for ratios.
+        // Changes are shown for ratios, and below one half "1/46.3".
         let changes: Vec<f64> = known.numbers.iter().map(|number| number - 1.0).collect();
-        known.numbers.extend(changes);
+        let parts = known.numbers.iter().filter(|number| (f64::MIN_POSITIVE..0.5).contains(*number));
+        let parts: Vec<f64> = parts.map(|number| 1.0 / number).collect();
+        known.numbers.extend(changes.into_iter().chain(parts));
         known.numbers.sort_by(f64::total_cmp);
         known
     }

@@ -4,7 +4,7 @@ use analysis::latency::Counts;
 use driver::plan::SecondSeen;
 use record::intervals::Span;
 use record::trial::KindTotals;
-use report::format::{count, decimal};
+use report::format::{count, decimal, milliseconds};
 use serde_json::{Value, json};
 use workloads::workload::Kind;
 
@@ -94,7 +94,7 @@ impl Line {
     }
 
     fn milliseconds(&self, quantile: f64) -> String {
-        self.response.quantile(quantile).map_or_else(|| "–".to_owned(), milliseconds)
+        self.response.quantile(quantile).map_or_else(|| "–".to_owned(), |value_us| milliseconds(value_us as f64))
     }
 
     pub fn json(&self) -> Value {
@@ -107,11 +107,6 @@ impl Line {
             "response": { "p50_us": p50_us, "p95_us": p95_us, "p99_us": p99_us, "max_us": self.response.longest() },
         })
     }
-}
-
-/// Two decimals, so that the columns of a whole run align.
-pub fn milliseconds(value_us: u64) -> String {
-    decimal(value_us as f64 / 1000.0, 2)
 }
 
 /// Names of counted kinds, if they say more than the sum over all kinds and fit into a line.

@@ -1,6 +1,5 @@
 //! The summary of a run: totals and latencies of each kind, and the driver's testimony.
 
-use super::live::milliseconds;
 use crate::display::span;
 use analysis::latency::{Counts, counts_of_kind};
 use analysis::measures::{Reading, Unit, activity};
@@ -13,7 +12,7 @@ use record::intervals::Span;
 use record::looks::Looks;
 use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
-use report::format::{count, counted, decimal};
+use report::format::{count, counted, decimal, milliseconds, quantity};
 use report::{measures, missing};
 use serde_json::{Map, Value, json};
 use settings::Key;
@@ -89,7 +88,7 @@ pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
     if let Some(limit) = limit_us {
         let above = all_counts.count_above(limit);
         let share = above as f64 * 100.0 / (all_counts.total().max(1)) as f64;
-        let _ = writeln!(text, "above {} ms: {} ({} %)", milliseconds(limit), count(above), decimal(share, 3));
+        let _ = writeln!(text, "above {} ms: {} ({} %)", milliseconds(limit as f64), count(above), decimal(share, 3));
     }
     let _ = writeln!(text, "{}", of_server(*looks, facts.phases.len()));
     about_itself(facts, &mut text);
@@ -115,12 +114,12 @@ fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a KindTotals, &'a Counts)
     text.push_str(&line(what, ["count", "/s", "mean ms", "stddev", "p50", "p95", "p99", "max", failed, retried]));
     for (kind, counts) in rows {
         let rate = if seconds > 0.0 { kind.finished() as f64 / seconds } else { 0.0 };
-        let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |us| decimal(us / 1000.0, 2));
+        let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), milliseconds);
         let at = |quantile: f64| ms(counts.quantile(quantile).map(|value| value as f64));
         let many = |many: u64| if kind.step { String::new() } else { count(many) };
         let cells = [
             count(kind.finished()),
-            decimal(rate, 1),
+            quantity(rate),
             ms(counts.mean()),
             ms(counts.deviation()),
             at(0.5),
@@ -154,7 +153,7 @@ fn of_phases(phases: &Result<Vec<PhaseFigures>, Missing>, unit: &str, text: &mut
         Ok(phases) => {
             let _ = writeln!(text, "\n{:<14}{:>9}{unit:>16}", "phase", "s");
             for PhaseFigures { name, rate, length_s, .. } in phases {
-                let rate = rate.map(|rate| decimal(rate, 1)).unwrap_or_default();
+                let rate = rate.map(quantity).unwrap_or_default();
                 let _ = writeln!(text, "{}", format!("{name:<14}{:>9}{rate:>16}", decimal(*length_s, 2)).trim_end());
             }
         }
@@ -164,19 +163,19 @@ fn of_phases(phases: &Result<Vec<PhaseFigures>, Missing>, unit: &str, text: &mut
     }
 }
 
-/// "10,370.0 NOPM · 23,780 TPM · 7,573 statements/s".
+/// "10,370 NOPM · 23,780 TPM · 7,573 statements/s".
 fn rates(measured: &Measured<'_>, all: &KindTotals) -> String {
     let facts = &measured.driven.facts;
     let metric = &facts.metric;
     let unit = if metric.unit == metric.name { String::new() } else { format!(" ({})", metric.unit) };
     let of_phases = if measured.phases.is_some() { ", the geometric mean of the phases" } else { "" };
-    let throughput = |throughput: f64| format!("{} {}{unit}{of_phases}", decimal(throughput, 1), metric.name);
+    let throughput = |throughput: f64| format!("{} {}{unit}{of_phases}", quantity(throughput), metric.name);
     let mut rates: Vec<String> = measured.throughput().map(throughput).into_iter().collect();
     let seconds = facts.measured_ms as f64 / 1000.0;
     // If only some kinds are counted, all kinds together follow, per the same unit of time.
     if metric.counted.len() < facts.kinds.iter().filter(|kind| !kind.step).count() && seconds > 0.0 {
         let (per, name) = if metric.per_ms == 60_000 { (60.0, "TPM") } else { (1.0, "TPS") };
-        rates.push(format!("{} {name} (all kinds)", decimal(all.finished() as f64 / seconds * per, 1)));
+        rates.push(format!("{} {name} (all kinds)", quantity(all.finished() as f64 / seconds * per)));
     }
     if facts.work.statements > 0 && seconds > 0.0 {
         rates.push(format!("{} statements/s", decimal(facts.work.statements as f64 / seconds, 0)));
@@ -232,7 +231,7 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
         let _ = write!(text, ", {each} µs of CPU{whose} for each of {statements} statements");
     }
     let late = [testimony.lateness_p50_us, testimony.lateness_p99_us, testimony.lateness_max_us];
-    let [p50, p99, max] = late.map(milliseconds);
+    let [p50, p99, max] = late.map(|value_us| milliseconds(value_us as f64));
     let busy = testimony.busiest_shard * 100.0;
     let _ = write!(text, ", started work {p50} ms late (p99 {p99}, max {max}), busiest thread {busy:.0} % busy");
     let waited = testimony.run_delay.map(|delay| {
