@@ -3,7 +3,7 @@
 use crate::figures::scaling::plural;
 use crate::sentence::{Answer, Stamped};
 use crate::{ablation, consolidation, durability, format, neighbour, stamp};
-use analysis::answers::{self, Question};
+use analysis::answers::{self, Answered, Question};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
@@ -48,7 +48,9 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     let unchanged = unchanged.map(|one| Answer::words(format!("No change to {} could be made here.", one.of)));
     let words = answered.iter().map(|one| {
         let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
-        Answer { question, stamped, ..of(analysis, one.question) }
+        let answer = of(analysis, one.question);
+        let but = [answer.but.as_str(), &beside(one)].join(" ").trim().to_owned();
+        Answer { question, stamped, but, ..answer }
     });
     let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
     if !all.is_empty() {
@@ -58,6 +60,12 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     } else {
         durability::answers(analysis)
     }
+}
+
+/// "Other processes had 24 % of the host's CPU time meanwhile."
+fn beside(one: &Answered) -> String {
+    let share = one.others.map(|share| format::decimal(share * 100.0, 0));
+    share.map(|share| format!("Other processes had {share} % of the host's CPU time meanwhile.")).unwrap_or_default()
 }
 
 fn of(analysis: &Analysis, question: Question) -> Answer {

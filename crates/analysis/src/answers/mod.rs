@@ -8,6 +8,7 @@ pub mod reach;
 use self::reach::{Reach, Sides};
 use crate::cells::CellResult;
 use crate::compare::{Comparison, Verdict};
+use crate::consistency::host::OTHERS_MAX;
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, Stamp};
@@ -42,6 +43,9 @@ pub struct Answered {
     pub stamp: Stamp,
     /// Those that could move it, the worst first. If none is as bad as the stamp, all of known size are together.
     pub doubts: Vec<Doubt>,
+    /// The share of the host's CPU time that other processes had beside these trials, if it is more than an idle system's. Where it
+    /// met all sides alike it is no doubt, and the answer is one about such a host.
+    pub others: Option<f64>,
 }
 
 /// A finding about the trials behind an answer.
@@ -130,13 +134,14 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
             vec![(Vec::new(), vec![cell], cell.throughput().map_or(Figure::None, Figure::Level))]
         }
     };
-    let weighed = parts.into_iter().map(|(base, own, figure)| {
-        let sides = Sides { host: &analysis.consistency.host, base, own };
-        weigh(analysis, &sides, figure)
-    });
+    let host = &analysis.consistency.host;
+    let sides = parts.into_iter().map(|(base, own, figure)| (Sides { host, base, own }, figure));
+    let sides: Vec<(Sides<'_>, Figure<'_>)> = sides.collect();
+    let others = sides.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
     // One of several changes that may not be believed is enough.
+    let weighed = sides.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
     let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
-    Answered { question, stamp, doubts }
+    Answered { question, stamp, doubts, others: others.filter(|share| *share > OTHERS_MAX) }
 }
 
 fn cells<'a>(analysis: &'a Analysis, ids: &[u32]) -> Vec<&'a CellResult> {

@@ -52,15 +52,22 @@ impl<'a> Sides<'a> {
         Reach::to(of(&self.own)? / base)
     }
 
+    /// The share of the host's CPU time that other processes had beside all of these cells; the mean over their trials.
+    pub fn others(&self) -> Option<f64> {
+        self.mean(&self.cells().collect::<Vec<_>>(), |trial| trial.others)
+    }
+
     /// The same of a reading of the host, as the mean over a side's trials.
     fn of_host(&self, of: impl Fn(&HostDuringTrial) -> Option<f64>) -> Option<Reach> {
-        self.quotient(|cells| {
-            let counts = |reading: &&HostDuringTrial| {
-                cells.iter().flat_map(|cell| &cell.trials).any(|trial| trial.valid && trial.trial == reading.trial)
-            };
-            let values: Option<Vec<f64>> = self.host.trials.iter().filter(counts).map(&of).collect();
-            values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
-        })
+        self.quotient(|cells| self.mean(cells, &of))
+    }
+
+    fn mean(&self, cells: &[&CellResult], of: impl Fn(&HostDuringTrial) -> Option<f64>) -> Option<f64> {
+        let counts = |reading: &&HostDuringTrial| {
+            cells.iter().flat_map(|cell| &cell.trials).any(|trial| trial.valid && trial.trial == reading.trial)
+        };
+        let values: Option<Vec<f64>> = self.host.trials.iter().filter(counts).map(of).collect();
+        values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
     }
 
     /// The same of a cell; the mean of several.

@@ -132,6 +132,8 @@ fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
     disturb(&mut analysis, 0, 0.8, 0.3);
     disturb(&mut analysis, 1, 0.8, 0.3);
     assert_eq!(stamps(&analysis), [Stamp::Usable]);
+    let others = all(&analysis)[0].others.unwrap();
+    assert!((others - 0.3).abs() < 1e-9, "it is the answer's scope");
     analysis.consistency.host.trials.clear();
     assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
 }
