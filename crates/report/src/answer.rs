@@ -50,7 +50,7 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
         let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
         let answer = of(analysis, one.question);
         let but = [answer.but.as_str(), &beside(one)].join(" ").trim().to_owned();
-        Answer { question, stamped, but, ..answer }
+        Answer { question, but, stamped, ..answer }
     });
     let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
     if !all.is_empty() {
