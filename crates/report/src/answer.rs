@@ -62,10 +62,14 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     }
 }
 
-/// "Other processes had 24 % of the host's CPU time meanwhile."
+/// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
 fn beside(one: &Answered) -> String {
     let share = one.others.map(|share| format::decimal(share * 100.0, 0));
-    share.map(|share| format!("Other processes had {share} % of the host's CPU time meanwhile.")).unwrap_or_default()
+    share
+        .map(|share| {
+            format!("Other processes and the hypervisor below this host had {share} % of its CPU time meanwhile.")
+        })
+        .unwrap_or_default()
 }
 
 fn of(analysis: &Analysis, question: Question) -> Answer {

@@ -31,10 +31,10 @@ pub fn headline(one: &Consolidation) -> String {
     std::iter::once(told).chain(over_baseline(one)).chain(held_back).collect::<Vec<_>>().join(" ")
 }
 
-/// "Each over one machine of native at 1x1: −64.0 %, −76.1 % and −77.0 %."
+/// "Each over one machine of native at 1x1: 1/2.78 (1/2.91 to 1/2.65) and 1/4.17 (1/4.30 to 1/4.05)."
 fn over_baseline(one: &Consolidation) -> Option<String> {
     let reference = one.of_baseline.as_ref()?;
-    let each = one.slots.iter().filter_map(|slot| Some(format::effect(slot.of_baseline.as_ref()?.point)));
+    let each = one.slots.iter().filter_map(|slot| Some(format::effect_of(slot.of_baseline.as_ref()?)));
     let place = crate::format::at(&reference.coordinates);
     Some(format!(
         "Each over one machine of {}{place}: {}.",

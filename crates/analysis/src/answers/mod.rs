@@ -1,7 +1,7 @@
-//! What a run answers: one answer for each thing that its study asks, each with its own doubts and its own stamp.
+//! The answers of a run, one for each question of its study. Each answer has its own doubts and its own stamp.
 //!
-//! A doubt counts for an answer only if it is about the trials behind it. Where the size of a doubt is known ([`reach`]), the
-//! answer's interval and the study's margin decide about the stamp, and else the code of the finding.
+//! A finding counts against an answer only if it is about the trials behind that answer. Where the finding has a size ([`reach`]), the
+//! answer's interval and the study's margin decide the stamp. Where it has none, its code decides.
 
 pub mod reach;
 
@@ -9,6 +9,7 @@ use self::reach::{Reach, Sides};
 use crate::cells::CellResult;
 use crate::compare::{Comparison, Verdict};
 use crate::consistency::host::OTHERS_MAX;
+use crate::consolidation::neighbour::{Effect, Of};
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, Stamp};
@@ -20,31 +21,30 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What is asked, with the place of the figures in their list.
+/// A question, with the index of its figures in their list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "question", content = "figures", rename_all = "kebab-case")]
 pub enum Question {
-    /// How does a contender grow with its vCPUs? One of the curves.
+    /// The growth of a contender with its vCPUs: a curve.
     Growth(usize),
-    /// What does the slowest of several machines do, or what does a neighbour do to them? One of the cells with several machines.
+    /// The slowest of several machines, or the effect of a neighbour on them: a cell with several machines.
     Minimum(usize),
-    /// What does each change of an ablation do? One of its effects at the point.
+    /// All changes of an ablation at one point: the first effect there.
     Change(usize),
-    /// What does a contender cost against the baseline? One of the comparisons.
+    /// A contender against the baseline: a comparison.
     Cost(usize),
-    /// What does a contender do? One of the cells.
+    /// A contender that is compared with nothing: a cell.
     Level(usize),
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    #[serde(flatten)]
     pub question: Question,
     pub stamp: Stamp,
-    /// Those that could move it, the worst first. If none is as bad as the stamp, all of known size are together.
+    /// The findings that could move the answer, the worst first. If each alone has a better stamp, their sum decided.
     pub doubts: Vec<Doubt>,
-    /// The share of the host's CPU time that other processes had beside these trials, if it is more than an idle system's. Where it
-    /// met all sides alike it is no doubt, and the answer is one about such a host.
+    /// The share of the host's CPU time that other processes and a hypervisor below had during these trials, if it is more than on an
+    /// idle system. Where all sides lost it alike, it is the answer's scope and no doubt.
     pub others: Option<f64>,
 }
 
@@ -126,7 +126,9 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
         }
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
-            let figure = one.scores.minimum.as_ref().map_or(Figure::None, Figure::Level);
+            let effects = one.neighbour.iter().flat_map(|neighbour| &neighbour.effects);
+            let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(Effect::kept);
+            let figure = effect.or(one.scores.minimum.as_ref()).map_or(Figure::None, Figure::Level);
             vec![(Vec::new(), cells(analysis, &[one.cell]), figure)]
         }
         Question::Level(index) => {

@@ -1,8 +1,9 @@
 //! How far a doubt could move an answer, from what was measured beside it.
 //!
 //! Each model is an upper bound of the work that a side lost, as a factor. If all of the CPU time that other processes had, or that a
-//! hypervisor stole, had been the database's, it would have done as much more as it had more CPU time. The factor of an answer is
-//! the quotient of its sides, since blocks that met both sides alike moved no ratio; the true ratio lies between that factor and 1.
+//! hypervisor stole, had been the database's, it would have done as much more as it had more CPU time. CPU time that both sides lost
+//! alike moved no ratio, so the factor of an answer is the quotient of its sides. A side's own drift, failures and waits for memory
+//! say nothing about the other side's, so these do not cancel out.
 
 use crate::cells::CellResult;
 use crate::consistency::host::{HostDuringRun, HostDuringTrial};
@@ -52,9 +53,11 @@ impl<'a> Sides<'a> {
         Reach::to(of(&self.own)? / base)
     }
 
-    /// The share of the host's CPU time that other processes had beside all of these cells; the mean over their trials.
+    /// The share of the host's CPU time that other processes and a hypervisor below had beside all of these cells; the mean over
+    /// their trials.
     pub fn others(&self) -> Option<f64> {
-        self.mean(&self.cells().collect::<Vec<_>>(), |trial| trial.others)
+        let lost = |trial: &HostDuringTrial| Some(trial.others? + trial.stolen.unwrap_or_default());
+        self.mean(&self.cells().collect::<Vec<_>>(), lost)
     }
 
     /// The same of a reading of the host, as the mean over a side's trials.
@@ -70,9 +73,15 @@ impl<'a> Sides<'a> {
         values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
     }
 
+    /// What each side would have done over what it did, where one side's factor says nothing about the other's.
+    fn apart(&self, of: impl Fn(&[&CellResult]) -> Option<f64>) -> Option<Reach> {
+        let base = if self.base.is_empty() { 1.0 } else { of(&self.base)? };
+        Some(Reach::to(of(&self.own)?)?.and(Reach::to(1.0 / base)?))
+    }
+
     /// The same of a cell; the mean of several.
     fn of_cells(&self, of: impl Fn(&CellResult) -> f64) -> Option<Reach> {
-        self.quotient(|cells| Some(mean_of(&cells.iter().map(|cell| of(cell)).collect::<Vec<_>>())))
+        self.apart(|cells| Some(mean_of(&cells.iter().map(|cell| of(cell)).collect::<Vec<_>>())))
     }
 }
 
@@ -99,7 +108,9 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
     match what {
         What::HostBusy { .. } | What::HostBusyBesideOne { .. } => sides.of_host(|trial| more_cpu(trial, trial.others)),
         What::HostCpuStolen { .. } => sides.of_host(|trial| more_cpu(trial, trial.stolen)),
-        What::HostMemoryShort { .. } => sides.of_host(|trial| Some(1.0 / (1.0 - trial.memory_stalled?))),
+        What::HostMemoryShort { .. } => {
+            sides.apart(|cells| sides.mean(cells, |trial| Some(1.0 / (1.0 - trial.memory_stalled?))))
+        }
         What::HostFrequency { .. } => {
             sides.of_host(|trial| Some(1.0 / trial.frequency_mhz?)).filter(|_| !sides.base.is_empty())
         }

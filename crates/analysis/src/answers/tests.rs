@@ -138,6 +138,19 @@ fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
     assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
 }
 
+/// Both may have drifted for reasons of their own.
+#[test]
+fn drift_on_both_sides_does_not_cancel_out() {
+    let mut analysis = with(vec![Finding::new(What::HalvesUnlike { second_half: 0.5 })]);
+    for cell in &mut analysis.cells {
+        cell.steadiness.second_half = Some(0.5);
+    }
+    let found = all(&analysis).remove(0);
+    let reach = found.doubts[0].reach.unwrap();
+    assert!((reach.low - 2.0 / 3.0).abs() < 1e-9 && (reach.high - 1.5).abs() < 1e-9, "{reach:?}");
+    assert_eq!(found.stamp, Stamp::NotUsable);
+}
+
 #[test]
 fn small_doubts_add_up() {
     let share = {

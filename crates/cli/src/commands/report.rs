@@ -112,7 +112,7 @@ pub fn publish(path: &Path) -> Result<Published> {
     publish_as_asked(path, &Asked::default())
 }
 
-/// What a report has beside its record.
+/// Parts of a report that are not in its record.
 #[derive(Default)]
 struct Asked<'a> {
     /// Figures from this file.
