@@ -17,7 +17,6 @@ use crate::findings::{Finding, of_run};
 use crate::hosts::{self, Hosts};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
-use crate::scaling::busy::{self, Busy};
 use crate::scaling::threads::{self, ThreadGain};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
@@ -74,9 +73,6 @@ pub struct Analysis {
     /// Only where a machine has several databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<DatabaseOfMany>,
-    /// What each point of these curves kept busy; only where counters of two contenders were compared.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub busy: Vec<Busy>,
     /// Only where a contender ran on the same number of cores with one vCPU for each, and with two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thread_gains: Vec<ThreadGain>,
@@ -126,8 +122,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         hosts: hosts.iter().flat_map(|hosts| hosts::findings(run, hosts, &comparisons)).collect(),
     };
     let findings = of_run::all(run, found);
-    let (scaling, explanations) = (scaling::all(run, &observations), explanation::all(run));
-    let busy = busy::all(&scaling, &cells, &explanations);
+    let (scaling, explanations) = (scaling::all(run, &observations), explanation::all(run, &observations));
     Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
@@ -149,7 +144,6 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         settings,
         agreement,
         consistency,
-        busy,
         scaling,
         databases: databases::all(run),
         thread_gains: threads::gains(run, &observations),

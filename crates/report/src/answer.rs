@@ -9,6 +9,7 @@ use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
 use analysis::findings::{Finding, What};
+use analysis::measures::counted::CPU_ON_HOST;
 use analysis::scaling::Scaling;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
@@ -267,7 +268,15 @@ fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
         unknown @ Bounds::Unknown { .. } => return format!("{}.", format::bounds(unknown, format::ratio)),
     };
     let ends = format::effect_bounds(estimate.point, low, high);
-    format!("The 95 % confidence interval of the change is {ends} ({blocks}).{}", among_others(comparison, ratio))
+    let (but, cpu) = (among_others(comparison, ratio), cpu(comparison));
+    format!("The 95 % confidence interval of the change is {ends} ({blocks}).{but}{cpu}")
+}
+
+/// " CPU time of the host for each transaction: +18 % (+10 to +27 %)."
+fn cpu(comparison: &Comparison) -> String {
+    let change = comparison.contrast(CPU_ON_HOST).filter(|change| change.estimate.bounds.known().is_some());
+    let said = change.map(|change| format::effect_of(&change.estimate));
+    said.map(|said| format!(" CPU time of the host for each transaction: {said}.")).unwrap_or_default()
 }
 
 /// Why an interval that leaves out 1 is not called a difference.

@@ -11,7 +11,7 @@ use analysis::contrast::Position;
 /// What the worst-off machine gets, and whether it is always the same one.
 pub fn headline(one: &Consolidation) -> String {
     let (who, machines) = (who(one), one.machines);
-    let Some(minimum) = &one.scores.minimum else {
+    let Some(minimum) = &one.minimum else {
         return format!("{who}: no trial has scores of machines side by side.");
     };
     let figure = format::estimate_in(minimum, format::quantity, &one.metric.name);
@@ -20,7 +20,7 @@ pub fn headline(one: &Consolidation) -> String {
         1 => "the one measured machine".to_owned(),
         _ => format!("the slowest of {machines} machines"),
     };
-    let told = match &one.scores.minimum_of_alone {
+    let told = match &one.minimum_of_alone {
         Some(kept) => {
             let change = format::effect_of(kept);
             format!("{who}: {whose} did {figure}. Against one machine alone that is {change}.")

@@ -6,6 +6,7 @@ use crate::table::{Cell, Column, Table, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
+use analysis::measures::counted::{CPU_INSIDE, CPU_ON_HOST};
 use analysis::measures::phases::{LENGTH, RATE};
 use analysis::measures::variability::{CV, CYCLE, LONGEST_LOW, SLOW, SLOW_SHARE, ZERO_SECONDS};
 use analysis::measures::{Measure, Scale, Unit};
@@ -35,6 +36,10 @@ pub fn words(id: &str) -> (String, &'static str) {
     let (family, own) = id.split_once('/').unwrap_or((id, ""));
     match family {
         "throughput" => ("throughput".to_owned(), ""),
+        "machines.sum" => ("all machines together".to_owned(), ""),
+        "machines.mean" => ("mean of the machines".to_owned(), ""),
+        "machines.largest_over_smallest" => ("fastest machine over slowest".to_owned(), ""),
+        "machines.fairness" => ("fairness".to_owned(), "Jain's index"),
         "work.statements" => ("statements".to_owned(), "for each transaction"),
         "work.round_trips" => ("round trips to the server".to_owned(), "for each transaction"),
         "work.rows_returned" => ("rows returned".to_owned(), "for each transaction"),
@@ -70,8 +75,61 @@ pub fn words(id: &str) -> (String, &'static str) {
             Some(("response", figure)) => (format!("{own} {figure}"), "response time"),
             Some(("service", figure)) => (format!("{own} {figure}"), "service time"),
             Some(("variability", band)) => (format!("{band} of seconds"), "of the median second"),
-            _ => (id.to_owned(), ""),
+            _ => counted(id).unwrap_or((id.to_owned(), "")),
         },
+    }
+}
+
+/// Names of what host and machine count.
+fn counted(id: &str) -> Option<(String, &'static str)> {
+    let (family, own) = id.split_once('/').unwrap_or((id, ""));
+    let (name, detail) = match family {
+        CPU_ON_HOST => ("CPU time on the host", "for each transaction"),
+        CPU_INSIDE => ("CPU time inside", "for each transaction"),
+        "work.interrupts" => ("interrupts", "for each transaction"),
+        "work.context_switches" => ("context switches", "for each transaction"),
+        "work.page_faults" => ("page faults", "for each transaction"),
+        "work.packets" => ("packets", "for each transaction"),
+        "work.exits" => ("exits to the hypervisor", "for each transaction"),
+        "work.energy" => ("energy of the host's processors", "for each transaction"),
+        "machine.transactions" => ("transactions of all kinds", ""),
+        "machine.cpus_busy" => ("CPUs busy", ""),
+        "machine.cpus_waiting" => ("CPUs idle, waiting for a disk", ""),
+        "machine.cpus_stolen" => ("CPU time stolen", ""),
+        "machine.waited_for_cpu" => ("waited for a CPU of the host", "of the time it wanted to run"),
+        "machine.throttled" => ("throttled", "of the window"),
+        "machine.interrupts" => ("interrupts", ""),
+        "machine.context_switches" => ("context switches", ""),
+        "machine.disk_operations" => ("disk operations", ""),
+        "machine.disk_reads" => ("disk reads", ""),
+        "machine.disk_writes" => ("disk writes", ""),
+        "machine.disk_bytes" => ("disk throughput", ""),
+        "machine.disk_read" => ("disk read", ""),
+        "machine.disk_written" => ("disk written", ""),
+        "machine.disk_read_time" => ("mean time of a disk read", ""),
+        "machine.disk_write_time" => ("mean time of a disk write", ""),
+        "machine.packets_received" => ("packets received", ""),
+        "machine.packets_sent" => ("packets sent", ""),
+        "machine.received" => ("network received", ""),
+        "machine.sent" => ("network sent", ""),
+        "memory.free" => ("free memory", ""),
+        "memory.local_loads" => ("loads from the CPU's own memory node", "on the shape's CPUs of the host"),
+        "memory.local_pages" => ("pages from the CPU's own memory node", "of the whole host"),
+        "memory.moved_pages" => ("pages migrated to another memory node", "of the whole host"),
+        "vcpus.migrations" => ("vCPU migrations", ""),
+        "tlb.data" => ("TLB misses, data", of_place(own)),
+        "tlb.instructions" => ("TLB misses, instructions", of_place(own)),
+        _ => return None,
+    };
+    Some((name.to_owned(), detail))
+}
+
+/// Where the processor counted it.
+fn of_place(own: &str) -> &'static str {
+    match own {
+        "host" => "on the shape's CPUs of the host",
+        "vcpus" => "vCPUs running the guest",
+        _ => "inside",
     }
 }
 
@@ -87,6 +145,9 @@ pub fn style(unit: &Unit) -> Style<'_> {
         Unit::PerSecond => Style::quantity("1/s"),
         Unit::Own(name) => Style::quantity(name),
         Unit::PerTransaction => Style::new("", Digits::Decimals(2)),
+        Unit::MillisecondsPerTransaction => Style::new("ms", Digits::Milliseconds),
+        Unit::JoulesPerTransaction => Style::quantity("J"),
+        Unit::Bytes => Style { digits: Digits::Quantity, ..bytes("MB", |bytes| bytes / 1e6) },
         Unit::BytesPerSecond => Style { digits: Digits::Quantity, ..bytes("MB/s", |bytes| bytes / 1e6) },
         Unit::BytesPerTransaction => bytes("kB", |bytes| bytes / 1e3),
     }

@@ -1,11 +1,11 @@
 //! Why contenders or machines differ, in words: the reasons that rules found, each with its quantities and their intervals.
 
-use crate::missing;
 use crate::words::{interval, number, percent, with_interval, with_unit};
+use crate::{format, measures, missing};
 use analysis::consolidation::reasons::{self, Cause, Suspect};
 use analysis::estimate::Estimate;
 use analysis::explanation::evidence::OfBoth;
-use analysis::explanation::rules::{Cost, Operation, Reason, Unknown};
+use analysis::explanation::rules::{Operation, Reason, Unknown};
 use analysis::missing::Missing;
 use record::telemetry::Side;
 
@@ -131,22 +131,16 @@ fn of_disk(reason: &Reason) -> Option<String> {
 
 fn of_work(reason: &Reason) -> String {
     match reason {
-        Reason::WorkPerTransaction { what, pair, ratio } => {
-            let what = match what {
-                Cost::Interrupts => "interrupts",
-                Cost::ContextSwitches => "context switches",
-                Cost::PageFaults => "page faults",
-                Cost::DiskOperations => "disk operations",
-                Cost::DiskBytes => "bytes read and written",
-                Cost::Packets => "packets",
-            };
+        Reason::WorkPerTransaction { measure, pair, ratio } => {
+            let style = measures::style(&measure.unit);
+            let level = |estimate: &Estimate| [&style.text(estimate.point), style.unit].join(" ").trim().to_owned();
+            let OfBoth { baseline, contender, of_baseline, of_contender } = pair;
             format!(
-                "Each transaction cost {} {} the {what} of {}: {} against {}.",
-                pair.contender,
-                times(ratio),
-                pair.baseline,
-                with_interval(&pair.of_contender, number),
-                with_interval(&pair.of_baseline, number)
+                "For each transaction, {}: {} of {contender}, {} of {baseline}, {}.",
+                measures::words(&measure.id).0,
+                level(of_contender),
+                level(of_baseline),
+                format::effect_of(ratio)
             )
         }
         Reason::ExitsPerTransaction { who, exits } => {

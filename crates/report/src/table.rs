@@ -260,8 +260,14 @@ impl Quantity {
     }
 
     fn written(&self, value: f64) -> String {
-        let sign = if self.signed && value > 0.0 { "+" } else { "" };
-        format!("{sign}{}", self.digits.text(value))
+        let text = self.digits.text(value);
+        let is_nothing = !text.contains(|letter: char| ('1'..='9').contains(&letter));
+        match (self.signed, value > 0.0) {
+            (true, _) if is_nothing => text.replacen('-', "", 1),
+            (true, true) => format!("+{text}"),
+            (true, false) => text.replacen('-', "−", 1),
+            (false, _) => text,
+        }
     }
 
     fn interval(&self) -> Option<String> {
@@ -319,7 +325,7 @@ mod tests {
         assert_eq!(shown(&Cell::part(3, 4, "trials")).0, "3 of 4 trials");
         assert_eq!(shown(&Cell::part(0, 4, "")).0, "0 of 4");
         let differs = Style { signed: true, ..Style::RATIO };
-        assert_eq!([0.5, -0.5].map(|value| shown(&Cell::number(value, differs)).0), ["+0.500", "-0.500"]);
+        assert_eq!([0.5, -0.5].map(|value| shown(&Cell::number(value, differs)).0), ["+0.500", "−0.500"]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
             let one = &analysis.consolidation[index];
             let effects = one.neighbour.iter().flat_map(|neighbour| &neighbour.effects);
             let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(Effect::kept);
-            let figure = effect.or(one.scores.minimum.as_ref()).map_or(Figure::None, Figure::Level);
+            let figure = effect.or(one.minimum.as_ref()).map_or(Figure::None, Figure::Level);
             vec![(Vec::new(), cells(analysis, &[one.cell]), figure)]
         }
         Question::Level(index) => {

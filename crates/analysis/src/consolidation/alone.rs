@@ -1,14 +1,15 @@
 //! What one machine achieves alone, and what a host gives to one machine: the one-machine cells that others are compared with.
 
-use super::TrialReadings;
 use crate::estimate::Estimate;
+use crate::measures::Scale;
+use crate::measures::machines::SUM;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
-use crate::{student, validity};
+use crate::pairing::Pairing;
+use crate::validity;
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Memory is divided among machines in whole pages or MiB, so the parts may be up to this share less than the whole.
 const MEMORY_ALIKE: f64 = 0.02;
@@ -69,20 +70,44 @@ fn size(cell: &Cell) -> (Option<u32>, Option<u64>) {
     (machine.vcpus, machine.memory_bytes)
 }
 
-/// Throughput of a one-machine cell, block by block.
-pub fn by_block_of(observations: &Observations, cell: &Cell) -> BTreeMap<u32, f64> {
-    observations.measure(THROUGHPUT).and_then(|throughput| throughput.by_block(cell.id)).unwrap_or_default()
+/// Of several machines, what is compared with one.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    Slowest,
+    Machine(u32),
+    Sum,
 }
 
-/// The ratio of positive values to those of a reference, paired by block.
-pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32, f64>) -> Option<Estimate> {
-    let pairs = student::by_block(values).into_iter().filter_map(|(block, value)| Some(value / reference.get(&block)?));
-    student::geometric_mean(&pairs.collect::<Vec<_>>())
+/// A cell of several machines, over cells of one machine.
+pub struct Over<'a> {
+    pub run: &'a Run,
+    pub observations: &'a Observations,
+    pub cell: &'a Cell,
+}
+
+impl Over<'_> {
+    /// Paired like every ratio of two cells, over the blocks in which each of the machines did something.
+    pub fn ratio(&self, one: &Cell, part: Part) -> Option<Estimate> {
+        let throughput = self.observations.measure(THROUGHPUT)?;
+        let slowest = throughput.by_block(self.cell.id)?;
+        let own = match part {
+            Part::Slowest => slowest,
+            Part::Machine(number) => {
+                let mut own = throughput.of_machines_by_block(self.cell.id, Some(number))?;
+                own.retain(|block, _| slowest.contains_key(block));
+                own
+            }
+            Part::Sum => self.observations.measure(SUM)?.by_block(self.cell.id)?,
+        };
+        let (pairing, base) = (Pairing::planned(&self.run.plan, one, self.cell), throughput.by_block(one.id)?);
+        Some(throughput.paired_on(Scale::Ratio, &pairing, [&base, &own])?.estimate)
+    }
 }
 
 /// The sum of all machines over one machine: the baseline's with the same vCPUs and memory in total, otherwise the same
 /// contender's. `None` if the study has neither.
-pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
+pub fn efficiency(over: &Over<'_>) -> Option<Efficiency> {
+    let (run, cell) = (over.run, over.cell);
     let candidates = || {
         let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
         of_single_machines(&run.plan)
@@ -94,11 +119,10 @@ pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell, trials: &
     // The cell with the same load comes first, then the same size; among equals, the first of the plan.
     let nearest = |one: &&Cell| (!is_same(one, cell, "load"), !has_same_total(one, cell), size(one) != size(cell));
     let reference = whole.min_by_key(nearest).or_else(|| own.min_by_key(nearest))?;
-    let sums = trials.iter().map(|trial| (trial.block, trial.together.sum));
     Some(Efficiency {
         reference: Reference::of(reference),
         same_total: has_same_total(reference, cell),
-        value: ratio(sums, &by_block_of(observations, reference))?,
+        value: over.ratio(reference, Part::Sum)?,
     })
 }
 

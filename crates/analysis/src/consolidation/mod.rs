@@ -19,10 +19,11 @@ pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
 use crate::findings::{Finding, What};
+use crate::measures::throughput::THROUGHPUT;
 use crate::missing::Missing;
 use crate::observations::Observations;
-use crate::{student, throughput, validity};
-use alone::{Efficiency, Reference};
+use crate::{throughput, validity};
+use alone::{Efficiency, Over, Part, Reference};
 use attribution::Attribution;
 use bystander::Bystander;
 use chance::AgainstChance;
@@ -34,7 +35,6 @@ use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 use skew::TrialSkew;
 use slots::Slot;
-use std::collections::BTreeMap;
 use unlike::Unlike;
 
 /// A cell with several machines.
@@ -54,7 +54,11 @@ pub struct Consolidation {
     /// What the machine did that is not measured, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bystander: Option<Bystander>,
-    pub scores: Scores,
+    /// Its throughput: what the slowest machine does, in the metric's unit. What all do together is among the measures
+    /// ([`crate::measures::machines`]).
+    pub minimum: Option<Estimate>,
+    /// Over what one machine does alone.
+    pub minimum_of_alone: Option<Estimate>,
     /// Each machine by itself, in the order of their numbers.
     pub slots: Vec<Slot>,
     /// Why machines that are held back or behind get less, as far as is known.
@@ -90,19 +94,6 @@ impl Consolidation {
     }
 }
 
-/// Estimates over blocks, with Student's t intervals. All but the last three are in the metric's unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Scores {
-    pub minimum: Option<Estimate>,
-    pub sum: Option<Estimate>,
-    pub mean: Option<Estimate>,
-    pub largest_over_smallest: Option<Estimate>,
-    /// Jain's index.
-    pub fairness: Option<Estimate>,
-    /// The minimum over what one machine does alone.
-    pub minimum_of_alone: Option<Estimate>,
-}
-
 /// The readings of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialReadings {
@@ -130,11 +121,12 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
     let (trials, left_out) = readings(run, cell);
     let first = validity::valid_trials(run, cell.id).next()?;
     let alone = alone::of_one(&run.plan, cell).filter(|one| validity::valid_trials(run, one.id).next().is_some());
-    let rate_alone = alone.map(|one| alone::by_block_of(observations, one)).unwrap_or_default();
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
     let of_baseline = alone::of_baseline(&run.plan, cell);
-    let rate_of_baseline = of_baseline.map(|one| alone::by_block_of(observations, one)).unwrap_or_default();
-    let slots = slots::all(&trials, [&rate_alone, &rate_of_baseline]);
+    let over = Over { run, observations, cell };
+    let slots = slots::all(&trials, |machine| {
+        [alone, of_baseline].map(|reference| over.ratio(reference?, Part::Machine(machine)))
+    });
     Some(Consolidation {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -145,14 +137,15 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
         memory_bytes: cell.settings.machine().memory_bytes,
         metric: first.record.driver.as_ref().map(|driver| driver.metric.clone()).unwrap_or_default(),
         bystander: bystander::of_cell(run, cell),
-        scores: scores(&trials, &rate_alone),
+        minimum: observations.level(THROUGHPUT, cell.id).map(|level| level.estimate),
+        minimum_of_alone: alone.and_then(|one| over.ratio(one, Part::Slowest)),
         reasons: reasons::of_cell(run, cell, &slots),
         slots,
         attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
-        of_baseline: of_baseline.filter(|_| !rate_of_baseline.is_empty()).map(Reference::of),
-        efficiency: alone::efficiency(run, observations, cell, &trials),
+        of_baseline: of_baseline.filter(|one| observations.level(THROUGHPUT, one.id).is_some()).map(Reference::of),
+        efficiency: alone::efficiency(&over),
         left_out,
         skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),
         unlike: validity::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
@@ -186,22 +179,6 @@ fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, Missing> {
         still.map_or(Missing::NotDriven, |(number, _)| Missing::NothingDone.of_machine(*number))
     })?;
     Ok(TrialReadings { trial: trial.record.id, block: trial.record.block, machines, together })
-}
-
-fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
-    let over_blocks = |of: fn(&SideBySide) -> f64| -> Vec<f64> {
-        student::by_block(trials.iter().map(|trial| (trial.block, of(&trial.together)))).into_values().collect()
-    };
-    let geometric = |of: fn(&SideBySide) -> f64| student::geometric_mean(&over_blocks(of));
-    Scores {
-        minimum: geometric(|trial| trial.minimum),
-        sum: geometric(|trial| trial.sum),
-        mean: geometric(|trial| trial.mean),
-        largest_over_smallest: geometric(|trial| trial.largest_over_smallest)
-            .map(|ratio| ratio.within(1.0, f64::INFINITY)),
-        fairness: student::mean(over_blocks(|trial| trial.fairness)).map(|index| index.within(0.0, 1.0)),
-        minimum_of_alone: alone::ratio(trials.iter().map(|trial| (trial.block, trial.together.minimum)), alone),
-    }
 }
 
 /// Machines that are not alike make the scores meaningless; windows that do not overlap were not measured side by side.

@@ -3,13 +3,12 @@
 //! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether this
 //! slot, the place on the host or the start order explains what one gets is answered in [`super::attribution`].
 
-use super::{TrialReadings, alone};
+use super::TrialReadings;
 use crate::contrast::{self, Position};
 use crate::estimate::{CONFIDENCE, Estimate, Method};
 use crate::measures::Scale;
 use crate::student;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A machine is held back if it gets less than the others by more than this share.
 pub const HELD_BACK: f64 = 0.05;
@@ -35,14 +34,19 @@ pub struct Slot {
     pub least_in: usize,
 }
 
-/// The machines over what one does alone, of the same contender and of the baseline.
-pub fn all(trials: &[TrialReadings], alone: [&BTreeMap<u32, f64>; 2]) -> Vec<Slot> {
+/// `over` gives a machine over what one does alone, of the same contender and of the baseline.
+pub fn all(trials: &[TrialReadings], over: impl Fn(u32) -> [Option<Estimate>; 2]) -> Vec<Slot> {
     let numbers = trials.first().map(|trial| trial.machines.iter().map(|(number, _)| *number).collect::<Vec<_>>());
     let numbers = numbers.unwrap_or_default();
-    numbers.iter().enumerate().map(|(place, number)| of_slot(trials, place, *number, alone)).collect()
+    numbers.iter().enumerate().map(|(place, number)| of_slot(trials, place, *number, over(*number))).collect()
 }
 
-fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: [&BTreeMap<u32, f64>; 2]) -> Slot {
+fn of_slot(
+    trials: &[TrialReadings],
+    place: usize,
+    machine: u32,
+    [of_alone, of_baseline]: [Option<Estimate>; 2],
+) -> Slot {
     let each = |of: &dyn Fn(&TrialReadings, f64) -> f64| -> Vec<f64> {
         let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
         student::by_block(values).into_values().collect()
@@ -50,8 +54,6 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: [&BTreeM
     let slots = trials.first().map_or(0, |trial| trial.machines.len());
     let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
     let of_others = (slots > 1).then(|| each(&others)).and_then(|values| simultaneous(&values, slots));
-    let rates = || trials.iter().map(|trial| (trial.block, trial.machines[place].1));
-    let [of_alone, of_baseline] = alone.map(|alone| alone::ratio(rates(), alone));
     Slot {
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),

@@ -4,8 +4,10 @@ use super::skew::Apart;
 use super::*;
 use crate::contrast::Position;
 use crate::findings::{Property, Severity};
-use crate::measures::THROUGHPUT_ONLY;
+use crate::measures::machines::FAIRNESS;
+use crate::measures::{self, Better, Entry, Measure, Scale, Unit};
 use crate::missing::Missing;
+use crate::observations::{Measured, Observation};
 use record::check::Verdict;
 use record::facts::Fact;
 use record::script::{PhaseDone, PhaseEnd};
@@ -23,7 +25,14 @@ fn held_back() -> Run {
 }
 
 pub fn all_of(run: &Run) -> Vec<Consolidation> {
-    all(run, &Observations::of_run(run, THROUGHPUT_ONLY))
+    all(run, &observed(run))
+}
+
+fn observed(run: &Run) -> Observations {
+    Observations::of_run(
+        run,
+        &[Entry::Several(measures::throughput::readings), Entry::Several(measures::machines::readings)],
+    )
 }
 
 fn of_kvm(run: &Run, machines: usize) -> Consolidation {
@@ -53,25 +62,37 @@ const ROWS: [[f64; 3]; 5] =
 /// `t.interval`.
 #[test]
 fn scores_are_those_of_scipy() {
-    let scores = scores(&readings_of(&ROWS), &BTreeMap::new());
-    let minimum = scores.minimum.unwrap();
+    let level = |scale: Scale, of: fn(&SideBySide) -> f64| {
+        let measure = Measure { id: "score".to_owned(), unit: Unit::Count, better: Better::More, scale };
+        let observation = |trial: TrialReadings| Observation {
+            trial: trial.trial,
+            block: trial.block,
+            cell: 0,
+            machine: None,
+            value: Some(of(&trial.together)),
+            why_none: None,
+            n: None,
+        };
+        let observations = readings_of(&ROWS).into_iter().map(observation).collect();
+        Measured { measure, observations }.level(0).unwrap().estimate
+    };
+    let minimum = level(Scale::Ratio, |trial| trial.minimum);
     close(minimum.point, 52.171_871_583_770_9, 1e-9);
     let (low, high) = minimum.bounds.known().unwrap();
     close(low, 49.851_561_62, 1e-4);
     close(high, 54.600_178_93, 1e-4);
-    let fairness = scores.fairness.unwrap();
+    let fairness = level(Scale::Proportion, |trial| trial.fairness);
     close(fairness.point, 0.932_565_766_046_893_8, 1e-12);
     let (low, high) = fairness.bounds.known().unwrap();
     close(low, 0.927_152_149_166_321_6, 1e-7);
     close(high, 0.937_979_382_927_466, 1e-7);
-    assert_eq!(scores.minimum_of_alone, None);
 }
 
 /// `r = Y[:, 1] / ((Y[:, 0] + Y[:, 2]) / 2)`, its geometric mean, and `t.ppf(1 - 0.05 / 3 / 2, 4)` standard errors of its
 /// logarithms; the share is `Y[:, 1] / Y.sum(1)`.
 #[test]
 fn the_machine_in_the_middle_is_held_back_with_the_interval_of_scipy() {
-    let slots = slots::all(&readings_of(&ROWS), [&BTreeMap::new(); 2]);
+    let slots = slots::all(&readings_of(&ROWS), |_| [None, None]);
     let middle = &slots[1];
     let of_others = middle.of_others.as_ref().unwrap();
     close(of_others.point, 0.521_263_408_575_495_4, 1e-12);
@@ -99,7 +120,7 @@ fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
     let native = all_of(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
     assert!(native.slots.iter().all(|slot| slot.position == Position::Across), "{:#?}", native.slots);
     assert_eq!(native.chance.unwrap().minimum, Position::Across);
-    assert!(native.scores.fairness.unwrap().point > 0.999);
+    assert!(observed(&run).level(FAIRNESS, native.cell).unwrap().estimate.point > 0.999);
 }
 
 /// A host gives 0.95² of itself to three machines; one of them does 0.55 of its share.
@@ -108,7 +129,7 @@ fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
     let three = of_kvm(&held_back(), 3);
     assert_eq!(three.alone.as_ref().map(|alone| alone.coordinates.as_str()), Some("1x2"));
     close(three.slots[0].of_alone.as_ref().unwrap().point, 0.9025 / 3.0, 0.01);
-    close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0 * 0.55, 0.01);
+    close(three.minimum_of_alone.unwrap().point, 0.9025 / 3.0 * 0.55, 0.01);
     assert_eq!(three.of_baseline.as_ref().map(|one| one.contender.as_str()), Some("native"));
     close(three.slots[0].of_baseline.as_ref().unwrap().point, 0.853 * 0.9025 / 3.0, 0.01);
     close(three.slots[1].of_baseline.as_ref().unwrap().point, 0.853 * 0.9025 / 3.0 * 0.55, 0.01);
@@ -139,9 +160,9 @@ fn a_study_without_single_machines_has_no_reference() {
     let mut run = held_back();
     run.trials.retain(|trial| !trial.machines.is_empty());
     let three = of_kvm(&run, 3);
-    assert_eq!((three.alone, three.efficiency, three.scores.minimum_of_alone), (None, None, None));
+    assert_eq!((three.alone, three.efficiency, three.minimum_of_alone), (None, None, None));
     assert_eq!((three.of_baseline, three.slots[0].of_baseline.clone()), (None, None));
-    assert!(three.scores.minimum.is_some());
+    assert!(three.minimum.is_some());
 }
 
 /// Each machine of the made-up study begins 1.5 ms after the one before it.
@@ -275,7 +296,7 @@ fn a_bystander_has_no_part_in_the_scores() {
     let three = all_of(&run).into_iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").unwrap();
     assert_eq!((three.machines, three.slots.iter().map(|slot| slot.machine).collect::<Vec<_>>()), (2, vec![1, 3]));
     assert!(three.slots.iter().all(|slot| slot.position == Position::Across), "{:#?}", three.slots);
-    close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0, 0.015);
+    close(three.minimum_of_alone.unwrap().point, 0.9025 / 3.0, 0.015);
 }
 
 #[test]
@@ -285,6 +306,6 @@ fn studies_of_one_machine_have_none_and_the_order_of_trials_does_not_matter() {
     let mut shuffled = run.clone();
     shuffled.trials.reverse();
     let (one, other) = (of_kvm(&run, 3), of_kvm(&shuffled, 3));
-    assert!(one.scores == other.scores && one.slots == other.slots && one.efficiency == other.efficiency);
+    assert!(one.minimum == other.minimum && one.slots == other.slots && one.efficiency == other.efficiency);
     assert!(one.chance == other.chance);
 }

@@ -10,6 +10,9 @@ const SHAPE: &str = ".shape.";
 /// The layer of a disk between the guest and the host.
 const QEMU: &str = "qemu_disk";
 
+/// The CPU time of a machine on the host's kernel, all processes together.
+const WHOLE: &str = "machine.run";
+
 /// The label, on every side, of the disk that holds the data.
 const DATA: &str = "data";
 
@@ -170,6 +173,21 @@ impl SideCounts {
         Some(self.sum_of_several("vcpu.", "migrations", 1)? / self.seconds)
     }
 
+    /// The CPU time of the host that all threads of the machine used: of its processes, or of its vCPUs and its hypervisor.
+    pub fn cpu_of_machine_ms(&self) -> Option<f64> {
+        let run = |opening: &str, fewest| self.sum_of_several(opening, "run", fewest);
+        self.worth(WHOLE).or_else(|| Some(run("vcpu.", 1)? + run("emulator.", 1)? + run("io.", 0)?))
+    }
+
+    /// Of all processor packages, whose parts are counted within them.
+    pub fn energy_of_packages_uj(&self) -> Option<f64> {
+        const PACKAGE: &str = "energy.package-";
+        let is_package = |name: &str| name.strip_prefix(PACKAGE).is_some_and(|rest| !rest.contains('_'));
+        let all: Vec<Option<f64>> =
+            self.columns.iter().filter(|(name, _)| is_package(name)).map(|(_, counted)| counted.worth).collect();
+        if all.is_empty() { None } else { all.into_iter().sum() }
+    }
+
     /// The threads of all vCPUs for which both times are known.
     pub fn vcpus(&self) -> Vec<VcpuTime> {
         let waits = self.columns.keys().filter_map(|name| name.strip_prefix("vcpu.")?.strip_suffix(".wait"));
@@ -187,7 +205,7 @@ impl SideCounts {
         let [iowait, irq, softirq, stolen_ms] =
             ["iowait", "irq", "softirq", "steal"].map(|kind| of(kind).unwrap_or(0.0));
         let busy_ms = user + nice + system + irq + softirq + stolen_ms;
-        Some(CpuWork { all_ms: busy_ms + idle + iowait, busy_ms, stolen_ms })
+        Some(CpuWork { all_ms: busy_ms + idle + iowait, busy_ms, waiting_ms: iowait, stolen_ms })
     }
 }
 
@@ -195,6 +213,8 @@ impl SideCounts {
 pub struct CpuWork {
     pub all_ms: f64,
     pub busy_ms: f64,
+    /// Idle, with work that waits for a disk.
+    pub waiting_ms: f64,
     /// Included in `busy_ms`.
     pub stolen_ms: f64,
 }

@@ -170,7 +170,7 @@ mod tests {
     fn compared(baseline: &[CountedTrial], contender: &[CountedTrial]) -> CounterComparison {
         let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
         let blocks = baseline.iter().zip(contender).map(block).collect();
-        compare(&Evidence { baseline: "native", contender: "kvm", blocks })
+        compare(&Evidence { baseline: "native", contender: "kvm", blocks, costs: Vec::new() })
     }
 
     /// `a` doubles steadily. `b` triples on average, but by such different amounts that it may not differ at all. `c`

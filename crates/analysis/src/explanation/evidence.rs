@@ -4,7 +4,7 @@
 use crate::contrast::{self, Contrast};
 use crate::counted::CountedTrial;
 use crate::estimate::Estimate;
-use crate::measures::Scale;
+use crate::measures::{Measure, Scale};
 use crate::student;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -26,6 +26,17 @@ pub struct Evidence<'a> {
     pub baseline: &'a str,
     pub contender: &'a str,
     pub blocks: Vec<PairedBlock<'a>>,
+    /// What transactions cost on both sides; empty for a single machine.
+    pub costs: Vec<Cost>,
+}
+
+/// A measure of both contenders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    pub measure: Measure,
+    pub baseline: Estimate,
+    pub contender: Estimate,
+    pub ratio: Estimate,
 }
 
 /// Trials of the same block, or of all blocks on one pair of hosts. Neither side is empty, except for a machine that one of the two
@@ -107,7 +118,7 @@ impl<'a> Evidence<'a> {
         };
         let block =
             |block: &PairedBlock<'a>| PairedBlock { baseline: own(&block.baseline), contender: own(&block.contender) };
-        Evidence { baseline, contender, blocks: self.blocks.iter().map(block).collect() }
+        Evidence { baseline, contender, blocks: self.blocks.iter().map(block).collect(), costs: Vec::new() }
     }
 
     /// A contender's mean over the blocks that have it, for a quantity that is never negative.
@@ -198,7 +209,7 @@ pub(crate) mod tests {
     fn evidence<'a>(baseline: &'a [CountedTrial], contender: &'a [CountedTrial]) -> Evidence<'a> {
         let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
         let blocks = baseline.iter().zip(contender).map(block).collect();
-        Evidence { baseline: "native", contender: "kvm", blocks }
+        Evidence { baseline: "native", contender: "kvm", blocks, costs: Vec::new() }
     }
 
     /// `d = [105, 95, 112, 98]`, `scipy.stats.t.interval(0.95, 3, numpy.mean(d), scipy.stats.sem(d))` (scipy 1.17.1) is

@@ -1,5 +1,4 @@
-//! Why two contenders differ, as far as counters tell: statements, counters side by side, and the tables that studies
-//! print.
+//! Why two contenders differ, as far as counters tell: statements, and counters side by side.
 //!
 //! Everything is over the blocks in which both contenders are valid and have telemetry. A statement is made only by a
 //! rule whose condition holds ([`rules::RULES`]); otherwise the report says what was missing. That something differs
@@ -7,16 +6,17 @@
 
 pub mod counters;
 pub mod evidence;
-pub mod profile;
 pub mod rules;
 
 use crate::counted::unit::Unit;
 use crate::counted::{self, CountedTrial, Rate};
 use crate::groups::{self, Group};
+use crate::measures::Scale;
+use crate::measures::counted::COSTS;
+use crate::observations::{Measured, Observations};
 use crate::pairing::Pairing;
 use counters::CounterComparison;
-use evidence::{Evidence, PairedBlock};
-use profile::ProfileTable;
+use evidence::{Cost, Evidence, PairedBlock};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Side};
@@ -38,7 +38,6 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
     /// What could not be determined, and what was not counted.
     pub unknown: Vec<Unknown>,
-    pub profiles: Vec<ProfileTable>,
     pub counters: CounterComparison,
     pub courses: Vec<Course>,
 }
@@ -54,19 +53,24 @@ pub struct Course {
 }
 
 /// Explains every comparison that has telemetry on both sides in at least one block.
-pub fn all(run: &Run) -> Vec<Explanation> {
+pub fn all(run: &Run, observations: &Observations) -> Vec<Explanation> {
     let counted = counted::of_run(run);
     if counted.is_empty() {
         return Vec::new();
     }
     let groups = groups::of_plan(&run.plan);
-    groups.iter().flat_map(|group| of_group(run, group, &counted)).collect()
+    groups.iter().flat_map(|group| of_group(run, group, &counted, observations)).collect()
 }
 
-fn of_group(run: &Run, group: &Group<'_>, counted: &BTreeMap<u32, CountedTrial>) -> Vec<Explanation> {
+fn of_group(
+    run: &Run,
+    group: &Group<'_>,
+    counted: &BTreeMap<u32, CountedTrial>,
+    observations: &Observations,
+) -> Vec<Explanation> {
     let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
     let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
-    others.filter_map(|cell| of_pair(run, &group.coordinates, [baseline, cell], counted)).collect()
+    others.filter_map(|cell| of_pair(run, &group.coordinates, [baseline, cell], counted, observations)).collect()
 }
 
 fn of_pair(
@@ -74,20 +78,31 @@ fn of_pair(
     coordinates: &str,
     [baseline, contender]: [&Cell; 2],
     counted: &BTreeMap<u32, CountedTrial>,
+    observations: &Observations,
 ) -> Option<Explanation> {
+    let pairing = Pairing::of(run, baseline, contender);
     let of_trials = |trials: &[&StoredTrial]| -> Option<Vec<&CountedTrial>> {
         trials.iter().map(|trial| counted.get(&trial.record.id)).collect()
     };
     let mut units: BTreeMap<u32, PairedBlock<'_>> = BTreeMap::new();
-    for pair in Pairing::of(run, baseline, contender).pairs {
+    for pair in &pairing.pairs {
         let Some((baseline, contender)) = of_trials(&pair.baseline).zip(of_trials(&pair.contender)) else { continue };
         let unit = units.entry(pair.unit).or_default();
         unit.baseline.extend(baseline);
         unit.contender.extend(contender);
     }
     let blocks = units.into_values().collect();
-    let evidence = Evidence { baseline: &baseline.contender, contender: &contender.contender, blocks };
+    let costs = COSTS.iter().filter_map(|id| cost(observations.measure(id)?, &pairing)).collect();
+    let evidence = Evidence { baseline: &baseline.contender, contender: &contender.contender, blocks, costs };
     (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
+}
+
+/// `None` where there is no ratio.
+fn cost(measured: &Measured, pairing: &Pairing<'_>) -> Option<Cost> {
+    let ratio = measured.paired(pairing).filter(|contrast| contrast.scale == Scale::Ratio)?.estimate;
+    let level = |cell| measured.level(cell).map(|level| level.estimate);
+    let (baseline, contender) = (level(pairing.baseline)?, level(pairing.contender)?);
+    Some(Cost { measure: measured.measure.clone(), baseline, contender, ratio })
 }
 
 /// Everything that the evidence tells.
@@ -101,7 +116,6 @@ pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
         blocks: evidence.blocks.len(),
         reasons,
         unknown,
-        profiles: profile::tables(evidence),
         courses: courses(evidence, &counters),
         counters,
     }

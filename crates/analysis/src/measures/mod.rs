@@ -5,7 +5,9 @@
 //! nothing else. So a new measure is an entry in [`CATALOG`] and appears in all of them.
 
 pub mod activity;
+pub mod counted;
 pub mod latency;
+pub mod machines;
 pub mod phases;
 pub mod throughput;
 pub mod variability;
@@ -34,9 +36,12 @@ pub enum Unit {
     Milliseconds,
     Microseconds,
     PerSecond,
+    Bytes,
     BytesPerSecond,
     PerTransaction,
     BytesPerTransaction,
+    MillisecondsPerTransaction,
+    JoulesPerTransaction,
     /// The workload's own, for example "new orders per minute".
     #[serde(untagged)]
     Own(String),
@@ -112,10 +117,12 @@ pub const fn one(
 /// All measures, in the order in which tables list them.
 pub const CATALOG: &[Entry] = &[
     Entry::Several(throughput::readings),
+    Entry::Several(machines::readings),
     Entry::Several(phases::readings),
     Entry::Several(latency::readings),
     Entry::Several(variability::readings),
     Entry::Several(work::readings),
+    Entry::Several(counted::readings),
     Entry::Several(activity::database),
     Entry::Several(activity::device),
     Entry::Several(activity::workload),

@@ -48,6 +48,9 @@ fn each_published_figure_that_names_a_cell_is_filled_by_a_study_of_its_folder() 
                 let why = |beside: &Beside| beside.tables[at].rows[number].why.clone().unwrap();
                 // Nothing was measured yet, which is said only of cells that are there.
                 let is_filled = found.iter().map(why).any(|why| why.starts_with("this run has no measure "));
+                let measure = row.measure.as_ref().unwrap_or(&table.measure);
+                let is_known = !measure.contains('.') || report::measures::words(measure).0 != *measure;
+                assert!(is_known, "{}: there is no measure {measure}", folder.display());
                 assert!(is_filled, "{}: {}: {}", folder.display(), table.title, row.label);
             }
         }

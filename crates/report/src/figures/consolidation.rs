@@ -61,7 +61,7 @@ fn draw(chart: &mut Chart, one: &Consolidation, look: &str, (top, height): (f64,
         }
         chart.keep(format!("{}, machine {}", crate::consolidation::who(one), slot.machine), points);
     }
-    let Some(minimum) = &one.scores.minimum else { return };
+    let Some(minimum) = &one.minimum else { return };
     let (at, below) = (chart.across.at(minimum.point), in_lane(one.machines as f64));
     chart.canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
     if let Some(ends) = minimum.bounds.known() {
@@ -79,6 +79,6 @@ fn said(one: &Consolidation) -> String {
             Some(format!("machine {} {}", slot.machine, format::quantity(slot.throughput.as_ref()?.point)))
         })
         .collect();
-    let minimum = one.scores.minimum.as_ref().map_or_else(|| "–".to_owned(), |found| format::quantity(found.point));
+    let minimum = one.minimum.as_ref().map_or_else(|| "–".to_owned(), |found| format::quantity(found.point));
     format!("{}: {}, minimum {minimum}", crate::consolidation::who(one), machines.join(", "))
 }

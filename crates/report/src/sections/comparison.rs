@@ -4,11 +4,12 @@ use super::place;
 use crate::document::Block;
 use crate::figures;
 use crate::format::{self, Style, distinct};
-use crate::measures::{compare, compared, level, style};
+use crate::measures::{compare, compared, level, named, style};
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
 use analysis::checks::CellChecks;
 use analysis::measures::Measure;
+use analysis::measures::counted::{CPU_INSIDE, CPU_ON_HOST};
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
 use record::trial::Metric;
@@ -216,19 +217,19 @@ fn in_rows(
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.
 fn label(measure: &Measure, metric: Option<&Metric>, cells: &[&CellResult]) -> Cell {
-    match (metric, percentile_of(measure)) {
-        (Some(metric), None) => throughput(metric, cells),
-        (_, found) => {
-            let (figure, kind) = found.unwrap_or((&measure.id, ""));
+    match (metric.filter(|_| measure.id == THROUGHPUT), percentile_of(measure)) {
+        (Some(metric), _) => throughput(metric, cells),
+        (None, Some((figure, kind))) => {
             let unit = style(&measure.unit).unit;
             Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response"))
         }
+        (None, None) => named(measure),
     }
 }
 
 /// The percentile and the kind of transaction that a measure of response times is about.
 fn percentile_of(measure: &Measure) -> Option<(&str, &str)> {
-    if measure.id == THROUGHPUT {
+    if !measure.id.starts_with("response.") {
         return None;
     }
     let figure = measure.id.split_once('.').map_or(measure.id.as_str(), |(_, figure)| figure);
@@ -247,8 +248,10 @@ fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
 fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measure> {
     let counted = cells.iter().map(|cell| &cell.metric.counted).find(|counted| !counted.is_empty());
     let names = analysis::compare::headline(counted.map_or(&[], Vec::as_slice));
-    let measures = names.iter().filter_map(|name| Some(&analysis.observations.measure(name)?.measure));
-    measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some())).collect()
+    let is_there = |measure: &&Measure| cells.iter().any(|cell| cell.level(&measure.id).is_some());
+    let of = |name: &str| analysis.observations.measure(name).map(|measured| &measured.measure).filter(is_there);
+    let cpu = [CPU_ON_HOST, CPU_INSIDE].into_iter().find_map(of);
+    names.iter().filter_map(|name| of(name)).chain(cpu).collect()
 }
 
 fn completed(cell: &CellResult) -> Cell {

@@ -3,7 +3,8 @@
 use super::attribution::tone;
 use super::{attribution, contender, heading};
 use crate::document::Block;
-use crate::format::{self, Digits, Style};
+use crate::format::{self, Style};
+use crate::measures::{level, style};
 use crate::neighbour::has_scores;
 use crate::table::{Cell, Column, Table, columns, id};
 use crate::{consolidation, figures};
@@ -11,6 +12,7 @@ use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::slots::Slot;
 use analysis::estimate::Estimate;
+use analysis::measures::machines::{APART, FAIRNESS, MEAN, SUM};
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -18,7 +20,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let Some(first) = found.first() else { return Vec::new() };
     let mut blocks = vec![heading("Consolidation")];
     blocks.extend(found.iter().map(|one| Block::Paragraph(consolidation::headline(one))));
-    blocks.push(Block::Table(scores(&found, &first.metric.unit)));
+    blocks.push(Block::Table(scores(analysis, &found, &first.metric.unit)));
     blocks.extend(figures::consolidation::figure(analysis).map(Block::Figure));
     blocks.push(Block::List(found.iter().copied().flat_map(consolidation::sentences).collect()));
     blocks.push(Block::Table(machines(&found)));
@@ -27,34 +29,40 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-fn scores(found: &[&Consolidation], unit: &str) -> Table {
-    let first = ["minimum", "of one alone", "sum", "mean", "max / min", "fairness", "efficiency"];
+const MEASURES: [&str; 4] = [SUM, MEAN, APART, FAIRNESS];
+
+fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Table {
+    let first = ["minimum", "of one alone", "sum", "mean", "max / min", "fairness, %", "efficiency"];
     let mut columns = columns(&["contender", "machines"], &first);
     columns.extend([Column::text("efficiency over"), Column::number("minimum by chance")]);
-    Table::new(id("scores", ""), format!("Scores, in {unit}"), columns, found.iter().copied().map(row))
+    let rows = found.iter().copied().map(|one| row(analysis, one));
+    Table::new(id("scores", ""), format!("Scores, in {unit}"), columns, rows)
 }
 
 /// The reason for figures that need one machine alone.
 const NONE_ALONE: &str = "no cell has one such machine alone";
 const NONE_OF_BASELINE: &str = "it is the baseline, or the study has no single machine of the baseline under this load";
 
-fn row(one: &Consolidation) -> Vec<Cell> {
-    let scores = &one.scores;
-    let score = |found: Option<&Estimate>, style| Cell::estimate(found, style, "no trial has scores");
+fn row(analysis: &Analysis, one: &Consolidation) -> Vec<Cell> {
+    let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
+    let measured = |id: &str| {
+        let measure = analysis.observations.measure(id).map(|measured| &measured.measure);
+        let level = cell.zip(measure).map(|(cell, measure)| level(analysis, cell, id, style(&measure.unit)));
+        level.unwrap_or_else(|| Cell::missing("no trial has scores"))
+    };
     let rate = Style::quantity(&one.metric.unit);
-    vec![
+    let first = [
         contender(&one.contender, &one.coordinates),
         Cell::count(one.machines).detail(size(one)),
-        score(scores.minimum.as_ref(), rate),
-        Cell::estimate(scores.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE),
-        score(scores.sum.as_ref(), rate),
-        score(scores.mean.as_ref(), rate),
-        score(scores.largest_over_smallest.as_ref(), Style::RATIO),
-        score(scores.fairness.as_ref(), Style::new("", Digits::Decimals(3))),
+        Cell::estimate(one.minimum.as_ref(), rate, "no trial has scores"),
+        Cell::estimate(one.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE),
+    ];
+    let last = [
         Cell::estimate(one.efficiency.as_ref().map(|efficiency| &efficiency.value), Style::RATIO, NONE_TO_COMPARE),
         reference(one.efficiency.as_ref()),
         Cell::estimate(one.chance.as_ref().map(|chance| &chance.expected), rate, "too few trials with scores"),
-    ]
+    ];
+    first.into_iter().chain(MEASURES.map(measured)).chain(last).collect()
 }
 
 const NONE_TO_COMPARE: &str = "no cell has one machine to compare with";

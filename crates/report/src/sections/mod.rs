@@ -68,6 +68,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
         activity::blocks(analysis),
         waits::blocks(analysis),
         why::details(analysis),
+        profiles::blocks(analysis),
         audits::blocks(analysis),
         consistency::blocks(analysis),
         what_ran::blocks(run, analysis),

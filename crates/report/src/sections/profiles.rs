@@ -1,85 +1,46 @@
-//! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
+//! Tables as published studies print them: load, operating system, I/O and memory of all contenders, and a histogram of waits.
 
+use super::comparison::each_group;
+use super::heading;
 use crate::document::Block;
-use crate::figures::course::place;
 use crate::format::{self, Digits, Style};
+use crate::measures;
 use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
-use analysis::estimate::Estimate;
-use analysis::explanation::Explanation;
-use analysis::explanation::profile::{ProfileRow, ProfileTable};
 use analysis::latency::{BUCKETS_MS, Latency};
+use analysis::measures::counted::{CONTEXT_SWITCHES, DISK_BYTES, DISK_OPERATIONS, INTERRUPTS, TRANSACTIONS};
+use analysis::summary::Analysis;
 use record::intervals::Span;
 
-pub fn blocks(explanation: &Explanation) -> Vec<Block> {
-    let tables = explanation.profiles.iter().map(|profile| Block::Table(table(explanation, profile)));
-    let mut blocks: Vec<Block> = tables.collect();
-    if !blocks.is_empty() {
-        let note = "Each machine's own counters over the measured window: geometric means over blocks, and ratios paired by block; plain \
-            means where something is zero. Rates and sizes of several machines are added up. The counters of a machine on the host's kernel \
-            (native, a container) may include the rest of the host.";
-        blocks.push(Block::Note(note.to_owned()));
-    }
-    blocks
-}
+/// Each table: its id, its title, and the measures in it, or what their names begin with.
+const PROFILES: [(&str, &str, &[&str]); 6] = [
+    ("profile/costs", "Costs of a transaction", &["work.", "storage."]),
+    (
+        "profile/load",
+        "Load profile",
+        &[TRANSACTIONS, DISK_OPERATIONS, DISK_BYTES, "machine.packets", "machine.received", "machine.sent"],
+    ),
+    ("profile/system", "Operating system", &[INTERRUPTS, CONTEXT_SWITCHES, DISK_OPERATIONS, "machine.cpus"]),
+    ("profile/storage", "I/O profile", &["machine.disk"]),
+    ("profile/memory", "Memory and migrations", &["memory.", "vcpus."]),
+    ("profile/tlb", "TLB misses for each 1,000 instructions", &["tlb."]),
+];
 
-fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
-    let baseline = format!("{} (baseline)", explanation.baseline);
-    let row = |row: &ProfileRow| {
-        let of = |found: Option<&Estimate>| Cell::estimate(found, Style::quantity(""), "not counted");
-        let ratio = Cell::estimate(row.ratio.as_ref(), Style::EFFECT, "no ratio");
-        vec![Cell::text(named(&row.name)), of(row.baseline.as_ref()), of(row.contender.as_ref()), ratio]
+const NOTE: &str = "Each machine's own counters over the measured window, per second unless the table says otherwise. Rates and sizes \
+    of several machines are added up. The counters of a machine on the host's kernel (native, a container) may include the rest of the \
+    host.";
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let table = |cells: &[&CellResult], (what, title, names): (&str, &str, &[&str])| {
+        let is_in = |id: &str| names.iter().any(|name| id.starts_with(name));
+        let found = measures::table(what, analysis, cells, |measure| is_in(&measure.id))?;
+        Some(Block::Table(Table { caption: title.to_owned(), ..found }))
     };
-    let columns = columns(&[""], &[&baseline, &explanation.contender, "ratio"]);
-    let id = id(&id("profile", &profile.profile), &place(explanation));
-    Table::new(id, title(&profile.profile), columns, profile.rows.iter().map(row))
-}
-
-/// The title of a profile.
-fn title(profile: &str) -> &str {
-    match profile {
-        "load" => "Load profile",
-        "system" => "Operating system",
-        "storage" => "I/O profile",
-        "memory" => "Memory and migrations",
-        "tlb" => "TLB misses for each 1,000 instructions",
-        other => other,
+    let tables = each_group(analysis, |cells| PROFILES.into_iter().filter_map(|one| table(cells, one)).collect());
+    if tables.is_empty() {
+        return tables;
     }
-}
-
-/// Names of rows of all profiles; figures are per second, unless the name says otherwise.
-fn named(row: &str) -> &str {
-    match row {
-        "transactions" => "transactions/s, of all kinds",
-        "disk.operations" => "disk operations/s",
-        "disk.reads" => "disk reads/s",
-        "disk.writes" => "disk writes/s",
-        "disk.megabytes" => "disk MB/s",
-        "disk.megabytes_read" => "disk MB/s, read",
-        "disk.megabytes_written" => "disk MB/s, written",
-        "disk.ms_of_a_read" => "ms of a read",
-        "disk.ms_of_a_write" => "ms of a write",
-        "network.received_packets" => "packets/s received",
-        "network.sent_packets" => "packets/s sent",
-        "network.received_megabits" => "Mb/s received",
-        "network.sent_megabits" => "Mb/s sent",
-        "interrupts" => "interrupts/s",
-        "switches.context" => "context switches/s",
-        "cpu.busy" => "CPUs busy, %",
-        "cpu.stolen" => "CPU time stolen, %",
-        "memory.free_megabytes" => "free memory, MB",
-        "vcpus.migrations" => "vCPU migrations/s",
-        "memory.local_loads" => "loads from the CPU's own memory node, on the shape's CPUs of the host, %",
-        "memory.local_pages" => "pages from the CPU's own memory node, of the whole host, %",
-        "memory.moved_pages" => "pages/s migrated to another memory node, of the whole host",
-        "tlb.data.inside" => "data, inside",
-        "tlb.instructions.inside" => "instructions, inside",
-        "tlb.data.host" => "data, on the shape's CPUs of the host",
-        "tlb.instructions.host" => "instructions, on the shape's CPUs of the host",
-        "tlb.data.vcpus" => "data, vCPUs running the guest",
-        "tlb.instructions.vcpus" => "instructions, vCPUs running the guest",
-        other => other,
-    }
+    [heading("Profiles")].into_iter().chain(tables).chain([Block::Note(NOTE.to_owned())]).collect()
 }
 
 /// These columns, followed by those of the classic buckets.

@@ -1,7 +1,6 @@
-//! Why contenders differ, as far as counters tell: sentences first, then the tables of [`super::profiles`]
-//! and [`super::counters`].
+//! Why contenders differ, as far as counters tell: sentences first, then the tables of [`super::counters`].
 
-use super::{counters, headed, heading, place, profiles};
+use super::{counters, headed, heading, place};
 use crate::document::Block;
 use crate::{figures, format, reasons};
 use analysis::compare::Comparison;
@@ -82,7 +81,6 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
         let lines = vec![Block::List(explanation.unknown.iter().map(reasons::unknown).collect())];
         blocks.push(Block::Fold { title: "What was not available".to_owned(), blocks: lines });
     }
-    blocks.extend(profiles::blocks(explanation));
     blocks.extend(figures::course::figure(explanation).map(Block::Figure));
     blocks.extend(counters::blocks(explanation));
     blocks

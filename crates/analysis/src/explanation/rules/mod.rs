@@ -10,6 +10,7 @@ mod work;
 use super::evidence::{BOTH, Evidence, FEWEST_SAMPLES, OfBoth};
 use crate::counted::Unseen;
 use crate::estimate::Estimate;
+use crate::measures::Measure;
 use crate::missing::Missing;
 use crate::student::FEWEST_BLOCKS;
 use record::telemetry::Side;
@@ -82,7 +83,7 @@ pub enum Reason {
         ratio: Estimate,
     },
     WorkPerTransaction {
-        what: Cost,
+        measure: Measure,
         #[serde(flatten)]
         pair: OfBoth,
         ratio: Estimate,
@@ -154,18 +155,6 @@ pub struct OfOther {
 pub enum Operation {
     Read,
     Write,
-}
-
-/// Costs that a transaction may cause on a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cost {
-    Interrupts,
-    ContextSwitches,
-    PageFaults,
-    DiskOperations,
-    DiskBytes,
-    Packets,
 }
 
 /// The outcome of a rule: a reason, or what cannot be said.

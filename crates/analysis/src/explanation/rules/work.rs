@@ -1,38 +1,29 @@
-//! Rules on what each transaction cost: interrupts, switches, operations, packets, exits, waits for locks.
+//! Rules on what each transaction cost ([`COSTS`]), on exits, and on waits for locks.
+//!
+//! [`COSTS`]: crate::measures::counted::COSTS
 
-use super::{Cost, Reason, SMALLEST_RATIO, Said, Unknown};
-use crate::counted::{CountedTrial, SideCounts};
-use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use super::{Reason, SMALLEST_RATIO, Said, Unknown};
+use crate::counted::CountedTrial;
+use crate::explanation::evidence::{BOTH, Cost, Evidence, Who, nearest_end};
+use crate::measures::Unit;
 use record::telemetry::Side;
 
 /// Something that happens in fewer than one in ten transactions is no cost per transaction.
 const FEWEST_EACH: f64 = 0.1;
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
-/// A cost, and how to read it from a machine's counts.
-type Counted = (Cost, fn(&SideCounts) -> Option<f64>);
-
-/// What is reported per transaction, as the machine itself counts it.
-const COUNTED: [Counted; 6] = [
-    (Cost::Interrupts, |machine| machine.worth("interrupts.total")),
-    (Cost::ContextSwitches, |machine| machine.worth("switches.context")),
-    (Cost::PageFaults, |machine| machine.worth("faults.all")),
-    (Cost::DiskOperations, |machine| Some(machine.disk()?.operations())),
-    (Cost::DiskBytes, |machine| Some(machine.disk()?.bytes())),
-    (Cost::Packets, |machine| machine.network().map(|network| network.received_packets + network.sent_packets)),
-];
-
+/// What is many times dearer or cheaper on one side.
 pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
-    COUNTED.into_iter().filter_map(|(what, of)| each_of(evidence, what, of)).collect()
-}
-
-fn each_of(evidence: &Evidence<'_>, what: Cost, of: fn(&SideCounts) -> Option<f64>) -> Option<Said> {
-    let pair = evidence.pair(&|trial| Some(of(trial.side(Side::Machine)?)? / trial.transactions))?;
-    let ratio = pair.ratio?;
-    let end = nearest_end(&ratio, 1.0)?;
-    let is_worth_telling = pair.baseline.point.max(pair.contender.point) >= FEWEST_EACH;
-    (is_worth_telling && end.max(1.0 / end) > SMALLEST_RATIO)
-        .then(|| Ok(Reason::WorkPerTransaction { what, pair: evidence.both(pair.baseline, pair.contender), ratio }))
+    let is_worth_saying = |cost: &&Cost| {
+        let largest = cost.baseline.point.max(cost.contender.point);
+        (cost.measure.unit != Unit::PerTransaction || largest >= FEWEST_EACH)
+            && nearest_end(&cost.ratio, 1.0).is_some_and(|end| end.max(1.0 / end) > SMALLEST_RATIO)
+    };
+    let said = |cost: &Cost| {
+        let pair = evidence.both(cost.baseline.clone(), cost.contender.clone());
+        Ok(Reason::WorkPerTransaction { measure: cost.measure.clone(), pair, ratio: cost.ratio.clone() })
+    };
+    evidence.costs.iter().filter(is_worth_saying).map(said).collect()
 }
 
 pub fn exits(evidence: &Evidence<'_>) -> Vec<Said> {

@@ -1,0 +1,26 @@
+//! What several machines side by side did together. Their throughput is that of the slowest; these say what it hides.
+
+use super::{Better, Reading, Scale, Unit};
+use crate::consolidation;
+use crate::throughput;
+use record::run::StoredTrial;
+
+pub const SUM: &str = "machines.sum";
+pub const MEAN: &str = "machines.mean";
+pub const APART: &str = "machines.largest_over_smallest";
+/// Jain's index.
+pub const FAIRNESS: &str = "machines.fairness";
+
+/// None of a single machine, and none where one of several did nothing.
+pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+    let several = throughput::of_machines(trial).filter(|machines| machines.len() > 1);
+    let rates = several.map(|machines| machines.into_iter().map(|(_, rate)| rate).collect::<Vec<f64>>());
+    let Some(together) = rates.and_then(|rates| consolidation::of(&rates)) else { return Vec::new() };
+    let unit = || Unit::Own(trial.record.driver.as_ref().map(|driver| driver.metric.unit.clone()).unwrap_or_default());
+    vec![
+        Reading::new(SUM, unit(), Better::More, Scale::Ratio, together.sum),
+        Reading::new(MEAN, unit(), Better::More, Scale::Ratio, together.mean),
+        Reading::new(APART, Unit::Count, Better::Less, Scale::Ratio, together.largest_over_smallest),
+        Reading::new(FAIRNESS, Unit::Share, Better::More, Scale::Proportion, together.fairness),
+    ]
+}
