@@ -327,7 +327,7 @@ mod tests {
         };
         run.durability = vec![emulated(cells[0], "none"), emulated(cells[1], "unsafe")];
         let findings = crate::summary::analyse(&run).findings;
-        let told = findings.iter().filter(|finding| finding.what.code() == "vm-emulated");
+        let told = findings.iter().filter(|finding| finding.what.kind().name == "vm-emulated");
         assert_eq!(told.map(|one| one.subject.contender.as_deref()).collect::<Vec<_>>(), [Some("none, unsafe")]);
     }
 
@@ -338,7 +338,7 @@ mod tests {
         run.durability = vec![Durability { cell: cells[0], ..honest() }, Durability { cell: cells[1], ..honest() }];
         assert!(findings(&run, &all(&run)).is_empty());
         run.durability[1].cuts.push(cut(5, None, Some(true)));
-        let codes = |run: &Run| findings(run, &all(run)).iter().map(|one| one.what.code()).collect::<Vec<_>>();
+        let codes = |run: &Run| findings(run, &all(run)).iter().map(|one| one.what.kind().name).collect::<Vec<_>>();
         assert_eq!(codes(&run), ["not-durable", "durability-differs"]);
         run.durability[1].declared.push("fsync=off".to_owned());
         assert_eq!(codes(&run), ["durability-differs"]);

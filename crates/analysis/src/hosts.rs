@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn codes(run: &Run) -> Vec<&'static str> {
-        let all = analyse(run).findings.into_iter().map(|finding| finding.what.code());
+        let all = analyse(run).findings.into_iter().map(|finding| finding.what.kind().name);
         all.filter(|code| code.starts_with("hosts-")).collect()
     }
 

@@ -62,6 +62,8 @@ pub struct Warning {
     pub severity: Severity,
     /// The code under which it can be explained, and accepted by a study.
     pub code: &'static str,
+    /// Which of the findings of that code it is.
+    pub kind: &'static str,
     pub text: String,
     /// What to do about it.
     #[serde(skip)]

@@ -86,7 +86,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
             .into_iter()
             .map(|(name, value)| Named { name, value })
             .collect(),
-        warnings: findings::warnings(&analysis.findings),
+        warnings: analysis.findings.iter().map(findings::warning).collect(),
         passed: sections::trust::passed(analysis),
         tables: document.tables(),
         figures: document.figures(),

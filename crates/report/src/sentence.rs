@@ -28,6 +28,9 @@ pub struct Stamped {
     pub says: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<&'static str>,
+    /// The finding that is the main reason, if there is one to act on.
+    #[serde(skip)]
+    pub finding: Option<usize>,
     /// What could move the answer, the worst first.
     pub doubts: Vec<Doubt>,
 }
@@ -40,9 +43,8 @@ impl Stamped {
         Self { says: format!("{word}, as above."), remedy: None, ..self.clone() }
     }
 
-    /// The main reason, if there is one to act on.
     pub fn reason(&self) -> Option<&Doubt> {
-        self.doubts.first().filter(|_| self.stamp > Stamp::Usable)
+        self.doubts.iter().find(|doubt| Some(doubt.finding) == self.finding)
     }
 }
 

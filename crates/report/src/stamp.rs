@@ -1,6 +1,6 @@
 //! Whether an answer may be used, in a sentence: the main reason against it, and how far that could move it.
 
-use crate::findings::{self, explained};
+use crate::findings;
 use crate::format;
 use crate::sentence::Stamped;
 use analysis::answers::Answered;
@@ -10,12 +10,15 @@ use analysis::summary::Analysis;
 
 pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
     let (stamp, doubts) = (answered.stamp, &answered.doubts);
-    let first = doubts.first().filter(|_| stamp > Stamp::Usable);
-    let remedy = first.and_then(|doubt| explained::of(doubt.code)).map(|(explained, _)| explained.remedy);
     let reasons = doubts.iter().filter(|doubt| doubt.stamp == stamp).count();
+    // If neither one of them nor all together are the reason, there is no interval. That may be due to missing trials.
+    let is_reason = reasons > 0 || together(answered) != Reach::NONE;
+    let first = doubts.first().filter(|doubt| stamp > Stamp::Usable && (is_reason || doubt.code == "trials-missing"));
+    let remedy = first.map(|doubt| analysis.findings[doubt.finding].what.kind().remedy);
     let why = first.map(|doubt| {
         let found = findings::warning(&analysis.findings[doubt.finding]).text;
         match doubt.reach {
+            _ if !is_reason => format!("{found}."),
             _ if reasons == 0 => {
                 format!("{found}. All doubts together move this answer by {}.", moved(together(answered)))
             }
@@ -33,7 +36,7 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
         (Stamp::WithCare, Some(why)) => format!("Use with care. {why}"),
         (Stamp::NotUsable, Some(why)) => format!("Not usable. {why}"),
     };
-    Stamped { stamp, says, remedy, doubts: doubts.clone() }
+    Stamped { stamp, says, remedy, finding: first.map(|doubt| doubt.finding), doubts: doubts.clone() }
 }
 
 fn together(answered: &Answered) -> Reach {

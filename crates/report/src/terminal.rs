@@ -6,7 +6,6 @@ use crate::sections::{ablation, comparison, design, durability, trust};
 use crate::sentence::Stamped;
 use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings};
-use analysis::findings::Finding;
 use analysis::summary::Analysis;
 use record::run::Run;
 use record::text::visible;
@@ -108,9 +107,9 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 fn trust(analysis: &Analysis, named: &[usize]) -> String {
     let mut text = String::new();
     let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
-    let others: Vec<&Finding> = others.map(|(_, finding)| finding).collect();
-    for finding in others.iter().take(MOST_FINDINGS) {
-        text.push_str(&warning_line(&findings::warning(finding)));
+    let others = findings::lines(others.map(|(_, finding)| finding));
+    for warning in others.iter().take(MOST_FINDINGS) {
+        text.push_str(&warning_line(warning));
     }
     let more = others.len().saturating_sub(MOST_FINDINGS);
     if more > 0 {

@@ -54,6 +54,7 @@ pub struct Doubt {
     /// Its place in the list of findings.
     pub finding: usize,
     pub code: &'static str,
+    pub kind: &'static str,
     pub stamp: Stamp,
     /// How far it could move the answer; `None` if that is not known.
     #[serde(flatten)]
@@ -177,17 +178,18 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, 
     let mut doubts: Vec<Doubt> = Vec::new();
     let mut together = Reach::NONE;
     for (place, finding) in analysis.findings.iter().enumerate() {
-        let code = finding.what.code();
-        if finding.accepted.is_some() || !touches(finding, sides) || doubts.iter().any(|known| known.code == code) {
+        let (code, kind) = (finding.what.code(), finding.what.kind());
+        if finding.accepted.is_some() || !touches(finding, sides) || doubts.iter().any(|known| known.kind == kind.name)
+        {
             continue;
         }
         let reach = reach::of(&finding.what, sides).filter(|_| figure.is_relative());
-        let stamp = reach.map_or(finding.what.stamp(), |reach| stamp(figure, analysis.margin, reach));
+        let stamp = reach.map_or(kind.stamp, |reach| stamp(figure, analysis.margin, reach));
         // Load beside one side only is the same load.
         if !doubts.iter().any(|known| known.reach == reach && reach.is_some()) {
             together = together.and(reach.unwrap_or(Reach::NONE));
         }
-        doubts.push(Doubt { finding: place, code, stamp, reach });
+        doubts.push(Doubt { finding: place, code, kind: kind.name, stamp, reach });
     }
     let together = stamp(figure, analysis.margin, together);
     doubts.retain(|doubt| doubt.stamp > Stamp::Usable || doubt.reach.is_some_and(|reach| reach != Reach::NONE));

@@ -60,7 +60,7 @@ fn an_answer_has_only_the_doubts_about_its_own_trials() {
     assert_eq!(all(&analyse(&run)).len(), 2);
     emulate(&mut run, 2);
     let answers = all(&analyse(&run));
-    let codes = |index: usize| answers[index].doubts.iter().map(|doubt| doubt.code).collect::<Vec<_>>();
+    let codes = |index: usize| answers[index].doubts.iter().map(|doubt| doubt.kind).collect::<Vec<_>>();
     assert!(answers[0].stamp < Stamp::NotUsable && !codes(0).contains(&"vm-emulated"), "{answers:#?}");
     assert_eq!((answers[1].stamp, codes(1)[0]), (Stamp::NotUsable, "vm-emulated"));
     assert_eq!(worst(&answers), Stamp::NotUsable);
@@ -75,7 +75,7 @@ fn what_two_contenders_share_is_no_doubt_about_them() {
         }
         let analysis = analyse(&run);
         let answers = all(&analysis);
-        let has = |one: &Answered| one.doubts.iter().any(|doubt| doubt.code == "servers-differ");
+        let has = |one: &Answered| one.doubts.iter().any(|doubt| doubt.kind == "servers-differ");
         [has(&answers[0]), has(&answers[1])]
     };
     assert_eq!(servers(["15", "15", "15"]), [false, false]);
@@ -98,7 +98,7 @@ fn the_worst_doubt_decides_and_what_is_accepted_does_not() {
         let analysis = with(findings);
         let answers = all(&analysis);
         assert_eq!(answers[0].stamp, expected, "{answers:?}");
-        let codes: BTreeSet<&str> = answers[0].doubts.iter().map(|doubt| doubt.code).collect();
+        let codes: BTreeSet<&str> = answers[0].doubts.iter().map(|doubt| doubt.kind).collect();
         assert_eq!(codes.len(), answers[0].doubts.len(), "each code once: {answers:?}");
     }
 }
@@ -170,7 +170,7 @@ fn small_doubts_add_up() {
 fn without_an_interval_nothing_is_usable() {
     assert_eq!(stamps(&analyse(&synthetic::run(2))), [Stamp::NotUsable]);
     let sound = all(&analyse(&synthetic::run(5))).remove(0);
-    assert_eq!((sound.stamp, sound.doubts[0].code), (Stamp::WithCare, "not-honoured"));
+    assert_eq!((sound.stamp, sound.doubts[0].kind), (Stamp::WithCare, "not-honoured"));
     let mut wrong = with(vec![]);
     wrong.comparisons[0].verdict = Verdict::WrongData;
     assert_eq!(stamps(&wrong), [Stamp::NotUsable]);
@@ -183,7 +183,7 @@ fn what_makes_an_answer_unusable_is_listed_before_all_else() {
     let unclear = Finding::new(What::TooFewBlocks { blocks: 2, needed: 3 });
     let mut findings = [seeds, unclear];
     crate::findings::accept(&mut findings, &synthetic::run(1).plan);
-    assert_eq!(findings[0].what.code(), "too-few-blocks");
+    assert_eq!(findings[0].what.kind().name, "too-few-blocks");
 }
 
 /// From the record itself: others were busy while kvm was measured.
@@ -196,7 +196,7 @@ fn the_load_of_others_is_read_from_the_trials() {
     }
     let analysis = analyse(&run);
     let doubts = all(&analysis).remove(0).doubts;
-    let of = |code: &str| doubts.iter().find(|doubt| doubt.code == code).and_then(|doubt| doubt.reach);
+    let of = |code: &str| doubts.iter().find(|doubt| doubt.kind == code).and_then(|doubt| doubt.reach);
     assert!(of("host-busy").is_some_and(|reach| reach.high > 1.1), "{doubts:?}");
     assert_eq!(of("host-busy"), of("host-busy-beside-one"));
 }

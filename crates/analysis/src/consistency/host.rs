@@ -259,7 +259,7 @@ mod tests {
             .iter()
             .map(|finding| match finding.what {
                 What::HostCpuStolen { share } | What::HostBusy { share } | What::HostMemoryShort { share } => {
-                    (finding.what.code(), share)
+                    (finding.what.kind().name, share)
                 }
                 ref other => panic!("{other:?}"),
             })

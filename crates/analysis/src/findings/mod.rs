@@ -1,9 +1,9 @@
 //! What the analysis reports beside the figures: reasons to doubt them, each with a code, a severity, a subject, and
 //! quantities. The report puts them into words.
 //!
-//! A code is stable: studies accept findings by it, and programs look for it. [`of_run`] collects the findings of one
-//! run; those of two runs are in [`crate::two_runs`].
+//! [`catalog`] has all of them. [`of_run`] collects the findings of one run; those of two runs are in [`crate::two_runs`].
 
+mod catalog;
 mod concerns;
 mod gathered;
 mod host_fact;
@@ -11,19 +11,19 @@ pub mod of_run;
 
 pub(crate) use gathered::Gathered;
 
+pub use self::catalog::{CODES, Code, Kind, What, code, names};
 pub use self::host_fact::HostFact;
 use crate::estimate::Estimate;
-use crate::missing::Missing;
-use record::facts::Fact;
 use record::plan::Plan;
 use record::settings::Differing;
-use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub severity: Severity,
+    /// That of its kind; for programs that read the file.
+    pub code: String,
     #[serde(flatten)]
     pub what: What,
     #[serde(flatten)]
@@ -74,141 +74,6 @@ pub struct Subject {
 pub enum Which {
     Old,
     New,
-}
-
-/// A code, the severity of its findings, and whether a study may accept them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Code {
-    pub name: &'static str,
-    pub severity: Severity,
-    pub acceptable: bool,
-    /// What it does to the answer.
-    pub stamp: Stamp,
-}
-
-/// Each line: code, severity, whether a study may accept it, its stamp on the answer, and the variant with its quantities.
-macro_rules! catalog {
-    ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident $stamp:ident
-        $name:ident $({ $($(#[$about:meta])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "code", content = "quantities")]
-        pub enum What {
-            $($(#[doc = $doc])* #[serde(rename = $code)] $name $({ $($(#[$about])* $field: $kind),* })?,)*
-        }
-
-        pub const CODES: &[Code] = &[
-            $(Code {
-                name: $code, severity: Severity::$severity, acceptable: catalog!(@$acceptable), stamp: Stamp::$stamp,
-            },)*
-        ];
-
-        impl What {
-            pub fn code(&self) -> &'static str {
-                match self { $(Self::$name { .. } => $code,)* }
-            }
-
-            fn severity(&self) -> Severity {
-                match self { $(Self::$name { .. } => Severity::$severity,)* }
-            }
-
-            /// What becomes of the answer, unless the study accepts it.
-            pub fn stamp(&self) -> Stamp {
-                match self { $(Self::$name { .. } => Stamp::$stamp,)* }
-            }
-        }
-    };
-    (@acceptable) => { true };
-    (@never) => { false };
-}
-
-catalog! {
-    "rehearsed" Serious never NotUsable Rehearsed;
-    "trial-not-completed" Serious never WithCare TrialNotCompleted { outcome: Outcome };
-    /// The trials are those missing.
-    "trials-missing" Serious never WithCare TrialsMissing { planned: usize };
-    "check-violated" Serious never NotUsable CheckViolated { check: String, rule: String, seen: Option<String> };
-    "record-disagrees" Serious never WithCare RecordDisagrees { how: String };
-    "vm-emulated" Serious acceptable NotUsable VmEmulated {
-        /// What decided it, as the platform said it.
-        how: String,
-    };
-    "settings-differ" Serious acceptable NotUsable SettingsDiffer { settings: Vec<FactDiffers> };
-    "servers-differ" Serious acceptable NotUsable ServersDiffer { servers: Vec<Told> };
-    "loaded-data-differ" Serious never NotUsable LoadedDataDiffer { tables: Vec<TableSums> };
-    "work-unequal" Serious acceptable NotUsable WorkUnequal { work: Vec<UnequalWork> };
-    "disk-work-unequal" Caution acceptable Usable DiskWorkUnequal { work: Vec<UnequalWork> };
-    "storage-differs" Serious acceptable NotUsable StorageDiffers { fact: String, values: Vec<Shared> };
-    "not-durable" Serious acceptable NotUsable NotDurable { verdict: String };
-    "durability-differs" Serious acceptable NotUsable DurabilityDiffers { values: Vec<Shared> };
-    "clock-wrong" Serious acceptable NotUsable ClockWrong {
-        /// The least share by which it ran too fast or too slow.
-        share: f64,
-    };
-    "noted-by-trial" Serious acceptable WithCare NotedByTrial { note: String };
-    "no-baseline" Serious acceptable NotUsable NoBaseline;
-    "host-changed" Serious acceptable NotUsable HostChanged { fact: HostFact, values: Vec<InTrials> };
-    "machine-changed" Serious acceptable NotUsable MachineChanged { fact: String, values: Vec<InTrials> };
-    "host-busy-beside-one" Serious acceptable NotUsable HostBusyBesideOne {
-        /// Shares of the host's CPU time that other processes took.
-        loud: String, most: f64, quiet: String, least: f64,
-    };
-    "host-disk-busy-beside-one" Caution acceptable WithCare HostDiskBusyBesideOne {
-        /// Bytes that other processes read and wrote in a second.
-        loud: String, most: f64, quiet: String, least: f64,
-    };
-    "machines-unlike" Serious acceptable NotUsable MachinesUnlike { properties: Vec<Property> };
-    "trials-left-out" Serious acceptable WithCare TrialsLeftOut {
-        /// Beside a machine whose load comes or goes.
-        beside: Option<u32>,
-        why: Vec<Missing>,
-    };
-    "hosts-differ" Serious acceptable WithCare HostsDiffer { changes: Vec<Change> };
-    "seeds-differ" Serious acceptable WithCare SeedsDiffer { old: u64, new: u64 };
-    "runs-differ" Serious acceptable WithCare RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
-    "work-changed" Serious acceptable WithCare WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
-    "data-unchecked" Caution acceptable WithCare DataUnchecked;
-    "host-busy" Caution acceptable WithCare HostBusy { share: f64 };
-    "host-cpu-stolen" Caution acceptable WithCare HostCpuStolen { share: f64 };
-    "host-memory-short" Caution acceptable WithCare HostMemoryShort {
-        /// Of a window in which something waited for memory.
-        share: f64,
-    };
-    "host-swapping" Caution acceptable WithCare HostSwapping { pages: f64 };
-    "host-frequency" Caution acceptable WithCare HostFrequency { slow_trial: u32, low_mhz: f64, fast_trial: u32, high_mhz: f64 };
-    "littles-law" Caution acceptable WithCare LittlesLaw {
-        trial: u32, machine: Option<u32>, accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64,
-    };
-    "host-is-guest" Caution acceptable Usable HostIsGuest { of: Option<String> };
-    /// The contender ran on other hosts than its baseline.
-    "hosts-apart" Caution acceptable WithCare HostsApart {
-        baseline: String, baseline_hosts: Vec<String>, hosts: Vec<String>,
-    };
-    "hosts-disagree" Caution acceptable WithCare HostsDisagree { ratios: Vec<HostRatio> };
-    "systems-differ" Caution acceptable Usable SystemsDiffer { facts: Vec<FactDiffers> };
-    "sending-differs" Caution acceptable WithCare SendingDiffers { values: Vec<Shared> };
-    "engine-waited" Caution acceptable Usable EngineWaited { waits: Vec<EngineWait> };
-    "not-honoured" Caution acceptable WithCare NotHonoured { wish: String, fact: Fact };
-    "trials-apart" Caution acceptable WithCare TrialsApart {
-        /// The fastest trial over the slowest.
-        times: f64,
-        /// The standard deviation of their logarithms; 0 in old files.
-        #[serde(default)]
-        spread: f64,
-    };
-    "not-steady" Caution acceptable WithCare NotSteady { drift: Estimate, drifting: usize, of: usize };
-    "not-settled" Caution acceptable WithCare NotSettled { unsettled: usize, of: usize };
-    "halves-unlike" Caution acceptable WithCare HalvesUnlike {
-        /// The second half's throughput over the first's.
-        second_half: f64,
-    };
-    "warm-up-too-short" Caution acceptable WithCare WarmUpTooShort { late: usize, of: usize, change: f64 };
-    /// No whole cycle from one checkpoint to the next.
-    "window-too-short" Caution acceptable WithCare WindowTooShort;
-    "transactions-failed" Caution acceptable WithCare TransactionsFailed { failed: u64, of: u64 };
-    "too-few-blocks" Caution acceptable NotUsable TooFewBlocks { blocks: u32, needed: usize };
-    "windows-apart" Caution acceptable WithCare WindowsApart { worst_ms: f64 };
-    "host-restarted" Caution acceptable Usable HostRestarted;
-    "builds-differ" Caution acceptable Usable BuildsDiffer { old: String, new: String };
 }
 
 /// How long a contender's load engine waited for CPUs, in its worst trial.
@@ -324,7 +189,8 @@ pub enum Part {
 impl Finding {
     /// About the whole run.
     pub fn new(what: What) -> Self {
-        Self { severity: what.severity(), what, subject: Subject::default(), accepted: None }
+        let (severity, code) = (what.kind().severity, what.code().to_owned());
+        Self { severity, code, what, subject: Subject::default(), accepted: None }
     }
 
     #[must_use]
@@ -352,16 +218,17 @@ impl Finding {
     }
 
     fn rank(&self) -> (bool, Reverse<Stamp>, Severity) {
-        (self.accepted.is_some(), Reverse(self.what.stamp()), self.severity)
+        (self.accepted.is_some(), Reverse(self.what.kind().stamp), self.severity)
     }
 }
 
 /// Marks what a plan accepts. Puts the worst first and accepted findings last; otherwise the order stays.
 pub(crate) fn accept(findings: &mut [Finding], plan: &Plan) {
     for finding in &mut *findings {
-        let code = finding.what.code();
-        let may = CODES.iter().any(|known| known.name == code && known.acceptable);
-        finding.accepted = plan.accept.get(code).filter(|_| may).cloned();
+        let (name, code) = (finding.what.kind().name, finding.what.code());
+        let may = catalog::code(code).is_some_and(|code| code.acceptable);
+        let why = plan.accept.get(name).or_else(|| plan.accept.get(code));
+        finding.accepted = why.filter(|_| may).cloned();
     }
     findings.sort_by_key(Finding::rank);
 }

@@ -26,9 +26,9 @@ impl TypedValueParser for Known {
     }
 }
 
-/// The codes of findings.
+/// The codes of findings, and the names of their kinds.
 pub fn codes_known() -> Vec<&'static str> {
-    report::findings::explained::all().map(|(_, code)| code.name).collect()
+    analysis::findings::names().map(|(name, _)| name).collect()
 }
 
 pub fn workloads_known() -> Vec<&'static str> {

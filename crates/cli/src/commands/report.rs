@@ -125,19 +125,16 @@ struct Asked<'a> {
 fn accepted(written: &[String]) -> Result<BTreeMap<String, String>> {
     let accepted = written.iter().map(|one| {
         let (name, why) = one.split_once('=').unwrap_or((one, ""));
-        let (_, code) = explain::known(name.trim())?;
+        let name = name.trim().trim_matches(['[', ']']);
+        let code = explain::known(name)?;
         let why = why.trim().trim_matches('"');
         if !code.acceptable {
-            return Err(Ended::bad_input(format!(
-                "--accept {}: it makes figures wrong whatever the reason",
-                code.name
-            ))
-            .into());
+            return Err(Ended::bad_input(format!("--accept {name}: it makes figures wrong whatever the reason")).into());
         }
         if why.is_empty() {
             return Err(Ended::bad_input(format!("--accept {name}: write the reason, as in {name}=\"why\"")).into());
         }
-        Ok((code.name.to_owned(), why.to_owned()))
+        Ok((name.to_owned(), why.to_owned()))
     });
     accepted.collect()
 }

@@ -3,7 +3,7 @@
 use super::study_set;
 use crate::exit::Ended;
 use crate::host;
-use analysis::findings::CODES;
+use analysis::findings::names;
 use anyhow::Result;
 use platforms::huge_pages::HugePages;
 use platforms::placement::Topology;
@@ -56,7 +56,7 @@ pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
 fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<Plan, Vec<Problem>> {
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let against = if aa { Against::Itself } else { Against::Baseline };
-    let codes = CODES.iter().map(|code| FindingCode { name: code.name, acceptable: code.acceptable }).collect();
+    let codes = names().map(|(name, acceptable)| FindingCode { name, acceptable }).collect();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let files = Files(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
     let catalogs = Catalogs { codes, files, ..Catalogs::standard() };

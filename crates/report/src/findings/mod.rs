@@ -1,14 +1,13 @@
 //! Findings in words: a sentence or two for each one, and what each code means and what to do.
 
-pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, counted, decimal, effect_of, listed, outcome, trials};
+use crate::format::{at, count, counted, decimal, distinct, effect_of, listed, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{
-    Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which,
+    Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which, code,
 };
 use analysis::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
@@ -19,22 +18,73 @@ use std::collections::BTreeSet;
 
 /// Longer properties of machines side by side appear only in the record.
 const LONGEST_PROPERTY: usize = 60;
+/// More subjects than this are counted in a line.
+const MOST_BESIDE: usize = 6;
 /// Longer facts of the host are cut after this many characters.
 const LONGEST_HOST_FACT: usize = 160;
 
-/// Findings as a report shows them.
-pub fn warnings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Warning> {
-    findings.into_iter().map(warning).collect()
+/// Findings as a report shows them: a line for each code, with the worst finding in words and the subjects of all others.
+pub fn lines<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Warning> {
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    for finding in findings {
+        let is_same = |group: &&mut Vec<&Finding>| {
+            group[0].what.code() == finding.what.code() && group[0].accepted == finding.accepted
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups.iter().map(|group| line(group)).collect()
+}
+
+fn line(group: &[&Finding]) -> Warning {
+    let first = warning(group[0]);
+    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in &group[1..] {
+        let kind = finding.what.kind().name;
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, subjects)) => subjects.push(about(finding)),
+            None => kinds.push((kind, vec![about(finding)])),
+        }
+    }
+    let also: Vec<String> = kinds.into_iter().map(|(kind, subjects)| beside(kind, &subjects, first.kind)).collect();
+    if also.is_empty() {
+        return first;
+    }
+    Warning { text: format!("{}. Also {}", first.text, also.join("; ")), ..first }
+}
+
+/// "native at 4x1 and kvm at 1x1" of the same kind, "window-too-short of native and 2 more" of another.
+fn beside(kind: &str, subjects: &[String], first: &str) -> String {
+    let mut named = distinct(subjects.iter().map(String::as_str).filter(|subject| !subject.is_empty()));
+    named.truncate(MOST_BESIDE);
+    let more = subjects.iter().filter(|subject| !named.contains(&subject.as_str())).count();
+    let more = (more > 0).then(|| format!("{more} more"));
+    let listed = listed(&named.into_iter().map(str::to_owned).chain(more).collect::<Vec<_>>());
+    if kind == first { listed } else { format!("{kind} of {listed}") }
+}
+
+/// "kvm at 4x1 (trials 3, 4)", or empty for the whole run.
+fn about(finding: &Finding) -> String {
+    let (who, place, trials) = subject(finding);
+    let place = format!("{who}{place}");
+    match (place.trim(), trials.as_str()) {
+        (place, "") => place.to_owned(),
+        ("", trials) => trials.to_owned(),
+        (place, trials) => format!("{place} ({trials})"),
+    }
 }
 
 pub fn warning(finding: &Finding) -> Warning {
-    let explained = explained::of(finding.what.code()).map(|(explained, _)| explained);
+    let kind = finding.what.kind();
     Warning {
         severity: finding.severity,
         code: finding.what.code(),
+        kind: kind.name,
         text: begun(finding),
-        remedy: explained.map_or("", |explained| explained.remedy),
-        evidence: explained.map_or("", |explained| explained.evidence),
+        remedy: kind.remedy,
+        evidence: code(finding.what.code()).map_or("", |code| code.evidence),
         accepted: finding.accepted.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! Differences between two runs, in words.
 
+use crate::format::decimal;
 use analysis::findings::{Change, ChangedWork, Part, What};
 use analysis::two_runs::questions::{Asked, Difference};
 
@@ -42,7 +43,8 @@ pub fn change(change: &Change) -> String {
 
 fn changed_work(changed: &ChangedWork) -> String {
     let (what, digits) = super::work(&changed.measure);
-    format!("{what} per transaction were {:.digits$} and are {:.digits$}", changed.old, changed.new)
+    let [old, new] = [changed.old, changed.new].map(|value| decimal(value, digits));
+    format!("{what} per transaction were {old} and are {new}")
 }
 
 pub fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {

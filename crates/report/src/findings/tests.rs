@@ -171,10 +171,33 @@ fn what_the_study_accepts_comes_last_with_its_reason_and_wrong_data_are_never_ac
     for code in ["check-violated", "work-unequal"] {
         run.plan.accept.insert(code.to_owned(), "it is known".to_owned());
     }
-    let warnings = warnings(&analyse(&run).findings);
+    let warnings = lines(&analyse(&run).findings);
     let accepted: Vec<&str> =
-        warnings.iter().filter(|warning| warning.accepted.is_some()).map(|warning| warning.code).collect();
+        warnings.iter().filter(|warning| warning.accepted.is_some()).map(|warning| warning.kind).collect();
     assert_eq!(accepted, ["work-unequal"]);
-    assert_eq!(warnings.last().unwrap().code, "work-unequal");
+    assert_eq!(warnings.last().unwrap().kind, "work-unequal");
     assert!(warnings.iter().any(|warning| warning.code == "check-violated"));
+}
+
+#[test]
+fn a_code_has_one_line_with_all_that_it_is_about() {
+    let apart = |contender: &str, coordinates: &str| {
+        Finding::new(What::TrialsApart { times: 3.9, spread: 0.4 }).of(contender).at(coordinates)
+    };
+    let short = Finding::new(What::WindowTooShort).of("kvm").at("4x1");
+    let missing = Finding::new(What::TrialsMissing { planned: 6 }).in_trials([5, 6]);
+    let found = [apart("kvm", "4x1"), missing, apart("native", ""), short.clone(), short, apart("kvm", "4x1")];
+    let lines: Vec<(&str, String)> = lines(&found).into_iter().map(|line| (line.code, line.text)).collect();
+    let expected = [
+        (
+            "unsteady",
+            "kvm's fastest trial was 3.9 times as fast as its slowest at 4x1, with a standard deviation of 40 %. Also native and kvm at 4x1; \
+             window-too-short of kvm at 4x1",
+        ),
+        ("trials-missing", "2 of 6 planned trials were not completed (trials 5, 6)"),
+    ];
+    assert_eq!(lines, expected.map(|(code, text)| (code, text.to_owned())));
+    let mut accepted = found.to_vec();
+    accepted[2].accepted = Some("known".to_owned());
+    assert_eq!(super::lines(&accepted).len(), 3, "what is accepted has a line of its own");
 }

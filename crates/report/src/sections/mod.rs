@@ -70,6 +70,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
         why::details(analysis),
         profiles::blocks(analysis),
         audits::blocks(analysis),
+        trust::details(analysis),
         consistency::blocks(analysis),
         what_ran::blocks(run, analysis),
         machines::blocks(run),

@@ -10,8 +10,17 @@ use record::trial::RunDelay;
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     vec![
         heading("Can I trust it?"),
-        Block::Trust { found: findings::warnings(&analysis.findings), passed: passed(analysis) },
+        Block::Trust { found: findings::lines(&analysis.findings), passed: passed(analysis) },
     ]
+}
+
+/// Every finding in words, where a line above stands for several.
+pub fn details(analysis: &Analysis) -> Vec<Block> {
+    let found: Vec<String> = analysis.findings.iter().map(|finding| findings::warning(finding).text).collect();
+    if found.len() == findings::lines(&analysis.findings).len() {
+        return Vec::new();
+    }
+    vec![heading("All findings"), Block::List(found)]
 }
 
 /// Only what was checked is called fine.

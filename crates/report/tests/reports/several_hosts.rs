@@ -27,7 +27,7 @@ fn the_page_says_that_contenders_ran_on_different_hosts() {
     let run = on([["a", "b"], ["c", "d"]]);
     let markdown = report::markdown(&run, &analyse(&run));
     let told = "kvm ran on c and d, and native on a and b: what differs between these hosts is part of the difference";
-    assert!(markdown.contains(told) && markdown.contains("`hosts-apart`"), "{markdown}");
+    assert!(markdown.contains(told) && markdown.contains("`several-hosts`"), "{markdown}");
     assert!(!markdown.contains("The change on each host"));
     let alone = synthetic::run(3);
     assert!(!report::markdown(&alone, &analyse(&alone)).contains("## Hosts"));

@@ -103,7 +103,7 @@ fn a_trial_that_others_disturb_is_run_again_and_then_no_measurement() {
 fn warned_of(place: &Place, code: &str) -> bool {
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
-    analysis["findings"].as_array().expect("findings").iter().any(|finding| finding["code"] == code)
+    analysis["findings"].as_array().expect("findings").iter().any(|finding| finding["kind"] == code)
 }
 
 /// From the middle of the window on, the agent gets a quarter of the time.
