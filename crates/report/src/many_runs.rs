@@ -1,9 +1,11 @@
 //! A table of the runs in a folder, and the brief of one of them.
 
+use crate::document::Mark;
 use crate::format;
 use crate::measures::{self, label, style};
 use crate::table::{Cell, Column, Table, columns};
 use crate::terminal;
+use analysis::findings::Stamp;
 use analysis::many_runs::{Brief, BriefCell, BriefLevel, HostBrief, State};
 use analysis::measures::Unit;
 use analysis::measures::throughput::THROUGHPUT;
@@ -43,6 +45,9 @@ pub struct Listed<'a> {
     planned: u32,
     valid: u32,
     answer: String,
+    /// The worst of its answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stamp: Option<Stamp>,
 }
 
 pub fn listed(entry: &Entry) -> Listed<'_> {
@@ -57,6 +62,7 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
             planned: brief.planned,
             valid: brief.valid,
             answer: answer(brief),
+            stamp: brief.cells.iter().filter_map(|cell| cell.stamp).max(),
         },
         Entry::Damaged { run, why } => Listed {
             run,
@@ -68,6 +74,7 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
             planned: 0,
             valid: 0,
             answer: why.clone(),
+            stamp: None,
         },
     }
 }
@@ -139,7 +146,8 @@ fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
     let base = brief.cells.iter().find(|one| one.contender == baseline && one.coordinates == cell.coordinates)?;
     let change = format::effect_of(&found.estimate);
     Some(format!(
-        "{}: {change} against {}",
+        "{}{}: {change} against {}",
+        marked(cell),
         named_cell(cell),
         if base.wrong_data { named_cell(base) } else { baseline.to_owned() }
     ))
@@ -148,7 +156,12 @@ fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
 fn with_unit(cell: &BriefCell, level: &BriefLevel) -> String {
     let number = format::estimate(&level.estimate, |value| measures::number(&level.measure.unit, value));
     let unit = if let Unit::Own(unit) = &level.measure.unit { format!(" {unit}") } else { String::new() };
-    format!("{}: {number}{unit}", named_cell(cell))
+    format!("{}{}: {number}{unit}", marked(cell), named_cell(cell))
+}
+
+/// The sign of the answer's stamp: "✗ ".
+fn marked(cell: &BriefCell) -> String {
+    cell.stamp.map(|stamp| format!("{} ", Mark::from(stamp).sign())).unwrap_or_default()
 }
 
 /// Everything kept of a run, or only these measures.
@@ -171,7 +184,7 @@ pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
         let _ = writeln!(text, "{:<9} {}", visible(what), visible(said));
     }
     for cell in &brief.cells {
-        let _ = writeln!(text, "\ncell {}: {}", cell.cell, visible(&named_cell(cell)));
+        let _ = writeln!(text, "\ncell {}: {} {}", cell.cell, visible(&named_cell(cell)), marked(cell).trim());
         text.push_str(&terminal::table(&of_cell(cell, &wanted)));
     }
     text

@@ -127,6 +127,9 @@ fn notes(stop: &Stop) -> Vec<String> {
     let note = |note: &Note| match note {
         Note::Unfinished { valid, planned } => format!("unfinished: {valid} of {planned} trials count"),
         Note::WrongData { contender } => format!("WRONG DATA of {contender}"),
+        Note::NotUsable { contender } => {
+            format!("the answer about {contender} is not usable: bakeoff report {}", stop.run)
+        }
         Note::Changed(changed) => of_runs::change(changed),
     };
     stop.notes.iter().map(|one| format!("{}: {}", stop.run, note(one))).collect()

@@ -1,6 +1,6 @@
 //! Two runs of a study side by side: as text for a terminal or a CI log, and as a document.
 
-use crate::document::{Block, Document};
+use crate::document::{Block, Document, Warning};
 use crate::findings;
 use crate::format::{self, Style, counted};
 use crate::measures::{self, compare, named, style};
@@ -9,6 +9,7 @@ use crate::sentence::Answer;
 use crate::table::{Cell, Table, Tone, Value, columns, id};
 use crate::terminal::{table, warning_line, wrapped};
 use analysis::compare::Verdict;
+use analysis::findings::Stamp;
 use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::missing::Missing;
@@ -20,7 +21,7 @@ use std::fmt::Write as _;
 pub fn document(two: &TwoRuns) -> Document {
     let mut blocks = vec![Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None }];
     if !two.findings.is_empty() {
-        blocks.push(Block::Trust { found: findings::warnings(&two.findings), passed: Vec::new() });
+        blocks.push(Block::Trust { found: warnings(two), passed: Vec::new() });
     }
     blocks.push(Block::List(vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))]));
     for cell in &two.cells {
@@ -38,10 +39,15 @@ pub fn document(two: &TwoRuns) -> Document {
     Document::new(format!("{}: two runs compared", two.new.study), blocks)
 }
 
+/// Each in words: none of them stands for another.
+fn warnings(two: &TwoRuns) -> Vec<Warning> {
+    two.findings.iter().map(findings::warning).collect()
+}
+
 /// Plain text without colours; it ends with a line break. Every warning comes before any number.
 pub fn text(two: &TwoRuns) -> String {
     let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
-    for warning in findings::warnings(&two.findings) {
+    for warning in warnings(two) {
         text.push_str(&warning_line(&warning));
     }
     for cell in &two.cells {
@@ -77,6 +83,9 @@ fn wrong_data(cell: &CellPair) -> Vec<String> {
         let (old, new) = (cell.old_trials, cell.new_trials);
         lines.push(format!("nothing to compare: {old} trials of the old run and {new} of the new one count"));
     }
+    let stamps = [("old", cell.old_stamp), ("new", cell.new_stamp)].into_iter();
+    let unusable = stamps.filter(|(_, stamp)| *stamp == Some(Stamp::NotUsable));
+    lines.extend(unusable.map(|(which, _)| format!("its answer in the {which} run is not usable: see bakeoff report")));
     lines
 }
 
@@ -225,10 +234,10 @@ mod tests {
         insta::assert_snapshot!(text(&two), @r#"
         old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
-        ✗ seeds-differ: The seeds differ: it was 20261121 and is 3, so clients sent
-          other inputs
-        ✗ work-changed: The work of a transaction of native differs: bytes of log
-          written per transaction were 12017 and are 15436
+        ✗ two-runs: The seeds differ: it was 20261121 and is 3, so clients sent other
+          inputs
+        ✗ two-runs: The work of a transaction of native differs: bytes of log written
+          per transaction were 12,017 and are 15,436
 
         native
         5 trials of the old run, 4 of the new

@@ -19,7 +19,7 @@ use crate::summary::Analysis;
 use record::settings::key;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A question, with the index of its figures in their list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -72,6 +72,26 @@ pub fn all(analysis: &Analysis) -> Vec<Answered> {
 /// The worst stamp of all answers.
 pub fn worst(answers: &[Answered]) -> Stamp {
     answers.iter().map(|one| one.stamp).max().unwrap_or_default()
+}
+
+/// The worst stamp of the answers about each cell: of the contender that is compared, or of a cell that is compared with nothing. The
+/// growth of a contender is about several cells, and about none of them alone.
+pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
+    let mut found = BTreeMap::new();
+    for answered in all(analysis) {
+        let cells: Vec<u32> = match answered.question {
+            Question::Growth(_) => Vec::new(),
+            Question::Minimum(index) => vec![analysis.consolidation[index].cell],
+            Question::Change(index) => changes(analysis, index).iter().map(|one| one.contender_cell).collect(),
+            Question::Cost(index) => vec![analysis.comparisons[index].contender_cell],
+            Question::Level(index) => vec![analysis.cells[index].cell],
+        };
+        for cell in cells {
+            let worst = found.entry(cell).or_insert(answered.stamp);
+            *worst = answered.stamp.max(*worst);
+        }
+    }
+    found
 }
 
 fn questions(analysis: &Analysis) -> Vec<Question> {

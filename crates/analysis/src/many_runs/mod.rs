@@ -4,11 +4,12 @@
 
 pub mod trend;
 
+use crate::answers;
 use crate::cells::CellResult;
 use crate::compare::Comparison;
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
-use crate::findings::Change;
+use crate::findings::{Change, Stamp};
 use crate::measures::Measure;
 use crate::summary::Analysis;
 use crate::two_runs::surroundings::PASSING;
@@ -68,6 +69,8 @@ pub struct BriefCell {
     pub baseline: Option<String>,
     /// True if one of its trials left wrong data behind.
     pub wrong_data: bool,
+    /// Whether the answers about it may be used; `None` if there are none, as of a baseline.
+    pub stamp: Option<Stamp>,
     /// In the order of the measures.
     pub levels: Vec<BriefLevel>,
     /// Compared with the baseline of its own run, without the values of single blocks.
@@ -103,6 +106,7 @@ pub fn brief(run: &Run, analysis: &Analysis) -> Brief {
         (false, false) => State::Unfinished,
     };
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let stamps = answers::stamps(analysis);
     Brief {
         run: run.dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         started: run.trials.iter().map(|trial| trial.record.started.clone()).min(),
@@ -112,7 +116,7 @@ pub fn brief(run: &Run, analysis: &Analysis) -> Brief {
         planned: count(run.plan.trials.len()),
         valid: count(run.trials.iter().filter(|trial| validity::is_valid(trial)).count()),
         versions: versions(run),
-        cells: analysis.cells.iter().map(|cell| brief_cell(analysis, cell)).collect(),
+        cells: analysis.cells.iter().map(|cell| brief_cell(analysis, &stamps, cell)).collect(),
         host: run.host.iter().filter(|(name, _)| !PASSING.contains(&name.as_str())).map(owned).collect(),
     }
 }
@@ -121,7 +125,7 @@ fn owned((name, fact): (&String, &Fact)) -> (String, Fact) {
     (name.clone(), fact.clone())
 }
 
-fn brief_cell(analysis: &Analysis, cell: &CellResult) -> BriefCell {
+fn brief_cell(analysis: &Analysis, stamps: &BTreeMap<u32, Stamp>, cell: &CellResult) -> BriefCell {
     let comparison = analysis.comparisons.iter().find(|one| one.contender_cell == cell.cell);
     let contrasts = comparison.map(|one| one.contrasts.as_slice()).unwrap_or_default();
     let without_blocks = |one: &Contrast| Contrast { spread: None, blocks: Vec::new(), ..one.clone() };
@@ -135,6 +139,7 @@ fn brief_cell(analysis: &Analysis, cell: &CellResult) -> BriefCell {
         coordinates: cell.coordinates.clone(),
         baseline: comparison.map(|one: &Comparison| one.baseline.clone()),
         wrong_data: cell.outcomes.wrong_data > 0,
+        stamp: stamps.get(&cell.cell).copied(),
         levels: cell.levels.iter().filter_map(level).collect(),
         contrasts: contrasts.iter().map(without_blocks).collect(),
     }

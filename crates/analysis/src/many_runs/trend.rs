@@ -6,7 +6,7 @@
 use super::{Brief, BriefLevel, HostBrief, State, differing_facts};
 use crate::contrast::Contrast;
 use crate::estimate::{Bounds, Estimate, Method};
-use crate::findings::Change;
+use crate::findings::{Change, Stamp};
 use crate::measures::{Measure, Scale, Unit};
 use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS};
@@ -66,6 +66,10 @@ pub enum Note {
         planned: u32,
     },
     WrongData {
+        contender: String,
+    },
+    /// The answer about it may not be used.
+    NotUsable {
         contender: String,
     },
     /// A component differs from the one that the run before used.
@@ -238,6 +242,9 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
         let wrong = run.cells.iter().filter(|cell| cell.wrong_data).map(|cell| cell.contender.as_str());
         let wrong: BTreeSet<&str> = wrong.collect();
         notes.extend(wrong.into_iter().map(|contender| Note::WrongData { contender: contender.to_owned() }));
+        let unusable = run.cells.iter().filter(|cell| cell.stamp == Some(Stamp::NotUsable));
+        let unusable: BTreeSet<&str> = unusable.map(|cell| cell.contender.as_str()).collect();
+        notes.extend(unusable.into_iter().map(|contender| Note::NotUsable { contender: contender.to_owned() }));
         notes.extend(before.map(|before| changes(before, run)).unwrap_or_default());
         Stop { run: run.run.clone(), started: run.started.clone(), notes }
     };

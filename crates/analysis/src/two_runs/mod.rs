@@ -9,15 +9,17 @@
 pub mod questions;
 pub mod surroundings;
 
+use crate::answers;
 use crate::compare::{self, Verdict};
 use crate::contrast::{self, Contrast, Position};
 use crate::estimate::{Bounds, Estimate};
-use crate::findings::Finding;
+use crate::findings::{Finding, Stamp};
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
 use crate::missing::Missing;
 use crate::observations::{Measured, Observations};
 use crate::pairing::Pairing;
+use crate::summary;
 use crate::throughput;
 use crate::validity;
 use questions::Difference;
@@ -66,6 +68,11 @@ pub struct CellPair {
     /// True if the run has a trial of this cell with wrong data; then there is no verdict.
     pub old_wrong_data: bool,
     pub new_wrong_data: bool,
+    /// Whether the answer of the run about this cell may be used; `None` if there is none, as of a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_stamp: Option<Stamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_stamp: Option<Stamp>,
     /// Measures that both runs have, in their order. Empty if either run has no valid trial.
     pub figures: Vec<Figure>,
     /// Measures with a threshold that cannot be compared, each with the reason.
@@ -189,8 +196,9 @@ pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry])
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let observed = [old, new].map(|run| Observations::of_run(run, catalog));
-    let sides = [(old, &observed[0]), (new, &observed[1])];
+    let analyses = [old, new].map(|run| summary::analyse_with(run, catalog));
+    let sides = [(old, &analyses[0].observations), (new, &analyses[1].observations)];
+    let stamps = [0, 1].map(|side| answers::stamps(&analyses[side]));
     let alone = |these: &Run, those: &Run| {
         let cells = these.plan.cells.iter().filter(|cell| !those.plan.cells.iter().any(|other| is_same(cell, other)));
         cells.map(name).collect::<Vec<_>>()
@@ -204,7 +212,11 @@ pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry])
         findings: surroundings::findings(sides[0], sides[1], &matched),
         cells: matched
             .iter()
-            .map(|pair| of_cell(sides, pair, baseline_of(&matched, pair, question), question))
+            .map(|pair| CellPair {
+                old_stamp: stamps[0].get(&pair.0.id).copied(),
+                new_stamp: stamps[1].get(&pair.1.id).copied(),
+                ..of_cell(sides, pair, baseline_of(&matched, pair, question), question)
+            })
             .collect(),
         only_old: alone(old, new),
         only_new: alone(new, old),
@@ -321,6 +333,8 @@ fn of_cell(
         new_trials: count(new, after),
         old_wrong_data,
         new_wrong_data,
+        old_stamp: None,
+        new_stamp: None,
         figures,
         missing,
     }

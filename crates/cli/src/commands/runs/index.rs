@@ -25,7 +25,7 @@ use std::time::Duration;
 const FILE: &str = "index.sqlite";
 const SCHEMA: &str = include_str!("schema.sql");
 /// Increased whenever the tables or their contents change.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// "bake": identifies a file of ours.
 const OURS: i32 = 0x6261_6b65;
 /// Writing a large index completely takes a second.
@@ -249,12 +249,13 @@ fn insert(transaction: &Transaction<'_>, fingerprint: &str, brief: &Brief) -> ru
         "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![run, fingerprint, checksum, started, study, study_id, state, planned, valid, versions, host],
     )?;
-    let mut add_cell = transaction.prepare("INSERT INTO cells VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut add_cell = transaction.prepare("INSERT INTO cells VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     let mut add_level =
         transaction.prepare("INSERT INTO levels VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?;
     let mut add_contrast = transaction.prepare("INSERT INTO contrasts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
-    for BriefCell { cell, contender, coordinates, baseline, wrong_data, levels, contrasts } in cells {
-        add_cell.execute(params![run, cell, contender, coordinates, baseline, wrong_data])?;
+    for BriefCell { cell, contender, coordinates, baseline, wrong_data, stamp, levels, contrasts } in cells {
+        let stamp = stamp.as_ref().map(word);
+        add_cell.execute(params![run, cell, contender, coordinates, baseline, wrong_data, stamp])?;
         for BriefLevel { measure, estimate, trials } in levels {
             let Measure { id, unit, better, scale } = measure;
             let (low, high, why) = ends(estimate);
@@ -294,6 +295,7 @@ fn read_cell(row: &Row<'_>) -> rusqlite::Result<BriefCell> {
         coordinates: row.get("coordinates")?,
         baseline: row.get("baseline")?,
         wrong_data: row.get("wrong_data")?,
+        stamp: row.get::<_, Option<String>>("stamp")?.map(|_| from_word(row, "stamp")).transpose()?,
         levels: Vec::new(),
         contrasts: Vec::new(),
     })

@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS cells (
     contender TEXT NOT NULL,
     coordinates TEXT NOT NULL,
     baseline TEXT,
-    wrong_data INTEGER NOT NULL
+    wrong_data INTEGER NOT NULL,
+    stamp TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS levels (
     run TEXT NOT NULL,
