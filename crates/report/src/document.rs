@@ -77,6 +77,11 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// What stands behind the text: what to do, or why the study accepts it. `escaped` makes the reason safe, which a user wrote.
+    pub fn end(&self, escaped: impl Fn(&str) -> String) -> String {
+        self.accepted.as_ref().map_or_else(|| self.remedy.to_owned(), |why| format!("Accepted: {}", escaped(why)))
+    }
+
     pub fn mark(&self) -> Mark {
         match (self.severity, &self.accepted) {
             (_, Some(_)) => Mark::Accepted,

@@ -129,15 +129,13 @@ impl Page {
             // A code is an anchor of the whole page, so only the first of several findings gets it.
             let is_first = !found[..index].iter().any(|earlier| earlier.code == warning.code);
             let id = if is_first { format!(" id=\"{}\"", warning.code) } else { String::new() };
-            let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {}", escaped(why)));
+            let end = code(&warning.end(str::to_owned));
             let _ = writeln!(
                 text,
-                "<li{id}>{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details>{}</li>",
+                "<li{id}>{}{}. {end} <code>{}</code>{}</li>",
                 sign(warning.mark()),
-                self.explained(&warning.text),
+                self.explained(warning.text.trim_end_matches('.')),
                 warning.code,
-                reason.unwrap_or_default(),
-                code(warning.remedy),
                 self.evidence(warning)
             );
         }

@@ -64,9 +64,8 @@ fn of_stamp(stamped: &Stamped) -> String {
 }
 
 fn of_warning(warning: &Warning) -> String {
-    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {}", escaped(why)));
-    let text = escaped(&warning.text);
-    format!("- {} {text} `{}`{}\n", warning.mark().sign(), warning.code, reason.unwrap_or_default())
+    let text = escaped(warning.text.trim_end_matches('.'));
+    format!("- {} {text}. {} `{}`\n", warning.mark().sign(), warning.end(escaped), warning.code)
 }
 
 fn of_table(table: &Table) -> String {

@@ -57,8 +57,9 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
 }
 
 fn stamp(stamped: &Stamped) -> String {
-    let code = stamped.reason().map(|doubt| format!(" [{}]", doubt.code)).unwrap_or_default();
-    wrapped(&format!("{} {}{code}", Mark::from(stamped.stamp).sign(), stamped.says), "  ")
+    let code = stamped.reason().map(|doubt| format!("[{}]", doubt.code)).unwrap_or_default();
+    let says = [Mark::from(stamped.stamp).sign(), &stamped.says, stamped.remedy.unwrap_or_default(), &code];
+    wrapped(&says.join(" "), "  ")
 }
 
 /// Text in columns: the first is left-aligned, the others right-aligned, each number with its interval.
@@ -119,15 +120,15 @@ fn trust(analysis: &Analysis, named: &[usize]) -> String {
         text.push_str(&wrapped(&format!("{} {line}", Mark::Good.sign()), "  "));
     }
     if let Some(first) = analysis.findings.first() {
-        let _ = writeln!(text, "What a code means and what to do: bakeoff explain {}", first.what.code());
+        let _ = writeln!(text, "What a code means: bakeoff explain {}", first.what.code());
     }
     text
 }
 
 pub(crate) fn warning_line(warning: &Warning) -> String {
-    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted: {why}")).unwrap_or_default();
-    let text = first_line(&warning.text);
-    wrapped(&format!("{} {}: {text}{reason}", warning.mark().sign(), warning.code), "  ")
+    let text = first_line(&warning.text).trim_end_matches('.');
+    let end = warning.end(str::to_owned);
+    wrapped(&format!("{} {}: {text}. {end}", warning.mark().sign(), warning.code), "  ")
 }
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are indented by `indent`.

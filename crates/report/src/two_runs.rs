@@ -235,9 +235,10 @@ mod tests {
         old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
         ✗ two-runs: The seeds differ: it was 20261121 and is 3, so clients sent other
-          inputs
+          inputs. Use the same seed in both studies.
         ✗ two-runs: The work of a transaction of native differs: bytes of log written
-          per transaction were 12,017 and are 15,436
+          per transaction were 12,017 and are 15,436. Look for changes of schema, query
+          plans and cache.
 
         native
         5 trials of the old run, 4 of the new
