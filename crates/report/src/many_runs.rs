@@ -184,7 +184,8 @@ pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
         let _ = writeln!(text, "{:<9} {}", visible(what), visible(said));
     }
     for cell in &brief.cells {
-        let _ = writeln!(text, "\ncell {}: {} {}", cell.cell, visible(&named_cell(cell)), marked(cell).trim());
+        let named = format!("{} {}", visible(&named_cell(cell)), marked(cell));
+        let _ = writeln!(text, "\ncell {}: {}", cell.cell, named.trim_end());
         text.push_str(&terminal::table(&of_cell(cell, &wanted)));
     }
     text
