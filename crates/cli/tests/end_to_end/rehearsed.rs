@@ -122,7 +122,7 @@ fn a_finding_is_explained_and_may_be_accepted_with_a_reason() {
     assert_eq!(output.status.code(), Some(0), "{told}");
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     let accepted = page.lines().find(|line| line.contains("`too-few-blocks`")).unwrap();
-    assert!(accepted.starts_with("- – ") && accepted.ends_with("Accepted: it is tried out"), "{page}");
+    assert!(accepted.starts_with("- – ") && accepted.ends_with("Accepted: it is tried out `too-few-blocks`"), "{page}");
 
     let explained = text(&place.bakeoff(&["explain", "[too-few-blocks]"]).stdout);
     assert!(explained.contains("What to do: Set blocks = 5 or more.") && explained.contains("[accept]"), "{explained}");

@@ -70,7 +70,7 @@ fn a_job_of_agents_carries_out_a_study_and_leaves_nothing() {
     for node in ["sn1 ", "sn2 ", "sn3 "] {
         assert!(said.lines().any(|line| line.starts_with(node)), "{said}");
     }
-    assert!(!said.contains("same machine"), "{said}");
+    assert!(!said.contains("refer to the same machine"), "{said}");
     assert!(told.contains("3 agents are there") && told.contains("3 agents have ended"), "{told}");
     assert!(told.trim_end().ends_with("no agent is in the fleet lab"), "{told}");
     let run = place.record();

@@ -3,9 +3,12 @@
 use super::heading;
 use crate::document::Block;
 use crate::{findings, format};
+use analysis::consistency::littles_law::Accounted;
+use analysis::measures::work::STATEMENTS;
 use analysis::steadiness::Steadiness;
 use analysis::summary::Analysis;
 use record::trial::RunDelay;
+use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     vec![
@@ -56,10 +59,11 @@ fn same_data(analysis: &Analysis) -> Option<String> {
 }
 
 fn same_work(analysis: &Analysis) -> Option<String> {
-    let compared = analysis.comparisons.iter().any(|one| one.throughput().is_some());
+    let statements = analysis.comparisons.iter().filter_map(|one| one.contrast(STATEMENTS));
+    let apart = statements.map(|change| (change.estimate.point - 1.0).abs()).reduce(f64::max)?;
     let equal = analysis.consistency.unequal_work.is_empty();
-    let known = analysis.observations.measure(analysis::measures::work::STATEMENTS).is_some();
-    (compared && equal && known).then(|| "A transaction cost the same work on all sides.".to_owned())
+    let apart = format::decimal(apart * 100.0, 1);
+    equal.then(|| format!("A transaction cost the same work on all sides: statements differ by at most {apart} %."))
 }
 
 fn steady(analysis: &Analysis) -> Option<String> {
@@ -93,7 +97,15 @@ fn driver(analysis: &Analysis) -> Option<String> {
 fn timing(analysis: &Analysis) -> Option<String> {
     let accounted = &analysis.consistency.littles_law;
     let holds = !accounted.is_empty() && accounted.iter().all(|one| one.holds);
-    holds.then(|| "Response times add up to the number of clients (Little's law).".to_owned())
+    let share = |one: &Accounted| one.sum() / one.sum().max(one.at_least.unwrap_or(0.0)).min(one.at_most);
+    let shares = accounted.iter().map(share).filter(|share| share.is_finite());
+    let [least, most] = [f64::min, f64::max].map(|end| shares.clone().reduce(end).unwrap_or(1.0) * 100.0);
+    let [least, most] = [least, most].map(|share| format::decimal(share, 1));
+    let trials: BTreeSet<u32> = accounted.iter().map(|one| one.trial).collect();
+    let trials = format::counted(trials.len() as u64, "trial");
+    let share = if least == most { least } else { format!("{least} to {most}") };
+    let says = "Timing is consistent: response times account for";
+    holds.then(|| format!("{says} {share} % of the clients in {trials} (Little's law)."))
 }
 
 #[cfg(test)]
