@@ -1,7 +1,7 @@
 //! What several machines side by side did together. Their throughput is that of the slowest; these say what it hides.
 
 use super::{Better, Reading, Scale, Unit};
-use crate::consolidation;
+use crate::consolidation::side_by_side;
 use crate::throughput;
 use record::run::StoredTrial;
 
@@ -15,7 +15,7 @@ pub const FAIRNESS: &str = "machines.fairness";
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let several = throughput::of_machines(trial).filter(|machines| machines.len() > 1);
     let rates = several.map(|machines| machines.into_iter().map(|(_, rate)| rate).collect::<Vec<f64>>());
-    let Some(together) = rates.and_then(|rates| consolidation::of(&rates)) else { return Vec::new() };
+    let Some(together) = rates.and_then(|rates| side_by_side::of(&rates)) else { return Vec::new() };
     let unit = || Unit::Own(trial.record.driver.as_ref().map(|driver| driver.metric.unit.clone()).unwrap_or_default());
     vec![
         Reading::new(SUM, unit(), Better::More, Scale::Ratio, together.sum),
