@@ -29,7 +29,7 @@ pub struct Code {
 pub struct Kind {
     pub name: &'static str,
     pub severity: Severity,
-    /// What becomes of an answer, unless the study accepts it or its size is known.
+    /// The stamp of an answer, unless the study accepts the finding or its size is known.
     pub stamp: Stamp,
     /// At most ten words.
     pub remedy: &'static str,
@@ -96,7 +96,7 @@ catalog! {
     "The guest's processor was emulated in software (QEMU's TCG) and not virtualized. It is 10 to 50 times slower than a real guest."
     "one trial" {
         "vm-emulated" Serious NotUsable "Use a host on which /dev/kvm works: `bakeoff doctor`." VmEmulated {
-            /// What decided it, as the platform said it.
+            /// The platform's own reason.
             how: String,
         };
     }
