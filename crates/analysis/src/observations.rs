@@ -6,6 +6,7 @@
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
 use crate::measures::latency::rounding;
+use crate::measures::machines;
 use crate::measures::{Entry, Measure, Reading, Scale};
 use crate::missing::Missing;
 use crate::pairing::Pairing;
@@ -159,6 +160,7 @@ impl Measured {
     pub fn level(&self, cell: u32) -> Option<Level> {
         let blocks: Vec<f64> = self.by_block(cell)?.into_values().collect();
         let estimate = mean(self.scale(), &blocks)?.no_surer_than(&[(self.rounding(&[cell]), blocks.len())]);
+        let estimate = estimate.within(machines::least(&self.measure.id), f64::INFINITY);
         Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 

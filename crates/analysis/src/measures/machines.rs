@@ -11,6 +11,11 @@ pub const APART: &str = "machines.largest_over_smallest";
 /// Jain's index.
 pub const FAIRNESS: &str = "machines.fairness";
 
+/// What no value of a measure can be below; an interval is cut there.
+pub fn least(measure: &str) -> f64 {
+    if measure == APART { 1.0 } else { 0.0 }
+}
+
 /// None of a single machine, and none where one of several did nothing.
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let several = throughput::of_machines(trial).filter(|machines| machines.len() > 1);
