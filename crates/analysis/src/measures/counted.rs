@@ -1,4 +1,4 @@
-//! What a machine and its host counted in the measured window: CPU time, interrupts, disk, network, memory nodes. Figures of
+//! Counts of a machine and its host over the measured window: CPU time, interrupts, disk, network, memory nodes. Figures of
 //! transactions are over all kinds; rates are per second of the window.
 //!
 //! Unless a figure says otherwise, it is as the machine itself sees it: a guest its own disk, a native machine the host's.
@@ -11,6 +11,10 @@ use record::telemetry::Side;
 
 pub const CPU_ON_HOST: &str = "work.cpu_on_host";
 pub const CPU_INSIDE: &str = "work.cpu_inside";
+const INTERRUPTS_EACH: &str = "work.interrupts";
+const CONTEXT_SWITCHES_EACH: &str = "work.context_switches";
+const PAGE_FAULTS_EACH: &str = "work.page_faults";
+const PACKETS_EACH: &str = "work.packets";
 pub const CPUS_BUSY: &str = "machine.cpus_busy";
 pub const CPUS_STOLEN: &str = "machine.cpus_stolen";
 pub const INTERRUPTS: &str = "machine.interrupts";
@@ -21,14 +25,26 @@ pub const DISK_BYTES: &str = "machine.disk_bytes";
 pub const DISK_READ_TIME: &str = "machine.disk_read_time";
 pub const DISK_WRITE_TIME: &str = "machine.disk_write_time";
 
-/// What a transaction cost, by the platform's doing and not by the workload's.
+/// Costs of a transaction that machine and host count.
+pub const COUNTED_COSTS: [&str; 8] = [
+    CPU_ON_HOST,
+    CPU_INSIDE,
+    INTERRUPTS_EACH,
+    CONTEXT_SWITCHES_EACH,
+    PAGE_FAULTS_EACH,
+    PACKETS_EACH,
+    "work.exits",
+    "work.energy",
+];
+
+/// Costs of a transaction that depend on the platform, on whose ratio Why may speak.
 pub const COSTS: [&str; 11] = [
     CPU_ON_HOST,
     CPU_INSIDE,
-    "work.interrupts",
-    "work.context_switches",
-    "work.page_faults",
-    "work.packets",
+    INTERRUPTS_EACH,
+    CONTEXT_SWITCHES_EACH,
+    PAGE_FAULTS_EACH,
+    PACKETS_EACH,
     work::READS,
     work::READ_BYTES,
     work::WRITES,
@@ -67,10 +83,10 @@ const FIGURES: &[Figure] = &[
         let cpu = machine(trial)?.cpu()?;
         each(trial, Some(cpu.busy_ms - cpu.stolen_ms))
     }),
-    cost("work.interrupts", Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("interrupts.total"))),
-    cost("work.context_switches", Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("switches.context"))),
-    cost("work.page_faults", Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("faults.all"))),
-    cost("work.packets", Unit::PerTransaction, |trial| {
+    cost(INTERRUPTS_EACH, Unit::PerTransaction, CountedTrial::interrupts_each),
+    cost(CONTEXT_SWITCHES_EACH, Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("switches.context"))),
+    cost(PAGE_FAULTS_EACH, Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("faults.all"))),
+    cost(PACKETS_EACH, Unit::PerTransaction, |trial| {
         each(trial, machine(trial)?.network().map(|network| network.received_packets + network.sent_packets))
     }),
     cost("work.exits", Unit::PerTransaction, |trial| each(trial, host(trial)?.worth("kvm.vcpu.exits"))),
@@ -130,6 +146,11 @@ const FIGURES: &[Figure] = &[
         misses(host(trial)?, "perf.vcpus.itlb_load_misses.guest", "perf.vcpus.instructions.guest")
     }),
 ];
+
+/// Every name of these measures.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FIGURES.iter().map(|figure| figure.id)
+}
 
 /// None without telemetry.
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {

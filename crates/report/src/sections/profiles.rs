@@ -8,13 +8,15 @@ use crate::measures;
 use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
 use analysis::latency::{BUCKETS_MS, Latency};
-use analysis::measures::counted::{CONTEXT_SWITCHES, DISK_BYTES, DISK_OPERATIONS, INTERRUPTS, TRANSACTIONS};
+use analysis::measures::counted::{
+    CONTEXT_SWITCHES, COUNTED_COSTS, DISK_BYTES, DISK_OPERATIONS, INTERRUPTS, TRANSACTIONS,
+};
 use analysis::summary::Analysis;
 use record::intervals::Span;
 
 /// Each table: its id, its title, and the measures in it, or what their names begin with.
 const PROFILES: [(&str, &str, &[&str]); 6] = [
-    ("profile/costs", "Costs of a transaction", &["work.", "storage."]),
+    ("profile/costs", "Costs of a transaction, as machine and host count them", &COUNTED_COSTS),
     (
         "profile/load",
         "Load profile",

@@ -2,7 +2,7 @@
 
 use analysis::many_runs::brief;
 use analysis::many_runs::trend::{Wanted, trend};
-use analysis::measures::{Better, CATALOG, Entry, Scale, Unit, one};
+use analysis::measures::{Better, CATALOG, Entry, Scale, Unit, counted, one};
 use analysis::summary::analyse_with;
 use analysis::two_runs::compare_with;
 use record::synthetic;
@@ -43,4 +43,12 @@ fn a_made_up_measure_is_in_table_csv_json_compare_and_trend() {
     assert_eq!(text.matches(in_each).count(), 4, "three runs and their mean: {text}");
     let csv = String::from_utf8(report::trend::csv(&trend).unwrap()).unwrap();
     assert_eq!(csv.matches(",kvm,,made-up,native,0.5").count(), 3, "{csv}");
+}
+
+#[test]
+fn each_measure_of_telemetry_has_a_name_for_readers() {
+    let unnamed = counted::names().filter(|id| report::measures::words(id).0 == *id);
+    assert_eq!(unnamed.collect::<Vec<_>>(), Vec::<&str>::new());
+    let unknown = counted::COUNTED_COSTS.into_iter().filter(|id| !counted::names().any(|known| known == *id));
+    assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&str>::new());
 }
