@@ -120,7 +120,7 @@ fn trust(analysis: &Analysis, named: &[usize]) -> String {
         text.push_str(&wrapped(&format!("{} {line}", Mark::Good.sign()), "  "));
     }
     if let Some(first) = analysis.findings.first() {
-        let _ = writeln!(text, "What a code means: bakeoff explain {}", first.what.code());
+        let _ = writeln!(text, "To read about a code: bakeoff explain {}", first.what.code());
     }
     text
 }

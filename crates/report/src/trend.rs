@@ -128,7 +128,7 @@ fn notes(stop: &Stop) -> Vec<String> {
         Note::Unfinished { valid, planned } => format!("unfinished: {valid} of {planned} trials count"),
         Note::WrongData { contender } => format!("WRONG DATA of {contender}"),
         Note::NotUsable { contender } => {
-            format!("the answer about {contender} is not usable: bakeoff report {}", stop.run)
+            format!("NOT USABLE: the answer about {contender}. Read bakeoff report {}", stop.run)
         }
         Note::Changed(changed) => of_runs::change(changed),
     };

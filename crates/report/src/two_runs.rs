@@ -85,7 +85,7 @@ fn wrong_data(cell: &CellPair) -> Vec<String> {
     }
     let stamps = [("old", cell.old_stamp), ("new", cell.new_stamp)].into_iter();
     let unusable = stamps.filter(|(_, stamp)| *stamp == Some(Stamp::NotUsable));
-    lines.extend(unusable.map(|(which, _)| format!("its answer in the {which} run is not usable: see bakeoff report")));
+    lines.extend(unusable.map(|(which, _)| format!("NOT USABLE: the answer of the {which} run. Read its report.")));
     lines
 }
 

@@ -73,7 +73,7 @@ impl<'a> Sides<'a> {
         values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
     }
 
-    /// What each side would have done over what it did, where one side's factor says nothing about the other's.
+    /// The work that each side lost, as a factor, where one side's factor says nothing about the other's.
     fn apart(&self, of: impl Fn(&[&CellResult]) -> Option<f64>) -> Option<Reach> {
         let base = if self.base.is_empty() { 1.0 } else { of(&self.base)? };
         Some(Reach::to(of(&self.own)?)?.and(Reach::to(1.0 / base)?))

@@ -26,7 +26,7 @@ pub struct Evidence<'a> {
     pub baseline: &'a str,
     pub contender: &'a str,
     pub blocks: Vec<PairedBlock<'a>>,
-    /// What transactions cost on both sides; empty for a single machine.
+    /// The costs of a transaction on both sides; empty for a single machine.
     pub costs: Vec<Cost>,
 }
 

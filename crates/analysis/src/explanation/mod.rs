@@ -1,4 +1,4 @@
-//! Why two contenders differ, as far as counters tell: statements, and counters side by side.
+//! Reasons why two contenders differ, as far as counters show: statements, and counters side by side.
 //!
 //! Everything is over the blocks in which both contenders are valid and have telemetry. A statement is made only by a
 //! rule whose condition holds ([`rules::RULES`]); otherwise the report says what was missing. That something differs

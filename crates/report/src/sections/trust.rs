@@ -4,6 +4,7 @@ use super::heading;
 use crate::document::Block;
 use crate::{findings, format};
 use analysis::consistency::littles_law::Accounted;
+use analysis::findings::Finding;
 use analysis::measures::work::STATEMENTS;
 use analysis::steadiness::Steadiness;
 use analysis::summary::Analysis;
@@ -19,7 +20,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 
 /// Every finding in words, where a line above stands for several.
 pub fn details(analysis: &Analysis) -> Vec<Block> {
-    let found: Vec<String> = analysis.findings.iter().map(|finding| findings::warning(finding).text).collect();
+    let in_words = |finding: &Finding| {
+        let warning = findings::warning(finding);
+        format!("{}. {}", warning.text.trim_end_matches('.'), warning.end(str::to_owned).replace('`', ""))
+    };
+    let found: Vec<String> = analysis.findings.iter().map(in_words).collect();
     if found.len() == findings::lines(&analysis.findings).len() {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ use record::telemetry::Side;
 const FEWEST_EACH: f64 = 0.1;
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
-/// What is many times dearer or cheaper on one side.
+/// Costs of a transaction that differ between the two sides.
 pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
     let is_worth_saying = |cost: &&Cost| {
         let largest = cost.baseline.point.max(cost.contender.point);
