@@ -3,6 +3,7 @@
 //! Each file here is one family of rules: pure functions from text to findings, with their own tests. All findings are
 //! shown at once, each with its place and the reason for the rule. Rules about meaning are left to people.
 
+mod budgets;
 mod code;
 mod direction;
 mod exceptions;
@@ -51,6 +52,7 @@ fn check(sources: &[Source]) -> Vec<Finding> {
     for file in &rust {
         findings.extend(check_rust(file));
     }
+    findings.extend(budgets::check(&rust));
     findings.extend(manifest::check(sources, &rust));
     findings.extend(links::check(sources));
     findings
