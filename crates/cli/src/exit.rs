@@ -30,12 +30,14 @@ pub enum Exit {
     NotRuledOut,
     /// An audit found a loss that no setting declares.
     Lies,
+    /// The run ended, and nothing failed, but something could turn an answer round.
+    NotUsable,
     /// Stopped by the user; `--resume` goes on.
     Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Done,
         Self::Failed,
         Self::BadInput,
@@ -48,6 +50,7 @@ impl Exit {
         Self::Refusing,
         Self::NotRuledOut,
         Self::Lies,
+        Self::NotUsable,
         Self::Interrupted,
     ];
 
@@ -65,6 +68,7 @@ impl Exit {
             Self::Refusing => 9,
             Self::NotRuledOut => 10,
             Self::Lies => 11,
+            Self::NotUsable => 12,
             Self::Interrupted => 130,
         }
     }
@@ -85,6 +89,7 @@ impl Exit {
                 "compare found no regression, but could not rule one out (--allow-undecided lets it pass)"
             }
             Self::Lies => "a durability audit found a loss that no setting declares",
+            Self::NotUsable => "the run ended, but an answer is not usable: its report names the doubts",
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
     }

@@ -5,7 +5,9 @@ use crate::commands::{explain, picture};
 use crate::display::{print, result, say};
 use crate::exit::{Ended, Exit};
 use crate::run_name;
+use analysis::answers;
 use analysis::beside::{Beside, Published as PublishedFigures};
+use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
 use record::check::CheckResult;
@@ -35,7 +37,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         if let Some(id) = &options.figure {
             draw(asked("figure", id, &document.figures(), |figure| &figure.id)?, options.svg.as_deref())?;
         }
-        return Ok(verdict(&run));
+        return Ok(verdict(&run, &analysis));
     }
     if let Some(form) = options.summary {
         let (folder, run, analysis) = read(&named, &asked_for)?;
@@ -47,12 +49,12 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
                 print(&format!("{}\n", file.display()));
             }
         }
-        return Ok(verdict(&run));
+        return Ok(verdict(&run, &analysis));
     }
     let written = publish_as_asked(&named, &asked_for)?;
     written.tell(options.json)?;
     written.print_place();
-    Ok(verdict(&written.run))
+    Ok(verdict(&written.run, &written.analysis))
 }
 
 /// The table or figure with this id.
@@ -206,8 +208,8 @@ fn beside(run: &Run, analysis: &Analysis, file: &Path) -> Result<Beside> {
 /// A file of published figures is written by hand.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// The exit code for a record.
-pub fn verdict(run: &Run) -> Exit {
+/// The exit code for a record. A rehearsal measures nothing, so its answers are not usable by intent.
+pub fn verdict(run: &Run, analysis: &Analysis) -> Exit {
     let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
     if run.trials.iter().any(|trial| trial.findings.iter().any(CheckResult::is_violated)) {
         Exit::DataWrong
@@ -222,6 +224,8 @@ pub fn verdict(run: &Run) -> Exit {
         || run.durability.iter().any(|audited| audited.not_audited.is_some())
     {
         Exit::Skipped
+    } else if !run.plan.rehearsed && answers::worst(&answers::all(analysis)) == Stamp::NotUsable {
+        Exit::NotUsable
     } else {
         Exit::Done
     }
@@ -270,6 +274,15 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_is_not_usable_is_not_done() {
+        let ended = |run: &Run| verdict(run, &analysis::summary::analyse(run));
+        let mut few = record::synthetic::run(2);
+        assert_eq!([ended(&record::synthetic::run(3)), ended(&few)], [Exit::Done, Exit::NotUsable]);
+        few.plan.rehearsed = true;
+        assert_eq!(ended(&few), Exit::Done);
+    }
+
+    #[test]
     fn an_audit_that_found_out_nothing_is_not_done() {
         let ended = |more: serde_json::Value| {
             let mut audit = json!({
@@ -278,9 +291,10 @@ mod tests {
             });
             audit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             let durability = vec![serde_json::from_value(audit).unwrap()];
-            verdict(&Run { durability, ..record::synthetic::run(1) })
+            let run = Run { durability, ..record::synthetic::run(3) };
+            verdict(&run, &analysis::summary::analyse(&run))
         };
-        assert_eq!(ended(json!({})), Exit::Done);
+        assert_eq!(ended(json!({})), Exit::NotUsable, "it acknowledged too little for a verdict");
         assert_eq!(ended(json!({ "not_audited": "its data are on a device" })), Exit::Skipped);
         assert_eq!(ended(json!({ "not_audited": "the audit failed: killed", "failed": true })), Exit::TrialsFailed);
     }

@@ -158,7 +158,7 @@ fn report(
     if tallied.failed > 0 && !options.rehearse {
         say(&format!("`{} --retry-failed` runs again what failed", resume_command(options, folder, doing)));
     }
-    Ok(verdict(&published.run))
+    Ok(verdict(&published.run, &published.analysis))
 }
 
 /// The chosen trials that have no result yet.
@@ -184,7 +184,7 @@ fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit>
     say(&format!("nothing is left to run in {}; this is its result", folder.path().display()));
     let published = publish(folder.path())?;
     published.tell(options.json)?;
-    Ok(verdict(&published.run))
+    Ok(verdict(&published.run, &published.analysis))
 }
 
 fn tell(options: &RunOptions, text: &str) {

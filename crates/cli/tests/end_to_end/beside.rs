@@ -2,7 +2,7 @@
 
 use crate::running::Running;
 use crate::runs::small;
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::event::Event;
 use record::event_log::read_events;
 use record::trial::Outcome;
@@ -23,15 +23,15 @@ fn a_run_that_goes_on_is_not_gone_on_with_but_reported() {
     assert!(told.contains(&format!("--resume: process {} has been working in runs/", first.id())), "{told}");
     assert!(told.contains("bakeoff report runs/"), "{told}");
     let report = place.bakeoff(&["report", run.to_str().unwrap()]);
-    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    assert_eq!(report.status.code(), NOT_USABLE, "{}", text(&report.stderr));
     let (code, told) = first.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, NOT_USABLE, "{told}");
     let ended = read_events(&run.join("events.jsonl")).unwrap().into_iter();
     let ended = ended.filter(|stamped| matches!(stamped.event, Event::TrialEnded { .. })).count();
     assert_eq!(ended, 2, "each trial was run once");
     assert_eq!(
         place.bakeoff(&["run", "study.toml", "--resume"]).status.code(),
-        Some(0),
+        NOT_USABLE,
         "the lock went with its holder"
     );
 }
@@ -60,7 +60,7 @@ fn the_second_run_of_a_host_waits_for_the_first_and_says_so() {
     first.strike(Signal::KILL);
     first.end();
     let (code, told) = second.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, NOT_USABLE, "{told}");
     assert_eq!(behind.record().trials[0].record.outcome, Outcome::Completed);
     let events = read_events(&behind.run_folder().join("events.jsonl")).unwrap();
     let waited = |event: &Event| matches!(event, Event::Warning { text } if text.starts_with("waited "));

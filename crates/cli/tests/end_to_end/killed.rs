@@ -9,7 +9,7 @@ mod terminal;
 
 use crate::running::{Running, a_moment, below, command_line, send};
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, none_failed, text};
+use crate::setting::{NOT_USABLE, Place, none_failed, text};
 use record::run::StoredTrial;
 use record::trial::Outcome;
 use rustix::process::Signal;
@@ -92,7 +92,7 @@ fn strike(running: &Running, (trial, machine): (u32, u32), victim: Victim, signa
 /// The run is finished: each trial and each of its machines has a result. On a machine that does other things besides, it may be no
 /// measurement.
 fn all_have_results(place: &Place, output: &Output, trials: usize, machines: usize) {
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 4) | NOT_USABLE), "{}", text(&output.stderr));
     none_failed(place, trials);
     for trial in &place.record().trials {
         assert_eq!(trial.machines.len(), machines, "machines of trial {}", trial.record.id);

@@ -2,7 +2,7 @@
 //! the run continues once the thing is there.
 
 use crate::runs::{ORDERS, small, study};
-use crate::setting::{Place, cache, can_mount, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, cache, can_mount, has_qemu, missing, text};
 use record::trial::Outcome;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -175,7 +175,7 @@ fn a_study_without_guests_needs_no_kernel_for_them() {
     }
     let place = Place::new(&small("sqlite", "512MiB", ""));
     let output = apart(&place, "\"$BAKEOFF\" run \"$STUDY\"", &["--net"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), NOT_USABLE, "{}", text(&output.stderr));
     let kernels = std::fs::read_dir(place.folder.path().join("cache/kernels")).unwrap();
     assert_eq!(kernels.count(), 0, "there is no network to fetch one from, and no use for it");
 }
@@ -234,7 +234,7 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let told = text(&output.stderr);
     assert_eq!(
         text(&output.stdout),
-        "planned 3\ntwo planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 0\n",
+        "planned 3\ntwo planned 3\nearly 3\nloading 3\nmeasuring 3\nresumed 12\n",
         "{told}{}",
         said("loading.txt")
     );
@@ -293,7 +293,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
     assert_eq!(
         text(&output.stdout),
-        "beginning 3\nrecording 3\nresumed 0\nreading 3\n",
+        "beginning 3\nrecording 3\nresumed 12\nreading 3\n",
         "{}{}",
         text(&output.stderr),
         said("resumed.txt")
@@ -334,7 +334,7 @@ fn a_limit_of_open_files_met_in_a_trial_ends_the_run() {
     }
     // Shared things are made beforehand, with room for them.
     let (code, told) = limited("true");
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, NOT_USABLE, "{told}");
     let (code, told) = limited("ulimit -n 15");
     assert_eq!(code, LACKS, "{told}");
     assert!(told.contains("the limit of 15 files open at once in one process was met; ulimit -n"), "{told}");

@@ -1,7 +1,7 @@
 //! A machine that comes and goes beside another one.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, Outcome};
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn a_burst_is_split_as_it_was_recorded_and_an_idle_machine_held_against_one_at_w
     }
     let place = Place::new(&comes_and_goes());
     let output = place.bakeoff(&["run", "study.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), NOT_USABLE, "{}", text(&output.stderr));
     let run = place.record();
     assert!(run.trials.iter().all(|trial| trial.record.outcome == Outcome::Completed && trial.machines.len() == 2));
     let (burst, idle) = (of(&run, "burst"), of(&run, "idle"));

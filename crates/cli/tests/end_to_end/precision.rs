@@ -1,7 +1,7 @@
 //! Runs that add blocks until they are precise enough, and runs that compare a contender with itself.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, has_qemu, missing, none_failed, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, none_failed, text};
 use record::event::Event;
 use record::event_log::read_events;
 use record::precision::Ended;
@@ -53,7 +53,7 @@ fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_b
     assert_eq!(before.plan.precision.and_then(|wish| wish.ended), None);
     let output = place.bakeoff(&["run", "study.toml", "--resume"]);
     let told = text(&[output.stderr, output.stdout].concat()).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(matches!(output.status.code(), Some(0) | NOT_USABLE), "{told}");
     let sentence = "Precision not reached after 11 blocks (10 planned, 1 added), the greatest number allowed: other against \
                     native is known to within ±";
     assert_eq!(told.matches(sentence).count(), 2, "once when it is decided, once below the answer: {told}");
@@ -66,7 +66,7 @@ fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_b
     assert_eq!(is_told(|event| matches!(event, Event::BlockAdded { block: 11, trials: 2, .. })), 1);
     assert_eq!(is_told(|event| matches!(event, Event::PrecisionEnded { blocks: 11, .. })), 1);
     let again = place.bakeoff(&["run", "study.toml", "--resume"]);
-    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert_eq!(again.status.code(), output.status.code(), "{}", text(&again.stderr));
     assert_eq!(started(&place.record()), later, "what was decided stays decided");
 }
 
@@ -115,7 +115,7 @@ fn an_aa_study_of_one_contender_says_how_precise_it_is_and_then_serves_as_a_pilo
 
 /// On a busy host, a trial of one second may count nothing.
 fn has_results(place: &Place, output: &std::process::Output) {
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 4) | NOT_USABLE), "{}", text(&output.stderr));
     let trials = place.record().trials;
     none_failed(place, trials.len());
 }

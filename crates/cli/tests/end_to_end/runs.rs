@@ -1,6 +1,6 @@
 //! Whole runs: what is measured, recorded and reported.
 
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::check::Moment;
 use record::looks::Reading;
 use record::run::{Run, StoredTrial};
@@ -125,7 +125,7 @@ fn runs(study: &str, trials: usize) -> Place {
     let place = Place::new(study);
     let output = place.bakeoff(&["run", "study.toml"]);
     let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(output.status.code(), NOT_USABLE, "{told}");
     assert!(told.contains("report.html"), "{told}");
     all_completed(&place, trials);
     numbers_agree(&place);
@@ -138,7 +138,7 @@ fn report_again_is_the_same(place: &Place) {
     std::fs::remove_file(&html).unwrap();
     let run = place.run_folder();
     let output = place.bakeoff(&["report", run.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), NOT_USABLE, "{}", text(&output.stderr));
     assert_eq!(std::fs::read(&html).unwrap(), first);
 }
 
@@ -286,7 +286,7 @@ fn a_contender_that_cannot_run_here_is_skipped_and_the_rest_runs() {
     assert!(outcomes("native").iter().all(|outcome| *outcome == Outcome::Completed));
     // On a host where KVM works, this study simply completes.
     if outcomes("kvm").iter().all(|outcome| *outcome == Outcome::Completed) {
-        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert_eq!(output.status.code(), NOT_USABLE, "{told}");
     } else {
         assert!(outcomes("kvm").iter().all(|outcome| matches!(outcome, Outcome::Skipped { why } if !why.is_empty())));
         assert_eq!(output.status.code(), Some(5), "{told}");

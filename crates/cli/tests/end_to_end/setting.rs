@@ -191,6 +191,9 @@ impl Place {
     }
 }
 
+/// How a run ends whose trials count, but not its answers: without an interval, as of fewer than three blocks, none is usable.
+pub const NOT_USABLE: Option<i32> = Some(12);
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,7 +1,7 @@
 //! Trials of several machines side by side.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::facts::Fact;
 use record::rotation::Rotation;
 use record::run::StoredTrial;
@@ -18,7 +18,7 @@ fn side_by_side(count: u32, platform: &str) -> String {
 fn runs(study: &str) -> Place {
     let place = Place::new(study);
     let output = place.bakeoff(&["run", "study.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0) | NOT_USABLE), "{}", text(&output.stderr));
     place
 }
 

@@ -4,7 +4,7 @@ use super::{NATIVE, TCG, all_have_results, side_by_side};
 use crate::leftovers::Leftovers;
 use crate::running::Running;
 use crate::runs::small;
-use crate::setting::{Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
 use record::trial::Outcome;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ fn a_killed_run_leaves_no_server_and_the_next_start_removes_the_rest() {
     let before = complete(&place);
     let output = place.bakeoff(&["run", "study.toml", "--resume"]);
     let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(output.status.code(), NOT_USABLE, "{told}");
     assert!(told.contains("left over from a run that was killed"), "{told}");
     Leftovers::of(&place).none();
     assert!(place.record().trials.iter().all(|trial| trial.record.outcome == Outcome::Completed), "{told}");
