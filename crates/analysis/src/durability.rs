@@ -41,6 +41,13 @@ pub struct Audited {
     pub cost: Option<Cost>,
 }
 
+impl Audited {
+    /// At the same point of the study.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        (&self.coordinates, &self.verdict, &self.declared) == (&other.coordinates, &other.verdict, &other.declared)
+    }
+}
+
 /// What one kind of fault did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfFault {
@@ -110,6 +117,11 @@ impl Verdict {
             | Self::AcknowledgesEarly { is_declared, .. } => !is_declared,
             Self::Kept { .. } | Self::Undecided { .. } | Self::NotAudited { .. } => false,
         }
+    }
+
+    /// False if the audit could not find out.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Self::Undecided { .. } | Self::NotAudited { .. })
     }
 
     /// In a word or two.

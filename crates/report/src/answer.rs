@@ -37,7 +37,7 @@ pub fn first(analysis: &Analysis) -> (Vec<Answer>, Option<Stamped>) {
     if answers.len() > MOST {
         let more = answers.len() - MOST;
         answers.truncate(MOST);
-        answers.push(Answer::words(format!("The table below has {more} more.")));
+        answers.push(Answer::words(format!("The tables below have {more} more.")));
     }
     (answers, common)
 }
@@ -54,13 +54,7 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
         Answer { question, but, stamped, ..answer }
     });
     let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
-    if !all.is_empty() {
-        all
-    } else if analysis.durability.is_empty() {
-        vec![Answer::words("Nothing was planned.")]
-    } else {
-        durability::answers(analysis)
-    }
+    if all.is_empty() { vec![Answer::words("Nothing was planned.")] } else { all }
 }
 
 /// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
@@ -79,11 +73,13 @@ fn of(analysis: &Analysis, question: Question) -> Answer {
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             // For a machine that is set apart, the answer is its effect on the others.
-            Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)))
+            Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::answer(one)))
         }
         Question::Change(index) => ablation::answer(analysis, index),
         Question::Cost(index) => of_comparison(analysis, &analysis.comparisons[index]),
         Question::Level(index) => alone(&analysis.cells[index]),
+        Question::EqualShare(index) => Answer::words(consolidation::shares(&analysis.consolidation[index])),
+        Question::Durable(index) => durability::answer(analysis, index),
     }
 }
 

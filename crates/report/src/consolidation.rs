@@ -5,10 +5,10 @@ use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::chance::AgainstChance;
 use analysis::consolidation::skew::{Apart, TrialSkew};
-use analysis::consolidation::slots::Slot;
+use analysis::consolidation::slots::{HELD_BACK, Slot};
 use analysis::contrast::Position;
 
-/// What the worst-off machine gets, and whether it is always the same one.
+/// What the worst-off machine gets.
 pub fn headline(one: &Consolidation) -> String {
     let (who, machines) = (who(one), one.machines);
     let Some(minimum) = &one.minimum else {
@@ -27,8 +27,13 @@ pub fn headline(one: &Consolidation) -> String {
         }
         None => format!("{who}: {whose} did {figure}."),
     };
+    std::iter::once(told).chain(over_baseline(one)).collect::<Vec<_>>().join(" ")
+}
+
+/// The headline, and the machines that are held back.
+pub fn answer(one: &Consolidation) -> String {
     let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
-    std::iter::once(told).chain(over_baseline(one)).chain(held_back).collect::<Vec<_>>().join(" ")
+    std::iter::once(headline(one)).chain(held_back).collect::<Vec<_>>().join(" ")
 }
 
 /// "Each over one machine of native at 1x1: 1/2.78 (1/2.91 to 1/2.65) and 1/4.17 (1/4.30 to 1/4.05)."
@@ -45,14 +50,33 @@ fn over_baseline(one: &Consolidation) -> Option<String> {
 
 /// Everything else that the scores show, each in a sentence.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
-    let mut said = standings(&one.slots);
-    said.extend(attribution::sentences(one));
+    let mut said = attribution::sentences(one);
     said.extend(one.reasons.iter().map(reasons::of_machine));
     said.extend(one.chance.as_ref().map(|chance| against_chance(one, chance)));
     said.extend(one.efficiency.as_ref().map(|efficiency| together(one, efficiency)));
     said.extend(apart(&one.skew));
     let who = who(one);
-    said.into_iter().map(|sentence| format!("{who}: {sentence}")).collect()
+    let said = said.into_iter().map(|sentence| format!("{who}: {sentence}"));
+    let shares = (one.slots.len() > 1).then(|| shares(one));
+    shares.into_iter().chain(said).collect()
+}
+
+/// Whether machines of one shape get equal shares.
+pub fn shares(one: &Consolidation) -> String {
+    let (who, machines, apart) = (who(one), one.slots.len(), standings(&one.slots));
+    if !apart.is_empty() {
+        return format!("{who}: shares are unequal. {}", apart.join(" "));
+    }
+    let Some((low, high)) = one.shares_within() else {
+        return format!("{who}: too few blocks to say whether {machines} machines got equal shares.");
+    };
+    let ends = format::effect_bounds(1.0, low, high);
+    if low >= 1.0 - HELD_BACK && high <= 1.0 + HELD_BACK {
+        return format!("{who}: {machines} machines got equal shares, each within {ends} of the mean of the others.");
+    }
+    format!(
+        "{who}: undecided whether {machines} machines got equal shares. Each lies within {ends} of the mean of the others."
+    )
 }
 
 /// "kvm at 3x2".
@@ -60,20 +84,11 @@ pub fn who(one: &Consolidation) -> String {
     format!("{}{}", one.contender, crate::format::at(&one.coordinates))
 }
 
-/// What the headline leaves out. If some machines get less, it is nothing new that others are ahead of them.
+/// Machines that surely get less. If there are none, those that get more: beside a straggler, being ahead is nothing new.
 fn standings(slots: &[Slot]) -> Vec<String> {
-    let is = |position| slots.iter().filter(move |slot| slot.position == position);
-    if is(Position::Below).count() > 0 {
-        return is(Position::Below).filter(|slot| !slot.held_back).filter_map(standing).collect();
-    }
-    let more: Vec<String> = is(Position::Above).filter_map(standing).collect();
-    match (more.is_empty(), is(Position::Across).count()) {
-        (false, _) => more,
-        (true, count) if count == slots.len() && count > 1 => {
-            vec!["No machine surely gets more or less than the others.".to_owned()]
-        }
-        _ => Vec::new(),
-    }
+    let at = |position| slots.iter().filter(move |slot| slot.position == position).filter_map(standing);
+    let less: Vec<String> = at(Position::Below).collect();
+    if less.is_empty() { at(Position::Above).collect() } else { less }
 }
 
 fn standing(slot: &Slot) -> Option<String> {

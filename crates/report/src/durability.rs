@@ -2,27 +2,17 @@
 
 use crate::format;
 use crate::sentence::Answer;
+use analysis::answers::audited_alike;
 use analysis::durability::{Audited, Doubt, OfFault, Verdict};
 use analysis::summary::Analysis;
 use record::durability::Fault;
 
-/// What the audits found: liars first, and contenders of which the same is said together.
-pub fn answers(analysis: &Analysis) -> Vec<Answer> {
-    let (lies, others): (Vec<&Audited>, Vec<&Audited>) =
-        analysis.durability.iter().partition(|one| one.verdict.is_a_lie());
-    let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
-    for one in lies.into_iter().chain(others) {
-        let words = says(one);
-        match said.iter_mut().find(|(place, known, _)| *place == one.coordinates && *known == words) {
-            Some((_, _, contenders)) => contenders.push(one.contender.clone()),
-            None => said.push((one.coordinates.clone(), words, vec![one.contender.clone()])),
-        }
-    }
-    let answer = |(place, words, contenders): (String, String, Vec<String>)| {
-        let says = format!("{} {words}.", format::listed(&contenders));
-        Answer { place, says, ..Answer::default() }
-    };
-    said.into_iter().map(answer).collect()
+/// What this audit found, and the same of other contenders.
+pub fn answer(analysis: &Analysis, index: usize) -> Answer {
+    let contenders: Vec<String> = audited_alike(analysis, index).map(|one| one.contender.clone()).collect();
+    let one = &analysis.durability[index];
+    let says = format!("{} {}.", format::listed(&contenders), says(one));
+    Answer { place: one.coordinates.clone(), says, ..Answer::default() }
 }
 
 /// In the past tense, which is the same for one contender and several. Without them, and without a full stop.
@@ -171,7 +161,7 @@ mod tests {
         let kept = || Verdict::Kept { cuts: 60, bound: 0.05 };
         let early = Verdict::AcknowledgesEarly { transactions: 7, is_declared: false };
         analysis.durability = vec![named("one", kept()), named("liar", early), named("two", kept())];
-        let said: Vec<String> = answers(&analysis).iter().map(Answer::sentence).collect();
+        let said = crate::answer::sentences(&analysis).split_off(1);
         assert_eq!(said.len(), 2);
         assert!(said[0].starts_with("liar acknowledged 7"), "{said:?}");
         assert!(said[1].starts_with("one and two kept every"), "{said:?}");

@@ -17,7 +17,7 @@ pub struct Answer {
     pub interval: String,
     /// A qualification that must never be separated from the figure.
     pub but: String,
-    /// Absent from an audit's verdict, which says itself what may be believed, and where it is said once for all answers.
+    /// Absent where it is said once for all answers.
     pub stamped: Option<Stamped>,
 }
 

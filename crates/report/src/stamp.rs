@@ -3,8 +3,8 @@
 use crate::findings;
 use crate::format;
 use crate::sentence::Stamped;
-use analysis::answers::Answered;
 use analysis::answers::reach::Reach;
+use analysis::answers::{Answered, Question};
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 
@@ -14,7 +14,10 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
     // If neither one of them nor all together are the reason, there is no interval. That may be due to missing trials.
     let is_reason = reasons > 0 || together(answered) != Reach::NONE;
     let first = doubts.first().filter(|doubt| stamp > Stamp::Usable && (is_reason || doubt.code == "trials-missing"));
-    let remedy = first.map(|doubt| analysis.findings[doubt.finding].what.kind().remedy);
+    let remedy = match answered.question {
+        Question::Durable(_) if stamp > Stamp::Usable => Some("Remove the cause, then run the audit again."),
+        _ => first.map(|doubt| analysis.findings[doubt.finding].what.kind().remedy),
+    };
     let why = first.map(|doubt| {
         let found = findings::warning(&analysis.findings[doubt.finding]).text;
         match doubt.reach {
@@ -31,6 +34,9 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
         (Stamp::Usable, _) => {
             let moved = moved(together(answered));
             format!("Usable: the doubts below move this answer by {moved}, within its interval or margin.")
+        }
+        (_, None) if matches!(answered.question, Question::Durable(_)) => {
+            "Not usable: the audit has no verdict.".to_owned()
         }
         (_, None) => "Not usable: there is no figure with a confidence interval.".to_owned(),
         (Stamp::WithCare, Some(why)) => format!("Use with care. {why}"),

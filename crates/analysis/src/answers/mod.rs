@@ -11,6 +11,7 @@ use crate::compare::{Comparison, Verdict};
 use crate::consistency::host::OTHERS_MAX;
 use crate::consolidation::neighbour::{Effect, Of};
 use crate::contrast::Contrast;
+use crate::durability::Audited;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, Stamp};
 use crate::measures::Scale;
@@ -35,6 +36,10 @@ pub enum Question {
     Cost(usize),
     /// A contender that is compared with nothing: a cell.
     Level(usize),
+    /// Whether equal machines side by side get equal shares: a cell with several machines.
+    EqualShare(usize),
+    /// What audits of durability found: the first with this verdict at its point.
+    Durable(usize),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +66,8 @@ pub struct Doubt {
     pub reach: Option<Reach>,
 }
 
-/// All answers of a run, in the order in which they are read. An audit's verdict says itself what may be believed.
+/// All answers of a run, in the order in which they are read.
 pub fn all(analysis: &Analysis) -> Vec<Answered> {
-    if analysis.cells.iter().all(|cell| cell.outcomes.planned == 0) {
-        return Vec::new();
-    }
     questions(analysis).into_iter().map(|question| of_question(analysis, question)).collect()
 }
 
@@ -81,10 +83,11 @@ pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
     for answered in all(analysis) {
         let cells: Vec<u32> = match answered.question {
             Question::Growth(_) => Vec::new(),
-            Question::Minimum(index) => vec![analysis.consolidation[index].cell],
+            Question::Minimum(index) | Question::EqualShare(index) => vec![analysis.consolidation[index].cell],
             Question::Change(index) => changes(analysis, index).iter().map(|one| one.contender_cell).collect(),
             Question::Cost(index) => vec![analysis.comparisons[index].contender_cell],
             Question::Level(index) => vec![analysis.cells[index].cell],
+            Question::Durable(index) => audited_alike(analysis, index).map(|one| one.cell).collect(),
         };
         for cell in cells {
             let worst = found.entry(cell).or_insert(answered.stamp);
@@ -95,12 +98,18 @@ pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
 }
 
 fn questions(analysis: &Analysis) -> Vec<Question> {
+    let has_trials = analysis.cells.iter().any(|cell| cell.outcomes.planned > 0);
+    let measured = if has_trials { of_trials(analysis) } else { Vec::new() };
+    measured.into_iter().chain(of_audits(analysis)).collect()
+}
+
+fn of_trials(analysis: &Analysis) -> Vec<Question> {
     let mut asked: Vec<Question> = (0..analysis.scaling.len()).map(Question::Growth).collect();
     asked.retain(|question| !matches!(question, Question::Growth(curve) if !grows(&analysis.scaling[*curve])));
     // The most machines first: where only a few answers are shown, each contender is among them.
     let mut several: Vec<usize> = (0..analysis.consolidation.len()).collect();
     several.sort_by_key(|index| Reverse(analysis.consolidation[*index].machines));
-    asked.extend(several.into_iter().map(Question::Minimum));
+    asked.extend(several.iter().copied().map(Question::Minimum));
     let effects = analysis.ablation.iter().flat_map(|ablation| &ablation.effects);
     let (mut places, mut changed) = (BTreeSet::new(), BTreeSet::new());
     for (index, effect) in effects.enumerate() {
@@ -112,7 +121,28 @@ fn questions(analysis: &Analysis) -> Vec<Question> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         asked.extend((0..analysis.cells.len()).map(Question::Level));
     }
+    // Of each contender where it has the most machines.
+    let mut contenders = BTreeSet::new();
+    several.retain(|index| {
+        let one = &analysis.consolidation[*index];
+        one.are_equal() && contenders.insert(&one.contender)
+    });
+    asked.extend(several.into_iter().map(Question::EqualShare));
     asked
+}
+
+/// Liars first, and one question for all contenders of which the same is said.
+fn of_audits(analysis: &Analysis) -> Vec<Question> {
+    let mut found: Vec<usize> = (0..analysis.durability.len()).collect();
+    found.retain(|index| audited_alike(analysis, *index).next() == analysis.durability.get(*index));
+    found.sort_by_key(|index| !analysis.durability[*index].verdict.is_a_lie());
+    found.into_iter().map(Question::Durable).collect()
+}
+
+/// All audits of which the same is said as of this one.
+pub fn audited_alike(analysis: &Analysis, index: usize) -> impl Iterator<Item = &Audited> {
+    let first = &analysis.durability[index];
+    analysis.durability.iter().filter(move |one| one.says_the_same_as(first))
 }
 
 /// More clients are more load, and other axes are no size of anything.
@@ -155,6 +185,15 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
         Question::Level(index) => {
             let cell = &analysis.cells[index];
             vec![(Vec::new(), vec![cell], cell.throughput().map_or(Figure::None, Figure::Level))]
+        }
+        Question::EqualShare(index) => {
+            let one = &analysis.consolidation[index];
+            vec![(Vec::new(), cells(analysis, &[one.cell]), one.most_unequal().map_or(Figure::None, Figure::Level))]
+        }
+        // The verdict says itself what may be believed.
+        Question::Durable(index) => {
+            let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
+            return Answered { question, stamp, doubts: Vec::new(), others: None };
         }
     };
     let host = &analysis.consistency.host;

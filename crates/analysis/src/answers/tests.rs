@@ -224,3 +224,36 @@ proptest! {
         prop_assert_eq!(stamp(figure, None, Reach::NONE), Stamp::Usable);
     }
 }
+#[test]
+fn equal_machines_are_asked_for_their_shares_and_audits_for_their_verdict() {
+    let mut analysis = analyse(&synthetic::consolidated::run(5, None));
+    let asked = |analysis: &Analysis, wanted: fn(&Question) -> bool| {
+        all(analysis).iter().filter(|one| wanted(&one.question)).map(|one| one.stamp).collect::<Vec<_>>()
+    };
+    // Three machines of each of two contenders.
+    let of_shares = |analysis: &Analysis| asked(analysis, |one| matches!(one, Question::EqualShare(_)));
+    assert_eq!(of_shares(&analysis).len(), 2);
+    analysis.findings = vec![Finding::new(What::Rehearsed)];
+    assert_eq!(of_shares(&analysis), [Stamp::NotUsable; 2]);
+    let audited = |contender: &str, verdict| crate::durability::Audited {
+        cell: 0,
+        contender: contender.to_owned(),
+        baseline: false,
+        coordinates: String::new(),
+        verdict,
+        declared: Vec::new(),
+        acknowledged: 700,
+        holds: 10,
+        acknowledged_in_holds: 0,
+        scan: None,
+        faults: Vec::new(),
+        cost: None,
+    };
+    let kept = |cuts| crate::durability::Verdict::Kept { cuts, bound: 0.05 };
+    let unknown = crate::durability::Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() };
+    analysis.durability =
+        vec![audited("a", kept(60)), audited("b", unknown), audited("c", kept(60)), audited("d", kept(70))];
+    let of_audits = asked(&analysis, |one| matches!(one, Question::Durable(_)));
+    assert_eq!(of_audits, [Stamp::Usable, Stamp::NotUsable, Stamp::Usable], "of a and c, of b, of d");
+}
+

@@ -92,6 +92,24 @@ impl Consolidation {
     pub fn is_disturbed(&self, cell: u32) -> bool {
         self.cell == cell && self.neighbour.as_ref().is_some_and(|neighbour| neighbour.work.is_some())
     }
+
+    /// Whether its machines were to be equal: none of them is set apart.
+    pub fn are_equal(&self) -> bool {
+        self.slots.len() > 1 && self.neighbour.is_none()
+    }
+
+    /// Of the machine that is farthest from the mean of the others.
+    pub fn most_unequal(&self) -> Option<&Estimate> {
+        let each = self.slots.iter().filter_map(|slot| slot.of_others.as_ref());
+        each.max_by(|one, other| one.point.ln().abs().total_cmp(&other.point.ln().abs()))
+    }
+
+    /// Between these each machine lies around the mean of the others, with the confidence of all intervals together.
+    pub fn shares_within(&self) -> Option<(f64, f64)> {
+        let each = self.slots.iter().map(|slot| slot.of_others.as_ref()?.bounds.known());
+        let each: Option<Vec<(f64, f64)>> = each.collect();
+        each?.into_iter().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
 }
 
 /// The readings of one trial.

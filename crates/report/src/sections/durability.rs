@@ -2,13 +2,11 @@
 
 use super::{contender, headed};
 use crate::document::Block;
-use crate::durability::answers;
 use crate::format::{self, Digits, Style};
 use crate::table::{Cell, Column, Table, Tone};
 use analysis::durability::{Audited, Verdict};
 use analysis::summary::Analysis;
 use record::durability::{Cost, Fault};
-use record::run::Run;
 
 const NOT_MEASURED: &str = "not measured";
 const NOTE: &str = "A commit waits for as many flushes, one after the other, as it takes milliseconds longer for each millisecond that a \
@@ -16,13 +14,10 @@ const NOTE: &str = "A commit waits for as many flushes, one after the other, as 
     audit.durability.flush_delay says. What the host's own disk does with a flush when its power fails is not known here: an audit \
     looks at everything above it.";
 
-pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let all = &analysis.durability;
-    // A run of audits only has these answers at its top.
-    let said = if run.has_only_audits() { Vec::new() } else { answers(analysis) };
-    let said = said.iter().map(|answer| Block::Paragraph(answer.sentence()));
     let tables = [overview(all), faults(all), early(all)].into_iter().flatten().map(Block::Table);
-    headed("Durability", said.chain(tables).collect(), Some(NOTE.to_owned()))
+    headed("Durability", tables.collect(), Some(NOTE.to_owned()))
 }
 
 fn tone(verdict: &Verdict) -> Tone {

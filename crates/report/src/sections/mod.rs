@@ -91,7 +91,7 @@ pub fn summary(run: &Run, analysis: &Analysis) -> Document {
 fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let mut blocks = card::blocks(run, analysis);
     if run.has_only_audits() {
-        blocks.extend(durability::blocks(run, analysis));
+        blocks.extend(durability::blocks(analysis));
         blocks.extend(trust::blocks(analysis));
         return blocks;
     }
@@ -99,7 +99,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     blocks.extend(design::blocks(analysis));
     blocks.extend(ablation::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));
-    blocks.extend(durability::blocks(run, analysis));
+    blocks.extend(durability::blocks(analysis));
     blocks.extend(phases::blocks(analysis));
     blocks.extend(measured::blocks(run, analysis));
     blocks.extend(trust::blocks(analysis));

@@ -73,9 +73,10 @@ fn a_single_contender_is_answered_by_its_minimum() {
     run.plan.trials.retain(|trial| run.plan.cells.iter().any(|cell| cell.id == trial.cell));
     run.trials.retain(|trial| trial.record.contender == "kvm");
     let answers = report::answer::sentences(&analyse(&run));
-    assert_eq!(answers.len(), 2, "{answers:#?}");
-    // The most machines first.
+    assert_eq!(answers.len(), 3, "{answers:#?}");
+    // The most machines first, and only of these whether they got equal shares.
     assert!(answers[0].starts_with("kvm at 3x2: the slowest of 3 machines did "), "{answers:#?}");
+    assert!(answers[2].starts_with("kvm at 3x2: shares are unequal. Machine 2 did −4"), "{answers:#?}");
 }
 
 #[test]
