@@ -67,6 +67,9 @@ pub const DATA_CACHED_TWICE: &str = "data cached twice";
 pub const PLACE: &str = "place";
 pub const HOST_CPUS: &str = "host CPUs";
 
+/// Decided by machines on the host's kernel: the most memory that they may have. A guest's memory is its own.
+pub const MEMORY_LIMIT: &str = "memory limit";
+
 /// Decided by machines whose CPU time bakeoff limits, as the kernel or the hypervisor has the limit.
 pub const CPU_QUOTA: &str = "CPU quota";
 

@@ -9,7 +9,7 @@ pub mod waits;
 use crate::FORMAT;
 use crate::check::{CheckResult, Moment, Verdict};
 use crate::clock::ClockReading;
-use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
+use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, MEMORY_LIMIT, PROCESSOR};
 use crate::hlog;
 use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
 use crate::intervals::{Interval, KindInterval, Measured, Span};
@@ -430,7 +430,7 @@ fn machine(contender: &str) -> MachineFacts {
     ]);
     if native {
         let why = "no cgroup could be made: permission denied";
-        decided.insert("memory limit".to_owned(), Fact::unavailable(why));
+        decided.insert(MEMORY_LIMIT.to_owned(), Fact::unavailable(why));
     } else {
         decided.insert("accelerator".to_owned(), Fact::known("kvm"));
     }

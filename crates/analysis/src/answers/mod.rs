@@ -13,7 +13,7 @@ use crate::consolidation::neighbour::{Effect, Of};
 use crate::contrast::Contrast;
 use crate::durability::Audited;
 use crate::estimate::Estimate;
-use crate::findings::{Finding, Stamp};
+use crate::findings::{Finding, Stamp, What};
 use crate::measures::Scale;
 use crate::scaling::Scaling;
 use crate::summary::Analysis;
@@ -196,8 +196,7 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
             return Answered { question, stamp, doubts: Vec::new(), others: None };
         }
     };
-    let host = &analysis.consistency.host;
-    let sides = parts.into_iter().map(|(base, own, figure)| (Sides { host, base, own }, figure));
+    let sides = parts.into_iter().map(|(base, own, figure)| (Sides { analysis, base, own }, figure));
     let sides: Vec<(Sides<'_>, Figure<'_>)> = sides.collect();
     let others = sides.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
     // One of several changes that may not be believed is enough.
@@ -238,12 +237,14 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, 
     let mut together = Reach::NONE;
     for (place, finding) in analysis.findings.iter().enumerate() {
         let (code, kind) = (finding.what.code(), finding.what.kind());
-        if finding.accepted.is_some() || !touches(finding, sides) || doubts.iter().any(|known| known.kind == kind.name)
-        {
+        let unequal = matches!(&finding.what, What::NotHonoured { wish, .. } if sides.honoured(wish).is_some());
+        let is_known = !unequal && doubts.iter().any(|known| known.kind == kind.name);
+        if finding.accepted.is_some() || !touches(finding, sides) || is_known {
             continue;
         }
         let reach = reach::of(&finding.what, sides).filter(|_| figure.is_relative());
-        let stamp = reach.map_or(kind.stamp, |reach| stamp(figure, analysis.margin, reach));
+        let of_unknown = if unequal { Stamp::NotUsable } else { kind.stamp };
+        let stamp = reach.map_or(of_unknown, |reach| stamp(figure, analysis.margin, reach));
         // Load beside one side only is the same load.
         if !doubts.iter().any(|known| known.reach == reach && reach.is_some()) {
             together = together.and(reach.unwrap_or(Reach::NONE));

@@ -1,14 +1,17 @@
 //! How far a doubt could move an answer, from what was measured beside it.
 //!
 //! Each model is an upper bound of the work that a side lost, as a factor. If all of the CPU time that other processes had, or that a
-//! hypervisor stole, had been the database's, it would have done as much more as it had more CPU time. CPU time that both sides lost
-//! alike moved no ratio, so the factor of an answer is the quotient of its sides. A side's own drift, failures and waits for memory
-//! say nothing about the other side's, so these do not cancel out.
+//! hypervisor stole, had been the database's, it would have done as much more as it had more CPU time. Bytes that others read from disks
+//! and wrote to them are taken in the same way. Resources that both sides lost alike moved no ratio, so the factor of an answer is the
+//! quotient of its sides. A side's own drift, failures and waits for memory say nothing about the other side's, so these do not cancel
+//! out.
 
 use crate::cells::CellResult;
-use crate::consistency::host::{HostDuringRun, HostDuringTrial};
+use crate::consistency::host::HostDuringTrial;
 use crate::findings::What;
 use crate::student::mean_of;
+use crate::summary::Analysis;
+use record::facts::MEMORY_LIMIT;
 use serde::Serialize;
 
 /// The true answer over the measured one lies between these.
@@ -36,7 +39,7 @@ impl Reach {
 
 /// The cells behind an answer.
 pub struct Sides<'a> {
-    pub host: &'a HostDuringRun,
+    pub analysis: &'a Analysis,
     /// Empty if the answer is compared with nothing.
     pub base: Vec<&'a CellResult>,
     pub own: Vec<&'a CellResult>,
@@ -69,7 +72,7 @@ impl<'a> Sides<'a> {
         let counts = |reading: &&HostDuringTrial| {
             cells.iter().flat_map(|cell| &cell.trials).any(|trial| trial.valid && trial.trial == reading.trial)
         };
-        let values: Option<Vec<f64>> = self.host.trials.iter().filter(counts).map(of).collect();
+        let values: Option<Vec<f64>> = self.analysis.consistency.host.trials.iter().filter(counts).map(of).collect();
         values.filter(|values| !values.is_empty()).map(|values| mean_of(&values))
     }
 
@@ -80,16 +83,41 @@ impl<'a> Sides<'a> {
     }
 
     /// The same of a cell; the mean of several.
-    fn of_cells(&self, of: impl Fn(&CellResult) -> f64) -> Option<Reach> {
-        self.apart(|cells| Some(mean_of(&cells.iter().map(|cell| of(cell)).collect::<Vec<_>>())))
+    fn of_cells(&self, of: impl Fn(&CellResult) -> Option<f64>) -> Option<Reach> {
+        self.apart(|cells| cells.iter().map(|cell| of(cell)).collect::<Option<Vec<f64>>>().map(|all| mean_of(&all)))
+    }
+
+    /// The cells whose platforms could do what those of others could not; `None` if none could, or if there is nothing to compare.
+    pub fn honoured(&self, wish: &str) -> Option<Vec<u32>> {
+        let lacks = |cell: &&CellResult| {
+            self.analysis.findings.iter().any(|finding| {
+                let is_it = matches!(&finding.what, What::NotHonoured { wish: own, .. } if own == wish);
+                is_it && finding.subject.contender.as_ref() == Some(&cell.contender)
+            })
+        };
+        let (lacking, others): (Vec<&CellResult>, Vec<&CellResult>) = self.cells().partition(lacks);
+        let is_unequal = !self.base.is_empty() && !lacking.is_empty() && !others.is_empty();
+        is_unequal.then(|| others.iter().map(|cell| cell.cell).collect())
+    }
+
+    /// The share of their time for which the transactions of a cell waited for reads of their device: reads that were going on at a
+    /// time, over transactions that were.
+    fn waited_for_reads(&self, cell: &CellResult) -> Option<f64> {
+        let own = |trial: u32| cell.trials.iter().any(|one| one.trial == trial && one.valid);
+        let accounted = self.analysis.consistency.littles_law.iter().filter(|one| own(one.trial));
+        let under_way: Vec<f64> = accounted.map(|one| one.under_way).collect();
+        let reads = cell.level("device.reads")?.point;
+        let each_ms = if reads > 0.0 { cell.level("device.read_time")?.point } else { 0.0 };
+        Some(reads * each_ms / 1e3 / mean_of(&under_way)).filter(|share| *share < 1.0)
     }
 }
 
 /// The codes of the doubts whose size is known, if the readings are there.
-pub const SIZED: [&str; 10] = [
+pub const SIZED: [&str; 12] = [
     "clock-wrong",
     "host-busy-beside-one",
     "host-busy",
+    "host-disk-busy-beside-one",
     "host-cpu-stolen",
     "host-memory-short",
     "host-frequency",
@@ -97,6 +125,7 @@ pub const SIZED: [&str; 10] = [
     "halves-unlike",
     "warm-up-too-short",
     "transactions-failed",
+    "not-honoured",
 ];
 
 /// `None` if the size of such a doubt is not known.
@@ -108,6 +137,11 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
     match what {
         What::HostBusy { .. } | What::HostBusyBesideOne { .. } => sides.of_host(|trial| more_cpu(trial, trial.others)),
         What::HostCpuStolen { .. } => sides.of_host(|trial| more_cpu(trial, trial.stolen)),
+        What::HostDiskBusyBesideOne { .. } => sides.quotient(|cells| {
+            let more =
+                |cell: &&CellResult| Some(1.0 + sides.mean(&[*cell], |trial| trial.others_disk)? / of_device(cell)?);
+            cells.iter().map(more).collect::<Option<Vec<f64>>>().map(|each| mean_of(&each))
+        }),
         What::HostMemoryShort { .. } => {
             sides.apart(|cells| sides.mean(cells, |trial| Some(1.0 / (1.0 - trial.memory_stalled?))))
         }
@@ -115,17 +149,31 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
             sides.of_host(|trial| Some(1.0 / trial.frequency_mhz?)).filter(|_| !sides.base.is_empty())
         }
         What::ClockWrong { share } => Some(Reach { low: 1.0 - share, high: 1.0 + share }),
-        What::TransactionsFailed { .. } => sides.of_cells(with_failed),
+        What::TransactionsFailed { .. } => sides.of_cells(|cell| Some(with_failed(cell))),
+        // With more memory, they would have waited for no read.
+        What::NotHonoured { wish, .. } if wish == MEMORY_LIMIT => {
+            let limited = sides.honoured(wish)?;
+            sides.of_cells(|cell| {
+                let waited = if limited.contains(&cell.cell) { sides.waited_for_reads(cell)? } else { 0.0 };
+                Some(1.0 / (1.0 - waited))
+            })
+        }
         // The end of a window, over its mean.
         What::NotSteady { .. } => {
-            sides.of_cells(|cell| 1.0 + cell.steadiness.drift.as_ref().map_or(0.0, |drift| drift.point / 2.0))
+            sides.of_cells(|cell| Some(1.0 + cell.steadiness.drift.as_ref().map_or(0.0, |drift| drift.point / 2.0)))
         }
         What::HalvesUnlike { .. } => {
-            sides.of_cells(|cell| cell.steadiness.second_half.map_or(1.0, |second| 2.0 * second / (1.0 + second)))
+            sides.of_cells(|cell| Some(cell.steadiness.second_half.map_or(1.0, |second| 2.0 * second / (1.0 + second))))
         }
-        What::WarmUpTooShort { .. } => sides.of_cells(|cell| 1.0 + cell.steadiness.change.unwrap_or_default()),
+        What::WarmUpTooShort { .. } => sides.of_cells(|cell| Some(1.0 + cell.steadiness.change.unwrap_or_default())),
         _ => None,
     }
+}
+
+/// Bytes that a cell's trials read from their device and wrote to it in a second; `None` if that is not known, or nothing.
+fn of_device(cell: &CellResult) -> Option<f64> {
+    let rate = |name: &str| cell.level(name).map(|level| level.point);
+    Some(rate("device.read")? + rate("device.written")?).filter(|rate| *rate > 0.0)
 }
 
 /// As if every transaction that failed had been done.

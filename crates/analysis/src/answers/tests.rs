@@ -125,6 +125,45 @@ fn the_size_of_a_doubt_decides_about_an_answer() {
     assert!(native.doubts[0].reach.unwrap().low < 0.6);
 }
 
+/// What others wrote could have been the contender's, as CPU time could.
+#[test]
+fn other_work_of_the_disk_counts_by_the_work_of_the_trials() {
+    let under = |share: f64| {
+        let mut analysis = with(vec![]);
+        let own: f64 = ["device.read", "device.written"]
+            .iter()
+            .filter_map(|name| Some(analysis.cells[1].level(name)?.point))
+            .sum();
+        let (loud, quiet) = ("kvm".to_owned(), "native".to_owned());
+        let what = What::HostDiskBusyBesideOne { loud, most: share * own, quiet, least: 0.0 };
+        analysis.findings = vec![Finding::new(what)];
+        for reading in &mut analysis.consistency.host.trials {
+            reading.others_disk = Some(if reading.contender == "kvm" { share * own } else { 0.0 });
+        }
+        all(&analysis).remove(0)
+    };
+    let (little, much, most) = (under(0.001), under(0.05), under(0.5));
+    assert_eq!([little.stamp, much.stamp, most.stamp], [Stamp::Usable, Stamp::WithCare, Stamp::NotUsable]);
+    assert!((most.doubts[0].reach.unwrap().high - 1.5).abs() < 1e-9, "{most:?}");
+}
+
+/// With as much memory as a native machine without a limit, kvm would have waited for no read.
+#[test]
+fn what_one_side_alone_honours_counts_by_its_size_or_makes_an_answer_useless() {
+    let of = |wish: &str, contenders: &[&str]| {
+        let fact = Fact::unavailable("permission denied");
+        let what = What::NotHonoured { wish: wish.to_owned(), fact };
+        let lacks = contenders.iter().map(|name| Finding::new(what.clone()).of(name));
+        all(&with(lacks.collect())).remove(0)
+    };
+    let memory = of("memory limit", &["native"]);
+    assert!(memory.doubts[0].reach.is_some_and(|reach| reach.high > 1.0 && reach.high < 1.2), "{memory:?}");
+    let limited = of("memory limit", &["kvm"]);
+    assert!(limited.doubts[0].reach.is_some_and(|reach| reach.low < 1.0 && reach.low > 0.8), "{limited:?}");
+    assert_eq!(of("memory node", &["native"]).stamp, Stamp::NotUsable);
+    assert_eq!(of("memory node", &["native", "kvm"]).stamp, Stamp::WithCare);
+}
+
 /// Blocks that met both sides alike moved no ratio.
 #[test]
 fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
@@ -201,29 +240,6 @@ fn the_load_of_others_is_read_from_the_trials() {
     assert_eq!(of("host-busy"), of("host-busy-beside-one"));
 }
 
-/// A difference that is sure, and the same without a verdict.
-static RATIOS: LazyLock<[(Contrast, Verdict); 2]> = LazyLock::new(|| {
-    let one = analyse(&synthetic::run(5)).comparisons.remove(0);
-    let ratio = one.throughput().unwrap().clone();
-    let mut wide = ratio.clone();
-    wide.estimate.bounds = crate::estimate::Bounds::Known { low: 0.7, high: 1.1 };
-    [(ratio, one.verdict), (wide, Verdict::Undecided)]
-});
-
-proptest! {
-    /// A larger doubt never makes an answer better.
-    #[test]
-    fn stamps_grow_with_doubts(low in 0.2..1.0_f64, high in 1.0..5.0_f64, shrink in 0.0..1.0_f64, which in 0_usize..2) {
-        let (ratio, verdict) = &RATIOS[which];
-        let figure = Figure::Ratio(ratio, *verdict);
-        let larger = Reach { low, high };
-        let smaller = Reach { low: low.powf(shrink), high: high.powf(shrink) };
-        for margin in [None, Some(0.02), Some(0.3)] {
-            prop_assert!(stamp(figure, margin, smaller) <= stamp(figure, margin, larger));
-        }
-        prop_assert_eq!(stamp(figure, None, Reach::NONE), Stamp::Usable);
-    }
-}
 #[test]
 fn equal_machines_are_asked_for_their_shares_and_audits_for_their_verdict() {
     let mut analysis = analyse(&synthetic::consolidated::run(5, None));
@@ -257,3 +273,26 @@ fn equal_machines_are_asked_for_their_shares_and_audits_for_their_verdict() {
     assert_eq!(of_audits, [Stamp::Usable, Stamp::NotUsable, Stamp::Usable], "of a and c, of b, of d");
 }
 
+/// A difference that is sure, and the same without a verdict.
+static RATIOS: LazyLock<[(Contrast, Verdict); 2]> = LazyLock::new(|| {
+    let one = analyse(&synthetic::run(5)).comparisons.remove(0);
+    let ratio = one.throughput().unwrap().clone();
+    let mut wide = ratio.clone();
+    wide.estimate.bounds = crate::estimate::Bounds::Known { low: 0.7, high: 1.1 };
+    [(ratio, one.verdict), (wide, Verdict::Undecided)]
+});
+
+proptest! {
+    /// A larger doubt never makes an answer better.
+    #[test]
+    fn stamps_grow_with_doubts(low in 0.2..1.0_f64, high in 1.0..5.0_f64, shrink in 0.0..1.0_f64, which in 0_usize..2) {
+        let (ratio, verdict) = &RATIOS[which];
+        let figure = Figure::Ratio(ratio, *verdict);
+        let larger = Reach { low, high };
+        let smaller = Reach { low: low.powf(shrink), high: high.powf(shrink) };
+        for margin in [None, Some(0.02), Some(0.3)] {
+            prop_assert!(stamp(figure, margin, smaller) <= stamp(figure, margin, larger));
+        }
+        prop_assert_eq!(stamp(figure, None, Reach::NONE), Stamp::Usable);
+    }
+}

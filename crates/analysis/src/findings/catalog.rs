@@ -245,7 +245,8 @@ catalog! {
         "engine-waited" Caution Usable "Give the machine more vCPUs, or drive from another host." EngineWaited { waits: Vec<EngineWait> };
     }
     "not-honoured" acceptable "Every trial"
-    "A platform could not do what the study asked of it."
+    "A platform could not do what the study asked of it. If the other side's platform did, the answer is not usable, except for a memory limit \
+     that moves it little."
     "one wish" {
         "not-honoured" Caution WithCare "Look for missing rights and tools: `bakeoff doctor`." NotHonoured { wish: String, fact: Fact };
     }
