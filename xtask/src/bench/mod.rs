@@ -24,6 +24,7 @@ mod report;
 mod rows;
 mod shards;
 mod sharing;
+mod stamps;
 mod statistics;
 mod study;
 mod table;
@@ -155,6 +156,15 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// Whether stamps are right where the truth is known: A/A studies, and disturbances planted beside one of two equal contenders
+    Stamps {
+        /// A/A studies of ten blocks, alone and beside another program each
+        #[arg(long, default_value_t = 10)]
+        studies: u32,
+        /// Only what has this in its name, for example "nothing", "quota" or "cache"
+        #[arg(long, default_value = "")]
+        only: String,
+    },
     /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
     Statistics {
         /// Of equal contenders, for each number of blocks
@@ -194,6 +204,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Fleet { within: false, rounds, agents } => fleet::race(&ground()?, *rounds, *agents),
         Race::Report => report::race(&ground()?),
         Race::Rehearsals { rounds } => rehearsals::time(&ground()?, *rounds),
+        Race::Stamps { studies, only } => stamps::race(&ground()?, *studies, only),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }
