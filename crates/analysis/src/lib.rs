@@ -48,6 +48,7 @@ pub mod student;
 pub mod summary;
 pub mod throughput;
 pub mod topology;
+pub mod treatment;
 pub mod two_runs;
 pub mod validity;
 pub mod waits;

@@ -2,6 +2,7 @@
 
 use crate::findings::{Finding, InTrials, Shared, What};
 use crate::groups;
+use crate::treatment;
 use crate::validity;
 use record::facts::{EMULATED, Fact, PROCESSOR, RUNTIME, SYSTEM_CALLS};
 use record::run::Run;
@@ -95,7 +96,9 @@ pub fn storage_differences(run: &Run, group: &groups::Group<'_>) -> Vec<Finding>
     let differing = seen.into_iter().filter(|(_, kinds)| kinds.len() > 1);
     let finding = |(fact, kinds): (&str, BTreeMap<String, Vec<String>>)| {
         let values = kinds.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect();
-        Finding::new(What::StorageDiffers { fact: fact.to_owned(), values }).at(&group.coordinates)
+        let values = treatment::without_placed(group, values);
+        let differ = values.len() > 1;
+        differ.then(|| Finding::new(What::StorageDiffers { fact: fact.to_owned(), values }).at(&group.coordinates))
     };
-    differing.map(finding).collect()
+    differing.filter_map(finding).collect()
 }

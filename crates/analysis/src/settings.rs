@@ -6,6 +6,9 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Between a server's version and the name of its profile.
+pub(crate) const PROFILE: &str = ", profile ";
+
 /// Settings that say where a server is, and nothing about how it works.
 pub(crate) const PLACES: [&str; 17] = [
     "bind_address",
@@ -67,7 +70,7 @@ struct Seen {
 fn of_cell(run: &Run, cell: u32) -> Seen {
     let mut seen = Seen::default();
     for server in validity::trials_of(run, cell).filter_map(|trial| trial.record.server.as_ref()) {
-        seen.servers.insert(format!("{} {}, profile {}", server.engine, server.version, server.profile));
+        seen.servers.insert(format!("{} {}{PROFILE}{}", server.engine, server.version, server.profile));
         for (name, value) in &server.effective {
             seen.values.entry(name.clone()).or_default().insert(value.clone());
         }

@@ -102,13 +102,13 @@ catalog! {
     }
     "settings-differ" acceptable "Database settings"
     "The servers of the contenders ran with different settings, as read back from them."
-    "any difference" {
+    "any difference that no key of the study explains" {
         "settings-differ" Serious NotUsable "Set the keys named under [engine] for all contenders."
             SettingsDiffer { settings: Vec<FactDiffers> };
     }
     "servers-differ" acceptable "Database settings"
     "The contenders ran different database servers or versions."
-    "any difference" {
+    "any difference that no key of the study explains" {
         "servers-differ" Serious NotUsable "Install the same version everywhere." ServersDiffer { servers: Vec<Told> };
     }
     "loaded-data-differ" never "Consistency of the comparison"
@@ -126,7 +126,7 @@ catalog! {
     }
     "storage-differs" acceptable "Machines"
     "The contenders kept their data on different kinds of storage, or behind a different number of caches."
-    "any difference" {
+    "any difference that no key of the study explains" {
         "storage-differs" Serious NotUsable "Give all contenders the same machine.disk." StorageDiffers { fact: String, values: Vec<Shared> };
     }
     "durability" acceptable "Durability"

@@ -10,10 +10,10 @@ use crate::distributions::chi_squared_at;
 use crate::durability::{self, Audited};
 use crate::groups;
 use crate::hosts::blocks;
-use crate::settings::{SettingRow, SettingsComparison};
+use crate::settings::{PROFILE, SettingRow, SettingsComparison};
 use crate::student::{self, FEWEST_BLOCKS};
 use crate::validity;
-use crate::{alike, machines, steadiness, throughput};
+use crate::{alike, machines, steadiness, throughput, treatment};
 use record::check::UNCHECKED;
 use record::clock::ClockReading;
 use record::facts::Fact;
@@ -52,7 +52,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(violated(found.checks));
     findings.extend(unchecked(found.checks));
     findings.extend(emulated(run));
-    findings.extend(unequal_settings(found.settings));
+    findings.extend(unequal_settings(run, found.settings));
     findings.extend(consistency::findings(found.consistency));
     findings.extend(consolidation::findings(found.consolidation));
     findings.extend(machines::changes(run));
@@ -117,18 +117,35 @@ fn unchecked(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
     without.map(|check| Finding::new(What::DataUnchecked).of(&check.contender))
 }
 
-fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
+fn unequal_settings(run: &Run, settings: &[SettingsComparison]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let groups = groups::of_plan(&run.plan);
     for comparison in settings {
+        let Some(group) = groups.iter().find(|group| group.coordinates == comparison.coordinates) else { continue };
         let differing = comparison.settings.iter().filter(|row| row.differs);
-        let settings: Vec<FactDiffers> = differing.map(|row| of_contenders(row, &comparison.contenders)).collect();
+        let differing = differing.map(|row| of_contenders(row, &comparison.contenders)).map(|one| {
+            let values = treatment::without_set(group, &one.fact, one.values);
+            FactDiffers { fact: one.fact, values }
+        });
+        let settings: Vec<FactDiffers> = differing.filter(|one| one.values.len() > 1).collect();
         if !settings.is_empty() {
             findings.push(Finding::new(What::SettingsDiffer { settings }).at(&comparison.coordinates));
         }
-        if comparison.servers.windows(2).any(|pair| pair[0] != pair[1]) {
-            let told =
-                |(contender, server): (&String, &String)| Told { contender: contender.clone(), value: server.clone() };
-            let servers = comparison.contenders.iter().zip(&comparison.servers).map(told).collect();
+        // The plan decides on profiles.
+        let product = |server: &str| server.split(PROFILE).next().unwrap_or_default().to_owned();
+        let products: Vec<String> = comparison
+            .servers
+            .iter()
+            .map(|all| all.split(" | ").map(product).collect::<Vec<_>>().join(" | "))
+            .collect();
+        let values = shared(comparison.contenders.iter().zip(products.iter().map(String::as_str)));
+        let values = treatment::without_chosen(group, values);
+        if values.len() > 1 {
+            let told = |one: Shared| {
+                let value = one.value;
+                one.contenders.into_iter().map(move |contender| Told { contender, value: value.clone() })
+            };
+            let servers = values.into_iter().flat_map(told).collect();
             findings.push(Finding::new(What::ServersDiffer { servers }).at(&comparison.coordinates));
         }
     }
@@ -136,13 +153,17 @@ fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
 }
 
 fn of_contenders(row: &SettingRow, contenders: &[String]) -> FactDiffers {
-    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (contender, value) in contenders.iter().zip(&row.values) {
-        let value = value.as_deref().unwrap_or("absent").to_owned();
+    let values = row.values.iter().map(|value| value.as_deref().unwrap_or("absent"));
+    FactDiffers { fact: row.name.clone(), values: shared(contenders.iter().zip(values)) }
+}
+
+/// The contenders of each value.
+fn shared<'a>(each: impl Iterator<Item = (&'a String, &'a str)>) -> Vec<Shared> {
+    let mut values: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (contender, value) in each {
         values.entry(value).or_default().push(contender.clone());
     }
-    let values = values.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect();
-    FactDiffers { fact: row.name.clone(), values }
+    values.into_iter().map(|(value, contenders)| Shared { value: value.to_owned(), contenders }).collect()
 }
 
 /// The records of each machine of each trial.

@@ -4,6 +4,7 @@ use super::{heading, what_ran};
 use crate::document::Block;
 use crate::format::{self, counted, distinct};
 use analysis::cells::DriverReading;
+use analysis::groups;
 use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
@@ -26,6 +27,7 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("Load", load(run, &all, analysis)),
         ("Machine", machine(plan, &all)),
         ("Platforms", platforms(plan, analysis)),
+        ("Changed", changed(run, analysis)),
         ("Design", design(plan, &all)),
     ];
     facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
@@ -154,6 +156,49 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
         }
     }
     told.join(", ")
+}
+
+/// "other: engine.profile durable → relaxed, by which synchronous 2 → 1". An ablation has a table of its changes.
+fn changed(run: &Run, analysis: &Analysis) -> String {
+    let mut told: Vec<String> = Vec::new();
+    let groups = groups::of_plan(&run.plan);
+    for group in groups.iter().filter(|_| analysis.ablation.is_none()) {
+        let Some(base) = group.cells.iter().find(|cell| cell.baseline) else { continue };
+        for cell in group.cells.iter().filter(|cell| !cell.baseline) {
+            let (old, new) = (what_ran::flattened(base.settings.tables()), what_ran::flattened(cell.settings.tables()));
+            // Platforms of two kinds have other keys.
+            let is_asked = |name: &&String| {
+                *name != PLATFORM_KIND
+                    && (old.get(PLATFORM_KIND) == new.get(PLATFORM_KIND) || !name.starts_with("platform."))
+            };
+            let names: BTreeSet<&String> = old.keys().chain(new.keys()).filter(is_asked).collect();
+            let shown = |value: Option<&String>| value.map_or("–", |value| format::first_line(value)).to_owned();
+            let keys = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
+            let keys = keys.map(|name| format!("{name} {} → {}", shown(old.get(name)), shown(new.get(name))));
+            let keys: Vec<String> = keys.collect();
+            if !keys.is_empty() {
+                let line = format!("{}: {}{}", cell.contender, keys.join(", "), read_back(analysis, base, cell));
+                told.extend((!told.contains(&line)).then_some(line));
+            }
+        }
+    }
+    told.join("; ")
+}
+
+const PLATFORM_KIND: &str = "platform.kind";
+
+/// The settings of the servers that then differ.
+fn read_back(analysis: &Analysis, base: &Cell, cell: &Cell) -> String {
+    let Some(compared) = analysis.settings.iter().find(|one| one.coordinates == cell.coordinates()) else {
+        return String::new();
+    };
+    let place = |cell: &Cell| compared.contenders.iter().position(|name| *name == cell.contender);
+    let Some((old, new)) = place(base).zip(place(cell)) else { return String::new() };
+    let differing = compared.settings.iter().filter(|row| row.differs && row.values[old] != row.values[new]);
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
+    let rows = differing.map(|row| format!("{} {} → {}", row.name, shown(&row.values[old]), shown(&row.values[new])));
+    let rows: Vec<String> = rows.collect();
+    if rows.is_empty() { String::new() } else { format!(", by which {}", rows.join(", ")) }
 }
 
 fn design(plan: &Plan, all: &Decided<'_>) -> String {
