@@ -1,5 +1,5 @@
-//! What a study itself sets differently is its question. What follows from that in a server's settings or in the storage of a machine is
-//! no flaw of the answer.
+//! A study asks about the differences that it sets itself. Settings of a server and storage of a machine that follow from them are no flaw
+//! of the answer.
 
 use crate::findings::Shared;
 use crate::groups::Group;
@@ -36,7 +36,8 @@ pub fn without_chosen(group: &Group<'_>, values: Vec<Shared>) -> Vec<Shared> {
 /// The kind of storage, and how often it is cached. Platforms of two kinds have different keys of the disk, which explains nothing.
 pub fn without_placed(group: &Group<'_>, values: Vec<Shared>) -> Vec<Shared> {
     unexplained(group, values, |set| {
-        set.key.starts_with("machine.disk") || set.is_in_both() && set.key.starts_with("platform.disk")
+        set.key.starts_with("machine.disk") && set.key != key::DISK_SIZE
+            || set.is_in_both() && set.key.starts_with("platform.disk")
     })
 }
 
@@ -71,7 +72,8 @@ mod tests {
         }
         assert_eq!(left(&[("engine.profile", json!("x"))], without_placed), 2);
         assert_eq!(left(&[("platform.disk.cache", json!("none"))], without_placed), 2, "the baseline has no such key");
-        assert_eq!(left(&[("machine.disk.size", json!(77))], without_placed), 1);
+        assert_eq!(left(&[("machine.disk.size", json!(77))], without_placed), 2);
+        assert_eq!(left(&[("machine.disk.file_system", json!("xfs"))], without_placed), 1);
         assert_eq!(left(&[("engine.profile", json!("x"))], without_chosen), 2);
     }
 }

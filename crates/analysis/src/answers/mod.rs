@@ -38,7 +38,7 @@ pub enum Question {
     Level(usize),
     /// Whether equal machines side by side get equal shares: a cell with several machines.
     EqualShare(usize),
-    /// What audits of durability found: the first with this verdict at its point.
+    /// The verdict of audits of durability: the first audit with it at its point.
     Durable(usize),
 }
 
@@ -82,12 +82,12 @@ pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
     let mut found = BTreeMap::new();
     for answered in all(analysis) {
         let cells: Vec<u32> = match answered.question {
-            Question::Growth(_) => Vec::new(),
-            Question::Minimum(index) | Question::EqualShare(index) => vec![analysis.consolidation[index].cell],
+            // Of several cells, or about no throughput.
+            Question::Growth(_) | Question::EqualShare(_) | Question::Durable(_) => Vec::new(),
+            Question::Minimum(index) => vec![analysis.consolidation[index].cell],
             Question::Change(index) => changes(analysis, index).iter().map(|one| one.contender_cell).collect(),
             Question::Cost(index) => vec![analysis.comparisons[index].contender_cell],
             Question::Level(index) => vec![analysis.cells[index].cell],
-            Question::Durable(index) => audited_alike(analysis, index).map(|one| one.cell).collect(),
         };
         for cell in cells {
             let worst = found.entry(cell).or_insert(answered.stamp);

@@ -125,7 +125,7 @@ fn the_size_of_a_doubt_decides_about_an_answer() {
     assert!(native.doubts[0].reach.unwrap().low < 0.6);
 }
 
-/// What others wrote could have been the contender's, as CPU time could.
+/// Writes of others could have been the contender's, as CPU time could.
 #[test]
 fn other_work_of_the_disk_counts_by_the_work_of_the_trials() {
     let under = |share: f64| {

@@ -11,7 +11,7 @@ pub const APART: &str = "machines.largest_over_smallest";
 /// Jain's index.
 pub const FAIRNESS: &str = "machines.fairness";
 
-/// What no value of a measure can be below; an interval is cut there.
+/// The least possible value of a measure; an interval is cut there.
 pub fn least(measure: &str) -> f64 {
     if measure == APART { 1.0 } else { 0.0 }
 }
