@@ -51,6 +51,9 @@ mod tests {
     /// How many values are left where the contenders differ, and the study has set this for the second one.
     fn left(set: &[(&str, Value)], of: impl Fn(&Group<'_>, Vec<Shared>) -> Vec<Shared>) -> usize {
         let mut cells: Vec<Cell> = synthetic::run(1).plan.cells;
+        for cell in &mut cells {
+            cell.settings.set(key::DISK_SIZE, json!(1)).unwrap();
+        }
         for (key, value) in set {
             cells[1].settings.set(key, value.clone()).unwrap();
         }
