@@ -80,6 +80,7 @@ pub struct Listed {
     pub kind: EntryKind,
     pub name: String,
     pub id: String,
+    pub folder: PathBuf,
     /// Bytes on disk.
     pub size_bytes: u64,
     pub packages: usize,
@@ -202,7 +203,7 @@ pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
             let Some(Manifest { name, id, size_bytes, packages, built_unix_s, .. }) = Manifest::read(&path)? else {
                 continue;
             };
-            listed.push(Listed { kind, name, id, size_bytes, packages: packages.len(), built_unix_s });
+            listed.push(Listed { kind, name, id, folder: path, size_bytes, packages: packages.len(), built_unix_s });
         }
     }
     listed.sort_by(|a, b| (a.kind, &a.name, a.built_unix_s).cmp(&(b.kind, &b.name, b.built_unix_s)));

@@ -78,6 +78,9 @@ pub enum ImageCommand {
         /// Build even if it is in the cache
         #[arg(long)]
         force: bool,
+        /// Folder with recipes of yours, beside and before ours
+        #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+        recipes: Option<PathBuf>,
     },
     /// Write an image with bakeoff in it as an OCI archive, for container engines and clusters
     Export {
@@ -86,11 +89,17 @@ pub enum ImageCommand {
         /// The archive
         #[arg(value_hint = clap::ValueHint::FilePath)]
         file: PathBuf,
+        /// Folder with recipes of yours, beside and before ours
+        #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+        recipes: Option<PathBuf>,
     },
     /// List recipes and what was built of them
     List {
         /// Print as JSON
         #[arg(long)]
         json: bool,
+        /// Folder with recipes of yours, beside and before ours
+        #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+        recipes: Option<PathBuf>,
     },
 }

@@ -5,34 +5,39 @@ use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use crate::host;
 use anyhow::{Context, Result};
-use images::Cache;
+use images::{Cache, Recipe};
 use std::fmt::Write as _;
 use std::path::Path;
 
 pub fn image(options: &ImageOptions) -> Result<Exit> {
     match &options.command {
-        ImageCommand::Build { recipe, kernel, force } => build(recipe, kernel, *force),
-        ImageCommand::Export { recipe, file } => export(recipe, file),
-        ImageCommand::List { json } => list(*json),
+        ImageCommand::Build { recipe, kernel, force, recipes } => {
+            build(&recipe_of(recipe, recipes.as_deref())?, kernel, *force)
+        }
+        ImageCommand::Export { recipe, file, recipes } => export(&recipe_of(recipe, recipes.as_deref())?, file),
+        ImageCommand::List { json, recipes } => list(*json, recipes.as_deref()),
     }
 }
 
-fn build(name: &str, kernel: &str, force: bool) -> Result<Exit> {
-    let recipe = images::find(name, None).map_err(|error| Ended::bad_input(error.to_string()))?;
+fn recipe_of(name: &str, folder: Option<&Path>) -> Result<Recipe> {
+    images::find(name, folder).map_err(|error| Ended::bad_input(error.to_string()).into())
+}
+
+fn build(recipe: &Recipe, kernel: &str, force: bool) -> Result<Exit> {
     let kernel = images::Flavour::named(kernel)
         .ok_or_else(|| Ended::bad_input(format!("--kernel {kernel:?}: expected cloud or generic")))?;
     let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
-    let image = images::build(&recipe, kernel, &cache, force, &mut |step| say(step))
-        .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;
+    let image = images::build(recipe, kernel, &cache, force, &mut |step| say(step))
+        .map_err(|error| Ended::host(format!("building image {}: {error:#}", recipe.name)))?;
     print(&format!("{} {}\n", image.name, image.id));
     Ok(Exit::Done)
 }
 
-fn export(name: &str, file: &Path) -> Result<Exit> {
-    let recipe = images::find(name, None).map_err(|error| Ended::bad_input(error.to_string()))?;
+fn export(recipe: &Recipe, file: &Path) -> Result<Exit> {
+    let name = &recipe.name;
     let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
-    let image = images::build_without_kernel(&recipe, &cache, &mut |step| say(step))
-        .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;
+    let image = images::build_without_kernel(recipe, &cache, &mut |step| say(step))
+        .map_err(|error| Ended::host(format!("building image {}: {error:#}", recipe.name)))?;
     if !image.tree.join("bin/sh").exists() {
         let told = format!("the image {name} has no shell, which an agent of a fleet needs; take that of a server");
         return Err(Ended::bad_input(told).into());
@@ -44,7 +49,7 @@ fn export(name: &str, file: &Path) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn list(json: bool) -> Result<Exit> {
+fn list(json: bool, folder: Option<&Path>) -> Result<Exit> {
     let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
     let built = images::list(&cache)?;
     if json {
@@ -52,7 +57,7 @@ fn list(json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut text = String::from("recipes:\n");
-    for recipe in images::catalog(None)? {
+    for recipe in images::catalog(folder).map_err(|error| Ended::bad_input(error.to_string()))? {
         writeln!(text, "  {:<12} {}", recipe.name, recipe.about)?;
     }
     writeln!(text, "\nbuilt, in {}:", cache.folder().display())?;
