@@ -113,6 +113,7 @@ pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
             scratch: scratch.machine("kvm")?.path().to_owned(),
             cpu: wish.cpu,
             binary: wish.binary,
+            limit_ms: wish.limit_ms,
             cpus: site.cpus.clone(),
         };
         accelerator::kvm(&probe)?;

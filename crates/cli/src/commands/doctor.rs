@@ -248,6 +248,7 @@ fn kvm(site: &Site) -> Result<accelerator::CheckResult> {
         scratch: folder.path().to_owned(),
         cpu: "auto".to_owned(),
         binary: QEMU.to_owned(),
+        limit_ms: None,
         cpus: site.cpus.clone(),
     };
     Ok(accelerator::kvm(&probe)?)

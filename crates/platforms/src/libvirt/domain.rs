@@ -149,7 +149,7 @@ fn os(order: &DomainOrder) -> Element {
     let (words, kind) = match order.hypervisor {
         Hypervisor::Qemu(accelerator) => {
             let kind = text("type", "hvm").with("arch", "x86_64").with("machine", &order.settings.machine);
-            (kernel_words(accelerator, &boot_words(order)), kind)
+            (kernel_words(accelerator, true, &boot_words(order)), kind)
         }
         Hypervisor::Xen(guest) => {
             let (machine, kind) = match guest {

@@ -16,9 +16,10 @@ use crate::qemu::boot::{guest_kernel, initramfs};
 use crate::qemu::command::{Accelerator, Disk, USER_NETWORK_GUEST, drivers, guest_address};
 use crate::qemu::decided::{self, Asked};
 use crate::qemu::error::{failing, unavailable};
-use crate::qemu::machine::{boot_limit, can_be_reached, data_disk, parts_of_host, probe};
+use crate::qemu::machine::{can_be_reached, data_disk, parts_of_host, probe};
 use crate::qemu::monitor::Monitor as _;
 use crate::qemu::monitor::QmpError;
+use crate::qemu::patience::start_limit;
 use crate::qemu::placed::{self, Binding, Pinning};
 use crate::qemu::settings::{Network, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
@@ -76,10 +77,11 @@ pub fn start(
         )));
     }
     let choice = choose(&settings, &uri, order, &mut connection)?;
+    let limit = start_limit(choice.accelerator, settings.start_limit);
     let domain = domain_order(settings, &uri, order, choice.accelerator)?;
     let running = Running::make(connection, &uri, &domain, &order.scratch)?;
     launched();
-    let greeted = greeted(running, &domain, boot_limit(choice.accelerator))?;
+    let greeted = greeted(running, &domain, limit)?;
     let control = |error| failing("asking QEMU", error);
     let mut decided = decide(&greeted.running, &domain, &choice, order)?;
     let addresses = addresses(&mut greeted.running.keeper(), &domain, &order.reached).map_err(control)?;

@@ -27,6 +27,8 @@ keys! {
              kvm and maximum under tcg";
         machine: String = "q35", Holds::Text,
             "machine type, as QEMU names it; it must have a PCI bus and a serial port";
+        start_limit: Option<u64> = "", Holds::Span { min_ms: 1_000, max_ms: 86_400_000 },
+            "how long a guest may take to boot; unless given, a minute with KVM and three without, and more on a slow host";
         pin: bool = "true", Holds::Boolean,
             "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's \
              CPUs";
@@ -123,6 +125,7 @@ impl LibvirtSettings {
             accelerator: self.accelerator,
             cpu: self.cpu_of_qemu().to_owned(),
             machine: self.machine.clone(),
+            start_limit: self.start_limit,
             pin: self.pin,
             huge_pages: self.huge_pages,
             disk: self.disk.of_qemu(),
@@ -153,7 +156,7 @@ pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
         return None;
     }
     let cpu = settings.cpu_of_qemu().to_owned();
-    Some(KvmWish { accelerator: settings.accelerator, cpu, binary: PROGRAM.to_owned() })
+    Some(KvmWish { accelerator: settings.accelerator, cpu, binary: PROGRAM.to_owned(), limit_ms: settings.start_limit })
 }
 
 /// Finds unsupported combinations in a table whose keys are each valid.

@@ -7,6 +7,7 @@ use super::boot::{guest_kernel, initramfs};
 use super::command::{Accelerator, CommandOrder, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
+use super::patience::probe_limit;
 use super::settings::{KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator};
 use crate::order::Reached;
 use machines::identity::boot_id;
@@ -21,8 +22,6 @@ use std::time::{Duration, Instant};
 
 /// QEMU prints its version and ends within this.
 const VERSION_LIMIT: Duration = Duration::from_secs(30);
-/// A host where KVM works boots this guest in about a second.
-const PROBE_LIMIT: Duration = Duration::from_secs(20);
 const PROBE_MEMORY_BYTES: u64 = 256 << 20;
 const DEVICE: &str = "/dev/kvm";
 
@@ -40,6 +39,8 @@ pub struct Probe {
     pub cpu: String,
     /// The QEMU to boot with.
     pub binary: String,
+    /// How long the guest may take, if a study says so.
+    pub limit_ms: Option<u64>,
     /// Host CPUs to boot on.
     pub cpus: Vec<usize>,
 }
@@ -166,7 +167,7 @@ pub fn qemu_version() -> Result<String, MachineError> {
     version_of(PROGRAM)
 }
 
-fn version_of(binary: &str) -> Result<String, MachineError> {
+pub(super) fn version_of(binary: &str) -> Result<String, MachineError> {
     let ended = Launch::new(&[binary, "--version"]).run_to_any_end(VERSION_LIMIT, &mut |_| ());
     let ended = ended.map_err(|error| match error {
         ProcessError::Missing { .. } => MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" },
@@ -198,16 +199,23 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         tuning: machines::boot::DataTuning::default(),
         reached: Reached::default(),
         isolation: Isolation::here().clone(),
+        // A guest that boots slowly is known by the steps that its kernel prints.
+        is_quiet: false,
         settings,
     };
     let begun = Instant::now();
-    match Guest::boot(&order, &probe.scratch, PROBE_LIMIT) {
+    match Guest::boot(&order, &probe.scratch, probe_limit(probe.limit_ms)) {
         Ok(_) => {
             let sentence = format!("a guest with CPU {cpu} booted in {:.1} s", begun.elapsed().as_secs_f64());
             Ok(CheckResult { works: true, sentence })
         }
-        Err(MachineError::Silent { limit_s, .. }) => {
-            let sentence = format!("{DEVICE} is there, but a guest with CPU {cpu} had not booted after {limit_s} s");
+        Err(MachineError::Silent { limit_s, console, .. }) => {
+            let state = match console.lines().rfind(|line| !line.trim().is_empty()) {
+                Some(step) => format!("and was at `{}`: platform.start_limit gives it more time", step.trim()),
+                None => "and had printed nothing: it hangs".to_owned(),
+            };
+            let sentence =
+                format!("{DEVICE} is there, but a guest with CPU {cpu} had not booted after {limit_s} s, {state}");
             Ok(CheckResult { works: false, sentence })
         }
         Err(MachineError::Ended { status, console, .. }) => {

@@ -81,6 +81,8 @@ pub struct CommandOrder {
     /// Guest ports that must be reachable, and the host's address for those that QEMU forwards.
     pub reached: Reached,
     pub isolation: Isolation,
+    /// Whether the guest's kernel keeps its steps for itself.
+    pub is_quiet: bool,
     pub settings: QemuSettings,
 }
 
@@ -158,9 +160,11 @@ fn processor(words: &mut Words, order: &CommandOrder) {
 }
 
 /// The guest's kernel command line.
-pub fn kernel_words(accelerator: Accelerator, boot: &BootWords) -> String {
+pub fn kernel_words(accelerator: Accelerator, is_quiet: bool, boot: &BootWords) -> String {
+    let mut words = vec!["console=ttyS0".to_owned()];
+    words.extend(is_quiet.then(|| "quiet".to_owned()));
     // A kernel that panics reboots at once, and a reboot ends QEMU.
-    let mut words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
+    words.push("panic=-1".to_owned());
     if accelerator == Accelerator::Tcg {
         // All emulated CPUs read one counter, but the emulation does not guarantee that. Without this word the kernel
         // falls back to an emulated timer chip, and each clock read takes 20 times as long.
@@ -174,7 +178,7 @@ pub fn kernel_words(accelerator: Accelerator, boot: &BootWords) -> String {
 
 fn boot(words: &mut Words, order: &CommandOrder) {
     words.add(&["-kernel", &text(&order.kernel), "-initrd", &text(&order.initramfs)]);
-    words.add(&["-append", &kernel_words(order.accelerator, &boot_words(order))]);
+    words.add(&["-append", &kernel_words(order.accelerator, order.is_quiet, &boot_words(order))]);
     words.add(&["-chardev", &format!("file,id=console,path={}", escaped_path(&order.console))]);
     words.add(&["-serial", "chardev:console"]);
 }
@@ -318,6 +322,7 @@ mod tests {
             tuning: DataTuning::default(),
             reached: Reached { ports: vec![5432], ..Reached::default() },
             isolation: Isolation { sandbox: Ok(()), user: None },
+            is_quiet: true,
             settings,
         }
     }

@@ -9,6 +9,7 @@ use super::guest::{Guest, LaunchedGuest};
 use super::isolation::Isolation;
 use super::monitor::Monitor as _;
 use super::monitor::QmpError;
+use super::patience::start_limit;
 use super::placed::{self, Binding, Pinning};
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
@@ -26,11 +27,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-/// A guest on real CPUs boots in a second or two.
-const KVM_BOOT_LIMIT: Duration = Duration::from_mins(1);
-/// An emulated guest, on a host that is also busy with other work.
-const TCG_BOOT_LIMIT: Duration = Duration::from_mins(3);
 
 pub struct QemuMachine {
     guest: Guest,
@@ -54,10 +50,10 @@ pub fn start(
         settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     can_be_had(&settings, order)?;
     let choice = accelerator::choose(settings.accelerator, &probe(&settings, order)?)?;
+    let limit = start_limit(choice.accelerator, settings.start_limit);
     let mut groups = Cgroups::new(&order.name, &order.scratch);
     let quota = order.cpu_quota.map(|share| groups.hold_cpu_time(order.cpu_time(share)));
     let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
-    let limit = boot_limit(choice.accelerator);
     let guest = LaunchedGuest::start(&command, &order.scratch)?;
     launched();
     let (guest, mut qmp) = guest.greeted(limit)?;
@@ -72,14 +68,6 @@ pub fn start(
     let addresses = addresses(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
     Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
-}
-
-/// How long a guest may take to greet.
-pub(crate) fn boot_limit(accelerator: Accelerator) -> Duration {
-    match accelerator {
-        Accelerator::Kvm => KVM_BOOT_LIMIT,
-        Accelerator::Tcg => TCG_BOOT_LIMIT,
-    }
 }
 
 /// The disk for the machine's data.
@@ -102,6 +90,7 @@ pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Pro
         scratch: order.scratch.clone(),
         cpu: settings.cpu.clone(),
         binary: settings.binary.clone(),
+        limit_ms: settings.start_limit,
         cpus: order.place.vcpu_cpus().to_vec(),
     })
 }
@@ -179,6 +168,7 @@ fn command_order(
         tuning: order.mounting.tuning.clone(),
         reached: order.reached.clone(),
         isolation: Isolation::here().clone(),
+        is_quiet: true,
         settings,
     })
 }

@@ -10,6 +10,7 @@ pub mod isolation;
 pub mod machine;
 pub(crate) mod memory;
 pub mod monitor;
+pub(crate) mod patience;
 pub(crate) mod placed;
 pub mod qmp;
 pub mod settings;

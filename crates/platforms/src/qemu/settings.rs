@@ -21,6 +21,8 @@ keys! {
             "machine type, as QEMU names it; it must have a PCI bus and a serial port";
         kernel: Option<String> = "", Holds::Text,
             "path of a kernel to boot in place of the image's; what it needs must be built in, since no module is loaded";
+        start_limit: Option<u64> = "", Holds::Span { min_ms: 1_000, max_ms: 86_400_000 },
+            "how long a guest may take to boot; unless given, a minute with KVM and three without, and more on a slow host";
         arguments: Vec<String> = "[]", Holds::Words,
             "further arguments for QEMU, after all others; bakeoff does not know what they mean";
         pin: bool = "true", Holds::Boolean,
@@ -67,6 +69,7 @@ impl Default for QemuSettings {
             binary: PROGRAM.to_owned(),
             machine: "q35".to_owned(),
             kernel: None,
+            start_limit: None,
             arguments: Vec::new(),
             pin: true,
             huge_pages: false,
@@ -199,12 +202,14 @@ pub struct KvmWish {
     pub cpu: String,
     /// The QEMU that runs the guest.
     pub binary: String,
+    /// How long the guest may take to boot, if the study says so.
+    pub limit_ms: Option<u64>,
 }
 
 /// How KVM is to be tried for a contender.
 pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
-    let QemuSettings { accelerator, cpu, binary, .. } = settings::read(table, KEYS).ok()?;
-    Some(KvmWish { accelerator, cpu, binary })
+    let QemuSettings { accelerator, cpu, binary, start_limit, .. } = settings::read(table, KEYS).ok()?;
+    Some(KvmWish { accelerator, cpu, binary, limit_ms: start_limit })
 }
 
 /// Finds unsupported combinations in a table whose keys are each valid.

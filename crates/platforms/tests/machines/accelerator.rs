@@ -20,6 +20,7 @@ fn probe(place: &Place, cpu: &str) -> Probe {
         scratch: place.order.scratch.clone(),
         cpu: cpu.to_owned(),
         binary: PROGRAM.to_owned(),
+        limit_ms: None,
         cpus: place.order.place.cpus.clone(),
     }
 }

@@ -238,6 +238,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         tuning: machines::boot::DataTuning::default(),
         reached: Reached::default(),
         isolation: Isolation::here().clone(),
+        is_quiet: true,
         settings: QemuSettings::default(),
     };
     let Err(error) = Guest::boot(&order, &place.order.scratch, Duration::from_secs(2)) else { panic!("it booted") };
