@@ -23,7 +23,7 @@ fn main() {
         name: "owned".to_owned(),
         vcpus: 1,
         memory_bytes: 512 << 20,
-        place: place(&Topology::flat(&[0]), &Policy::InOrder, 1, 1, 0).unwrap().remove(0),
+        place: place(&Topology::flat(&[0]), &Policy::Auto { memory_bytes: 0 }, 1, 1, 0).unwrap().remove(0),
         cpu_quota: None,
         image: serde_json::from_str(image).unwrap(),
         agent: PathBuf::from(agent),

@@ -70,11 +70,11 @@ pub const MACHINE: &[Key] = keys! {
     image = "", Holds::Text, "recipe of the image; the one named after the engine unless given (for sqlite: micro)";
     disk = "{}", Holds::Table(DISK), "the disk that holds the database";
     oversubscribe = "false", Holds::Boolean, "whether all machines together may have more vCPUs than the host has CPUs";
-    pinning = "in-order", Holds::Choice(&["in-order", "none", "cores", "threads", "node", "explicit"]),
-        "which host CPUs vCPUs stay on: in-order, by their numbers; cores, a core for each; threads, core after \
-         core; node, each machine on one memory node; explicit, as machine.cpus says; none, wherever the host's \
-         scheduler puts them; all but in-order and none also bind memory to the CPUs' nodes and keep QEMU's other \
-         threads apart where CPUs are left";
+    pinning = "auto", Holds::Choice(&["auto", "none", "cores", "threads", "node", "explicit"]),
+        "which host CPUs vCPUs stay on: cores, a core for each; threads, core after core; auto, cores if there are \
+         enough, else threads; node, each machine on one memory node; explicit, as machine.cpus says; none, wherever \
+         the host's scheduler puts them; all but none also bind memory to the CPUs' nodes, auto where it fits; all but \
+         auto and none keep QEMU's other threads apart where CPUs are left";
     cpus = "", Holds::Text,
         "with pinning = \"explicit\": a list of host CPUs for each machine, such as \"0-3;4-7\", with one CPU for \
          each vCPU";

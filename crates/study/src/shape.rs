@@ -40,7 +40,7 @@ impl Machine {
     /// Which CPUs machines get; an error if `cpus` cannot be parsed.
     pub fn policy(&self) -> Result<Policy, String> {
         Ok(match self.pinning {
-            Pinning::InOrder => Policy::InOrder,
+            Pinning::Auto => Policy::Auto { memory_bytes: self.memory_bytes.0 },
             Pinning::None => Policy::None,
             Pinning::Cores => Policy::Cores,
             Pinning::Threads => Policy::Threads,
@@ -54,7 +54,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pinning {
-    InOrder,
+    Auto,
     None,
     Cores,
     Threads,

@@ -10,7 +10,7 @@ use platforms::placement::{self, Place, Policy};
 use record::settings::{Odd, OddLoad};
 use serde_json::{Map, Value};
 use settings::{Bytes, Problem, Rate, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A burst lasts a third of the measured window. The report leaves out the seconds beside a change in each third, and a
 /// single second tells nothing.
@@ -65,8 +65,8 @@ fn elsewhere(machine: &Machine) -> Vec<Problem> {
         let expected = "\"file\", because the data of a machine on another host are in a folder there";
         problems.push(problem("machine.disk.storage", "found \"device\"", expected));
     }
-    if !matches!(machine.pinning, Pinning::InOrder | Pinning::None) || machine.cpus.is_some() {
-        let expected = "\"in-order\" or \"none\", because the CPUs of another host are not known here";
+    if !matches!(machine.pinning, Pinning::Auto | Pinning::None) || machine.cpus.is_some() {
+        let expected = "\"auto\" or \"none\", because the CPUs of another host are not known here";
         problems.push(problem("machine.pinning", "given", expected));
     }
     problems
@@ -178,7 +178,7 @@ fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
     let path = if is_explicit { "machine.cpus" } else { "machine.pinning" };
     match placement::place(&host.topology, &policy, machine.count, machine.vcpus, 0) {
         Ok(places) => full_node(machine, host, &places).map(|found| {
-            problem(path, found, "less memory, fewer machines, or pinning = \"in-order\", which binds no memory")
+            problem(path, found, "less memory, fewer machines, or pinning = \"auto\", which binds memory where it fits")
         }),
         Err(misfit) => Some(problem(path, misfit.why, misfit.instead)),
     }
@@ -186,16 +186,8 @@ fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
 
 /// A memory node to which more memory would be bound than it has.
 fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String> {
-    let mut bound: BTreeMap<u32, u64> = BTreeMap::new();
-    for place in places {
-        for (share, bytes) in place.bound_to.iter().zip(placement::divided(machine.memory_bytes.0, &place.bound_to)) {
-            *bound.entry(share.node).or_default() += bytes;
-        }
-    }
-    bound.into_iter().find_map(|(node, bytes)| {
-        let there = host.topology.memory_bytes(node).filter(|there| bytes > *there)?;
-        Some(format!("{} would be bound to memory node {node}, which has {}", Bytes(bytes), in_gib(there)))
-    })
+    let (node, bytes, there) = placement::full_node(&host.topology, machine.memory_bytes.0, places)?;
+    Some(format!("{} would be bound to memory node {node}, which has {}", Bytes(bytes), in_gib(there)))
 }
 
 /// The places of machines from a checked table; empty if they cannot be placed.

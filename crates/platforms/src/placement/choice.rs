@@ -9,7 +9,8 @@ pub fn choose(topology: &Topology, policy: &Policy, count: usize, vcpus: usize) 
         return Err(misfit("there is no CPU that may be used", "a CPU that this process may use"));
     }
     match policy {
-        Policy::InOrder | Policy::None => Ok(round(&topology.numbers(), count, vcpus)),
+        Policy::None => Ok(round(&topology.numbers(), count, vcpus)),
+        Policy::Auto { .. } => cores(topology, count, vcpus).or_else(|_| Ok(threads(topology.cores(), count, vcpus))),
         Policy::Cores => cores(topology, count, vcpus),
         Policy::Threads => Ok(threads(topology.cores(), count, vcpus)),
         Policy::Node => node(topology, count, vcpus),

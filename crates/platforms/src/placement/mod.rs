@@ -16,8 +16,9 @@ use std::fmt;
 /// Which CPUs machines get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Policy {
-    /// CPUs in the order of their numbers, whatever they share. All threads of a machine stay on its CPUs.
-    InOrder,
+    /// A core for each vCPU if there are enough, else thread by thread. All threads of a machine stay on its CPUs, and machines
+    /// with this much memory are bound to the nodes of their CPUs if those have enough.
+    Auto { memory_bytes: u64 },
     /// The host's scheduler decides.
     None,
     /// A core for each vCPU; the core's other threads stay idle.
@@ -137,6 +138,13 @@ pub fn place(
             others: others(topology, policy, cpus, &chosen),
         })
         .collect();
+    if let Policy::Auto { memory_bytes } = policy
+        && full_node(topology, *memory_bytes, &places).is_some()
+    {
+        for place in &mut places {
+            place.bound_to.clear();
+        }
+    }
     let steps = rotation as usize % places.len().max(1);
     places.rotate_left(steps);
     Ok(places)
@@ -150,8 +158,21 @@ fn only_node(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Option<u32
 }
 
 fn bound_to(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Vec<NodeShare> {
-    let leaves_memory = matches!(policy, Policy::None | Policy::InOrder);
-    if leaves_memory || !topology.has_several_nodes() { Vec::new() } else { shares(topology, cpus) }
+    if *policy == Policy::None || !topology.has_several_nodes() { Vec::new() } else { shares(topology, cpus) }
+}
+
+/// A memory node to which more would be bound than it has: its number, what would be bound, and what it has.
+pub fn full_node(topology: &Topology, memory_bytes: u64, places: &[Place]) -> Option<(u32, u64, u64)> {
+    let mut bound: BTreeMap<u32, u64> = BTreeMap::new();
+    for place in places {
+        for (share, bytes) in place.bound_to.iter().zip(divided(memory_bytes, &place.bound_to)) {
+            *bound.entry(share.node).or_default() += bytes;
+        }
+    }
+    bound.into_iter().find_map(|(node, bytes)| {
+        let there = topology.memory_bytes(node).filter(|there| bytes > *there)?;
+        Some((node, bytes, there))
+    })
 }
 
 /// Which vCPUs are on which node.
@@ -173,7 +194,7 @@ fn others(topology: &Topology, policy: &Policy, cpus: &[usize], chosen: &[Vec<us
     let is_own = |cpu: &Cpu| cpus.contains(&cpu.number);
     match policy {
         Policy::None => return topology.numbers(),
-        Policy::InOrder => return matching(&is_own),
+        Policy::Auto { .. } => return matching(&is_own),
         _ => {}
     }
     let same_core = |one: &Cpu, others: &[usize]| {

@@ -115,17 +115,25 @@ fn kernels_without_cores_and_nodes_have_cpus_all_the_same() {
 }
 
 #[test]
-fn in_order_is_what_one_machine_always_had() {
-    assert_snapshot!(SMALL.told(&Policy::InOrder, 1, 2), @"1: CPUs 0 1; node 0; others 0 1");
-    assert_snapshot!(SMALL.told(&Policy::InOrder, 3, 1), @r"
+fn by_default_a_machine_has_cores_while_there_are_enough_and_nothing_beside_them() {
+    let auto = Policy::Auto { memory_bytes: 1 << 30 };
+    assert_snapshot!(SMALL.told(&auto, 1, 2), @"1: CPUs 0 1; node 0; others 0 1");
+    assert_snapshot!(SMALL.told(&auto, 3, 1), @r"
     1: CPUs 0; node 0; others 0
     2: CPUs 1; node 0; others 1
     3: CPUs 0; node 0; others 0
     ");
-    assert_snapshot!(TWO_SOCKETS.told(&Policy::InOrder, 2, 3), @r"
-    1: CPUs 0 1 2; node 0; others 0 1 2
-    2: CPUs 3 4 5; node -; others 3 4 5
+    assert_snapshot!(TWO_SOCKETS.told(&auto, 2, 3), @r"
+    1: CPUs 0 1 2; node 0; others 0 1 2; vCPUs 0 1 2 to node 0
+    2: CPUs 4 5 6; node 1; others 4 5 6; vCPUs 0 1 2 to node 1
     ");
+    assert_snapshot!(TWO_SOCKETS.told(&auto, 3, 4), @r"
+    1: CPUs 0 8 1 9; node 0; others 0 1 8 9; vCPUs 0 1 2 3 to node 0
+    2: CPUs 4 12 5 13; node 1; others 4 5 12 13; vCPUs 0 1 2 3 to node 1
+    3: CPUs 2 10 3 11; node 0; others 2 3 10 11; vCPUs 0 1 2 3 to node 0
+    ");
+    let more_than_a_node = Policy::Auto { memory_bytes: 40 << 30 };
+    assert_snapshot!(TWO_SOCKETS.told(&more_than_a_node, 1, 2), @"1: CPUs 0 1; node 0; others 0 1");
 }
 
 #[test]
@@ -226,7 +234,7 @@ fn explicit_lists_are_taken_as_they_are() {
 /// Every policy on every host, with up to six machines of up to six vCPUs.
 fn all_placements(mut look: impl FnMut(&Topology, &Policy, u32, u32)) {
     for topology in ALL.map(Recorded::topology) {
-        for policy in [Policy::InOrder, Policy::None, Policy::Cores, Policy::Threads, Policy::Node] {
+        for policy in [Policy::Auto { memory_bytes: 0 }, Policy::None, Policy::Cores, Policy::Threads, Policy::Node] {
             for (count, vcpus) in (1..=6).flat_map(|count| (1..=6).map(move |vcpus| (count, vcpus))) {
                 look(&topology, &policy, count, vcpus);
             }
@@ -287,7 +295,7 @@ fn memory_is_divided_in_whole_pages_that_add_up() {
 fn places_are_told_in_a_line() {
     let first = |policy| place(&TWO_SOCKETS.topology(), &policy, 2, 3, 0).unwrap()[0].to_string();
     assert_snapshot!(first(Policy::Threads), @"place 1: CPUs 0,8,1 of node 0, other threads on CPUs 2-3,10-11, memory bound to node 0");
-    assert_snapshot!(first(Policy::InOrder), @"place 1: CPUs 0-2 of node 0");
+    assert_snapshot!(first(Policy::Auto { memory_bytes: 0 }), @"place 1: CPUs 0-2 of node 0, memory bound to node 0");
     assert_snapshot!(first(Policy::None), @"place 1: anywhere on CPUs 0-15");
     let spanning = &place(&TWO_SOCKETS.topology(), &Policy::Cores, 1, 6, 0).unwrap()[0];
     assert_snapshot!(spanning.to_string(), @"place 1: CPUs 0-5, other threads on CPUs 6-7,14-15, memory bound to node 0 and 1");

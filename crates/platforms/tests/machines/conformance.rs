@@ -37,7 +37,7 @@ pub struct Variant<'a> {
 impl Variant<'_> {
     /// A machine with one vCPU, of which nothing more is asked.
     pub fn of(table: Value) -> Self {
-        let place = placed(1, &Policy::InOrder);
+        let place = placed(1, &Policy::Auto { memory_bytes: 0 });
         Self { table, place, cpu_quota: None, ports: Vec::new(), check: Box::new(|_, _| ()) }
     }
 }

@@ -70,7 +70,7 @@ fn domains<'a>(ground: &'a Ground<'_>) -> Vec<Variant<'a>> {
     let disk = json!({ "operations_limit": 500, "discard": "unmap" });
     vec![
         Variant {
-            place: placed(2, &Policy::InOrder),
+            place: placed(2, &Policy::Auto { memory_bytes: 0 }),
             cpu_quota: Some(0.5),
             check: Box::new(|place, machine| {
                 assert_sees(machine, "vda", "write back");

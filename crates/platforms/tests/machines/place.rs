@@ -177,7 +177,7 @@ impl Place {
     /// Gives the machine two vCPUs.
     pub fn with_two_vcpus(mut self) -> Self {
         self.order.vcpus = 2;
-        self.order.place = placed(2, &Policy::InOrder);
+        self.order.place = placed(2, &Policy::Auto { memory_bytes: 0 });
         self
     }
 
@@ -277,7 +277,7 @@ pub fn order(name: &str, image: Option<Image>, data: DataDisk, scratch: &Path, f
         name: name.to_owned(),
         vcpus: 1,
         memory_bytes: MEMORY_BYTES,
-        place: placed(1, &Policy::InOrder),
+        place: placed(1, &Policy::Auto { memory_bytes: 0 }),
         cpu_quota: None,
         image,
         agent: example("test_agent"),

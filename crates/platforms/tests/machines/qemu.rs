@@ -37,8 +37,9 @@ fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
     developers["machine"] = "pc-q35-7.1".into();
     developers["arguments"] = json!(["-device", "virtio-balloon-pci,id=own"]);
     // Both nodes of a guest are on the node that every host has, so that this works on any host.
-    let two_nodes = placement::Place { bound_to: vec![share(&[0]), share(&[1])], ..placed(2, &Policy::InOrder) };
-    let one_node = placement::Place { bound_to: vec![share(&[0])], ..placed(1, &Policy::InOrder) };
+    let two_nodes =
+        placement::Place { bound_to: vec![share(&[0]), share(&[1])], ..placed(2, &Policy::Auto { memory_bytes: 0 }) };
+    let one_node = placement::Place { bound_to: vec![share(&[0])], ..placed(1, &Policy::Auto { memory_bytes: 0 }) };
     vec![
         Variant {
             place: placed(1, &Policy::Cores),

@@ -52,7 +52,7 @@ fn a_plan_holds_every_decided_value() {
             "storage": "file"
           },
           "oversubscribe": false,
-          "pinning": "in-order"
+          "pinning": "auto"
         },
         "platform": {
           "kind": "vm",

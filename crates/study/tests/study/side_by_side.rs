@@ -21,7 +21,7 @@ fn scenarios_couple_count_vcpus_and_memory_and_are_named_after_them() {
     let told = native.iter().map(|cell| {
         let machine = study::machine(cell).unwrap();
         let room = study::room(cell, &host()).unwrap();
-        assert_eq!((room.memory_bytes(), machine.pinning), (6 << 30, Pinning::InOrder));
+        assert_eq!((room.memory_bytes(), machine.pinning), (6 << 30, Pinning::Auto));
         format!("{}: {room}", cell.coordinates())
     });
     assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
@@ -63,7 +63,7 @@ fn what_several_machines_cannot_have() {
 #[test]
 fn cpus_that_machines_cannot_be_placed_on() {
     let pinned = |lines: &str| problems(&machine(&format!("vcpus = 2\n{lines}")));
-    assert_snapshot!(pinned("pinning = \"core\""), @r#"x.toml:7: machine.pinning: found "core"; expected "in-order", "none", "cores", "threads", "node" or "explicit"; did you mean "cores"?"#);
+    assert_snapshot!(pinned("pinning = \"core\""), @r#"x.toml:7: machine.pinning: found "core"; expected "auto", "none", "cores", "threads", "node" or "explicit"; did you mean "cores"?"#);
     assert_eq!(pinned("count = 2\npinning = \"cores\""), "no problem");
     assert_snapshot!(pinned("count = 3\noversubscribe = true\npinning = \"cores\""), @r#"x.toml:9: machine.pinning: 6 vCPUs need a core each, and there are 4 cores; expected fewer vCPUs, or "threads", which uses every thread of a core"#);
     assert_eq!(pinned("count = 3\noversubscribe = true\npinning = \"node\""), "no problem");
@@ -99,7 +99,7 @@ fn memory_is_bound_to_nodes_that_have_it() {
     };
     assert_eq!(told("vcpus = 2\ncount = 2\npinning = \"node\""), "no problem");
     assert_eq!(told("vcpus = 1\ncount = 2\npinning = \"cores\""), "no problem");
-    assert_snapshot!(told("vcpus = 1\ncount = 2\npinning = \"explicit\"\ncpus = \"0;1\""), @r#"x.toml:9: machine.cpus: 6 GiB would be bound to memory node 0, which has 4.0 GiB; expected less memory, fewer machines, or pinning = "in-order", which binds no memory"#);
+    assert_snapshot!(told("vcpus = 1\ncount = 2\npinning = \"explicit\"\ncpus = \"0;1\""), @r#"x.toml:9: machine.cpus: 6 GiB would be bound to memory node 0, which has 4.0 GiB; expected less memory, fewer machines, or pinning = "auto", which binds memory where it fits"#);
     assert_snapshot!(told("vcpus = 3\npinning = \"node\""), @r#"x.toml:7: machine.pinning: 1 × 3 vCPUs do not fit on memory nodes of 2, 2 CPUs without a machine that spans two; expected fewer vCPUs, or "threads", where a machine may span nodes"#);
 }
 
@@ -150,7 +150,7 @@ fn an_old_plan_is_one_machine_in_order() {
     tables["machine"].as_object_mut().unwrap().retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
     cell.settings = tables.try_into().unwrap();
     let machine = study::machine(&cell).unwrap();
-    assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::InOrder, None));
+    assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::Auto, None));
 }
 
 #[test]
