@@ -154,7 +154,7 @@ fn start_one(uri: &Uri, is_there: &dyn Fn(&str) -> bool) -> String {
     }
     match (&uri.socket, uri.is_session) {
         (Some(_), _) => "start the libvirtd that is configured for it".to_owned(),
-        (None, true) => "`libvirtd --daemon` starts one for this user".to_owned(),
+        (None, true) => "`/usr/sbin/libvirtd --daemon` starts one for this user".to_owned(),
         (None, false) => "`systemctl start libvirtd` starts it".to_owned(),
     }
 }
@@ -287,7 +287,7 @@ mod tests {
         let instead = |text: &str, is_there: bool| start_one(&uri(text), &|_| is_there);
         assert!(instead("qemu:///system", false).contains("libvirt-daemon-system"));
         assert_eq!(instead("qemu:///system", true), "`systemctl start libvirtd` starts it");
-        assert_eq!(instead("qemu:///session", true), "`libvirtd --daemon` starts one for this user");
+        assert_eq!(instead("qemu:///session", true), "`/usr/sbin/libvirtd --daemon` starts one for this user");
     }
 
     #[test]
