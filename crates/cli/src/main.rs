@@ -19,6 +19,7 @@ mod origin;
 mod preview;
 mod readiness;
 mod run_name;
+mod scope;
 mod site;
 mod tools;
 
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         return ended(commands::agent::agent(&AgentOptions::parse_from(std::env::args_os().skip(1))));
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == "there") {
+        scope::enter();
         return ended(commands::there::there(&ThereOptions::parse_from(std::env::args_os().skip(1))));
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == "disk") {
@@ -59,6 +61,9 @@ fn main() -> ExitCode {
         display::print(FIRST_STEPS);
         return ended(Ok(Exit::Done));
     };
+    if matches!(command, Command::Run(_) | Command::Plan(_) | Command::Audit(_) | Command::Doctor(_)) {
+        scope::enter();
+    }
     ended(match command {
         Command::Init(options) => commands::init::init(&options),
         Command::Run(options) => commands::run::run(&options),

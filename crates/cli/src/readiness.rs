@@ -5,6 +5,7 @@ use crate::live::BUSY;
 use crate::tools::{self, planned};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::entry::Foreseen;
 use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::settings::KvmWish;
 use record::host_state::HostState;
@@ -62,18 +63,20 @@ pub fn missing(plan: &Plan, site: &Site) -> BTreeMap<u32, String> {
 
 /// What contenders will have to do without, as far as is known.
 pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
-    let mut without: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut without: BTreeMap<Foreseen, BTreeSet<&str>> = BTreeMap::new();
     for cell in planned(plan) {
         let Some((kind, table)) = study::kind_and_table(cell, "platform") else { continue };
-        let Some(why) = platforms::catalog::foreseen(kind, &table, cache) else { continue };
-        match without.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, contenders)) if contenders.contains(&cell.contender.as_str()) => {}
-            Some((_, contenders)) => contenders.push(&cell.contender),
-            None => without.push((why, vec![&cell.contender])),
+        if let Some(lack) = platforms::catalog::foreseen(kind, &table, cache) {
+            without.entry(lack).or_default().insert(&cell.contender);
         }
     }
-    let sentence = |(why, contenders): (String, Vec<&str>)| {
-        format!("{}: {why} (more: bakeoff explain vm-emulated)", contenders.join(", "))
+    let sentence = |(lack, contenders): (Foreseen, BTreeSet<&str>)| {
+        let (why, code) = match lack {
+            Foreseen::Kvm(why) => (why, "vm-emulated"),
+            Foreseen::Limits(why) => (why, "not-honoured"),
+        };
+        let contenders: Vec<&str> = contenders.into_iter().collect();
+        format!("{}: {why} (more: bakeoff explain {code})", contenders.join(", "))
     };
     without.into_iter().map(sentence).collect()
 }

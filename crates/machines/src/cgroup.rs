@@ -5,10 +5,12 @@
 //! that is swapped out would escape a memory limit, so swap is forbidden too where the kernel has a setting for it.
 
 mod hierarchy;
+mod leaf;
 pub(crate) mod removal;
 
 use crate::scratch::{ScratchError, record_cgroup};
 use hierarchy::Hierarchy;
+pub use leaf::{is_one_tree, settle};
 use removal::remove;
 use std::fmt;
 use std::fs;
@@ -20,16 +22,25 @@ use telemetry::OUR_GROUPS;
 /// The kernel's default, which other tools that limit CPU time keep too. A group that has used up its quota waits for
 /// the end of the period.
 const PERIOD: Duration = Duration::from_millis(100);
+/// The reason if there is not even a place to try.
+const NO_PLACE: &str = "no place for a control group was found";
 /// The smallest quota that the kernel accepts.
 const LEAST_QUOTA: Duration = Duration::from_millis(1);
+
+/// A limit that processes are to be held to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Limit {
+    MemoryBytes(u64),
+    /// Of all threads together.
+    CpuTime(CpuTime),
+    /// Memory comes from these nodes alone.
+    MemoryNodes(Vec<u32>),
+}
 
 /// The groups of one machine: one in a tree for everything, or one in each tree that a limit needs. Dropping them kills
 /// the processes in them and removes them.
 #[derive(Debug)]
 pub struct Cgroups {
-    name: String,
-    /// The scratch folder whose ledger names them.
-    scratch: PathBuf,
     groups: Vec<Cgroup>,
 }
 
@@ -54,101 +65,91 @@ impl fmt::Display for CpuTime {
     }
 }
 
+/// What the kernel has as each limit, or why it has none.
+pub type Held = Vec<Result<String, String>>;
+
 impl Cgroups {
-    /// Makes no group yet: each limit makes those that it needs.
-    pub fn new(name: &str, scratch: &Path) -> Self {
-        Self { name: name.to_owned(), scratch: scratch.to_owned(), groups: Vec::new() }
+    /// Groups that hold processes to these limits, and the limits as the kernel has them. Each tree has one group, in the
+    /// nearest place where all its limits hold. If there is none, it is the nearest where most of them hold.
+    pub fn hold(name: &str, scratch: &Path, limits: &[Limit]) -> (Self, Held) {
+        let mut held: Held = limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect();
+        let mut trees: Vec<(Hierarchy, Vec<usize>)> = Vec::new();
+        for (at, limit) in limits.iter().enumerate() {
+            match Hierarchy::with(limit.controller()) {
+                Err(why) => held[at] = Err(why),
+                Ok(tree) => match trees.iter_mut().find(|(known, _)| *known == tree) {
+                    Some((_, members)) => members.push(at),
+                    None => trees.push((tree, vec![at])),
+                },
+            }
+        }
+        let mut groups = Vec::new();
+        for (tree, members) in trees {
+            let limits: Vec<&Limit> = members.iter().map(|at| &limits[*at]).collect();
+            let (group, values) = Cgroup::in_best_place(&tree, name, scratch, &limits);
+            groups.extend(group);
+            for (at, value) in members.into_iter().zip(values) {
+                held[at] = value;
+            }
+        }
+        (Self { groups }, held)
     }
 
     /// Folders of the groups. A process must join all of them to be limited.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.groups.iter().map(|group| group.path.clone()).collect()
     }
+}
 
-    /// Limits the memory of processes that join. Returns the limit as the kernel rounded it to whole pages, or why
-    /// there is none.
-    pub fn hold_memory(&mut self, bytes: u64) -> Result<u64, String> {
-        let group = self.hold("memory", |group| {
-            let (limit, swap, no_swap) = if group.is_unified {
-                ("memory.max", "memory.swap.max", 0)
-            } else {
-                ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes)
-            };
-            group.write(limit, &bytes.to_string())?;
-            if group.path.join(swap).exists() { group.write(swap, &no_swap.to_string()) } else { Ok(()) }
-        })?;
-        let limit = group.read(if group.is_unified { "memory.max" } else { "memory.limit_in_bytes" })?;
-        limit.parse().map_err(|_| format!("the limit reads {limit}"))
-    }
-
-    /// Limits the CPU time of all threads of processes that join. Returns the limit as the kernel has it.
-    pub fn hold_cpu_time(&mut self, time: CpuTime) -> Result<CpuTime, String> {
-        let (quota_us, period_us) = (time.quota.as_micros(), time.period.as_micros());
-        let group = self.hold("cpu", |group| {
-            if group.is_unified {
-                return group.write("cpu.max", &format!("{quota_us} {period_us}"));
-            }
-            group.write("cpu.cfs_period_us", &period_us.to_string())?;
-            group.write("cpu.cfs_quota_us", &quota_us.to_string())
-        })?;
-        let text = if group.is_unified {
-            group.read("cpu.max")?
-        } else {
-            format!("{} {}", group.read("cpu.cfs_quota_us")?, group.read("cpu.cfs_period_us")?)
-        };
-        let micros = |word: &str| word.parse().ok().map(Duration::from_micros);
-        let held = text.split_once(' ').and_then(|(quota, period)| Some((micros(quota)?, micros(period)?)));
-        let (quota, period) = held.ok_or_else(|| format!("the limit reads {text}"))?;
-        Ok(CpuTime { quota, period })
-    }
-
-    /// Restricts processes that join to memory of these nodes. Returns the nodes as the kernel has them ("0-1").
-    pub fn hold_memory_nodes(&mut self, nodes: &[u32]) -> Result<String, String> {
-        let nodes = nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-        let group = self.hold("cpuset", |group| {
-            if !group.is_unified {
-                // No process can join a group without CPUs, so it gets the parent's: CPUs are not limited here.
-                let parent = group.path.parent().unwrap_or(Path::new("/"));
-                group.write("cpuset.cpus", fs::read_to_string(parent.join("cpuset.cpus"))?.trim())?;
-            }
-            group.write("cpuset.mems", &nodes)
-        })?;
-        group.read("cpuset.mems")
-    }
-
-    /// The group that `write` has limited: the existing one in that tree, or a new one.
-    fn hold(&mut self, controller: &str, write: impl Fn(&Cgroup) -> io::Result<()>) -> Result<&Cgroup, String> {
-        let hierarchy = Hierarchy::with(controller)?;
-        let there = self.groups.iter().position(|group| group.path.starts_with(&hierarchy.mounted_at));
-        let at = there.unwrap_or(self.groups.len());
-        if let Some(group) = self.groups.get(at) {
-            if group.is_unified {
-                is_passed_on(controller, &group.path)?;
-            }
-            write(group).map_err(|error| group.failing(&error))?;
-        } else {
-            self.groups.push(self.make_in(&hierarchy, controller, write)?);
+impl Limit {
+    fn controller(&self) -> &'static str {
+        match self {
+            Self::MemoryBytes(_) => "memory",
+            Self::CpuTime(_) => "cpu",
+            Self::MemoryNodes(_) => "cpuset",
         }
-        Ok(&self.groups[at])
     }
 
-    /// Makes a group in the first place where that and writing the limit succeed.
-    fn make_in(
-        &self,
-        hierarchy: &Hierarchy,
-        controller: &str,
-        write: impl Fn(&Cgroup) -> io::Result<()>,
-    ) -> Result<Cgroup, String> {
-        let mut why = "no place for one was found".to_owned();
-        for parent in hierarchy.parents() {
-            let path = parent.join(format!("{OUR_GROUPS}{}-{}", std::process::id(), self.name));
-            let made = Cgroup::make(path, hierarchy.is_unified, controller, &self.scratch);
-            match made.and_then(|group| write(&group).map_err(|error| group.failing(&error)).map(|()| group)) {
-                Ok(group) => return Ok(group),
-                Err(error) => why = error,
+    /// Sets it; returns the kernel's value.
+    fn set(&self, group: &Cgroup) -> io::Result<String> {
+        match self {
+            Self::MemoryBytes(bytes) => {
+                let (limit, swap, no_swap) = if group.is_unified {
+                    ("memory.max", "memory.swap.max", 0)
+                } else {
+                    ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", *bytes)
+                };
+                group.write(limit, &bytes.to_string())?;
+                if group.path.join(swap).exists() {
+                    group.write(swap, &no_swap.to_string())?;
+                }
+                Ok(format!("{} bytes", group.read(limit)?))
+            }
+            Self::CpuTime(time) => {
+                let (quota, period) = (time.quota.as_micros(), time.period.as_micros());
+                let text = if group.is_unified {
+                    group.write("cpu.max", &format!("{quota} {period}"))?;
+                    group.read("cpu.max")?
+                } else {
+                    group.write("cpu.cfs_period_us", &period.to_string())?;
+                    group.write("cpu.cfs_quota_us", &quota.to_string())?;
+                    format!("{} {}", group.read("cpu.cfs_quota_us")?, group.read("cpu.cfs_period_us")?)
+                };
+                let micros = |word: &str| word.parse().ok().map(Duration::from_micros);
+                let held = text.split_once(' ').and_then(|(quota, period)| Some((micros(quota)?, micros(period)?)));
+                let (quota, period) = held.ok_or_else(|| io::Error::other(format!("the limit reads {text}")))?;
+                Ok(CpuTime { quota, period }.to_string())
+            }
+            Self::MemoryNodes(nodes) => {
+                if !group.is_unified {
+                    // No process can join a group without CPUs, so it gets the parent's: CPUs are not limited here.
+                    let parent = parent_of(&group.path);
+                    group.write("cpuset.cpus", fs::read_to_string(parent.join("cpuset.cpus"))?.trim())?;
+                }
+                group.write("cpuset.mems", &nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(","))?;
+                group.read("cpuset.mems")
             }
         }
-        Err(why)
     }
 }
 
@@ -159,10 +160,43 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    fn make(path: PathBuf, is_unified: bool, controller: &str, scratch: &Path) -> Result<Self, String> {
-        if is_unified {
-            is_passed_on(controller, &path)?;
+    fn in_best_place(tree: &Hierarchy, name: &str, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, Held) {
+        let mut best: (Option<Self>, Held) = (None, limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect());
+        for parent in tree.parents() {
+            let path = parent.join(format!("{OUR_GROUPS}{}-{name}", std::process::id()));
+            let tried = Self::with(path, tree.is_unified, scratch, limits);
+            let count = |held: &Held| held.iter().filter(|value| value.is_ok()).count();
+            // Where nothing holds anywhere, the reason of the outermost place remains.
+            if count(&tried.1) > count(&best.1) || count(&best.1) == 0 {
+                best = tried;
+            }
+            if count(&best.1) == limits.len() {
+                break;
+            }
         }
+        best
+    }
+
+    /// A group and its limits. There is none if no limit can be set.
+    fn with(path: PathBuf, is_unified: bool, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, Held) {
+        let possible: Vec<Result<(), String>> = limits
+            .iter()
+            .map(|limit| if is_unified { is_passed_on(limit.controller(), parent_of(&path)) } else { Ok(()) })
+            .collect();
+        if possible.iter().all(Result::is_err) {
+            return (None, possible.into_iter().map(|known| known.map(|()| String::new())).collect());
+        }
+        let group = match Self::make(path, is_unified, scratch) {
+            Ok(group) => group,
+            Err(why) => return (None, limits.iter().map(|_| Err(why.clone())).collect()),
+        };
+        let set = |limit: &Limit| limit.set(&group).map_err(|error| group.failing(&error));
+        let held: Held = possible.into_iter().zip(limits).map(|(is, limit)| is.and_then(|()| set(limit))).collect();
+        let group = held.iter().any(Result::is_ok).then_some(group);
+        (group, held)
+    }
+
+    fn make(path: PathBuf, is_unified: bool, scratch: &Path) -> Result<Self, String> {
         record_cgroup(scratch, &path).map_err(|error: ScratchError| error.to_string())?;
         fs::create_dir(&path).map_err(|error| format!("a group in {}: {error}", parent_of(&path).display()))?;
         Ok(Self { path, is_unified })
@@ -173,9 +207,8 @@ impl Cgroup {
         fs::write(self.path.join(file), text).map_err(failing)
     }
 
-    fn read(&self, file: &str) -> Result<String, String> {
-        let text = fs::read_to_string(self.path.join(file)).map_err(|error| self.failing(&error))?;
-        Ok(text.trim().to_owned())
+    fn read(&self, file: &str) -> io::Result<String> {
+        Ok(fs::read_to_string(self.path.join(file))?.trim().to_owned())
     }
 
     /// Without the group's own name, which another trial's has not: the same reason is the same text.
@@ -196,8 +229,7 @@ fn parent_of(group: &Path) -> &Path {
 }
 
 /// In the unified tree, a group has only those controllers that its parent passes on.
-fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
-    let parent = parent_of(group);
+fn is_passed_on(controller: &str, parent: &Path) -> Result<(), String> {
     let file = parent.join("cgroup.subtree_control");
     let passed_on = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let why = || format!("{} does not pass the {controller} controller on", parent.display());

@@ -1,8 +1,9 @@
 //! The list of platforms. A new one is a folder and an entry here.
 
 use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse, of_an_image};
-use crate::entry::PlatformEntry;
+use crate::entry::{Foreseen, PlatformEntry};
 use crate::lease::Lease;
+use crate::on_host::limits;
 use crate::order::MachineRequest;
 use crate::platform::plain;
 use crate::qemu::accelerator;
@@ -19,7 +20,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: native::settings::KEYS,
         can: |_| of_an_image(ImageUse::Tree),
         check: native::settings::check,
-        foreseen: |_, _| None,
+        foreseen: |_, cache| limits::foreseen(cache).map(Foreseen::Limits),
         open: |table, _| Ok(plain(table, Lease::of_a_disk, native::machine::start)),
     },
     PlatformEntry {
@@ -28,7 +29,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: qemu::settings::KEYS,
         can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: qemu::settings::check,
-        foreseen: |table, cache| accelerator::foreseen(&qemu::settings::kvm_wish(table)?, cache),
+        foreseen: |table, cache| accelerator::foreseen(&qemu::settings::kvm_wish(table)?, cache).map(Foreseen::Kvm),
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
     },
     PlatformEntry {
@@ -37,7 +38,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: libvirt::settings::KEYS,
         can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: libvirt::settings::check,
-        foreseen: |table, cache| accelerator::foreseen(&libvirt::settings::kvm_wish(table)?, cache),
+        foreseen: |table, cache| accelerator::foreseen(&libvirt::settings::kvm_wish(table)?, cache).map(Foreseen::Kvm),
         open: |table, _| Ok(plain(table, Lease::of_a_disk, libvirt::machine::start)),
     },
     PlatformEntry {
@@ -46,7 +47,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: oci::settings::KEYS,
         can: |_| of_an_image(ImageUse::Tree),
         check: oci::settings::check,
-        foreseen: |_, _| None,
+        foreseen: |_, cache| limits::foreseen(cache).map(Foreseen::Limits),
         open: |table, _| oci::machine::open(table),
     },
     PlatformEntry {
@@ -114,6 +115,6 @@ pub fn check(kind: &str, table: &Map<String, Value>, request: &MachineRequest<'_
 }
 
 /// What a contender will lack on this host, if that is known before anything starts.
-pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<String> {
+pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<Foreseen> {
     (entry(kind)?.foreseen)(table, cache)
 }

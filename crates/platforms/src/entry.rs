@@ -11,9 +11,16 @@ use std::path::Path;
 type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
 /// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
 /// answers.
-type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
+type ForeseenOn = fn(&Map<String, Value>, &Path) -> Option<Foreseen>;
 type Can = fn(&Map<String, Value>) -> Capabilities;
 pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;
+
+/// What a contender will lack, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Foreseen {
+    Kvm(String),
+    Limits(String),
+}
 
 /// A platform.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +31,7 @@ pub struct PlatformEntry {
     /// With a contender's settings.
     pub can: Can,
     pub check: Check,
-    pub foreseen: Foreseen,
+    pub foreseen: ForeseenOn,
     /// Once for each contender's settings in a run.
     pub open: Open,
 }

@@ -25,3 +25,5 @@ pub mod platform;
 pub mod qemu;
 mod rights;
 pub mod vsphere;
+
+pub use on_host::limits::trial as try_limits;

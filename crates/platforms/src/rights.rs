@@ -18,24 +18,40 @@ const AS_ROOT_OF_MANY: [&str; 9] =
 const AS_ROOT_OF_ONE: [&str; 8] =
     ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 /// Everything that a machine needs from bubblewrap.
-const CONFINING: &str = "bwrap --die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
+const CONFINING: &str = "--die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
 const UTIL_LINUX: &str = "util-linux";
+/// A program and its package.
+const NUMACTL: &str = "numactl";
 /// Making surroundings for a program that does nothing.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// True if we may make process namespaces. Without them there is no second guarantee that nothing outlives us.
 pub fn can_contain() -> bool {
-    refused(CONTAINED, UTIL_LINUX).is_none()
+    refused(CONTAINED[0], &CONTAINED[1..], UTIL_LINUX).is_none()
 }
 
 /// Why we may not make mount namespaces; `None` if we may.
 pub fn mounting_refused() -> Option<MachineError> {
-    refused(MOUNTING, UTIL_LINUX)
+    refused(MOUNTING[0], &MOUNTING[1..], UTIL_LINUX)
 }
 
 /// Why bubblewrap cannot do what machines need; `None` if it can.
 pub fn confining_refused() -> Option<MachineError> {
-    refused(CONFINING.split(' '), "bubblewrap")
+    refused("bwrap", &CONFINING.split(' ').collect::<Vec<_>>(), "bubblewrap")
+}
+
+/// Why no process can be started whose memory comes from these nodes; `None` if one can. It needs no right.
+pub fn binding_refused(nodes: &str) -> Option<MachineError> {
+    refused(NUMACTL, &[&member_of(nodes)], NUMACTL)
+}
+
+/// Runs the rest of the command line with a policy for its memory, which all its processes inherit.
+pub fn binding(nodes: &str) -> [String; 2] {
+    [NUMACTL.to_owned(), member_of(nodes)]
+}
+
+fn member_of(nodes: &str) -> String {
+    format!("--membind={nodes}")
 }
 
 /// The namespaces around a container's runtime, by who makes them.
@@ -59,7 +75,7 @@ impl Namespaces {
 
     /// The best that we may make.
     pub fn here() -> Result<Self, MachineError> {
-        let refused = |namespaces: Self| refused(namespaces.words().iter().copied(), UTIL_LINUX);
+        let refused = |namespaces: Self| refused(namespaces.words()[0], &namespaces.words()[1..], UTIL_LINUX);
         if rustix::process::geteuid().is_root() {
             return refused(Self::Root).map_or(Ok(Self::Root), Err);
         }
@@ -71,9 +87,8 @@ impl Namespaces {
 }
 
 /// Runs `true` in surroundings made by a program; returns why that failed.
-fn refused(words: impl IntoIterator<Item = &'static str>, package: &'static str) -> Option<MachineError> {
-    let words: Vec<&str> = words.into_iter().chain(["true"]).collect();
-    let program = words[0];
+fn refused(program: &'static str, words: &[&str], package: &'static str) -> Option<MachineError> {
+    let words: Vec<&str> = [program].iter().chain(words).chain(&["true"]).copied().collect();
     match Launch::new(&words).run_to_any_end(LIMIT, &mut |_| ()) {
         Ok(ended) if ended.status.success() => None,
         Ok(Ended { status, stderr, .. }) => {
@@ -92,10 +107,10 @@ mod tests {
 
     #[test]
     fn what_ends_badly_is_refused_in_its_own_words() {
-        assert!(refused(["env"], UTIL_LINUX).is_none());
-        let told = refused(["sh", "-c", "echo first >&2; echo 'not for you' >&2; exit 1"], UTIL_LINUX).unwrap();
+        assert!(refused("env", &[], UTIL_LINUX).is_none());
+        let told = refused("sh", &["-c", "echo first >&2; echo 'not for you' >&2; exit 1"], UTIL_LINUX).unwrap();
         assert!(matches!(&told, MachineError::Unavailable { why } if why == "not for you"), "{told}");
-        let told = refused(["no-such-program"], "its-package").unwrap();
+        let told = refused("no-such-program", &[], "its-package").unwrap();
         assert!(matches!(told, MachineError::MissingTool { program: "no-such-program", package: "its-package" }));
     }
 }

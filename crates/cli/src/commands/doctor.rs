@@ -49,12 +49,14 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let libvirt = libvirt::ready::answering(LIBVIRT_URI);
     can.insert(LIBVIRT.to_owned(), libvirt.map_or_else(Fact::unavailable, Fact::known));
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
+    let limits = limits(&site.cache);
+    can.extend(limits.clone());
     say("probing whether KVM works, by booting a small guest with it …");
     let kvm = kvm(&site).map_err(|error| format!("{error:#}"));
     can.insert(KVM.to_owned(), fact_of(&kvm));
     let counts = probes(&site.cache);
     if !options.all && !options.json {
-        print_verdict(&can, &kvm, &site);
+        print_verdict(&can, &kvm, &limits, &site);
         let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
         return Ok(if lacking { Exit::Host } else { Exit::Done });
     }
@@ -73,7 +75,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
 }
 
 /// Whether each kind of contender can be measured here, and what to do if not.
-fn print_verdict(can: &Facts, kvm: &Tried, site: &Site) {
+fn print_verdict(can: &Facts, kvm: &Tried, limits: &Facts, site: &Site) {
     let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
     let lacks = |program: &str| missing.iter().any(|tool| tool.program == program);
     let may_build = rustix::process::geteuid().is_root() || crate::tools::may_map_ids();
@@ -87,8 +89,9 @@ fn print_verdict(can: &Facts, kvm: &Tried, site: &Site) {
     let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
+    let (native, rights) = (native.to_owned(), rights.to_owned());
     let mut lines =
-        vec![native.to_owned(), vm, libvirt_line(can), containers(can), other_hosts(), quiet, rights.to_owned()];
+        vec![native, limits_line(limits), vm, libvirt_line(can), containers(can), other_hosts(), quiet, rights];
     if !missing.is_empty() {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
@@ -96,6 +99,8 @@ fn print_verdict(can: &Facts, kvm: &Tried, site: &Site) {
         lines.push(format!("To do: apt-get install {}", packages.join(" ")));
     } else if !may_build {
         lines.push("To do: build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
+    } else if limits.values().any(|limit| matches!(limit, Fact::Unavailable(_))) {
+        lines.push("To do: run as root, or log in where systemd runs services for this user (loginctl)".to_owned());
     } else if kvm.as_ref().is_ok_and(|tried| !tried.works) {
         lines.push(
             "To do: for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
@@ -122,6 +127,32 @@ fn fact_of(kvm: &Tried) -> Fact {
         Ok(tried) if tried.works => Fact::known(tried.sentence.clone()),
         Ok(tried) => Fact::unavailable(tried.sentence.clone()),
         Err(why) => Fact::unavailable(format!("it could not be tried: {why}")),
+    }
+}
+
+/// Whether machines on this host's kernel can be held to their shape.
+fn limits(cache: &Path) -> Facts {
+    let tried = platforms::try_limits(cache).into_iter();
+    tried
+        .map(|(name, held)| {
+            let held = held.map(|_| Fact::known("a control group was held to it"));
+            (format!("limit {name}"), held.unwrap_or_else(Fact::unavailable))
+        })
+        .collect()
+}
+
+fn limits_line(limits: &Facts) -> String {
+    let names = |holds: bool| -> Vec<&str> {
+        let these = limits.iter().filter(|(_, limit)| matches!(limit, Fact::Known(_)) == holds);
+        these.filter_map(|(name, _)| name.strip_prefix("limit ")).collect()
+    };
+    let why = limits.values().find_map(|limit| if let Fact::Unavailable(why) = limit { Some(why) } else { None });
+    match (names(true), why) {
+        (held, None) => format!("✓ Limits: native machines and containers are held to {}", held.join(", ")),
+        (held, Some(why)) if held.is_empty() => format!("! Limits: none, because {why}"),
+        (held, Some(why)) => {
+            format!("! Limits: {}, but not {}, because {why}", held.join(", "), names(false).join(", "))
+        }
     }
 }
 

@@ -3,22 +3,28 @@
 use std::fs;
 use std::path::PathBuf;
 
+const VERSION_1: &str = "this host has control groups of version 1";
+
 /// A tree of cgroups that accounts for a resource.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hierarchy {
     pub is_unified: bool,
     pub mounted_at: PathBuf,
     /// Our own cgroup in it.
-    own: PathBuf,
+    pub(super) own: PathBuf,
 }
 
 impl Hierarchy {
     /// Finds the tree with this controller on this host.
     pub fn with(controller: &str) -> Result<Self, String> {
-        let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
         let (mounts, own) = (read("/proc/self/mountinfo")?, read("/proc/self/cgroup")?);
         find(&mounts, &own, controller)
             .ok_or_else(|| format!("no cgroup tree with the {controller} controller is mounted"))
+    }
+
+    /// The tree for everything, if this host has no other beside it.
+    pub fn unified() -> Result<Self, String> {
+        Self::with("memory").and_then(|tree| if tree.is_unified { Ok(tree) } else { Err(VERSION_1.to_owned()) })
     }
 
     /// Places to try, nearest first. In v2 a cgroup with processes of its own cannot pass controllers on, so ours is left out.
@@ -31,6 +37,10 @@ impl Hierarchy {
             .filter(|place| place.is_dir())
             .collect()
     }
+}
+
+fn read(path: &str) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Takes v1's tree if there is one, because a v2 tree beside it does not have the controller then.

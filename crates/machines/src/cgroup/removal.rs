@@ -10,9 +10,18 @@ use std::time::{Duration, Instant};
 const EMPTY_LIMIT: Duration = Duration::from_secs(5);
 const EMPTY_POLL: Duration = Duration::from_millis(5);
 
-/// Kills the processes in a cgroup of ours and removes it. Returns whether it existed.
+/// Kills the processes in a cgroup of ours and removes it, and those that a container's runtime made below it. Returns whether it
+/// existed.
 pub(crate) fn remove(path: &Path) -> io::Result<bool> {
-    let deadline = Instant::now() + EMPTY_LIMIT;
+    remove_until(path, Instant::now() + EMPTY_LIMIT)
+}
+
+fn remove_until(path: &Path, deadline: Instant) -> io::Result<bool> {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_until(&entry.path(), deadline)?;
+        }
+    }
     loop {
         match fs::remove_dir(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

@@ -1,6 +1,6 @@
 //! Limits that real processes run into.
 
-use super::{Cgroups, CpuTime};
+use super::{Cgroups, CpuTime, Limit};
 use crate::process::{Launch, Process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,14 +31,16 @@ fn wait_until(member: &mut Process, file: &Path, is_so: impl Fn(&str) -> bool) {
 #[test]
 fn a_cgroup_holds_its_members_and_takes_them_along() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut groups = Cgroups::new("test-memory", scratch.path());
-    match groups.hold_memory(64 << 20) {
-        Ok(bytes) => assert_eq!(bytes, 64 << 20),
-        Err(why) => return skip(&why),
+    let (groups, held) = Cgroups::hold("test-memory", scratch.path(), &[Limit::MemoryBytes(64 << 20)]);
+    match &held[0] {
+        Ok(held) => assert_eq!(held, "67108864 bytes"),
+        Err(why) => return skip(why),
     }
     let mut member = member(&groups, "exec sleep 1000");
     let path = groups.paths().remove(0);
     wait_until(&mut member, &path.join("cgroup.procs"), |members| !members.is_empty());
+    // As a container's runtime makes it.
+    fs::create_dir(path.join("container")).unwrap();
     drop(groups);
     assert!(!path.exists());
     assert!(member.wait(LONG).unwrap().is_some());
@@ -47,12 +49,10 @@ fn a_cgroup_holds_its_members_and_takes_them_along() {
 #[test]
 fn a_member_that_wants_more_cpu_time_is_held_back() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut groups = Cgroups::new("test-time", scratch.path());
-    let time = CpuTime::of_cpus(0.2);
-    assert_eq!(time.to_string(), "20000 µs in every 100000 µs");
-    match groups.hold_cpu_time(time) {
-        Ok(held) => assert_eq!(held, time),
-        Err(why) => return skip(&why),
+    let (groups, held) = Cgroups::hold("test-time", scratch.path(), &[Limit::CpuTime(CpuTime::of_cpus(0.2))]);
+    match &held[0] {
+        Ok(held) => assert_eq!(held, "20000 µs in every 100000 µs"),
+        Err(why) => return skip(why),
     }
     let mut member = member(&groups, "while :; do :; done");
     let throttled = |text: &str| {
@@ -66,13 +66,9 @@ fn a_member_that_wants_more_cpu_time_is_held_back() {
 #[test]
 fn limits_of_several_kinds_hold_at_once() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut groups = Cgroups::new("test-several", scratch.path());
-    let held = [
-        groups.hold_memory(64 << 20).map(|bytes| bytes.to_string()),
-        groups.hold_cpu_time(CpuTime::of_cpus(1.5)).map(|time| time.to_string()),
-        groups.hold_memory_nodes(&[0]),
-    ];
-    let expected = ["67108864", "150000 µs in every 100000 µs", "0"];
+    let limits = [Limit::MemoryBytes(64 << 20), Limit::CpuTime(CpuTime::of_cpus(1.5)), Limit::MemoryNodes(vec![0])];
+    let (groups, held) = Cgroups::hold("test-several", scratch.path(), &limits);
+    let expected = ["67108864 bytes", "150000 µs in every 100000 µs", "0"];
     for (held, expected) in held.iter().zip(expected) {
         match held {
             Ok(held) => assert_eq!(held, expected),
@@ -90,12 +86,12 @@ fn limits_of_several_kinds_hold_at_once() {
 
 #[test]
 fn what_cannot_be_had_says_why() {
-    let mut groups = Cgroups::new("test-none", &PathBuf::from("/nonexistent"));
-    assert!(groups.hold_memory(64 << 20).unwrap_err().len() > 10);
+    let (groups, held) = Cgroups::hold("test-none", &PathBuf::from("/nonexistent"), &[Limit::MemoryBytes(64 << 20)]);
+    assert!(held[0].as_ref().unwrap_err().len() > 10);
     assert!(groups.paths().is_empty());
     let scratch = tempfile::tempdir().unwrap();
-    let mut groups = Cgroups::new("test-nodes", scratch.path());
-    assert!(groups.hold_memory_nodes(&[999]).is_err());
+    let (groups, held) = Cgroups::hold("test-nodes", scratch.path(), &[Limit::MemoryNodes(vec![999])]);
+    assert!(held[0].is_err());
     assert!(groups.paths().is_empty());
     assert_eq!(CpuTime::of_cpus(0.000_1).to_string(), "1000 µs in every 100000 µs");
 }

@@ -2,7 +2,7 @@
 
 use crate::on_host::data::{Data, text};
 use crate::on_host::launch::AGENT_WORDS;
-use crate::rights::CONTAINED;
+use crate::rights::{CONTAINED, binding};
 use crate::{affinity, join};
 use machines::boot::{AGENT_FILE, DATA_FOLDER, ENVIRONMENT, LOG_FOLDER};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub struct CommandOrder {
     pub data: Data,
     /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
+    /// Nodes of its memory, if no group binds it to them.
+    pub memory_policy: Option<String>,
     /// Folders of the tree that get an empty writable file system on top.
     pub writable: Vec<&'static str>,
 }
@@ -42,6 +44,7 @@ pub enum Confinement {
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     let mut words = join::words(&order.cgroups);
+    words.extend(order.memory_policy.iter().flat_map(|nodes| binding(nodes)));
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     if order.contained {
@@ -121,6 +124,7 @@ mod tests {
             agent: "/usr/bin/bakeoff".into(),
             data,
             cgroups: cgroups.iter().map(Into::into).collect(),
+            memory_policy: None,
             writable: vec!["/run", "/tmp"],
         };
         let words = command_line(&order)

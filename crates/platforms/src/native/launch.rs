@@ -84,6 +84,7 @@ mod tests {
                 answer,
             },
             cgroups: Vec::new(),
+            memory_policy: None,
             writable: Vec::new(),
         };
         let explained =

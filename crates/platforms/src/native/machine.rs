@@ -27,7 +27,7 @@ pub fn start(
 /// The same; without an image, the machine sees the host's own files.
 pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<HostMachine, MachineError> {
     let mut decided = Decided::new();
-    let Limits { groups, cpus } = limits::make(order, &mut decided);
+    let Limits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
     let tree = order.image.as_ref().map(|image| image.tree.clone());
     let mut command = CommandOrder {
         cpus,
@@ -43,6 +43,7 @@ pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<Host
         agent: order.agent.clone(),
         data: Data::of(order)?,
         cgroups: groups.paths(),
+        memory_policy,
     };
     let started = start_as_allowed(&mut command, order, launched, &mut decided)?;
     let words = (command_line(&command), decided);

@@ -11,7 +11,7 @@ const FORMAT: &str = "1.0.2";
 /// The file of a bundle that says what the container is.
 pub const FILE: &str = "config.json";
 
-/// A container, completely decided. There are no limits in it: the runtime starts inside the machine's control groups.
+/// A container, completely decided. There are no limits in it: it is inside the machine's control groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleOrder {
     pub tree: PathBuf,
@@ -22,6 +22,8 @@ pub struct BundleOrder {
     pub writable: Vec<&'static str>,
     /// The rights of its root user, as the kernel names them.
     pub capabilities: Vec<&'static str>,
+    /// The group below the machine's that a runtime makes for it, from the top of a tree of version 2.
+    pub group: Option<PathBuf>,
     /// True if `/sys` is that of the container's own kernel; else it is the host's, as in a native machine.
     pub own_sys: bool,
 }
@@ -31,6 +33,11 @@ pub fn config(order: &BundleOrder) -> Value {
     let environment: Vec<String> = ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let capabilities: Vec<String> = order.capabilities.iter().map(|name| format!("CAP_{name}")).collect();
     let namespaces = ["pid", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
+    // Without a namespace for the network, which is the host's unless the runtime has its own.
+    let mut linux = json!({ "namespaces": namespaces });
+    if let Some(group) = &order.group {
+        linux["cgroupsPath"] = text(group).into();
+    }
     json!({
         "ociVersion": FORMAT,
         "root": { "path": text(&order.tree), "readonly": true },
@@ -46,8 +53,7 @@ pub fn config(order: &BundleOrder) -> Value {
             },
         },
         "mounts": mounts(order),
-        // Without one for the network, which is the host's unless the runtime has its own.
-        "linux": { "namespaces": namespaces },
+        "linux": linux,
     })
 }
 
@@ -90,6 +96,7 @@ mod tests {
             data: "/scratch/data".into(),
             writable: vec!["/run", "/tmp"],
             capabilities: vec!["CHOWN", "SETUID"],
+            group: None,
             own_sys: false,
         }
     }

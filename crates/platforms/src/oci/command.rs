@@ -3,7 +3,7 @@
 use super::bundle;
 use super::settings::{FileAccess, Network};
 use crate::on_host::data::{Data, text};
-use crate::rights::Namespaces;
+use crate::rights::{Namespaces, binding};
 use crate::{affinity, join};
 use std::path::PathBuf;
 
@@ -16,6 +16,8 @@ pub struct CommandOrder {
     pub cpus: Vec<usize>,
     /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
+    /// Nodes of its memory, if no group binds it to them.
+    pub memory_policy: Option<String>,
     pub namespaces: Namespaces,
     pub data: Data,
     pub program: PathBuf,
@@ -57,6 +59,7 @@ pub struct Gvisor {
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     let mut words = join::words(&order.cgroups);
+    words.extend(order.memory_policy.iter().flat_map(|nodes| binding(nodes)));
     words.extend(["taskset", "--cpu-list", &affinity::list(&order.cpus)].map(str::to_owned));
     words.extend(order.namespaces.words().iter().map(|&word| word.to_owned()));
     words.extend(order.data.mount_words());
@@ -107,6 +110,7 @@ mod tests {
         CommandOrder {
             cpus: vec![0, 1],
             cgroups: vec!["/sys/fs/cgroup/memory/bakeoff".into()],
+            memory_policy: None,
             namespaces: Namespaces::Root,
             data: Data::Disk {
                 path: "/scratch/data.img".into(),

@@ -15,16 +15,19 @@ use crate::platform::Platform;
 use crate::rights::Namespaces;
 use images::data::DataError;
 use machines::boot::WRITABLE_FOLDERS;
+use machines::cgroup;
 use machines::machine::{Decided, Machine, MachineError};
 use rustix::thread::{CapabilitySet, capabilities};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 const KVM: &str = "kvm";
+/// Where runtimes look for control groups of version 2.
+const CGROUPS: &str = "/sys/fs/cgroup";
 const KVM_DEVICE: &str = "/dev/kvm";
 /// What the agent needs: to give the server another user and its files to that user, and to end it.
 const RIGHTS: [(&str, CapabilitySet); 8] = [
@@ -90,10 +93,11 @@ fn start(
     }
     let namespaces = Namespaces::here()?;
     let mut decided = Decided::new();
-    let Limits { groups, cpus } = limits::make(order, &mut decided);
+    let Limits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
     let mut command = CommandOrder {
         cpus,
         cgroups: groups.paths(),
+        memory_policy,
         namespaces,
         data: Data::of(order)?,
         program: runtime.program.clone(),
@@ -164,9 +168,17 @@ fn config(command: &CommandOrder, order: &MachineOrder) -> Result<String, Machin
         data: command.data.folder().to_owned(),
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&tree, folder)).collect(),
         capabilities: rights(command)?,
+        group: group(command),
         own_sys: command.family == Family::Gvisor,
     };
     Ok(bundle::config(&bundle).to_string())
+}
+
+/// Runtimes that cannot do without a group get one below that of the machine, where its limits hold.
+fn group(command: &CommandOrder) -> Option<PathBuf> {
+    let needs_it = matches!(command.family, Family::Runc | Family::Other) && cgroup::is_one_tree();
+    let above = command.cgroups.first().filter(|_| needs_it)?.strip_prefix(CGROUPS).ok()?;
+    Some(Path::new("/").join(above).join("container"))
 }
 
 /// The rights that we can pass on. In namespaces of our own we have them all.

@@ -18,7 +18,7 @@ use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, GuestAddress};
-use machines::cgroup::Cgroups;
+use machines::cgroup::{Cgroups, Limit};
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
@@ -51,8 +51,8 @@ pub fn start(
     can_be_had(&settings, order)?;
     let choice = accelerator::choose(settings.accelerator, &probe(&settings, order)?)?;
     let limit = start_limit(choice.accelerator, settings.start_limit);
-    let mut groups = Cgroups::new(&order.name, &order.scratch);
-    let quota = order.cpu_quota.map(|share| groups.hold_cpu_time(order.cpu_time(share)));
+    let quota: Vec<Limit> = order.cpu_quota.map(|share| Limit::CpuTime(order.cpu_time(share))).into_iter().collect();
+    let (groups, quota) = Cgroups::hold(&order.name, &order.scratch, &quota);
     let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
     let guest = LaunchedGuest::start(&command, &order.scratch)?;
     launched();
@@ -64,7 +64,7 @@ pub fn start(
     let binding = Binding { to: &command.bound_to, policy: "bind" };
     placed::settle(guest.pid(), &mut qmp, &order.place, pinning, binding, &mut decided).map_err(control)?;
     command.isolation.settle(guest.pid(), &mut decided);
-    decided.extend(quota.map(|held| ("CPU quota".to_owned(), held.map(|time| time.to_string()))));
+    decided.extend(quota.into_iter().map(|held| ("CPU quota".to_owned(), held)));
     let addresses = addresses(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
     Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
