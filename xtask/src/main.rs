@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `lint`, `test`, `ci`, `dist`, `fuzz` and `bench`.
+//! Chores of the project: `cargo xtask tidy`, `lint`, `test`, `ci`, `dist`, `lab`, `fuzz` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -7,6 +7,7 @@ mod bench;
 mod ci;
 mod dist;
 mod fuzz;
+mod lab;
 mod process;
 mod tidy;
 
@@ -53,6 +54,11 @@ enum Chore {
         #[arg(long, value_name = "FILE", conflicts_with = "full")]
         mutants: Option<PathBuf>,
     },
+    /// Boot hosts as users have them, and run bakeoff in them
+    Lab {
+        #[command(subcommand)]
+        act: lab::LabAct,
+    },
     /// Run one test, and log what it took
     #[command(hide = true)]
     Timed {
@@ -76,6 +82,7 @@ fn run(chore: &Chore) -> anyhow::Result<ExitCode> {
     let root = project_root()?;
     match chore {
         Chore::Timed { log, command } => return ci::timed::run(log, command),
+        Chore::Lab { act } => return Ok(lab::run(&root, act)?.into()),
         Chore::Tidy => tidy::run(&root),
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
