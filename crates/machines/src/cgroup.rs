@@ -65,7 +65,7 @@ impl fmt::Display for CpuTime {
     }
 }
 
-/// What the kernel has as each limit, or why it has none.
+/// Each limit as the kernel has it, or why it has none.
 pub type Held = Vec<Result<String, String>>;
 
 impl Cgroups {

@@ -9,13 +9,13 @@ use settings::{Key, Problem};
 use std::path::Path;
 
 type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
-/// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
+/// The lack of a contender here, if it is known without starting anything. The folder is the cache with remembered
 /// answers.
 type ForeseenOn = fn(&Map<String, Value>, &Path) -> Option<Foreseen>;
 type Can = fn(&Map<String, Value>) -> Capabilities;
 pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;
 
-/// What a contender will lack, and why.
+/// A lack of a contender, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Foreseen {
     Kvm(String),

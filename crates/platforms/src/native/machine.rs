@@ -2,7 +2,7 @@
 
 use super::command::{CommandOrder, Confinement, command_line};
 use super::launch::{LaunchOutcome, launch, what};
-use crate::on_host::data::Data;
+use crate::on_host::data::{Data, in_a_folder};
 use crate::on_host::error::io_error;
 use crate::on_host::launch::Started;
 use crate::on_host::limits::{self, Limits};
@@ -82,7 +82,7 @@ fn start_as_allowed(
             }
             LaunchOutcome::NotMounted(why) => {
                 command.data = command.data.extracted(order, &why)?;
-                data = Some(Err(format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")));
+                data = Some(Err(in_a_folder(order, &why)));
             }
             LaunchOutcome::NotConfined(why) => {
                 if command.confinement != Confinement::Bubblewrap || !rustix::process::geteuid().is_root() {

@@ -5,7 +5,7 @@ use super::command::{CommandOrder, Family, Gvisor, command_line};
 use super::runtime::Runtime;
 use super::settings::{KEYS, Network, OciSettings};
 use crate::lease::{Lease, LeaseOrder};
-use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
+use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, in_a_folder};
 use crate::on_host::error::{io_error, unavailable};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::on_host::limits::{self, Limits};
@@ -135,7 +135,7 @@ fn start_as_allowed(
             Attempt::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
                 let why = console.lines().last().unwrap_or_default().to_owned();
                 command.data = command.data.extracted(order, &why)?;
-                data = Some(Err(format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")));
+                data = Some(Err(in_a_folder(order, &why)));
             }
             Attempt::Ended(status, console) => {
                 let what = what(runtime, order);

@@ -28,6 +28,12 @@ pub enum Data {
     Disk { path: PathBuf, is_device: bool, tuning: DataTuning, folder: PathBuf, answer: PathBuf },
 }
 
+/// The reason of data that are no disk, without this trial's own paths: the same reason is the same text.
+pub(crate) fn in_a_folder(order: &MachineOrder, why: &str) -> String {
+    let why = why.replace(&format!("{}/", order.scratch.display()), "");
+    format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")
+}
+
 impl Data {
     /// The data of an order. Only trying shows whether a disk may be mounted.
     pub(crate) fn of(order: &MachineOrder) -> Result<Self, MachineError> {

@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     pub memory_policy: Option<String>,
 }
 
-/// What machines on this host's kernel will not be held to, and why.
+/// The limits that machines on this host's kernel will not be held to, and why.
 pub(crate) fn foreseen(cache: &Path) -> Option<String> {
     let has_nodes = Topology::read(Path::new("/")).is_ok_and(|topology| topology.nodes().len() > 1);
     let needed = |name: &str| name == "memory" || name == "memory nodes" && has_nodes;
