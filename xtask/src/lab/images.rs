@@ -5,7 +5,7 @@ use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What runs in the lab needs of the cache.
+/// The entries of the cache that runs in the lab need.
 const IMAGES: [(&str, &str); 2] = [("tree", "micro"), ("kernel", "cloud")];
 const USERS: [&str; 2] = ["root", "dba"];
 

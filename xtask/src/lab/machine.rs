@@ -32,7 +32,7 @@ const KERNEL_WORDS: &str =
 /// The recipe of every kind, but for its suite.
 const RECIPE: &str = include_str!("host.toml");
 
-/// What a host is booted from.
+/// The files from which a host is booted.
 pub struct LabFiles {
     kernel: PathBuf,
     initrd: PathBuf,
@@ -72,7 +72,7 @@ pub fn boot(host: &LabHost, files: &LabFiles) -> anyhow::Result<()> {
     qemu.arg("-kernel").arg(&files.kernel).arg("-initrd").arg(&files.initrd);
     qemu.args(["-netdev", &format!("user,id=net,hostfwd=tcp:127.0.0.1:{port}-:22")]);
     qemu.args(["-fw_cfg", &format!("name=opt/lab/key,file={}", host.file("key.pub").display())]);
-    // What is changed on the root disk is forgotten when the host ends.
+    // Changes of the root disk are forgotten when the host ends.
     let root = format!("file={},if=virtio,format=raw,cache=unsafe,snapshot=on", files.root_disk.display());
     qemu.args(["-drive", &root]);
     for (name, device) in DISKS {

@@ -26,7 +26,7 @@ pub enum LabAct {
     Run {
         #[arg(long, value_enum, default_value_t = Kind::Debian12)]
         kind: Kind,
-        /// Who runs it; dba is in group kvm
+        /// The user who runs it; dba is in group kvm
         #[arg(long = "as", value_parser = ["root", "dba"], default_value = "root")]
         user: String,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 const BUDGETS: &[(&str, usize)] = &[
     ("agent", 2_010),
     ("analysis", 12_830),
-    ("cli", 8_440),
+    ("cli", 8_560),
     ("disk", 2_220),
     ("driver", 5_450),
     ("engines", 8_430),
     ("fleet", 1_510),
     ("histograms", 540),
     ("images", 2_050),
-    ("machines", 2_590),
-    ("platforms", 11_040),
+    ("machines", 2_720),
+    ("platforms", 11_250),
     ("record", 5_200),
     ("report", 9_060),
     ("settings", 620),
@@ -28,7 +28,7 @@ const BUDGETS: &[(&str, usize)] = &[
     ("trust", 220),
     ("uring", 580),
     ("workloads", 22_090),
-    ("xtask", 6_530),
+    ("xtask", 7_000),
 ];
 
 /// What a budget may exceed its crate by: after a larger cut it goes down, too.
