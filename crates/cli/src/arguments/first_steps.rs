@@ -78,7 +78,7 @@ pub enum ImageCommand {
         /// Build even if it is in the cache
         #[arg(long)]
         force: bool,
-        /// Folder with recipes of yours, beside and before ours
+        /// Folder with your own recipes, which replace built-in recipes of the same name
         #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
         recipes: Option<PathBuf>,
     },
@@ -89,7 +89,7 @@ pub enum ImageCommand {
         /// The archive
         #[arg(value_hint = clap::ValueHint::FilePath)]
         file: PathBuf,
-        /// Folder with recipes of yours, beside and before ours
+        /// Folder with your own recipes, which replace built-in recipes of the same name
         #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
         recipes: Option<PathBuf>,
     },
@@ -98,7 +98,7 @@ pub enum ImageCommand {
         /// Print as JSON
         #[arg(long)]
         json: bool,
-        /// Folder with recipes of yours, beside and before ours
+        /// Folder with your own recipes, which replace built-in recipes of the same name
         #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
         recipes: Option<PathBuf>,
     },

@@ -100,7 +100,7 @@ fn print_verdict(can: &Facts, kvm: &Tried, limits: &Facts, site: &Site) {
     } else if !may_build {
         lines.push("To do: build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
     } else if limits.values().any(|limit| matches!(limit, Fact::Unavailable(_))) {
-        lines.push("To do: run as root, or log in where systemd runs services for this user (loginctl)".to_owned());
+        lines.push("To do: run as root; for memory nodes alone: apt-get install numactl".to_owned());
     } else if kvm.as_ref().is_ok_and(|tried| !tried.works) {
         lines.push(
             "To do: for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
@@ -135,7 +135,7 @@ fn limits(cache: &Path) -> Facts {
     let tried = platforms::try_limits(cache).into_iter();
     tried
         .map(|(name, held)| {
-            let held = held.map(|_| Fact::known("a control group was held to it"));
+            let held = held.map(|_| Fact::known("machines are held to it"));
             (format!("limit {name}"), held.unwrap_or_else(Fact::unavailable))
         })
         .collect()
