@@ -62,7 +62,7 @@ fn numbers_agree(place: &Place) {
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
     let cells = analysis["cells"].as_array().expect("cells");
-    for trial in &run.trials {
+    for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
         let driver = trial.record.driver.as_ref().expect("a completed trial has driven");
         let counted_kinds = driver.kinds.iter().filter(|kind| driver.metric.counted.contains(&kind.kind));
         let counted: u64 = counted_kinds.map(|kind| kind.committed + kind.rolled_back).sum();
@@ -74,11 +74,18 @@ fn numbers_agree(place: &Place) {
     }
 }
 
-fn all_completed(place: &Place, trials: usize) {
+/// Every trial has its checks, looks and files. An emulated guest that this host let wait is no measurement; returns whether none is.
+fn all_measured(place: &Place, trials: usize) -> bool {
     let run = place.record();
     assert_eq!(run.trials.len(), trials);
     for trial in &run.trials {
-        assert_eq!(trial.record.outcome, Outcome::Completed, "trial {}", trial.record.id);
+        let was_kept_waiting =
+            |why: &str| trial.record.contender == "vm" && why.starts_with("the load generator stood still");
+        match &trial.record.outcome {
+            Outcome::Completed => {}
+            Outcome::Invalid { why } if was_kept_waiting(why) => {}
+            unexpected => panic!("trial {}: {unexpected:?}", trial.record.id),
+        }
         assert!(trial.findings.len() >= 12, "only {} data checks", trial.findings.len());
         for finding in &trial.findings {
             assert!(!finding.is_violated(), "{finding:?}");
@@ -89,6 +96,12 @@ fn all_completed(place: &Place, trials: usize) {
     {
         assert!(place.run_folder().join(name).exists(), "{name} is missing");
     }
+    run.trials.iter().all(|trial| trial.record.outcome == Outcome::Completed)
+}
+
+/// How a run ends whose answers are not usable, with or without a trial that is no measurement.
+fn end_of(all_completed: bool) -> Option<i32> {
+    if all_completed { NOT_USABLE } else { Some(4) }
 }
 
 /// Two looks at database and device lie within each measured window, and sessions are sampled between them.
@@ -125,9 +138,8 @@ fn runs(study: &str, trials: usize) -> Place {
     let place = Place::new(study);
     let output = place.bakeoff(&["run", "study.toml"]);
     let told = text(&output.stderr);
-    assert_eq!(output.status.code(), NOT_USABLE, "{told}");
     assert!(told.contains("report.html"), "{told}");
-    all_completed(&place, trials);
+    assert_eq!(output.status.code(), end_of(all_measured(&place, trials)), "{told}");
     numbers_agree(&place);
     place
 }
@@ -138,7 +150,8 @@ fn report_again_is_the_same(place: &Place) {
     std::fs::remove_file(&html).unwrap();
     let run = place.run_folder();
     let output = place.bakeoff(&["report", run.to_str().unwrap()]);
-    assert_eq!(output.status.code(), NOT_USABLE, "{}", text(&output.stderr));
+    let all_completed = place.record().trials.iter().all(|trial| trial.record.outcome == Outcome::Completed);
+    assert_eq!(output.status.code(), end_of(all_completed), "{}", text(&output.stderr));
     assert_eq!(std::fs::read(&html).unwrap(), first);
 }
 

