@@ -194,6 +194,17 @@ impl Place {
 /// How a run ends whose trials count, but not its answers: without an interval, as of fewer than three blocks, none is usable.
 pub const NOT_USABLE: Option<i32> = Some(12);
 
+/// How a run ends whose answers are not usable, with or without a trial that is no measurement.
+pub fn end_of(all_completed: bool) -> Option<i32> {
+    if all_completed { NOT_USABLE } else { Some(4) }
+}
+
+/// Whether a trial is no measurement because this host, busy with other tests, gave it no CPU in time.
+pub fn was_starved(outcome: &Outcome) -> bool {
+    let reasons = ["the load generator stood still", "the rate was missed"];
+    matches!(outcome, Outcome::Invalid { why } if reasons.iter().any(|reason| why.contains(reason)))
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

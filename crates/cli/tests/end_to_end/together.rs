@@ -1,7 +1,7 @@
 //! Trials of several machines side by side.
 
 use crate::runs::{at_an_easy_pace, small};
-use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
+use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text, was_starved};
 use record::facts::Fact;
 use record::rotation::Rotation;
 use record::run::StoredTrial;
@@ -18,17 +18,18 @@ fn side_by_side(count: u32, platform: &str) -> String {
 fn runs(study: &str) -> Place {
     let place = Place::new(study);
     let output = place.bakeoff(&["run", "study.toml"]);
-    assert!(matches!(output.status.code(), Some(0) | NOT_USABLE), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 4) | NOT_USABLE), "{}", text(&output.stderr));
     place
 }
 
 /// Each machine has a complete record and did its own work.
 fn each_is_whole(trial: &StoredTrial, count: usize) {
-    assert_eq!(trial.record.outcome, Outcome::Completed);
+    let counts = |outcome: &Outcome| *outcome == Outcome::Completed || was_starved(outcome);
+    assert!(counts(&trial.record.outcome), "{:?}", trial.record.outcome);
     assert_eq!(trial.machines.len(), count);
     let mut done = BTreeSet::new();
     for machine in &trial.machines {
-        assert_eq!(machine.record.outcome, Outcome::Completed);
+        assert!(counts(&machine.record.outcome), "{:?}", machine.record.outcome);
         assert!(machine.findings.len() >= 12, "only {} data checks", machine.findings.len());
         assert!(machine.findings.iter().all(|finding| !finding.is_violated()), "{:?}", machine.findings);
         assert_eq!(machine.telemetry.len(), 2);
