@@ -24,12 +24,17 @@ use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The socket's name contains a port even if the server listens on none.
 const SOCKET_PORT: u16 = 5432;
 
 /// Another database, which is there in every server.
 const BESIDE: &str = "template1";
+
+/// The log's last words if the last server's processes have not all ended. They do so by themselves.
+const STILL_IN_USE: &str = "pre-existing shared memory block";
+const LAST_LIMIT: Duration = Duration::from_secs(30);
 
 const USER: &str = "postgres";
 const DATABASE: &str = "postgres";
@@ -55,10 +60,11 @@ pub fn start(
     let account = Account::choose(&[USER])?;
     let data = cluster::make_if_missing(&programs, account, place)?;
     let sockets = SocketFolder::make(&place.data, "postgres.socket", account)?;
-    let launch =
-        Launch::new(&[programs.server()]).args(arguments(&data, &sockets.for_server(), place.listen, &settings));
-    let launch = surroundings(launch, account, &place.data);
-    let mut process = LoggedProcess::start("PostgreSQL", launch, &place.logs.join("postgres.log"), ABORT)?;
+    let words = arguments(&data, &sockets.for_server(), place.listen, &settings);
+    let launch = || {
+        let launch = surroundings(Launch::new(&[programs.server()]).args(&words), account, &place.data);
+        LoggedProcess::start("PostgreSQL", launch, &place.logs.join("postgres.log"), ABORT)
+    };
     let remote = Remote {
         host: sockets.for_us().display().to_string(),
         address: None,
@@ -69,7 +75,16 @@ pub fn start(
         tls: Tls::default(),
         own_sql: false,
     };
-    await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
+    let open = || open_admin(&remote).map(drop);
+    let mut process = launch()?;
+    let begun = Instant::now();
+    loop {
+        match await_sessions(&mut process, &open, is_starting) {
+            Ok(()) => break,
+            Err(error) if is_held_by_the_last(&error) && begun.elapsed() < LAST_LIMIT => process = launch()?,
+            Err(error) => return Err(error),
+        }
+    }
     let report = report(&remote)?;
     Ok(PostgresServer { process, data, _sockets: sockets, remote, report })
 }
@@ -102,6 +117,11 @@ fn is_starting(error: &SessionError) -> bool {
     /// "The database system is starting up".
     const NOT_YET: &str = "57P03";
     is_not_there(error) || matches!(error, SessionError::Refused { code, .. } if code == NOT_YET)
+}
+
+/// True if processes of a server that was killed before this one still end.
+fn is_held_by_the_last(error: &ServerError) -> bool {
+    matches!(error, ServerError::Failed { log, .. } if log.contains(STILL_IN_USE))
 }
 
 fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
