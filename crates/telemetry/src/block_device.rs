@@ -16,6 +16,7 @@ pub struct Disk {
 impl Disk {
     pub fn under(tree: &Tree, mount: &Mount) -> Result<Self, String> {
         Self::by_number(tree, &mount.device)
+            .or_else(|| Self::by_mapped_name(tree, mount.source.strip_prefix("/dev/mapper/")?))
             .or_else(|| Self::by_name(tree, mount.source.strip_prefix("/dev/")?))
             .ok_or_else(|| {
                 format!("{} from {:?} has no block device that is visible here", mount.file_system, mount.source)
@@ -30,6 +31,11 @@ impl Disk {
     /// File systems over several devices (btrfs) have a number of their own but name one device as their source.
     fn by_name(tree: &Tree, wanted: &str) -> Option<Self> {
         Self::find(tree, |_, name| name == wanted)
+    }
+
+    /// So do those on a device of the device mapper (LUKS, LVM), by the mapper's name of it.
+    fn by_mapped_name(tree: &Tree, wanted: &str) -> Option<Self> {
+        Self::find(tree, |folder, _| tree.value(&format!("{folder}/dm/name")).is_ok_and(|name| name == wanted))
     }
 
     fn find(tree: &Tree, is_it: impl Fn(&str, &str) -> bool) -> Option<Self> {
@@ -93,5 +99,33 @@ impl Disk {
         }
         let devices = tree.names(&format!("{folder}/slaves"));
         if devices.is_empty() { "itself".to_owned() } else { devices.join(" and ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mounts;
+    use std::fs::{create_dir_all, write};
+
+    /// Btrfs has a device number that no block device has.
+    #[test]
+    fn a_file_system_is_found_by_number_or_by_either_name_of_its_device() {
+        let root = tempfile::tempdir().unwrap();
+        let devices = [("dm-0/dev", "253:0"), ("dm-0/dm/name", "luks-1"), ("sda/dev", "8:0"), ("sda/sda1/dev", "8:1")];
+        for (path, text) in devices {
+            let path = root.path().join("sys/block").join(path);
+            create_dir_all(path.parent().unwrap()).and_then(|()| write(path, text)).unwrap();
+        }
+        let tree = Tree::new(root.path());
+        let under = |number: &str, source: &str| {
+            let line = format!("27 1 {number} / / rw - btrfs {source} rw");
+            Disk::under(&tree, &mounts::parse(&line)[0]).map(|disk| disk.describe())
+        };
+        assert_eq!(under("8:1", "/dev/root").as_deref(), Ok("sda1, a partition of sda"));
+        assert_eq!(under("0:33", "/dev/sda1").as_deref(), Ok("sda1, a partition of sda"));
+        assert_eq!(under("0:33", "/dev/mapper/luks-1").as_deref(), Ok("dm-0"));
+        let unknown = under("0:33", "tank/db").unwrap_err();
+        assert!(unknown.contains("tank/db"), "{unknown}");
     }
 }
