@@ -126,7 +126,7 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
     half_made.file.set_len(size_bytes).map_err(DataError::io("size", image))?;
     let made = MKE2FS
         .call()?
-        .args(["-q", "-F", "-t", "ext4", "-m", "0", "-L", label, "-N", inodes.to_string().as_str()])
+        .args(["-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-L", label, "-N", inodes.to_string().as_str()])
         // Everything is initialised now, so that no guest does this in the background while it is measured.
         .args(["-E", "lazy_itable_init=0,lazy_journal_init=0,packed_meta_blocks=1"])
         .args([Path::new("-d"), folder, image])

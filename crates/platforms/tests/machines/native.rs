@@ -95,6 +95,27 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
     assert!(said.contains("data: Err(\"it lies in a plain folder of the host"), "{said}");
 }
 
+/// Mounts a disk with blocks of 4 KiB, moves the data there, and starts the machine. Nobody else sees the mount.
+const ON_LARGE_BLOCKS: &str = "set -eu; folder=$1; shift; truncate -s 2G \"$folder/large\"; \
+    large=$(losetup --find --show --sector-size 4096 \"$folder/large\"); mkfs.ext4 -q \"$large\"; mkdir \"$folder/mounted\"; \
+    mount \"$large\" \"$folder/mounted\"; losetup --detach \"$large\"; cp --sparse=always \"$6\" \"$folder/mounted/data.img\"; \
+    exec \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" \"$folder/mounted/data.img\" \"$7\"";
+
+#[test]
+fn on_a_disk_with_large_blocks_the_data_bypass_the_hosts_cache_all_the_same() {
+    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    if !rustix::process::geteuid().is_root() {
+        return skip("root", "only root can mount a disk");
+    }
+    let mut place = Place::new(micro);
+    let owner = place.open_to_all();
+    let folder = place.folder.path().display().to_string();
+    let words = ["--mount", "sh", "-c", ON_LARGE_BLOCKS, "large", &folder, &owner.display().to_string()];
+    let said = said_by_an_owner(&place, "unshare", &words.map(str::to_owned), None);
+    assert!(said.contains("data cached twice: Ok(\"no, the loop device has direct I/O\")"), "{said}");
+    assert!(said.contains("data: Ok(\"ext4 in an image file, loop-mounted\")"), "{said}");
+}
+
 #[test]
 fn root_without_bubblewrap_gets_a_chroot() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
