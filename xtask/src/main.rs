@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `lint`, `test`, `ci`, `dist`, `lab`, `fuzz` and `bench`.
+//! Chores of the project: `cargo xtask tidy`, `loc`, `lint`, `test`, `ci`, `dist`, `lab`, `fuzz` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -21,6 +21,8 @@ use std::process::ExitCode;
 enum Chore {
     /// Check what the compiler does not: direction of dependencies, sizes, names, comments, words.
     Tidy,
+    /// Count each crate's lines: production, comment, test
+    Loc,
     /// Check formatting, tidy and clippy.
     Lint,
     /// Race against peers; each ends in a ratio, and fails if that is worse than what is asked for.
@@ -84,6 +86,7 @@ fn run(chore: &Chore) -> anyhow::Result<ExitCode> {
         Chore::Timed { log, command } => return ci::timed::run(log, command),
         Chore::Lab { act } => return Ok(lab::run(&root, act)?.into()),
         Chore::Tidy => tidy::run(&root),
+        Chore::Loc => tidy::loc::run(&root),
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
         Chore::Fuzz { minutes } => fuzz::run(&root, *minutes),

@@ -11,6 +11,7 @@ mod finding;
 mod heads;
 mod links;
 mod literals;
+pub mod loc;
 mod manifest;
 mod names;
 mod paths;
