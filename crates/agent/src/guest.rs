@@ -12,7 +12,7 @@ mod network;
 mod waiting;
 
 use machines::boot::{AGENT_PORT, BootWords, DATA_FOLDER, ENVIRONMENT, LOG_FOLDER};
-use rustix::process::{Resource, Rlimit, WaitOptions, setrlimit};
+use rustix::process::WaitOptions;
 use rustix::system::{RebootCommand, finit_module, reboot};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,8 +25,6 @@ use waiting::wait_for;
 const INIT: &str = "/init";
 const MODULES_FOLDER: &str = "/modules";
 const CONSOLE: &str = "/dev/console";
-/// As many files as a server with thousands of sessions opens. The kernel's default for a first process is 1,024.
-const OPEN_FILES: u64 = 1 << 16;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
@@ -89,8 +87,7 @@ pub fn prepare() -> Result<GuestPlace, GuestError> {
     if let Some(label) = &words.data {
         mounts::data(&disks::with_label(label)?, Path::new(DATA_FOLDER), &words.tuning)?;
     }
-    let limit = Rlimit { current: Some(OPEN_FILES), maximum: Some(OPEN_FILES) };
-    setrlimit(Resource::Nofile, limit).map_err(failing("raising the limit of open files"))?;
+    machines::limits::raise_open_files(words.open_files).map_err(failing("raising the limit of open files"))?;
     Ok(GuestPlace { port: open_port(AGENT_PORT)?, agent })
 }
 

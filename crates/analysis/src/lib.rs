@@ -22,6 +22,7 @@ pub mod cycle;
 pub mod databases;
 pub mod distributions;
 pub mod durability;
+pub mod equal;
 pub mod estimate;
 pub mod explanation;
 pub mod findings;

@@ -1,19 +1,11 @@
-//! The properties of machines that decide what may be compared: their processor and the place of their data.
+//! What machines are, and whether each stayed the same.
 
-use crate::findings::{Finding, InTrials, Shared, What};
-use crate::groups;
-use crate::treatment;
+use crate::findings::{Finding, InTrials, What};
 use crate::validity;
 use record::facts::{EMULATED, Fact, PROCESSOR, RUNTIME, SYSTEM_CALLS};
 use record::run::Run;
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Prefixes of the facts about the place of the data that a platform decided.
-const STORAGE: [&str; 2] = ["storage", "data"];
-
-/// The one fact about the place of its data that a machine observes and that must be equal for all contenders.
-const STORAGE_INSIDE: &str = "storage.file_system";
 
 /// What a machine says of itself as long as it is the same one, whenever it is started.
 const LASTING: [&str; 3] = ["cpu.model", "cpu.threads", "kernel.release"];
@@ -77,28 +69,4 @@ pub fn changes(run: &Run) -> Vec<Finding> {
         }
     }
     findings
-}
-
-/// Findings where contenders of a group kept their data in different places.
-pub fn storage_differences(run: &Run, group: &groups::Group<'_>) -> Vec<Finding> {
-    let mut seen: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-    for cell in &group.cells {
-        let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
-        let decided = machine.into_iter().flat_map(|machine| &machine.decided);
-        let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
-        // The file system that gVisor shows is its own way to the file system of the host, which `decided` tells.
-        let seen_by_itself = machine.filter(|machine| !machine.has_a_kernel_between());
-        let inside = seen_by_itself.into_iter().flat_map(|machine| &machine.inside);
-        for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
-            seen.entry(name).or_default().entry(fact.kind()).or_default().push(cell.contender.clone());
-        }
-    }
-    let differing = seen.into_iter().filter(|(_, kinds)| kinds.len() > 1);
-    let finding = |(fact, kinds): (&str, BTreeMap<String, Vec<String>>)| {
-        let values = kinds.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect();
-        let values = treatment::without_placed(group, values);
-        let differ = values.len() > 1;
-        differ.then(|| Finding::new(What::StorageDiffers { fact: fact.to_owned(), values }).at(&group.coordinates))
-    };
-    differing.filter_map(finding).collect()
 }

@@ -4,6 +4,7 @@
 //! people goes to standard error, data to standard output.
 
 mod address;
+mod ahead;
 mod arguments;
 mod audience;
 mod catalog;

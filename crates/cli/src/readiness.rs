@@ -5,7 +5,6 @@ use crate::live::BUSY;
 use crate::tools::{self, planned};
 use anyhow::Result;
 use machines::scratch::Scratch;
-use platforms::entry::Foreseen;
 use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::settings::KvmWish;
 use record::host_state::HostState;
@@ -20,16 +19,8 @@ use trial::site::Site;
 /// The time between two readings of the host's processes.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Each entry is a sentence.
-pub struct Readiness {
-    /// Trials would fail without these.
-    pub lacking: Vec<String>,
-    /// What contenders will have to do without.
-    pub without: Vec<String>,
-}
-
-/// For the trials of this plan. Room is that of `site`, so that tests can pass their own place.
-pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
+/// Trials would fail without these, each as a sentence. Room is that of `site`, so that tests can pass their own place.
+pub fn lacking(plan: &Plan, site: &Site) -> Result<Vec<String>> {
     let lacks = tools::require_for(plan, site.lines.is_none()).err();
     let mut lacking: Vec<String> = lacks.map(|lacks| lacks.to_string()).into_iter().collect();
     lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
@@ -43,7 +34,7 @@ pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
         }
     }
     lacking.extend(daemons_lack(plan));
-    Ok(Readiness { lacking, without: without(plan, &site.cache) })
+    Ok(lacking)
 }
 
 /// Why this host cannot run some cells of the plan, by cell: what their platforms need is not there.
@@ -59,26 +50,6 @@ pub fn missing(plan: &Plan, site: &Site) -> BTreeMap<u32, String> {
         (!lacks.is_empty()).then(|| (cell.id, lacks.join("; ")))
     };
     planned(plan).filter_map(lacks).collect()
-}
-
-/// What contenders will have to do without, as far as is known.
-pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
-    let mut without: BTreeMap<Foreseen, BTreeSet<&str>> = BTreeMap::new();
-    for cell in planned(plan) {
-        let Some((kind, table)) = study::kind_and_table(cell, "platform") else { continue };
-        if let Some(lack) = platforms::catalog::foreseen(kind, &table, cache) {
-            without.entry(lack).or_default().insert(&cell.contender);
-        }
-    }
-    let sentence = |(lack, contenders): (Foreseen, BTreeSet<&str>)| {
-        let (why, code) = match lack {
-            Foreseen::Kvm(why) => (why, "vm-emulated"),
-            Foreseen::Limits(why) => (why, "not-honoured"),
-        };
-        let contenders: Vec<&str> = contenders.into_iter().collect();
-        format!("{}: {why} (more: bakeoff explain {code})", contenders.join(", "))
-    };
-    without.into_iter().map(sentence).collect()
 }
 
 /// Fails if a contender that should run with KVM is known not to.

@@ -32,6 +32,7 @@ const MOUNT_WORD: &str = "bakeoff.mount=";
 const SCHEDULER_WORD: &str = "bakeoff.scheduler=";
 const READ_AHEAD_WORD: &str = "bakeoff.read_ahead_kib=";
 const NETWORK_WORD: &str = "bakeoff.net=";
+const FILES_WORD: &str = "bakeoff.files=";
 
 /// What a study says of the data disk inside the machine; empty where it says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -64,6 +65,8 @@ pub struct BootWords {
     pub tuning: DataTuning,
     /// Address and prefix length of the first network interface.
     pub network: Option<GuestAddress>,
+    /// The limit of open files, if it is not that of every machine.
+    pub open_files: Option<u64>,
 }
 
 /// An IPv4 address and the length of its network's prefix.
@@ -100,7 +103,8 @@ impl BootWords {
             [(MOUNT_WORD, &self.tuning.mount_options), (SCHEDULER_WORD, &scheduler), (READ_AHEAD_WORD, &read_ahead)];
         let tuning = tuning.into_iter().filter(|(_, own)| !own.is_empty()).map(|(word, own)| format!("{word}{own}"));
         let network = self.network.map(|address| format!("{NETWORK_WORD}{address}"));
-        [root, data].into_iter().flatten().chain(tuning).chain(network).collect()
+        let files = self.open_files.map(|files| format!("{FILES_WORD}{files}"));
+        [root, data].into_iter().flatten().chain(tuning).chain(network).chain(files).collect()
     }
 
     /// Reads a kernel command line and ignores the words that are not ours.
@@ -120,6 +124,8 @@ impl BootWords {
                 words.tuning.read_ahead_kib = Some(kib.parse().map_err(wrong)?);
             } else if let Some(address) = word.strip_prefix(NETWORK_WORD) {
                 words.network = Some(address.parse()?);
+            } else if let Some(files) = word.strip_prefix(FILES_WORD) {
+                words.open_files = Some(files.parse().map_err(|_| format!("\"{files}\" is not a number of files"))?);
             }
         }
         Ok(words)
@@ -141,7 +147,8 @@ mod tests {
             read_ahead_kib: Some(0),
         };
         let mounted = BootWords { tuning, ..full.clone() };
-        for words in [full, mounted, BootWords::default()] {
+        let limited = BootWords { open_files: Some(20_000), ..full.clone() };
+        for words in [full, mounted, limited, BootWords::default()] {
             let line = format!("console=ttyS0 quiet {} panic=-1\n", words.to_words().join(" "));
             assert_eq!(BootWords::parse(&line), Ok(words));
         }
@@ -154,5 +161,6 @@ mod tests {
         }
         assert!(BootWords::parse("bakeoff.net=nonsense").is_err());
         assert!(BootWords::parse("bakeoff.read_ahead_kib=much").is_err());
+        assert!(BootWords::parse("bakeoff.files=many").is_err());
     }
 }

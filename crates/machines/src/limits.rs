@@ -4,10 +4,30 @@
 //! text from an agent. Each one from the kernel ends in its number, in the standard library's words.
 
 use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::error::Error;
 use std::io;
 use std::iter::successors;
+
+/// As many files as a server with thousands of sessions opens, on every platform: servers size their caches of tables by this limit.
+pub const OPEN_FILES: u64 = 1 << 16;
+
+/// How many files a process of a machine may have open here.
+pub fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES))
+}
+
+/// Sets the limit of open files of this process and of those that it starts to that of every machine.
+pub fn hold_open_files() -> io::Result<()> {
+    let files = Some(open_files());
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: files, maximum: files })?)
+}
+
+/// Sets it in the first process of a guest, whose kernel grants it another number.
+pub fn raise_open_files(files: Option<u64>) -> io::Result<()> {
+    let files = files.or(Some(OPEN_FILES));
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: files, maximum: files })?)
+}
 
 /// How large a file may become; `None` if there is no limit.
 pub fn file_bytes() -> Option<u64> {

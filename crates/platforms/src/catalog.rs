@@ -1,17 +1,17 @@
 //! The list of platforms. A new one is a folder and an entry here.
 
+use crate::ahead::Ahead;
 use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse, of_an_image};
-use crate::entry::{Foreseen, PlatformEntry};
+use crate::entry::PlatformEntry;
 use crate::lease::Lease;
-use crate::on_host::limits;
+use crate::on_host::tried;
 use crate::order::MachineRequest;
 use crate::platform::plain;
-use crate::qemu::accelerator;
 use crate::qemu::settings::KvmWish;
 use crate::{host, libvirt, native, oci, qemu, vsphere};
+use machines::machine::Decided;
 use serde_json::{Map, Value};
 use settings::Problem;
-use std::path::Path;
 
 pub const PLATFORMS: &[PlatformEntry] = &[
     PlatformEntry {
@@ -20,7 +20,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: native::settings::KEYS,
         can: |_| of_an_image(ImageUse::Tree),
         check: native::settings::check,
-        foreseen: |_, cache| limits::foreseen(cache).map(Foreseen::Limits),
+        foreseen: |_, ahead| tried::foreseen(ahead),
         open: |table, _| Ok(plain(table, Lease::of_a_disk, native::machine::start)),
     },
     PlatformEntry {
@@ -29,7 +29,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: qemu::settings::KEYS,
         can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: qemu::settings::check,
-        foreseen: |table, cache| accelerator::foreseen(&qemu::settings::kvm_wish(table)?, cache).map(Foreseen::Kvm),
+        foreseen: qemu::foreseen::of_table,
         open: |table, _| Ok(plain(table, Lease::of_a_disk, qemu::machine::start)),
     },
     PlatformEntry {
@@ -38,7 +38,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: libvirt::settings::KEYS,
         can: |_| of_an_image(ImageUse::TreeAndKernel),
         check: libvirt::settings::check,
-        foreseen: |table, cache| accelerator::foreseen(&libvirt::settings::kvm_wish(table)?, cache).map(Foreseen::Kvm),
+        foreseen: libvirt::settings::foreseen,
         open: |table, _| Ok(plain(table, Lease::of_a_disk, libvirt::machine::start)),
     },
     PlatformEntry {
@@ -47,7 +47,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: oci::settings::KEYS,
         can: |_| of_an_image(ImageUse::Tree),
         check: oci::settings::check,
-        foreseen: |_, cache| limits::foreseen(cache).map(Foreseen::Limits),
+        foreseen: oci::settings::foreseen,
         open: |table, _| oci::machine::open(table),
     },
     PlatformEntry {
@@ -56,7 +56,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
         keys: host::settings::KEYS,
         can: host::settings::can,
         check: host::settings::check,
-        foreseen: |_, _| None,
+        foreseen: |_, _| Decided::new(),
         open: host::keeper::open,
     },
     PlatformEntry {
@@ -70,7 +70,7 @@ pub const PLATFORMS: &[PlatformEntry] = &[
             server: ServerUse::Started,
         },
         check: vsphere::settings::check,
-        foreseen: |_, _| None,
+        foreseen: |_, _| Decided::new(),
         open: vsphere::platform::open,
     },
 ];
@@ -114,7 +114,7 @@ pub fn check(kind: &str, table: &Map<String, Value>, request: &MachineRequest<'_
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, request))
 }
 
-/// What a contender will lack on this host, if that is known before anything starts.
-pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<Foreseen> {
-    (entry(kind)?.foreseen)(table, cache)
+/// What is known of a contender's machine on this host before anything starts; empty for machines elsewhere.
+pub fn foreseen(kind: &str, table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
+    entry(kind).map_or_else(Decided::new, |entry| (entry.foreseen)(table, ahead))
 }

@@ -1,17 +1,15 @@
-//! Words before a command line that make its process join control groups before it starts any thread. Pure.
+//! Words before a command line that make its process join control groups, with the limit of open files of a machine, before it starts any
+//! thread. Pure.
 
+use machines::limits::OPEN_FILES;
 use std::path::PathBuf;
 
 /// Joins the groups, then executes the rest of the command line.
 pub const JOIN: &str = include_str!("join.sh");
 
-/// Empty if there is nothing to join.
 pub fn words(groups: &[PathBuf]) -> Vec<String> {
-    if groups.is_empty() {
-        return Vec::new();
-    }
     let lines = groups.iter().map(|group| group.to_string_lossy()).collect::<Vec<_>>().join("\n");
-    ["sh", "-c", JOIN, "join", &lines].map(str::to_owned).to_vec()
+    ["sh", "-c", JOIN, "join", &OPEN_FILES.to_string(), &lines].map(str::to_owned).to_vec()
 }
 
 #[cfg(test)]
@@ -33,6 +31,5 @@ mod tests {
         for group in &groups {
             assert_eq!(std::fs::read_to_string(group.join("cgroup.procs")).unwrap(), process);
         }
-        assert!(words(&[]).is_empty());
     }
 }

@@ -1,7 +1,10 @@
 # Joins control groups, whose folders come one a line, and turns into the given command.
 set -euf
-groups=$1
-shift
+files=$1 groups=$2
+shift 2
+
+# Only root may raise its own limit.
+ulimit -n "$files" 2> /dev/null || true
 
 IFS='
 '

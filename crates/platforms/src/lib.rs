@@ -5,6 +5,7 @@
 //! command line as data, pure), `machine.rs` (starting and stopping).
 
 mod affinity;
+pub mod ahead;
 pub mod capabilities;
 pub mod catalog;
 pub mod credentials;
@@ -26,4 +27,4 @@ pub mod qemu;
 mod rights;
 pub mod vsphere;
 
-pub use on_host::limits::trial as try_limits;
+pub use on_host::tried::{HostTrial, on_this_host};

@@ -3,16 +3,21 @@
 //! Only the exit status of a trial counts, not its output: messages change with the version and may come from another
 //! program. They are only shown to the user.
 
+use machines::limits::{self, OPEN_FILES};
 use machines::machine::MachineError;
 use machines::process::{Ended, Launch, ProcessError};
+use std::fs;
 use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Runs the rest of the command line in a process namespace that ends with us, with a `/proc` of its own: bubblewrap and container
 /// runtimes look up there what runs in it. Bubblewrap alone is not enough: its second process notices a dead parent only after the
 /// parent has let it continue. If the parent is killed before, it waits for ever.
 pub const CONTAINED: [&str; 6] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
-const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
+/// Runs the rest of the command line in a mount namespace.
+pub const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
 const AS_ROOT_OF_MANY: [&str; 9] =
     ["unshare", "--user", "--map-root-user", "--map-auto", "--pid", "--fork", "--mount-proc", "--kill-child", "--"];
 const AS_ROOT_OF_ONE: [&str; 8] =
@@ -48,6 +53,14 @@ pub fn binding_refused(nodes: &str) -> Option<MachineError> {
 /// Runs the rest of the command line with a policy for its memory, which all its processes inherit.
 pub fn binding(nodes: &str) -> [String; 2] {
     [NUMACTL.to_owned(), member_of(nodes)]
+}
+
+/// How many files a process of a machine on this host may have open.
+pub fn open_files() -> u64 {
+    static OPEN: OnceLock<u64> = OnceLock::new();
+    let wanted = format!("--nofile={OPEN_FILES}:{OPEN_FILES}");
+    let is_refused = || refused("prlimit", &[&wanted], UTIL_LINUX).is_some();
+    *OPEN.get_or_init(|| if is_refused() { limits::open_files() } else { OPEN_FILES })
 }
 
 fn member_of(nodes: &str) -> String {
@@ -86,6 +99,21 @@ impl Namespaces {
     }
 }
 
+/// What forbids users namespaces on this host, and the remedy, if a switch of the kernel does. Programs print only that they may not.
+fn restriction(root: &Path) -> Option<String> {
+    let switches = [
+        ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+        ("kernel.unprivileged_userns_clone", "0", "1"),
+        ("user.max_user_namespaces", "0", "10000"),
+    ];
+    let is_set = |name: &str, closed: &str| {
+        let file = root.join("proc/sys").join(name.replace('.', "/"));
+        fs::read_to_string(file).is_ok_and(|value| value.trim() == closed)
+    };
+    let (name, _, open) = switches.into_iter().find(|(name, closed, _)| is_set(name, closed))?;
+    Some(format!(", because users may make no namespaces here: sysctl {name}={open}, or run as root"))
+}
+
 /// Runs `true` in surroundings made by a program; returns why that failed.
 fn refused(program: &'static str, words: &[&str], package: &'static str) -> Option<MachineError> {
     let words: Vec<&str> = [program].iter().chain(words).chain(&["true"]).copied().collect();
@@ -93,7 +121,8 @@ fn refused(program: &'static str, words: &[&str], package: &'static str) -> Opti
         Ok(ended) if ended.status.success() => None,
         Ok(Ended { status, stderr, .. }) => {
             let why = stderr.lines().last().map_or_else(|| format!("{program} ended ({status})"), str::to_owned);
-            Some(MachineError::Unavailable { why })
+            let by_whom = restriction(Path::new("/")).filter(|_| !rustix::process::geteuid().is_root());
+            Some(MachineError::Unavailable { why: format!("{why}{}", by_whom.unwrap_or_default()) })
         }
         Err(ProcessError::Missing { .. }) => Some(MachineError::MissingTool { program, package }),
         Err(error) => Some(MachineError::Io { doing: format!("trying {program}"), source: io::Error::other(error) }),
@@ -102,8 +131,22 @@ fn refused(program: &'static str, words: &[&str], package: &'static str) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use super::{UTIL_LINUX, refused};
+    use super::{UTIL_LINUX, refused, restriction};
     use machines::machine::MachineError;
+
+    /// Ubuntu's since 23.10, as its documentation has it.
+    #[test]
+    fn a_switch_that_forbids_namespaces_is_named_with_its_remedy() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(restriction(root.path()), None);
+        let kernel = root.path().join("proc/sys/kernel");
+        std::fs::create_dir_all(&kernel).unwrap();
+        std::fs::write(kernel.join("unprivileged_userns_clone"), "1\n").unwrap();
+        assert_eq!(restriction(root.path()), None);
+        std::fs::write(kernel.join("apparmor_restrict_unprivileged_userns"), "1\n").unwrap();
+        let told = restriction(root.path()).unwrap();
+        assert!(told.contains("sysctl kernel.apparmor_restrict_unprivileged_userns=0, or run as root"), "{told}");
+    }
 
     #[test]
     fn what_ends_badly_is_refused_in_its_own_words() {

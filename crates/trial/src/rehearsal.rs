@@ -10,7 +10,7 @@ use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
-use machines::machine::{Machine, MachineError};
+use machines::machine::{Decided, Machine, MachineError};
 use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use platforms::entry::PlatformEntry;
 use platforms::external;
@@ -31,7 +31,7 @@ pub static REHEARSED: PlatformEntry = PlatformEntry {
     keys: &[],
     can: |_| CAN,
     check: |_, _| Vec::new(),
-    foreseen: |_, _| None,
+    foreseen: |_, _| Decided::new(),
     open: |table, _| Ok(plain(table, |order| Ok(Lease::of_nothing(order)), start)),
 };
 

@@ -9,26 +9,26 @@ use std::collections::BTreeMap;
 /// By the crate's folder.
 const BUDGETS: &[(&str, usize)] = &[
     ("agent", 2_010),
-    ("analysis", 12_830),
-    ("cli", 8_560),
+    ("analysis", 13_030),
+    ("cli", 8_690),
     ("disk", 2_220),
     ("driver", 5_450),
-    ("engines", 8_430),
+    ("engines", 8_450),
     ("fleet", 1_510),
     ("histograms", 540),
     ("images", 2_050),
     ("machines", 2_720),
-    ("platforms", 11_250),
+    ("platforms", 11_440),
     ("record", 5_200),
-    ("report", 9_060),
+    ("report", 9_110),
     ("settings", 620),
     ("study", 3_450),
-    ("telemetry", 3_940),
+    ("telemetry", 3_960),
     ("trial", 6_880),
     ("trust", 220),
     ("uring", 580),
     ("workloads", 22_090),
-    ("xtask", 7_000),
+    ("xtask", 7_070),
 ];
 
 /// What a budget may exceed its crate by: after a larger cut it goes down, too.

@@ -124,10 +124,15 @@ catalog! {
             WorkUnequal { work: Vec<UnequalWork> };
         "disk-work-unequal" Caution Usable "Warm up longer; give both sides the same memory." DiskWorkUnequal { work: Vec<UnequalWork> };
     }
-    "storage-differs" acceptable "Machines"
+    "storage-differs" acceptable "Equal on both sides"
     "The contenders kept their data on different kinds of storage, or behind a different number of caches."
     "any difference that no key of the study explains" {
         "storage-differs" Serious NotUsable "Give all contenders the same machine.disk." StorageDiffers { fact: String, values: Vec<Shared> };
+    }
+    "machines-differ" acceptable "Equal on both sides"
+    "The contenders' machines had different CPUs, memory, memory nodes, limits or kernels."
+    "any difference that neither a key of the study nor the kind of platform explains" {
+        "machines-differ" Serious NotUsable "Give all contenders the same [machine]." MachinesDiffer { fact: String, values: Vec<Shared> };
     }
     "durability" acceptable "Durability"
     "Audits found that a contender acknowledges transactions which a fault can take, and no setting of the engine in force says so; or \
@@ -232,10 +237,10 @@ catalog! {
         "data-unchecked" Caution WithCare "Name a file of checks: `checks` or `--check-file`." DataUnchecked;
     }
     "systems-differ" acceptable "Machines"
-    "Operating systems of the contenders differ in things that no platform has to change, such as the kernel's version. The effect is part \
-     of the answer."
+    "Operating systems of the contenders differ in things that no platform has to change, such as mitigations or transparent huge \
+     pages. The effect is part of the answer."
     "any difference" {
-        "systems-differ" Caution Usable "Boot the same kernel on both sides to exclude it." SystemsDiffer { facts: Vec<FactDiffers> };
+        "systems-differ" Caution Usable "Set them alike on both sides to exclude their effect." SystemsDiffer { facts: Vec<FactDiffers> };
     }
     "load-engine" acceptable "Every trial"
     "Threads of the load engine were ready to run and had no CPU, or it used io_uring on some contenders only. Response times contain that wait. \

@@ -11,6 +11,7 @@ impl What {
             Self::SettingsDiffer { settings } => apart(settings),
             Self::SystemsDiffer { facts } => apart(facts),
             Self::StorageDiffers { values, .. }
+            | Self::MachinesDiffer { values, .. }
             | Self::DurabilityDiffers { values }
             | Self::SendingDiffers { values } => are_apart(values, contenders),
             Self::ServersDiffer { servers } => have_several(servers, contenders),

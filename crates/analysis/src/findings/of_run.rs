@@ -13,7 +13,7 @@ use crate::hosts::blocks;
 use crate::settings::{PROFILE, SettingRow, SettingsComparison};
 use crate::student::{self, FEWEST_BLOCKS};
 use crate::validity;
-use crate::{alike, machines, steadiness, throughput, treatment};
+use crate::{alike, equal, machines, steadiness, throughput, treatment};
 use record::check::UNCHECKED;
 use record::clock::ClockReading;
 use record::facts::Fact;
@@ -56,7 +56,7 @@ pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
     findings.extend(consistency::findings(found.consistency));
     findings.extend(consolidation::findings(found.consolidation));
     findings.extend(machines::changes(run));
-    findings.extend(storage(run));
+    findings.extend(equal::findings(run));
     findings.extend(durability::findings(run, found.durability));
     findings.extend(disagreements(found.agreement));
     findings.extend(clocks(run));
@@ -169,12 +169,6 @@ fn shared<'a>(each: impl Iterator<Item = (&'a String, &'a str)>) -> Vec<Shared> 
 /// The records of each machine of each trial.
 fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
     run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
-}
-
-/// All contenders must keep their data on the same kind of storage, below as many caches.
-fn storage(run: &Run) -> Vec<Finding> {
-    let groups = groups::of_plan(&run.plan);
-    groups.iter().flat_map(|group| machines::storage_differences(run, group)).collect()
 }
 
 /// Where the kernel of a machine has no `io_uring`, the load engine needs more CPU time for each message.

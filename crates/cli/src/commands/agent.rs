@@ -12,6 +12,7 @@ use std::process::ExitCode;
 /// As an ordinary process, with frames on standard input and output, or over TCP with one conductor.
 pub fn agent(options: &AgentOptions) -> Result<Exit> {
     std::fs::create_dir_all(&options.logs).with_context(|| format!("making {}", options.logs.display()))?;
+    machines::limits::hold_open_files().context("setting the limit of open files")?;
     let place = Folders { data: options.data.clone(), logs: options.logs.clone() };
     let served = if let (Some(address), Some(token)) = (options.listen, &options.token_file) {
         let token = Token::of_file(token).map_err(|error| Ended::bad_input(error.to_string()))?;

@@ -1,13 +1,17 @@
 //! `bakeoff doctor`: what this host can do: yes or no for each thing, and why not.
 
+use crate::ahead;
 use crate::arguments::DoctorOptions;
+use crate::commands::study_file::plan_of;
 use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
 use crate::readiness;
 use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
 use crate::{host, site};
+use analysis::equal::{EqualRow, Sameness};
 use anyhow::Result;
 use machines::scratch::Scratch;
+use platforms::HostTrial;
 use platforms::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
 use platforms::libvirt;
 use platforms::oci::runtime::Runtime;
@@ -15,6 +19,7 @@ use platforms::qemu::accelerator::{self, Probe};
 use platforms::qemu::isolation::Isolation;
 use record::facts::{Fact, Facts};
 use record::looks::Reading;
+use report::sections::equal::words;
 use std::path::Path;
 use trial::site::Site;
 
@@ -23,6 +28,12 @@ const KVM: &str = "accelerator kvm";
 /// The system's libvirt, which few hosts have.
 const LIBVIRT: &str = "libvirt qemu:///system";
 const LIBVIRT_URI: &str = "qemu:///system";
+/// A study of the kinds of machines that this host has, which is planned only.
+const SMALL: &str = "question = \"\"\n[machine]\nvcpus = 1\nmemory = \"512MiB\"\ndisk = { size = \"64MiB\" }\n\
+    [engine]\nkind = \"sqlite\"\n[workload]\nkind = \"dvd-store\"\ndb_size = \"1MB\"\n\
+    [load]\nclients = 1\nwarmup = \"0s\"\nmeasure = \"1s\"\n";
+/// Stands before a property of machines.
+const EQUAL: &str = "equal ";
 /// Stands before the name of a runtime of containers.
 const RUNTIME: &str = "runtime ";
 
@@ -51,6 +62,8 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     can.extend(RUNTIMES.iter().map(|tool| (format!("{RUNTIME}{}", tool.program), runtime(tool))));
     let limits = limits(&site.cache);
     can.extend(limits.clone());
+    let unknown = |error: anyhow::Error| [(format!("{EQUAL}machines"), Fact::unavailable(error.to_string()))].into();
+    can.extend(equal(&can, &site).unwrap_or_else(unknown));
     say("probing whether KVM works, by booting a small guest with it …");
     let kvm = kvm(&site).map_err(|error| format!("{error:#}"));
     can.insert(KVM.to_owned(), fact_of(&kvm));
@@ -90,8 +103,17 @@ fn print_verdict(can: &Facts, kvm: &Tried, limits: &Facts, site: &Site) {
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
     let (native, rights) = (native.to_owned(), rights.to_owned());
-    let mut lines =
-        vec![native, limits_line(limits), vm, libvirt_line(can), containers(can), other_hosts(), quiet, rights];
+    let mut lines = vec![
+        native,
+        limits_line(limits),
+        equal_line(can),
+        vm,
+        libvirt_line(can),
+        containers(can),
+        other_hosts(),
+        quiet,
+        rights,
+    ];
     if !missing.is_empty() {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
@@ -132,8 +154,10 @@ fn fact_of(kvm: &Tried) -> Fact {
 
 /// Whether machines on this host's kernel can be held to their shape.
 fn limits(cache: &Path) -> Facts {
-    let tried = platforms::try_limits(cache).into_iter();
+    let HostTrial { memory, cpu_time, memory_nodes, .. } = platforms::on_this_host(cache);
+    let tried = [("memory", memory), ("CPU time", cpu_time), ("memory nodes", memory_nodes)];
     tried
+        .into_iter()
         .map(|(name, held)| {
             let held = held.map(|_| Fact::known("machines are held to it"));
             (format!("limit {name}"), held.unwrap_or_else(Fact::unavailable))
@@ -153,6 +177,40 @@ fn limits_line(limits: &Facts) -> String {
         (held, Some(why)) => {
             format!("! Limits: {}, but not {}, because {why}", held.join(", "), names(false).join(", "))
         }
+    }
+}
+
+/// What native machines, guests and containers of one shape have in common here.
+fn equal(can: &Facts, site: &Site) -> Result<Facts> {
+    let is_here = |tool: &&Tool| matches!(can.get(&format!("{RUNTIME}{}", tool.program)), Some(Fact::Known(_)));
+    let runtime = |tool: &Tool| (tool.program, format!("\"oci\", runtime = \"{}\"", tool.program));
+    let machines = [("native", "\"native\""), ("VM", "\"qemu\", accelerator = \"tcg\"")];
+    let machines = machines.map(|(name, kind)| (name, kind.to_owned())).into_iter();
+    let machines = machines.chain(RUNTIMES.iter().filter(is_here).map(runtime));
+    let contender =
+        |(name, kind): (&str, String)| format!("[[contender]]\nname = \"{name}\"\nplatform = {{ kind = {kind} }}\n");
+    let contenders: String = machines.map(contender).collect();
+    let plan = plan_of(&format!("{SMALL}{contenders}"))?;
+    let row = |row: EqualRow| {
+        let [property, value, sameness] = words(&row);
+        let differs = row.sameness == Sameness::Differs;
+        let fact = if differs { Fact::unavailable(value) } else { Fact::known(format!("{sameness}: {value}")) };
+        (format!("{EQUAL}{property}"), fact)
+    };
+    Ok(ahead::equal(&plan, &ahead::of(&plan, site)).into_iter().map(row).collect())
+}
+
+fn equal_line(can: &Facts) -> String {
+    let of = |is_it: &dyn Fn(&Fact) -> bool| -> String {
+        let these = can.iter().filter(|(_, fact)| is_it(fact)).filter_map(|(name, _)| name.strip_prefix(EQUAL));
+        these.collect::<Vec<_>>().join(", ")
+    };
+    let is = |words: &'static str| move |fact: &Fact| matches!(fact, Fact::Known(text) if text.starts_with(words));
+    let same = of(&is(Sameness::Equal.words()));
+    let kind = of(&is(Sameness::OfTheKind.words()));
+    match of(&|fact| matches!(fact, Fact::Unavailable(_))) {
+        none if none.is_empty() => format!("✓ Equal on both sides: {same}; part of the comparison: {kind}"),
+        differing => format!("! Equal on both sides: {same}; but not {differing}; part of the comparison: {kind}"),
     }
 }
 

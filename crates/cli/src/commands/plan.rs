@@ -1,5 +1,6 @@
 //! `bakeoff plan`: what would run, how long it takes, and every problem. Starts nothing.
 
+use crate::ahead;
 use crate::arguments::PlanOptions;
 use crate::catalog::keys;
 use crate::commands::pilot;
@@ -7,8 +8,9 @@ use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{print, say, span, wrapped};
 use crate::exit::Exit;
 use crate::preview;
-use crate::readiness::{self, Readiness};
+use crate::readiness;
 use crate::site;
+use analysis::equal::EqualRow;
 use anyhow::Result;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
@@ -22,12 +24,15 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let chosen = chosen(&plan, &options.only)?;
     let site = site::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;
-    let Readiness { lacking, without } = readiness::of(&chosen, &site)?;
+    let lacking = readiness::lacking(&chosen, &site)?;
+    let foreseen = ahead::of(&chosen, &site);
+    let equal = ahead::equal(&chosen, &foreseen);
     let exit = if lacking.is_empty() { Exit::Done } else { Exit::Host };
     for sentence in lacking {
         say(&wrapped(&format!("✗ {sentence}"), "  "));
     }
-    for sentence in without.into_iter().chain(readiness::busy(&site)) {
+    let without = ahead::without(&chosen, &foreseen);
+    for sentence in without.into_iter().chain(ahead::unequal(&equal)).chain(readiness::busy(&site)) {
         say(&wrapped(&format!("! {sentence}"), "  "));
     }
     if options.require_kvm {
@@ -45,7 +50,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
     } else {
         // Times that a pilot measured are better.
         let expected = if outlook.is_none() { Some(preview::expected(&chosen, &site)?.0) } else { None };
-        print(&text(&chosen, &host, expected)?);
+        print(&text(&chosen, &host, &equal, expected)?);
         print(&match (&outlook, &options.pilot) {
             (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
             _ => ASK_A_PILOT.to_owned(),
@@ -58,11 +63,14 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
 const ASK_A_PILOT: &str =
     "To see how precise the result will be, add --pilot RUN with an earlier run of\nthese contenders (--pilot last).\n";
 
-fn text(plan: &Plan, host: &Host, expected: Option<Duration>) -> Result<String> {
+fn text(plan: &Plan, host: &Host, equal: &[EqualRow], expected: Option<Duration>) -> Result<String> {
     let mut text = format!("{}\n\n", wrapped(&plan.question, ""));
     text.push_str(&preview::text(plan, expected));
     write_settings(&mut text, plan)?;
     write_host(&mut text, plan, host)?;
+    if !equal.is_empty() {
+        write!(text, "\nEqual on both sides, as far as is known:\n{}", ahead::text(equal))?;
+    }
     writeln!(text, "\nOrder of the trials, each with its number (seed {}):", plan.seed)?;
     let has_coordinates = plan.cells.iter().any(|cell| !cell.coordinates().is_empty());
     for block in preview::distinct(plan.trials.iter().map(|trial| trial.block)) {

@@ -10,7 +10,7 @@ use crate::display::{say, shell_word, span};
 use crate::exit::{Ended, Exit};
 use crate::live::{Amount, Live};
 use crate::metrics::Intent;
-use crate::{fleet, growth, host, preview, readiness, run_name, site};
+use crate::{ahead, fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
 use machines::interrupts::Interrupts;
 use machines::scratch::Scratch;
@@ -209,7 +209,9 @@ fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Resul
     if needs_kvm {
         readiness::require_kvm(left, &site.cache)?;
     }
-    Ok(readiness::without(left, &site.cache).into_iter().chain(readiness::busy(site)).collect())
+    let foreseen = ahead::of(left, site);
+    let unequal = ahead::unequal(&ahead::equal(left, &foreseen));
+    Ok(ahead::without(left, &foreseen).into_iter().chain(unequal).chain(readiness::busy(site)).collect())
 }
 
 /// Fails if the host cannot carry out the rest of a plan, as far as is known.
@@ -217,7 +219,7 @@ fn require_ready(left: &Plan, site: &Site, options: &RunOptions) -> Result<()> {
     if options.rehearse {
         return Ok(());
     }
-    let mut lacking = readiness::of(left, site)?.lacking;
+    let mut lacking = readiness::lacking(left, site)?;
     if !lacking.is_empty() {
         let missing = missing(left, site);
         let without = left.cells.iter().filter(|cell| missing.contains_key(&cell.id)).map(|cell| &cell.contender);

@@ -17,6 +17,12 @@ use study::{Against, Catalogs, Files, FindingCode, Host, Problem};
 /// A study with every key of every kind and a comment for each takes a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
 
+/// The plan of a study of our own, which has no file.
+pub fn plan_of(text: &str) -> Result<Plan> {
+    let problems = |problems: Vec<Problem>| Ended::bad_input(study::render(&problems, "study"));
+    Ok(plan(Path::new("study"), false, text, &host_here()?).map_err(problems)?)
+}
+
 /// A study that was checked for every problem and has none.
 pub struct Planned {
     pub text: String,
@@ -28,11 +34,7 @@ pub struct Planned {
 /// With `aa`, each contender is compared with itself. `set` are keys that are changed first.
 pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
     let written = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
-    let host = Host {
-        topology: Topology::of_host(&host::cpus()?),
-        memory_bytes: host::memory_bytes(),
-        huge_pages: HugePages::read(Path::new("/")),
-    };
+    let host = host_here()?;
     let with = |set: &[String]| study_set::with(written.clone(), set).map_err(Ended::bad_input);
     let text = with(set)?;
     let plan = plan(path, aa, &text, &host).map_err(|problems| {
@@ -51,6 +53,14 @@ pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
         }
     }
     Ok(Planned { text, plan, host })
+}
+
+fn host_here() -> Result<Host> {
+    Ok(Host {
+        topology: Topology::of_host(&host::cpus()?),
+        memory_bytes: host::memory_bytes(),
+        huge_pages: HugePages::read(Path::new("/")),
+    })
 }
 
 fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<Plan, Vec<Problem>> {

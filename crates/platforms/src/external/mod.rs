@@ -7,6 +7,7 @@ pub mod machine;
 
 use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use crate::entry::{Open, PlatformEntry};
+use machines::machine::Decided;
 
 const CAN: Capabilities =
     Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Anywhere };
@@ -19,7 +20,7 @@ pub const fn entry(open: Open) -> PlatformEntry {
         keys: &[],
         can: |_| CAN,
         check: |_, _| Vec::new(),
-        foreseen: |_, _| None,
+        foreseen: |_, _| Decided::new(),
         open,
     }
 }

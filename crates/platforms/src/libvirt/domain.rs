@@ -65,6 +65,8 @@ pub struct DomainOrder {
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
     pub tuning: DataTuning,
+    /// The guest's limit of open files, if machines here have fewer than elsewhere.
+    pub open_files: Option<u64>,
     pub settings: LibvirtSettings,
 }
 
@@ -100,6 +102,7 @@ pub fn boot_words(order: &DomainOrder) -> BootWords {
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
         tuning: order.tuning.clone(),
         network: guest_address(&order.settings.of_qemu()),
+        open_files: order.open_files,
     }
 }
 

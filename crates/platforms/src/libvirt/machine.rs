@@ -23,8 +23,10 @@ use crate::qemu::patience::start_limit;
 use crate::qemu::placed::{self, Binding, Pinning};
 use crate::qemu::settings::{Network, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
+use crate::rights;
 use machines::adopted::Adopted;
 use machines::boot::DATA_FOLDER;
+use machines::limits::OPEN_FILES;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::token::random_bytes;
@@ -184,6 +186,7 @@ fn domain_order(
         root: image.root_disk.clone(),
         data: Some(data_disk(&order.data)?),
         tuning: order.mounting.tuning.clone(),
+        open_files: Some(rights::open_files()).filter(|files| *files < OPEN_FILES),
         settings,
     })
 }

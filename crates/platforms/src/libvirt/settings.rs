@@ -3,11 +3,14 @@
 //! What means the same as for the platform `qemu` has the same name and the same values there.
 
 use super::uri::{Driver, EXAMPLES, Uri};
+use crate::ahead::Ahead;
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
+use crate::qemu::foreseen;
 use crate::qemu::settings::{
     self as qemu, Adapter, Aio, Cache, KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator,
 };
+use machines::machine::Decided;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Bytes, Holds, Key, Problem, keys, names};
@@ -157,6 +160,12 @@ pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
     }
     let cpu = settings.cpu_of_qemu().to_owned();
     Some(KvmWish { accelerator: settings.accelerator, cpu, binary: PROGRAM.to_owned(), limit_ms: settings.start_limit })
+}
+
+/// What is known of a domain of this host before it starts, for a table whose keys are each valid.
+pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
+    let settings = settings::read::<LibvirtSettings>(table, KEYS).ok().map(|settings| settings.of_qemu());
+    settings.zip(kvm_wish(table)).map_or_else(Decided::new, |(settings, wish)| foreseen::of(&settings, &wish, ahead))
 }
 
 /// Finds unsupported combinations in a table whose keys are each valid.

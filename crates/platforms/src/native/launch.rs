@@ -1,7 +1,7 @@
 //! One attempt to start a native machine, and the reason if it does not come up.
 
 use super::command::{CommandOrder, Confinement, command_line};
-use crate::on_host::data::{Data, NOT_MOUNTED_STATUS};
+use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, why_not_mounted};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::{confining_refused, mounting_refused};
@@ -37,9 +37,7 @@ fn explain(
     command: &CommandOrder,
 ) -> Result<LaunchOutcome, MachineError> {
     if status.code() == Some(NOT_MOUNTED_STATUS) {
-        // After its reason, mount may say where to look for more.
-        let reason = console.lines().rfind(|line| line.starts_with("mount:")).or(console.lines().last());
-        return Ok(LaunchOutcome::NotMounted(reason.unwrap_or_default().to_owned()));
+        return Ok(LaunchOutcome::NotMounted(why_not_mounted(&console)));
     }
     let mounts = matches!(command.data, Data::Disk { .. }) || matches!(command.confinement, Confinement::Chroot(_));
     match mounts.then(mounting_refused).flatten() {

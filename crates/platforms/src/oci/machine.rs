@@ -5,7 +5,7 @@ use super::command::{CommandOrder, Family, Gvisor, command_line};
 use super::runtime::Runtime;
 use super::settings::{KEYS, Network, OciSettings};
 use crate::lease::{Lease, LeaseOrder};
-use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, in_a_folder};
+use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, in_a_folder, why_not_mounted};
 use crate::on_host::error::{io_error, unavailable};
 use crate::on_host::launch::{Attempt, Started, attempt};
 use crate::on_host::limits::{self, Limits};
@@ -133,7 +133,7 @@ fn start_as_allowed(
                 return Ok(started);
             }
             Attempt::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
-                let why = console.lines().last().unwrap_or_default().to_owned();
+                let why = why_not_mounted(&console);
                 command.data = command.data.extracted(order, &why)?;
                 data = Some(Err(in_a_folder(order, &why)));
             }

@@ -1,6 +1,9 @@
 //! The keys of a container in a study, and the combinations that no runtime supports. Pure.
 
+use crate::ahead::Ahead;
+use crate::on_host::tried;
 use crate::order::MachineRequest;
+use machines::machine::Decided;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem, keys, names};
@@ -76,6 +79,21 @@ impl OciSettings {
     pub fn is_by_path(&self) -> bool {
         self.runtime.starts_with('/')
     }
+
+    /// Whether the study says that it is gVisor.
+    fn is_gvisor(&self) -> bool {
+        self.gvisor.is_some() || self.runtime == GVISOR
+    }
+}
+
+/// What is known of a container before it starts, for a table whose keys are each valid.
+pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
+    let mut facts = tried::foreseen(ahead);
+    if settings::read::<OciSettings>(table, KEYS).is_ok_and(|settings| settings.is_gvisor()) {
+        let own = ["system calls", "kernel.release"].map(|name| (name.to_owned(), Ok("gVisor".to_owned())));
+        facts.extend(own);
+    }
+    facts
 }
 
 /// Finds unsupported combinations in a table whose keys are each valid.
@@ -99,8 +117,7 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         refuse("gvisor", found, "runtime = \"runsc\", or no such table", None);
     }
     let own_network = settings.gvisor.unwrap_or_default().network == Network::None;
-    let is_gvisor = settings.gvisor.is_some() || runtime == GVISOR;
-    if is_gvisor && own_network && request.is_reached_from_outside {
+    if settings.is_gvisor() && own_network && request.is_reached_from_outside {
         let expected = "\"host\", because of placement = \"outside\" in [load]";
         refuse("gvisor.network", "found \"none\"".to_owned(), expected, None);
     }

@@ -100,11 +100,23 @@ impl Data {
         let device = mounted_from(answer);
         let file = format!("/sys/class/block/{}/loop/dio", device.trim_start_matches("/dev/"));
         match fs::read_to_string(&file).map(|direct| direct.trim() == "1") {
-            Ok(true) => Ok("no, the loop device has direct I/O".to_owned()),
-            Ok(false) => Ok("yes, the loop device could not have direct I/O".to_owned()),
+            Ok(is_direct) => Ok(cached_behind_a_loop(is_direct)),
             Err(error) => Err(format!("{file} cannot be read: {error}")),
         }
     }
+}
+
+/// Whether the data of a loop device are cached twice.
+pub(crate) fn cached_behind_a_loop(is_direct: bool) -> String {
+    let how =
+        if is_direct { "no, the loop device has direct I/O" } else { "yes, the loop device could not have direct I/O" };
+    how.to_owned()
+}
+
+/// Why a disk could not be mounted, by what was printed meanwhile. After its reason, mount may say where to look for more.
+pub(crate) fn why_not_mounted(printed: &str) -> String {
+    let reason = printed.lines().rfind(|line| line.starts_with("mount:")).or(printed.lines().last());
+    reason.unwrap_or_default().to_owned()
 }
 
 /// A path as a word of a command line.

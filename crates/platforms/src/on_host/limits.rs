@@ -2,15 +2,9 @@
 
 use crate::affinity;
 use crate::order::MachineOrder;
-use crate::placement::Topology;
 use crate::rights;
-use machines::cgroup::{Cgroups, CpuTime, Limit};
+use machines::cgroup::{Cgroups, Limit};
 use machines::machine::Decided;
-use machines::scratch::Scratch;
-use std::path::Path;
-
-/// A limit for a group that stays empty.
-const TRIED_BYTES: u64 = 64 << 20;
 
 /// The control groups that the machine joins, and its CPUs.
 pub(crate) struct Limits {
@@ -18,36 +12,6 @@ pub(crate) struct Limits {
     pub cpus: Vec<usize>,
     /// The nodes of its memory, if no group binds it to them.
     pub memory_policy: Option<String>,
-}
-
-/// The limits that machines on this host's kernel will not be held to, and why.
-pub(crate) fn foreseen(cache: &Path) -> Option<String> {
-    let has_nodes = Topology::read(Path::new("/")).is_ok_and(|topology| topology.nodes().len() > 1);
-    let needed = |name: &str| name == "memory" || name == "memory nodes" && has_nodes;
-    let lacking = trial(cache).into_iter().filter(|(name, _)| needed(name));
-    let lacking: Vec<String> =
-        lacking.filter_map(|(name, held)| Some(format!("{name}, because {}", held.err()?))).collect();
-    (!lacking.is_empty()).then(|| format!("not held to its {}", lacking.join("; and not to its ")))
-}
-
-/// Tries each kind of limit on a group without processes.
-pub fn trial(cache: &Path) -> Vec<(&'static str, Result<String, String>)> {
-    let kinds = ["memory", "CPU time", "memory nodes"];
-    let limits = [Limit::MemoryBytes(TRIED_BYTES), Limit::CpuTime(CpuTime::of_cpus(1.0)), Limit::MemoryNodes(vec![0])];
-    let held = match Scratch::create(&cache.join("scratch"), &format!("limits-{}", std::process::id())) {
-        Ok(scratch) => Cgroups::hold("limits", scratch.path(), &limits).1,
-        Err(error) => kinds.iter().map(|_| Err(error.to_string())).collect(),
-    };
-    let or_policy = |held: Result<String, String>| {
-        let tried =
-            |why| rights::binding_refused("0").map_or(Ok("0".to_owned()), |error| Err(format!("{why}; {error}")));
-        held.or_else(tried)
-    };
-    let mut held: Vec<_> = kinds.into_iter().zip(held).collect();
-    if let Some((_, nodes)) = held.last_mut() {
-        *nodes = or_policy(nodes.clone());
-    }
-    held
 }
 
 /// Sets the possible limits; `decided` gets the kernel's value of each, or why it could not be set.

@@ -5,3 +5,4 @@ pub(crate) mod error;
 pub(crate) mod launch;
 pub(crate) mod limits;
 pub(crate) mod machine;
+pub(crate) mod tried;

@@ -197,6 +197,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
         root: None,
         data: None,
         tuning: machines::boot::DataTuning::default(),
+        open_files: None,
         reached: Reached::default(),
         isolation: Isolation::here().clone(),
         // A guest that boots slowly is known by the steps that its kernel prints.

@@ -78,6 +78,8 @@ pub struct CommandOrder {
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
     pub tuning: DataTuning,
+    /// The guest's limit of open files, if machines here have fewer than elsewhere.
+    pub open_files: Option<u64>,
     /// Guest ports that must be reachable, and the host's address for those that QEMU forwards.
     pub reached: Reached,
     pub isolation: Isolation,
@@ -90,7 +92,9 @@ pub struct CommandOrder {
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut words = Words::default();
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
-    words.0.extend(join::words(&order.cgroups));
+    if !order.cgroups.is_empty() {
+        words.0.extend(join::words(&order.cgroups));
+    }
     words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     words.0.extend(order.isolation.words());
     words.add(&[&order.settings.binary, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
@@ -118,6 +122,7 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
         tuning: order.tuning.clone(),
         network: guest_address(&order.settings),
+        open_files: order.open_files,
     }
 }
 
@@ -320,6 +325,7 @@ mod tests {
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
             tuning: DataTuning::default(),
+            open_files: None,
             reached: Reached { ports: vec![5432], ..Reached::default() },
             isolation: Isolation { sandbox: Ok(()), user: None },
             is_quiet: true,

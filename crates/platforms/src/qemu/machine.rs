@@ -16,9 +16,11 @@ use super::settings::{KEYS, Network, QemuSettings};
 use super::watch::{self, NodeNames, Shared};
 use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
+use crate::rights;
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, GuestAddress};
 use machines::cgroup::{Cgroups, Limit};
+use machines::limits::OPEN_FILES;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
@@ -166,6 +168,7 @@ fn command_order(
         root: image.root_disk.clone(),
         data: Some(data),
         tuning: order.mounting.tuning.clone(),
+        open_files: Some(rights::open_files()).filter(|files| *files < OPEN_FILES),
         reached: order.reached.clone(),
         isolation: Isolation::here().clone(),
         is_quiet: true,

@@ -5,6 +5,7 @@ pub mod boot;
 pub mod command;
 pub(crate) mod decided;
 pub(crate) mod error;
+pub(crate) mod foreseen;
 pub mod guest;
 pub mod isolation;
 pub mod machine;

@@ -33,7 +33,7 @@ pub static BARE: PlatformEntry = PlatformEntry {
     keys: &[],
     can: |_| CAN,
     check: |_, _| Vec::new(),
-    foreseen: |_, _| None,
+    foreseen: |_, _| Decided::new(),
     open: |table, _| Ok(plain(table, Lease::of_a_folder, start)),
 };
 

@@ -237,6 +237,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         root: None,
         data: None,
         tuning: machines::boot::DataTuning::default(),
+        open_files: None,
         reached: Reached::default(),
         isolation: Isolation::here().clone(),
         is_quiet: true,

@@ -196,7 +196,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
                 unequal(work)
             )
         }
-        What::StorageDiffers { fact, values } => {
+        What::StorageDiffers { fact, values } | What::MachinesDiffer { fact, values } => {
             let caches = if fact == DATA_CACHED_TWICE { ". “Yes” means additional memory for reads" } else { "" };
             format!("“{fact}” differs between contenders{place}: {}{caches}", each_on(values))
         }

@@ -16,6 +16,7 @@ pub mod courses;
 pub mod databases;
 pub mod design;
 pub mod durability;
+pub mod equal;
 pub mod evenness;
 mod hosts;
 mod instances;
@@ -103,6 +104,7 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
     blocks.extend(phases::blocks(analysis));
     blocks.extend(measured::blocks(run, analysis));
     blocks.extend(trust::blocks(analysis));
+    blocks.extend(equal::blocks(run));
     blocks
 }
 

@@ -29,6 +29,7 @@ fn order(hypervisor: Hypervisor, settings: LibvirtSettings) -> DomainOrder {
         root: Some("/cache/root.ext4".into()),
         data: Some(Disk { path: "/scratch/data's.img".into(), is_device: false }),
         tuning: machines::boot::DataTuning::default(),
+        open_files: None,
         settings,
     }
 }

@@ -1,0 +1,327 @@
+//! Properties that machines of contenders must have in common, since a difference in them is mistaken for the platform's price. Each row
+//! is equal, or set by the study, or part of the comparison because the kind of platform decides it, or a flaw.
+//!
+//! The facts are those of a trial's record or, before a run, what platforms foresee under the same names.
+
+use crate::findings::{Finding, Shared, What};
+use crate::groups::{self, Group};
+use crate::treatment;
+use crate::validity;
+use record::facts::{CPU_QUOTA, DATA_CACHED_TWICE, Fact, Facts, HOST_CPUS, MEMORY_LIMIT};
+use record::plan::{Cell, Plan};
+use record::run::{Run, StoredTrial};
+use record::settings::{Differing, key};
+use std::collections::BTreeMap;
+
+/// How the load reaches the server, which no platform reports itself.
+pub const CONNECTION: &str = "connection";
+const DATA: &str = "data";
+const FILE_SYSTEM: &str = "storage.file_system";
+const KERNEL: &str = "kernel.release";
+pub const GOVERNOR: &str = "cpu.governor";
+const OPEN_FILES: &str = "limits.open_files";
+
+/// Facts that a machine observes itself. gVisor shows a file system of its own before that of the host.
+const INSIDE: [&str; 3] = [KERNEL, OPEN_FILES, FILE_SYSTEM];
+
+#[derive(Clone, Copy)]
+struct MachineProperty {
+    title: &'static str,
+    fact: &'static str,
+    value: fn(&Facts, &str) -> Option<String>,
+    /// Whether a key that the study sets differently decides it.
+    is_set_by: fn(&Differing) -> bool,
+    /// Whether kinds of platform decide it.
+    is_of_the_kind: bool,
+}
+
+const fn property(title: &'static str, fact: &'static str, is_set_by: fn(&Differing) -> bool) -> MachineProperty {
+    MachineProperty { title, fact, value: kind, is_set_by, is_of_the_kind: false }
+}
+
+const fn of_the_kind(property: MachineProperty) -> MachineProperty {
+    MachineProperty { is_of_the_kind: true, ..property }
+}
+
+const PROPERTIES: [MachineProperty; 12] = [
+    MachineProperty { value: whole, ..property("CPUs", HOST_CPUS, decides_cpus) },
+    property("CPU time", CPU_QUOTA, decides_cpus),
+    MachineProperty { value: memory, ..property("memory", MEMORY_LIMIT, |set| set.key == key::MEMORY) },
+    MachineProperty { value: whole, ..property("memory nodes", "memory node", decides_cpus) },
+    MachineProperty { value: pages, ..property("memory pages", "memory", |set| set.key.ends_with("huge_pages")) },
+    property("data", DATA, decides_data),
+    property("file system", FILE_SYSTEM, decides_data),
+    property("data cached twice", DATA_CACHED_TWICE, decides_data),
+    property("open files", OPEN_FILES, |_| false),
+    property("frequency governor", GOVERNOR, |_| false),
+    of_the_kind(property("connection", CONNECTION, |set| set.is_of(&["load", "engine"]))),
+    of_the_kind(property("kernel", KERNEL, |set| set.key.ends_with("kernel") || set.key == "machine.image")),
+];
+
+fn decides_cpus(set: &Differing) -> bool {
+    let keys = [key::COUNT, key::VCPUS, "machine.pinning", "machine.cpus", "machine.oversubscribe", "platform.pin"];
+    keys.contains(&set.key.as_str()) || set.key.starts_with(key::ODD) || set.key == key::MEMORY
+}
+
+/// Platforms of two kinds have different keys of the disk, which explains nothing.
+fn decides_data(set: &Differing) -> bool {
+    set.key.starts_with("machine.disk") && set.key != key::DISK_SIZE
+        || set.is_in_both() && set.key.starts_with("platform.disk")
+}
+
+fn kind(facts: &Facts, fact: &str) -> Option<String> {
+    facts.get(fact).map(Fact::kind)
+}
+
+fn whole(facts: &Facts, fact: &str) -> Option<String> {
+    facts.get(fact).map(Fact::to_string)
+}
+
+/// The limit of machines on the host's kernel, or the size of a guest: its bytes.
+fn memory(facts: &Facts, limit: &str) -> Option<String> {
+    let text = whole(facts, limit).or_else(|| whole(facts, "memory"))?;
+    Some(text.split_once(" bytes").map_or(text.clone(), |(bytes, _)| format!("{bytes} bytes")))
+}
+
+fn pages(facts: &Facts, memory: &str) -> Option<String> {
+    Some(whole(facts, memory)?.split_once(" in ")?.1.to_owned())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sameness {
+    Equal,
+    Set,
+    OfTheKind,
+    Differs,
+}
+
+impl Sameness {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Set => "set by the study",
+            Self::OfTheKind => "part of the comparison",
+            Self::Differs => "differs",
+        }
+    }
+}
+
+/// A property of the machines of contenders that are compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EqualRow {
+    pub property: &'static str,
+    pub values: Vec<Shared>,
+    pub sameness: Sameness,
+    /// The coordinates at which it is so; empty if it is everywhere.
+    pub at: Vec<String>,
+}
+
+/// The properties of a plan's machines, as `facts` has them. What fewer than two contenders know is left out.
+pub fn rows(plan: &Plan, facts: impl Fn(&Cell) -> Facts) -> Vec<EqualRow> {
+    let groups: Vec<Group<'_>> = groups::of_plan(plan).into_iter().filter(|group| group.cells.len() > 1).collect();
+    let mut rows: Vec<EqualRow> = Vec::new();
+    for (group, facts) in groups.iter().map(|group| (group, facts_of(group, &facts))) {
+        for property in &PROPERTIES {
+            let values = values(group, &facts, property);
+            if values.iter().map(|shared| shared.contenders.len()).sum::<usize>() < 2 {
+                continue;
+            }
+            let (sameness, _) = judged(group, property, values.clone());
+            let same = |row: &&mut EqualRow| {
+                row.property == property.title && row.values == values && row.sameness == sameness
+            };
+            match rows.iter_mut().find(same) {
+                Some(row) => row.at.push(group.coordinates.clone()),
+                None => rows.push(EqualRow {
+                    property: property.title,
+                    values,
+                    sameness,
+                    at: vec![group.coordinates.clone()],
+                }),
+            }
+        }
+    }
+    for row in rows.iter_mut().filter(|row| row.at.len() == groups.len()) {
+        row.at.clear();
+    }
+    let place = |row: &EqualRow| PROPERTIES.iter().position(|property| property.title == row.property);
+    rows.sort_by_key(place);
+    rows
+}
+
+/// The same of a run's records, with the governor of its host.
+pub fn of_run(run: &Run) -> Vec<EqualRow> {
+    rows(&run.plan, |cell| recorded(run, cell))
+}
+
+/// Differences that neither the study nor the kinds of platforms explain. A limit that could not be set is a finding of its own.
+pub fn findings(run: &Run) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for group in groups::of_plan(&run.plan) {
+        let facts = facts_of(&group, &|cell: &Cell| recorded(run, cell));
+        for property in &PROPERTIES {
+            let (sameness, values) = judged(&group, property, values(&group, &facts, property));
+            if sameness != Sameness::Differs {
+                continue;
+            }
+            let is_of_storage = [DATA, FILE_SYSTEM, DATA_CACHED_TWICE].contains(&property.fact);
+            let fact = property.fact.to_owned();
+            let what = match is_of_storage {
+                true => What::StorageDiffers { fact, values },
+                false if facts.iter().any(|facts| matches!(facts.get(property.fact), Some(Fact::Unavailable(_)))) => {
+                    continue;
+                }
+                false => What::MachinesDiffer { fact, values },
+            };
+            found.push(Finding::new(what).at(&group.coordinates));
+        }
+    }
+    found
+}
+
+fn facts_of(group: &Group<'_>, facts: &impl Fn(&Cell) -> Facts) -> Vec<Facts> {
+    group.cells.iter().map(|cell| facts(cell)).collect()
+}
+
+/// The facts of a cell's first trial with a machine.
+fn recorded(run: &Run, cell: &Cell) -> Facts {
+    let with_machine = |trial: &&StoredTrial| trial.record.machine.is_some();
+    let Some(trial) = validity::trials_of(run, cell.id).find(with_machine) else { return Facts::new() };
+    let Some(machine) = &trial.record.machine else { return Facts::new() };
+    let mut facts = machine.decided.clone();
+    let inside = INSIDE.iter().filter(|name| !(machine.has_a_kernel_between() && **name == FILE_SYSTEM));
+    let known = inside.filter_map(|name| Some((*name, machine.inside.get(*name)?)));
+    let known = known.filter(|(_, fact)| matches!(fact, Fact::Known(_)));
+    facts.extend(known.map(|(name, fact)| (name.to_owned(), fact.clone())));
+    let governor =
+        run.host.get(GOVERNOR).filter(|fact| matches!(fact, Fact::Known(_)) && !cell.settings.is_elsewhere());
+    facts.extend(governor.map(|governor| (GOVERNOR.to_owned(), governor.clone())));
+    if let Some(driver) = trial.record.driver.as_ref() {
+        let between = machine.has_a_kernel_between().then_some("gVisor");
+        facts.insert(CONNECTION.to_owned(), Fact::known(connection(driver.in_process, &driver.placement, between)));
+    }
+    facts
+}
+
+/// How the load reaches the database: calls, a Unix socket, or TCP.
+pub fn connection(in_process: bool, placement: &str, between: Option<&str>) -> String {
+    let by = if in_process {
+        "calls within the process"
+    } else if placement == "outside" {
+        "TCP"
+    } else {
+        "Unix socket"
+    };
+    between.filter(|_| !in_process).map_or_else(|| by.to_owned(), |kernel| format!("{by} of {kernel}"))
+}
+
+fn values(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Vec<Shared> {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (cell, facts) in group.cells.iter().zip(facts) {
+        if let Some(value) = (property.value)(facts, property.fact) {
+            values.entry(value).or_default().push(cell.contender.clone());
+        }
+    }
+    values.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect()
+}
+
+/// The values that nothing explains stay.
+fn judged(group: &Group<'_>, property: &MachineProperty, values: Vec<Shared>) -> (Sameness, Vec<Shared>) {
+    if values.len() < 2 {
+        return (Sameness::Equal, values);
+    }
+    let left = treatment::unexplained(group, values, property.is_set_by);
+    if left.len() < 2 {
+        return (Sameness::Set, left);
+    }
+    let is_kind =
+        |set: &Differing| property.is_of_the_kind && ["platform.kind", "platform.runtime"].contains(&set.key.as_str());
+    let left = treatment::unexplained(group, left, is_kind);
+    (if left.len() < 2 { Sameness::OfTheKind } else { Sameness::Differs }, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+    use serde_json::{Value, json};
+
+    /// A run in which every machine of the second contender has this fact, and the study sets these keys for it.
+    fn with(name: &str, value: &str, set: &[(&str, Value)]) -> Run {
+        let mut run = synthetic::run(1);
+        for cell in &mut run.plan.cells {
+            cell.settings.set(key::DISK_SIZE, json!(1)).unwrap();
+        }
+        for (key, value) in set {
+            run.plan.cells[1].settings.set(key, value.clone()).unwrap();
+        }
+        let second = run.plan.cells[1].id;
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == second) {
+            let machine = trial.record.machine.as_mut().unwrap();
+            let facts = if INSIDE.contains(&name) { &mut machine.inside } else { &mut machine.decided };
+            facts.insert(name.to_owned(), Fact::known(value));
+        }
+        run
+    }
+
+    fn sameness(run: &Run, property: &str) -> Option<Sameness> {
+        of_run(run).iter().find(|row| row.property == property).map(|row| row.sameness)
+    }
+
+    fn kinds(run: &Run) -> Vec<&'static str> {
+        findings(run).iter().map(|finding| finding.what.kind().name).collect()
+    }
+
+    #[test]
+    fn a_difference_is_set_or_of_the_kind_or_a_flaw() {
+        let equal = with("host CPUs", "0,1", &[]);
+        assert_eq!((sameness(&equal, "CPUs"), kinds(&equal)), (Some(Sameness::Equal), vec![]));
+        let cpus = with("host CPUs", "2,3", &[]);
+        assert_eq!((sameness(&cpus, "CPUs"), kinds(&cpus)), (Some(Sameness::Differs), vec!["machines-differ"]));
+        let pinned = with("host CPUs", "2,3", &[("machine.pinning", json!("none"))]);
+        assert_eq!((sameness(&pinned, "CPUs"), kinds(&pinned)), (Some(Sameness::Set), vec![]));
+        let kernel = with(KERNEL, "6.12", &[]);
+        assert_eq!((sameness(&kernel, "kernel"), kinds(&kernel)), (Some(Sameness::OfTheKind), vec![]));
+    }
+
+    #[test]
+    fn kernels_of_two_platforms_of_one_kind_must_be_the_same() {
+        let native = synthetic::run(1).plan.cells[0].settings.tables()["platform"].clone();
+        let run = with(KERNEL, "6.12", &[("platform", native)]);
+        assert_eq!((sameness(&run, "kernel"), kinds(&run)), (Some(Sameness::Differs), vec!["machines-differ"]));
+    }
+
+    #[test]
+    fn storage_is_explained_by_keys_that_both_have() {
+        let folder = |set: &[(&str, Value)]| sameness(&with(DATA, "a plain folder of the host", set), "data");
+        for unrelated in
+            [("engine.profile", json!("x")), ("platform.disk.cache", json!("none")), ("machine.disk.size", json!(77))]
+        {
+            assert_eq!(folder(std::slice::from_ref(&unrelated)), Some(Sameness::Differs), "{unrelated:?}");
+        }
+        assert_eq!(folder(&[("machine.disk.file_system", json!("xfs"))]), Some(Sameness::Set));
+        assert_eq!(kinds(&with(DATA, "a plain folder of the host", &[])), ["storage-differs"]);
+    }
+
+    /// That of the synthetic native machine could not be set.
+    #[test]
+    fn a_limit_that_is_missing_is_shown_and_is_a_finding_of_its_own() {
+        let run = with("memory", "2147483648 bytes in ordinary pages", &[]);
+        let row = of_run(&run).into_iter().find(|row| row.property == "memory").unwrap();
+        assert_eq!((row.sameness, row.values.len()), (Sameness::Differs, 2));
+        assert!(row.values.iter().any(|shared| shared.value == "2147483648 bytes"), "{row:?}");
+        assert_eq!(kinds(&run), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn memory_is_compared_by_its_bytes() {
+        let mut run = with("memory", "2147483648 bytes in ordinary pages", &[]);
+        for trial in &mut run.trials {
+            let decided = &mut trial.record.machine.as_mut().unwrap().decided;
+            if trial.record.contender == "native" {
+                decided.insert(MEMORY_LIMIT.to_owned(), Fact::known("2147483648 bytes"));
+            }
+        }
+        assert_eq!(sameness(&run, "memory"), Some(Sameness::Equal));
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known of the contenders' machines before a run: what each has to do without, and whether they are equal.
+
+use crate::display::wrapped;
+use crate::tools::planned;
+use analysis::equal::{self, CONNECTION, EqualRow, GOVERNOR, Sameness};
+use platforms::ahead::Ahead;
+use platforms::placement::{self, Topology};
+use record::facts::{Fact, Facts, PROCESSOR, SYSTEM_CALLS};
+use record::plan::{Cell, Plan};
+use record::settings::key;
+use report::sections::equal::words;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use study::{Placement, Storage};
+use trial::site::Site;
+
+/// The facts that platforms foresee, by cell. Nothing is known of machines elsewhere.
+pub type Foreseen = BTreeMap<u32, Facts>;
+
+pub fn of(plan: &Plan, site: &Site) -> Foreseen {
+    let topology = Topology::of_host(&site.cpus);
+    let governor = telemetry::describe(&site.cache).remove(GOVERNOR).filter(|fact| matches!(fact, Fact::Known(_)));
+    let tried = OnceCell::new();
+    let facts = |cell: &Cell| {
+        let (kind, table) = study::kind_and_table(cell, "platform")?;
+        let machine = study::machine(cell).ok()?;
+        let places = placement::place(&topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()?;
+        let ahead = Ahead {
+            memory_bytes: machine.memory_bytes.0,
+            place: places.first()?,
+            kernel: &machine.kernel,
+            device: machine.disk.device.as_deref().filter(|_| machine.disk.storage == Storage::Device),
+            tried: &tried,
+            cache: &site.cache,
+        };
+        let foreseen = platforms::catalog::foreseen(kind, &table, &ahead);
+        let known =
+            |(name, value): (String, Result<String, String>)| (name, value.map_or_else(Fact::unavailable, Fact::known));
+        let mut facts: Facts = foreseen.into_iter().map(known).collect();
+        if !facts.is_empty() {
+            facts.extend(connection(cell, &facts).map(|connection| (CONNECTION.to_owned(), Fact::known(connection))));
+            facts.extend(governor.clone().map(|governor| (GOVERNOR.to_owned(), governor)));
+        }
+        Some((cell.id, facts))
+    };
+    planned(plan).filter_map(facts).collect()
+}
+
+fn connection(cell: &Cell, facts: &Facts) -> Option<String> {
+    let engine = cell.settings.tables().get("engine")?.get(key::KIND)?.as_str()?;
+    let in_process = !engines::catalog::entry(engine)?.remote;
+    let placement = match study::load(cell).ok()?.placement {
+        Placement::Inside => "inside",
+        Placement::Outside => "outside",
+    };
+    Some(equal::connection(in_process, placement, facts.contains_key(SYSTEM_CALLS).then_some("gVisor")))
+}
+
+/// What contenders will have to do without, each as a sentence with the code under which the report has it.
+pub fn without(plan: &Plan, foreseen: &Foreseen) -> Vec<String> {
+    let mut lacks: BTreeMap<(&String, &String), BTreeSet<&str>> = BTreeMap::new();
+    for cell in planned(plan) {
+        for (name, fact) in foreseen.get(&cell.id).into_iter().flatten() {
+            if let Fact::Unavailable(why) = fact {
+                lacks.entry((name, why)).or_default().insert(&cell.contender);
+            }
+        }
+    }
+    let sentence = |((name, why), contenders): ((&String, &String), BTreeSet<&str>)| {
+        let contenders = contenders.into_iter().collect::<Vec<_>>().join(", ");
+        if name == PROCESSOR {
+            format!("{contenders}: {why} (more: bakeoff explain vm-emulated)")
+        } else {
+            format!("{contenders}: {name} as asked is unavailable, because {why} (more: bakeoff explain not-honoured)")
+        }
+    };
+    lacks.into_iter().map(sentence).collect()
+}
+
+pub fn equal(plan: &Plan, foreseen: &Foreseen) -> Vec<EqualRow> {
+    equal::rows(plan, |cell| foreseen.get(&cell.id).cloned().unwrap_or_default())
+}
+
+/// Differences that nobody asked for, and that are no contender's lack, each as a sentence.
+pub fn unequal(rows: &[EqualRow]) -> Vec<String> {
+    let is_flaw = |row: &&EqualRow| {
+        row.sameness == Sameness::Differs && !row.values.iter().any(|shared| shared.value.starts_with("unavailable"))
+    };
+    let sentence = |row: &EqualRow| {
+        let [property, value, _] = words(row);
+        format!("not equal on both sides: {property}: {value} (more: bakeoff explain machines-differ)")
+    };
+    rows.iter().filter(is_flaw).map(sentence).collect()
+}
+
+/// The rows in lines, those that are alike together.
+pub fn text(rows: &[EqualRow]) -> String {
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for row in rows {
+        let [property, value, sameness] = words(row);
+        let told = format!("{property} {value}");
+        match lines.iter_mut().find(|(known, _)| *known == sameness) {
+            Some((_, all)) => all.push(told),
+            None => lines.push((sameness, vec![told])),
+        }
+    }
+    let line = |(sameness, all): (String, Vec<String>)| {
+        format!("{}\n", wrapped(&format!("  {sameness}: {}", all.join("; ")), "    "))
+    };
+    lines.into_iter().map(line).collect()
+}

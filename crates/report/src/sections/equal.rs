@@ -1,0 +1,45 @@
+//! What the machines of contenders had in common, and why the rest was not equal.
+
+use super::heading;
+use crate::document::Block;
+use crate::format;
+use crate::table::{Cell, Column, Table, Tone};
+use analysis::equal::{self, EqualRow, Sameness};
+use analysis::findings::Shared;
+use record::run::Run;
+
+pub fn blocks(run: &Run) -> Vec<Block> {
+    let rows = equal::of_run(run);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let column = |title: &str| Column { title: title.to_owned(), numeric: false };
+    let cells = |row: &EqualRow| {
+        let tone = if row.sameness == Sameness::Differs { Tone::Bad } else { Tone::Plain };
+        let [property, value, sameness] = words(row);
+        vec![Cell::text(property), Cell::text(value), Cell::verdict(sameness, tone)]
+    };
+    let table = Table {
+        id: "equal".to_owned(),
+        caption: "What the machines had in common, in each contender's first trial".to_owned(),
+        columns: ["property", "value", ""].map(column).into(),
+        rows: rows.iter().map(cells).collect(),
+    };
+    vec![heading("Equal on both sides"), Block::Table(table)]
+}
+
+/// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all.
+pub fn words(row: &EqualRow) -> [String; 3] {
+    let of_contenders = |shared: &Shared| format!("{} ({})", readable(&shared.value), shared.contenders.join(", "));
+    let value = match &row.values[..] {
+        [shared] => readable(&shared.value),
+        several => several.iter().map(of_contenders).collect::<Vec<_>>().join("; "),
+    };
+    let at = if row.at.is_empty() { String::new() } else { format!(" at {}", row.at.join("; ")) };
+    [row.property.to_owned(), value, format!("{}{at}", row.sameness.words())]
+}
+
+fn readable(value: &str) -> String {
+    let bytes = value.strip_suffix(" bytes").and_then(|bytes| bytes.parse().ok());
+    bytes.map_or_else(|| value.to_owned(), format::bytes)
+}
