@@ -1,10 +1,12 @@
 //! The orders that a platform gets.
 
 use crate::huge_pages::HugePages;
-use crate::placement::Place;
+use crate::placement::{Place, cpu_list};
 pub use machines::boot::DataTuning;
 use machines::cgroup::CpuTime;
 use machines::machine::MachineError;
+use settings::Problem;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
@@ -79,6 +81,27 @@ pub struct MachineRequest<'a> {
     pub places: &'a [Place],
     /// The host's huge pages.
     pub huge_pages: &'a HugePages,
+    /// The host's isolated CPUs.
+    pub isolated: &'a BTreeSet<usize>,
+}
+
+impl MachineRequest<'_> {
+    /// Refuses a machine whose threads the kernel has to move over its CPUs, if it does not. A guest's vCPUs are pinned one by one.
+    pub(crate) fn on_isolated_cpus(&self) -> Option<Problem> {
+        let used = self.places.iter().flat_map(Place::vcpu_cpus).copied().filter(|cpu| self.isolated.contains(cpu));
+        let used: BTreeSet<usize> = used.collect();
+        (self.vcpus > 1 && !used.is_empty()).then(|| Problem {
+            path: "kind".to_owned(),
+            found: format!(
+                "found a machine on CPUs {}, over which the kernel moves no thread",
+                cpu_list::written(&Vec::from_iter(used))
+            ),
+            expected:
+                "CPUs that are not isolated (isolcpus): start bakeoff without taskset, or name CPUs in machine.cpus"
+                    .to_owned(),
+            nearest: None,
+        })
+    }
 }
 
 impl MachineOrder {

@@ -311,6 +311,7 @@ impl<'a> Deciding<'a> {
             is_reached_from_outside: is_outside(load),
             places: &places,
             huge_pages: &self.host.huge_pages,
+            isolated: self.host.topology.isolated(),
         };
         for problem in (self.catalogs.check_platform)(entry.kind, table, &asked) {
             let line = self.tables.line(&below("platform", &problem.path));

@@ -223,6 +223,7 @@ mod tests {
     use super::*;
     use crate::huge_pages::HugePages;
     use serde_json::json;
+    use std::collections::BTreeSet;
 
     fn found(value: &Value, outside: bool) -> Vec<(String, Option<String>)> {
         let huge_pages = HugePages::default();
@@ -234,6 +235,7 @@ mod tests {
             is_reached_from_outside: outside,
             places: &[],
             huge_pages: &huge_pages,
+            isolated: &BTreeSet::new(),
         };
         let problems = check(value.as_object().unwrap(), &request);
         problems.into_iter().map(|problem| (problem.path, problem.nearest)).collect()

@@ -7,6 +7,43 @@ use settings::{Key, Problem};
 pub const KEYS: &[Key] = &[];
 
 /// Finds unsupported combinations.
-pub fn check(table: &Map<String, Value>, _request: &MachineRequest<'_>) -> Vec<Problem> {
-    settings::check(table, KEYS).err().unwrap_or_default()
+pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
+    settings::check(table, KEYS).err().unwrap_or_else(|| request.on_isolated_cpus().into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::huge_pages::HugePages;
+    use crate::order::MachineRequest;
+    use crate::placement::{Policy, Topology, place};
+    use serde_json::Map;
+    use std::fs;
+
+    /// A user who starts bakeoff on isolated CPUs by `taskset` is one who wants the best for the guest.
+    #[test]
+    fn threads_need_cpus_over_which_the_kernel_moves_them() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("sys/devices/system/cpu");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("online"), "0-3\n").unwrap();
+        fs::write(folder.join("isolated"), "2-3\n").unwrap();
+        let found = |allowed: &[usize], vcpus: u32| {
+            let topology = Topology::read(root.path()).unwrap().only(allowed);
+            let request = MachineRequest {
+                count: 1,
+                vcpus,
+                memory_bytes: 1 << 30,
+                kernel: "cloud",
+                is_reached_from_outside: false,
+                places: &place(&topology, &Policy::Cores, 1, vcpus, 0).unwrap(),
+                huge_pages: &HugePages::default(),
+                isolated: topology.isolated(),
+            };
+            check(&Map::new(), &request).into_iter().map(|problem| problem.found).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[2, 3], 2), ["found a machine on CPUs 2-3, over which the kernel moves no thread"]);
+        assert_eq!(found(&[2, 3], 1), Vec::<String>::new(), "one thread needs no moving");
+        assert_eq!(found(&[0, 1], 2), Vec::<String>::new());
+    }
 }

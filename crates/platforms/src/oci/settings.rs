@@ -121,6 +121,7 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         let expected = "\"host\", because of placement = \"outside\" in [load]";
         refuse("gvisor.network", "found \"none\"".to_owned(), expected, None);
     }
+    problems.extend(request.on_isolated_cpus());
     problems
 }
 
@@ -130,6 +131,7 @@ mod tests {
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
     use serde_json::{Map, Value, json};
+    use std::collections::BTreeSet;
 
     fn problems(value: &Value, is_reached_from_outside: bool) -> Vec<String> {
         let huge_pages = HugePages::default();
@@ -141,6 +143,7 @@ mod tests {
             is_reached_from_outside,
             places: &[],
             huge_pages: &huge_pages,
+            isolated: &BTreeSet::new(),
         };
         check(value.as_object().unwrap(), &request).iter().map(ToString::to_string).collect()
     }

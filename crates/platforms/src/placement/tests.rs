@@ -63,6 +63,7 @@ impl Recorded {
             write(&format!("node/node{node}/meminfo"), &format!("Node {node} MemTotal:       24689412 kB"));
         }
         write("node/online", "0");
+        write("cpu/isolated", "");
         Topology::read(root.path()).unwrap()
     }
 

@@ -21,6 +21,8 @@ pub struct Topology {
     cpus: Vec<Cpu>,
     /// Memory nodes of the whole host, including those whose CPUs may not be used.
     nodes: Vec<Node>,
+    /// CPUs over which the kernel moves no thread.
+    isolated: BTreeSet<usize>,
 }
 
 /// A memory node.
@@ -46,13 +48,15 @@ impl Topology {
             // A kernel without support for memory nodes reports none; all CPUs are then on node 0.
             node: node_of.get(&number).copied().unwrap_or_default(),
         });
-        Ok(Self { cpus: cpus.collect(), nodes })
+        let isolated = numbers(&system.join("cpu/isolated")).unwrap_or_default().into_iter().collect();
+        Ok(Self { cpus: cpus.collect(), nodes, isolated })
     }
 
     /// These CPUs without any known topology: each is its own core, and all are on one memory node.
     pub fn flat(cpus: &[usize]) -> Self {
         let cpus: BTreeSet<usize> = cpus.iter().copied().collect();
-        Self { cpus: cpus.into_iter().map(|number| Cpu { number, core: number, node: 0 }).collect(), nodes: Vec::new() }
+        let cpus = cpus.into_iter().map(|number| Cpu { number, core: number, node: 0 });
+        Self { cpus: cpus.collect(), ..Self::default() }
     }
 
     /// This host's topology, limited to the allowed CPUs. If the kernel reports none, all CPUs are treated alike.
@@ -77,6 +81,11 @@ impl Topology {
 
     pub fn cpu(&self, number: usize) -> Option<&Cpu> {
         self.cpus.iter().find(|cpu| cpu.number == number)
+    }
+
+    /// CPUs on which a thread stays where it was started (`isolcpus`): several threads of a process may share one while others idle.
+    pub fn isolated(&self) -> &BTreeSet<usize> {
+        &self.isolated
     }
 
     /// True if it matters to which node memory is bound.

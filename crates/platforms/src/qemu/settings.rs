@@ -300,8 +300,10 @@ mod tests {
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
     use serde_json::{Map, Value, json};
+    use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
+    static NOT_ISOLATED: BTreeSet<usize> = BTreeSet::new();
     static NO_HUGE_PAGES: LazyLock<HugePages> = LazyLock::new(HugePages::default);
     static REQUEST: LazyLock<MachineRequest<'_>> = LazyLock::new(|| MachineRequest {
         count: 1,
@@ -311,6 +313,7 @@ mod tests {
         is_reached_from_outside: false,
         places: &[],
         huge_pages: &NO_HUGE_PAGES,
+        isolated: &NOT_ISOLATED,
     });
 
     fn table(value: &Value) -> Map<String, Value> {

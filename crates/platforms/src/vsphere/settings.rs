@@ -278,6 +278,7 @@ mod tests {
     use super::*;
     use crate::huge_pages::HugePages;
     use serde_json::json;
+    use std::collections::BTreeSet;
 
     fn problems(more: &Value) -> Vec<String> {
         let mut table = json!({ "url": "https://vc.test", "template": "t" });
@@ -293,6 +294,7 @@ mod tests {
             is_reached_from_outside: false,
             places: &[],
             huge_pages: &HugePages::default(),
+            isolated: &BTreeSet::new(),
         };
         check(&table, &request).iter().map(ToString::to_string).collect()
     }
