@@ -23,6 +23,9 @@ pub use mutants::try_all as try_mutants;
 
 /// How many commits main may be ahead of the last green run of all tests.
 const MOST_COMMITS: u32 = 80;
+/// The hosts of the lab that the full set tries, and as whom.
+const LAB: [(&str, &str); 2] = [("debian-12", "root"), ("debian-13", "dba")];
+
 /// What a part of the full set may take, and when everything has to be at its end.
 const PART: Duration = Duration::from_mins(10);
 const ALL: Duration = Duration::from_mins(28);
@@ -76,6 +79,10 @@ pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
     lint_in(&mut phases, root)?;
     if full {
         start(root, &["cargo", "xtask", "test", "--full"])?;
+        for (kind, user) in LAB {
+            start(root, &["cargo", "xtask", "lab", "check", kind, "--as", user])?;
+            start(root, &["cargo", "xtask", "lab", "down", kind])?;
+        }
     } else {
         start(root, &["make", "--no-print-directory", "test"])?;
     }

@@ -5,10 +5,14 @@ use super::host::LabHost;
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The study; `LIBVIRT` stands for the daemon that the user may ask.
 const STUDY: &str = include_str!("matrix.toml");
+/// Each database, and how many blocks it is worth: the platforms are the same for both.
+const DATABASES: [(&str, u32); 2] = [("sqlite", 2), ("postgres", 1)];
 /// Findings that a lab causes by what it is: an emulated host that others' work slows down, with a few short trials.
 const ACCEPTED: [&str; 6] =
     ["too-few-blocks", "noted-by-trial", "other-load", "load-engine", "host-is-guest", "systems-differ"];
@@ -18,9 +22,16 @@ const ACCEPTED_OF_A_USER: [&str; 2] = ["storage-differs", "not-honoured"];
 const TAKEN: &str = "the load generator stood still";
 /// Properties that must be the same in all machines, by the names under which platforms read it back.
 const EQUAL: [&str; 2] = ["host CPUs", "memory node"];
+/// What `plan` says of a limit that it foresees to be missing.
+const LACKS: [&str; 2] = ["memory limit as asked", "memory node as asked"];
+/// Starts a run, kills its conductor in a measured window, and gives the rest the time to end.
+const KILLED: &str = "cd .cache; bakeoff run --verbose sqlite.toml 2> killed.log & conductor=$!; \
+     for second in $(seq 600); do grep -q ': measure' killed.log && break; sleep 1; done; kill -9 $conductor; sleep 20";
 /// Finds what a run has left: processes, control groups, loop devices, mounts and scratch folders.
 const LEFT: &str = "pgrep -a -f 'bakeoff|qemu-system' | grep -v pgrep; find /sys/fs/cgroup -name 'bakeoff-*'; losetup --list --noheadings; \
-     grep bakeoff /proc/self/mountinfo; ls .cache/bakeoff/scratch; true";
+     grep bakeoff /proc/self/mountinfo; true";
+/// What a conductor that is killed cannot remove, and the next one does.
+const SCRATCH: &str = "ls .cache/bakeoff/scratch; true";
 
 /// Runs the study as this user, on a disk with room, and looks at its record; the record is fetched, whatever is found.
 pub fn check(host: &LabHost, kind: Kind, user: &str) -> anyhow::Result<()> {
@@ -34,30 +45,41 @@ pub fn check(host: &LabHost, kind: Kind, user: &str) -> anyhow::Result<()> {
     // A record of an earlier check would be taken for this.
     let _ = fs::remove_dir_all(&records);
     fs::create_dir_all(&records)?;
-    let study = records.join("matrix.toml");
-    fs::write(&study, STUDY.replace("LIBVIRT", libvirt))?;
-    host.feed(user, "cd .cache && rm -rf matrix.toml runs && cat > matrix.toml", fs::File::open(&study)?.into())?;
-    let planned = host.output(user, "cd .cache && bakeoff plan matrix.toml 2>&1")?;
-    ensure!(!planned.contains("not held to"), "limits are missing before the run:\n{planned}");
-    let ended = host.run(user, &["cd .cache && bakeoff run matrix.toml".to_owned()])?;
-    let unpack = Command::new("tar").args(["x", "-C"]).arg(&records).stdin(Stdio::piped()).spawn()?;
-    fetch(host, user, unpack)?;
-    let run = fs::read_dir(records.join("runs"))?.next().context("there is no record")??.path();
-    let problems = [of_trials(&run)?, of_findings(&run, user)?, left(host, user)?].concat();
-    println!("{} as {user}: exit code {ended}; the record is {}", kind.name(), run.display());
+    let mut problems = Vec::new();
+    for (engine, blocks) in DATABASES {
+        let begun = Instant::now();
+        let study = records.join(format!("{engine}.toml"));
+        let text = STUDY.replace("LIBVIRT", libvirt).replace("ENGINE", engine);
+        fs::write(&study, text.replace("BLOCKS", &blocks.to_string()))?;
+        let keep = format!("cd .cache && rm -rf runs-{engine} && cat > {engine}.toml");
+        host.feed(user, &keep, fs::File::open(&study)?.into())?;
+        let planned = host.output(user, &format!("cd .cache && bakeoff plan {engine}.toml 2>&1"))?;
+        let lacks = LACKS.iter().any(|lack| planned.contains(lack));
+        ensure!(!lacks, "limits are missing before the run:\n{planned}");
+        let ended = host.run(user, &[format!("cd .cache && bakeoff run {engine}.toml --runs runs-{engine}")])?;
+        let run = fetch(host, user, &records, engine)?;
+        problems.extend([of_trials(&run)?, of_findings(&run, user)?, left(host, user, &[LEFT, SCRATCH])?].concat());
+        let minutes = begun.elapsed().as_secs_f64() / 60.0;
+        println!("{minutes:.1} min, {} as {user}, {engine}: exit code {ended}; {}", kind.name(), run.display());
+    }
+    host.output(user, KILLED)?;
+    problems.extend(left(host, user, &[LEFT])?.into_iter().map(|left| format!("after kill -9: {left}")));
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     Ok(())
 }
 
-fn fetch(host: &LabHost, user: &str, mut unpack: std::process::Child) -> anyhow::Result<()> {
+/// The record of the only run of that database.
+fn fetch(host: &LabHost, user: &str, records: &Path, engine: &str) -> anyhow::Result<PathBuf> {
+    let mut unpack = Command::new("tar").args(["x", "-C"]).arg(records).stdin(Stdio::piped()).spawn()?;
     let into = unpack.stdin.take().context("its input is piped")?;
-    host.send(user, "cd .cache && tar c runs", into.into())?;
+    host.send(user, &format!("cd .cache && tar c runs-{engine}"), into.into())?;
     ensure!(unpack.wait()?.success(), "the record was not unpacked");
-    Ok(())
+    let mut runs = fs::read_dir(records.join(format!("runs-{engine}")))?.filter_map(Result::ok).map(|run| run.path());
+    runs.find(|path| path.join("plan.json").exists()).context("there is no record")
 }
 
 /// Trials that did not complete, and machines that are not alike.
-fn of_trials(run: &std::path::Path) -> anyhow::Result<Vec<String>> {
+fn of_trials(run: &Path) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut first: Option<Vec<String>> = None;
     let mut trials: Vec<_> = fs::read_dir(run.join("trials"))?.collect::<Result<_, _>>()?;
@@ -88,7 +110,7 @@ fn of_trials(run: &std::path::Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Findings that no lab causes by itself.
-fn of_findings(run: &std::path::Path, user: &str) -> anyhow::Result<Vec<String>> {
+fn of_findings(run: &Path, user: &str) -> anyhow::Result<Vec<String>> {
     let report: Value = serde_json::from_slice(&fs::read(run.join("report.json"))?)?;
     let findings = report["warnings"].as_array().context("a report has warnings")?;
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
@@ -100,7 +122,7 @@ fn of_findings(run: &std::path::Path, user: &str) -> anyhow::Result<Vec<String>>
     Ok(unexplained.map(|finding| format!("{}: {}", text(finding, "code"), text(finding, "text"))).collect())
 }
 
-fn left(host: &LabHost, user: &str) -> anyhow::Result<Vec<String>> {
-    let text = host.output(user, LEFT)?;
+fn left(host: &LabHost, user: &str, questions: &[&str]) -> anyhow::Result<Vec<String>> {
+    let text = host.output(user, &questions.join("; "))?;
     Ok(text.lines().map(|line| format!("left: {line}")).collect())
 }

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// An emulated system shuts down within this, also beside other work.
 const DOWN_LIMIT: Duration = Duration::from_mins(3);
+/// A command in the lab that takes longer hangs: seconds, as timeout takes them.
+const COMMAND_LIMIT_S: &str = "3000";
 const POLL: Duration = Duration::from_millis(500);
 /// Where programs of this checkout are in the lab: on a disk with room, to which a link in the path leads.
 const PROGRAMS: &str = "/srv/ext4";
@@ -60,7 +62,8 @@ impl LabHost {
 
     fn ssh(&self, user: &str) -> anyhow::Result<Command> {
         let port = fs::read_to_string(self.file("port")).context("the lab's port")?;
-        let mut ssh = Command::new("ssh");
+        let mut ssh = Command::new("timeout");
+        ssh.args([COMMAND_LIMIT_S, "ssh"]);
         let options = ["BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR"];
         ssh.args(options.iter().flat_map(|option| ["-o", option]));
         ssh.arg("-i").arg(self.file("key")).args(["-p", port.trim(), &format!("{user}@127.0.0.1")]);

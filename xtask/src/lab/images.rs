@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The entries of the cache that runs in the lab need.
-const IMAGES: [(&str, &str); 2] = [("tree", "micro"), ("kernel", "cloud")];
+const IMAGES: [(&str, &str); 3] = [("tree", "micro"), ("tree", "postgres"), ("kernel", "cloud")];
 const USERS: [&str; 2] = ["root", "dba"];
 
 /// The folder of the newest entry of that kind and name in the cache.
@@ -23,8 +23,10 @@ pub fn cached(program: &Path, kind: &str, name: &str) -> anyhow::Result<PathBuf>
 /// Copies images into the lab's caches, where building them would take too long. They stay there on the data disk.
 pub fn copy(host: &LabHost, program: &Path) -> anyhow::Result<()> {
     // A kernel comes with each image.
-    let built = Command::new(program).args(["image", "build", IMAGES[0].1]).stdout(Stdio::null()).status()?;
-    ensure!(built.success(), "the image {} was not built", IMAGES[0].1);
+    for (_, name) in IMAGES.iter().filter(|(kind, _)| *kind == "tree") {
+        let built = Command::new(program).args(["image", "build", name]).stdout(Stdio::null()).status()?;
+        ensure!(built.success(), "the image {name} was not built");
+    }
     for (kind, name) in IMAGES {
         let folder = cached(program, kind, name)?;
         let shelf = folder.parent().context("an entry has a shelf")?;
