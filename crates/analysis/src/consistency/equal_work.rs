@@ -45,11 +45,14 @@ const OPERATIONS: (Work, f64) = (Work::Storage, 0.1);
 const BYTES: (Work, f64) = (Work::Storage, 1_024.0);
 const ANY: (Work, f64) = (Work::Statements, 0.0);
 
+/// By how much statements and rows of a transaction may differ.
+pub const OF_STATEMENTS: f64 = 0.02;
+
 /// Redo is written by the database itself, with no cache in between.
 pub const RULES: [Rule; 8] = [
-    rule(STATEMENTS, 0.02, ANY),
-    rule(ROWS_RETURNED, 0.02, ANY),
-    rule(ROWS_CHANGED, 0.02, ANY),
+    rule(STATEMENTS, OF_STATEMENTS, ANY),
+    rule(ROWS_RETURNED, OF_STATEMENTS, ANY),
+    rule(ROWS_CHANGED, OF_STATEMENTS, ANY),
     rule(READS, 0.25, OPERATIONS),
     rule(READ_BYTES, 0.25, BYTES),
     rule(WRITES, 0.25, OPERATIONS),
