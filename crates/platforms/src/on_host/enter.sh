@@ -8,16 +8,20 @@ shift 6
 # A disk with blocks of 4 KiB allows direct I/O only to a loop device with as large ones. Detaching a mounted loop device makes
 # it free itself at the end.
 as_large_blocks() {
-    below=$(findmnt --noheadings --nofsroot --output SOURCE --target "$disk")
+    below=$(findmnt --noheadings --nofsroot --output SOURCE --target "$disk") || return 0
     block=$(lsblk --nodeps --noheadings --output LOG-SEC "$below" 2> /dev/null | tr -d ' ')
     [ "${block:-512}" -gt 512 ] || return 0
     umount "$folder"
-    source=$(losetup --find --show --sector-size "$block" --direct-io=on "$disk") || exit 71
+    source=$(losetup --find --show --sector-size "$block" --direct-io=on "$disk") || {
+        mount -t ext4 -o "$options" "$disk" "$folder" || exit 71
+        source=$(findmnt --noheadings --output SOURCE --mountpoint "$folder")
+        return 0
+    }
     mount -t ext4 -o "${options#loop,}" "$source" "$folder" || { losetup --detach "$source"; exit 71; }
     losetup --detach "$source"
 }
 
-# 71 tells our caller that the disk could not be mounted; standard error says why.
+# 71 means that the disk could not be mounted; standard error says why.
 mount -t ext4 -o "$options" "$disk" "$folder" || exit 71
 source=$(findmnt --noheadings --output SOURCE --mountpoint "$folder")
 case $source in
