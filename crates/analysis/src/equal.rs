@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 /// How the load reaches the server, which no platform reports itself.
 pub const CONNECTION: &str = "connection";
 const DATA: &str = "data";
+/// The disk of a machine elsewhere, as its hypervisor has it.
+const DATA_DISK: &str = "data disk";
 const FILE_SYSTEM: &str = "storage.file_system";
 const KERNEL: &str = "kernel.release";
 pub const GOVERNOR: &str = "cpu.governor";
@@ -43,13 +45,28 @@ const fn of_the_kind(property: MachineProperty) -> MachineProperty {
     MachineProperty { is_of_the_kind: true, ..property }
 }
 
-const PROPERTIES: [MachineProperty; 12] = [
+impl MachineProperty {
+    fn is_of_storage(&self) -> bool {
+        [DATA, DATA_DISK, FILE_SYSTEM, DATA_CACHED_TWICE].contains(&self.fact)
+    }
+
+    fn code(&self) -> &'static str {
+        if self.is_of_storage() { "storage-differs" } else { "machines-differ" }
+    }
+}
+
+fn is_lacking(facts: &[Facts], property: &MachineProperty) -> bool {
+    facts.iter().any(|facts| matches!(facts.get(property.fact), Some(Fact::Unavailable(_))))
+}
+
+const PROPERTIES: [MachineProperty; 13] = [
     MachineProperty { value: whole, ..property("CPUs", HOST_CPUS, decides_cpus) },
     property("CPU time", CPU_QUOTA, decides_cpus),
     MachineProperty { value: memory, ..property("memory", MEMORY_LIMIT, |set| set.key == key::MEMORY) },
     MachineProperty { value: whole, ..property("memory nodes", "memory node", decides_cpus) },
     MachineProperty { value: pages, ..property("memory pages", "memory", |set| set.key.ends_with("huge_pages")) },
     property("data", DATA, decides_data),
+    property("data disk", DATA_DISK, decides_data),
     property("file system", FILE_SYSTEM, decides_data),
     property("data cached twice", DATA_CACHED_TWICE, decides_data),
     property("open files", OPEN_FILES, |_| false),
@@ -112,6 +129,10 @@ pub struct EqualRow {
     pub property: &'static str,
     pub values: Vec<Shared>,
     pub sameness: Sameness,
+    /// The code of the finding that a difference is.
+    pub code: &'static str,
+    /// Whether a contender's platform could not do what was asked, which is a finding of its own.
+    pub is_lacking: bool,
     /// The coordinates at which it is so; empty if it is everywhere.
     pub at: Vec<String>,
 }
@@ -136,6 +157,8 @@ pub fn rows(plan: &Plan, facts: impl Fn(&Cell) -> Facts) -> Vec<EqualRow> {
                     property: property.title,
                     values,
                     sameness,
+                    code: property.code(),
+                    is_lacking: is_lacking(&facts, property),
                     at: vec![group.coordinates.clone()],
                 }),
             }
@@ -164,16 +187,12 @@ pub fn findings(run: &Run) -> Vec<Finding> {
             if sameness != Sameness::Differs {
                 continue;
             }
-            let is_of_storage = [DATA, FILE_SYSTEM, DATA_CACHED_TWICE].contains(&property.fact);
             let fact = property.fact.to_owned();
-            let what = match is_of_storage {
-                true => What::StorageDiffers { fact, values },
-                false if facts.iter().any(|facts| matches!(facts.get(property.fact), Some(Fact::Unavailable(_)))) => {
-                    continue;
-                }
-                false => What::MachinesDiffer { fact, values },
-            };
-            found.push(Finding::new(what).at(&group.coordinates));
+            if property.is_of_storage() {
+                found.push(Finding::new(What::StorageDiffers { fact, values }).at(&group.coordinates));
+            } else if !is_lacking(&facts, property) {
+                found.push(Finding::new(What::MachinesDiffer { fact, values }).at(&group.coordinates));
+            }
         }
     }
     found
@@ -301,6 +320,12 @@ mod tests {
         }
         assert_eq!(folder(&[("machine.disk.file_system", json!("xfs"))]), Some(Sameness::Set));
         assert_eq!(kinds(&with(DATA, "a plain folder of the host", &[])), ["storage-differs"]);
+        let mut elsewhere = with(DATA_DISK, "thin", &[]);
+        for trial in elsewhere.trials.iter_mut().filter(|trial| trial.record.contender == "native") {
+            let decided = &mut trial.record.machine.as_mut().unwrap().decided;
+            decided.insert(DATA_DISK.to_owned(), Fact::known("thick"));
+        }
+        assert_eq!(kinds(&elsewhere), ["storage-differs"]);
     }
 
     /// That of the synthetic native machine could not be set.

@@ -1,4 +1,4 @@
-//! What machines are, and whether each stayed the same.
+//! The kind of each machine, and whether it stayed the same.
 
 use crate::findings::{Finding, InTrials, What};
 use crate::validity;

@@ -1,4 +1,4 @@
-//! What is known of the contenders' machines before a run: what each has to do without, and whether they are equal.
+//! A look ahead at the contenders' machines: the wishes that their platforms cannot meet here, and whether the machines are equal.
 
 use crate::display::wrapped;
 use crate::tools::planned;
@@ -56,7 +56,7 @@ fn connection(cell: &Cell, facts: &Facts) -> Option<String> {
     Some(equal::connection(in_process, placement, facts.contains_key(SYSTEM_CALLS).then_some("gVisor")))
 }
 
-/// What contenders will have to do without, each as a sentence with the code under which the report has it.
+/// The wishes that platforms cannot meet here, each as a sentence with the code of the finding in the report.
 pub fn without(plan: &Plan, foreseen: &Foreseen) -> Vec<String> {
     let mut lacks: BTreeMap<(&String, &String), BTreeSet<&str>> = BTreeMap::new();
     for cell in planned(plan) {
@@ -83,12 +83,10 @@ pub fn equal(plan: &Plan, foreseen: &Foreseen) -> Vec<EqualRow> {
 
 /// Differences that nobody asked for, and that are no contender's lack, each as a sentence.
 pub fn unequal(rows: &[EqualRow]) -> Vec<String> {
-    let is_flaw = |row: &&EqualRow| {
-        row.sameness == Sameness::Differs && !row.values.iter().any(|shared| shared.value.starts_with("unavailable"))
-    };
+    let is_flaw = |row: &&EqualRow| row.sameness == Sameness::Differs && !row.is_lacking;
     let sentence = |row: &EqualRow| {
         let [property, value, _] = words(row);
-        format!("not equal on both sides: {property}: {value} (more: bakeoff explain machines-differ)")
+        format!("not equal on both sides: {property}: {value} (more: bakeoff explain {})", row.code)
     };
     rows.iter().filter(is_flaw).map(sentence).collect()
 }
@@ -98,10 +96,10 @@ pub fn text(rows: &[EqualRow]) -> String {
     let mut lines: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows {
         let [property, value, sameness] = words(row);
-        let told = format!("{property} {value}");
+        let entry = format!("{property} {value}");
         match lines.iter_mut().find(|(known, _)| *known == sameness) {
-            Some((_, all)) => all.push(told),
-            None => lines.push((sameness, vec![told])),
+            Some((_, all)) => all.push(entry),
+            None => lines.push((sameness, vec![entry])),
         }
     }
     let line = |(sameness, all): (String, Vec<String>)| {

@@ -114,7 +114,7 @@ pub fn check(kind: &str, table: &Map<String, Value>, request: &MachineRequest<'_
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, request))
 }
 
-/// What is known of a contender's machine on this host before anything starts; empty for machines elsewhere.
+/// The facts about a contender's machine on this host that are known before anything starts; empty for machines elsewhere.
 pub fn foreseen(kind: &str, table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
     entry(kind).map_or_else(Decided::new, |entry| (entry.foreseen)(table, ahead))
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
 type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
-/// What is known of a contender's machine without starting anything.
+/// The facts about a contender's machine that are known without starting anything.
 type Foresee = fn(&Map<String, Value>, &Ahead<'_>) -> Decided;
 type Can = fn(&Map<String, Value>) -> Capabilities;
 pub(crate) type Open = fn(&Map<String, Value>, &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError>;

@@ -99,7 +99,7 @@ impl Namespaces {
     }
 }
 
-/// What forbids users namespaces on this host, and the remedy, if a switch of the kernel does. Programs print only that they may not.
+/// The switch of this host's kernel that forbids users namespaces, and the remedy. Programs print only that they may not.
 fn restriction(root: &Path) -> Option<String> {
     let switches = [
         ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),

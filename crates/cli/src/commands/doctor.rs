@@ -180,7 +180,7 @@ fn limits_line(limits: &Facts) -> String {
     }
 }
 
-/// What native machines, guests and containers of one shape have in common here.
+/// The properties that native machines, guests and containers of one shape have here, and whether they are equal.
 fn equal(can: &Facts, site: &Site) -> Result<Facts> {
     let is_here = |tool: &&Tool| matches!(can.get(&format!("{RUNTIME}{}", tool.program)), Some(Fact::Known(_)));
     let runtime = |tool: &Tool| (tool.program, format!("\"oci\", runtime = \"{}\"", tool.program));

@@ -162,7 +162,7 @@ pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
     Some(KvmWish { accelerator: settings.accelerator, cpu, binary: PROGRAM.to_owned(), limit_ms: settings.start_limit })
 }
 
-/// What is known of a domain of this host before it starts, for a table whose keys are each valid.
+/// The facts about a domain of this host that are known before it starts, for a table whose keys are each valid.
 pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
     let settings = settings::read::<LibvirtSettings>(table, KEYS).ok().map(|settings| settings.of_qemu());
     settings.zip(kvm_wish(table)).map_or_else(Decided::new, |(settings, wish)| foreseen::of(&settings, &wish, ahead))

@@ -86,7 +86,7 @@ impl OciSettings {
     }
 }
 
-/// What is known of a container before it starts, for a table whose keys are each valid.
+/// The facts about a container that are known before it starts, for a table whose keys are each valid.
 pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
     let mut facts = tried::foreseen(ahead);
     if settings::read::<OciSettings>(table, KEYS).is_ok_and(|settings| settings.is_gvisor()) {

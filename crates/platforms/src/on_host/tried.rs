@@ -50,7 +50,7 @@ pub fn on_this_host(cache: &Path) -> HostTrial {
     HostTrial { memory, cpu_time, memory_nodes: by_group.or_else(by_policy), open_files, disk: mounted(scratch) }
 }
 
-/// What is known of a machine on this host's kernel before it starts.
+/// The facts about a machine on this host's kernel that are known before it starts.
 pub(crate) fn foreseen(ahead: &Ahead<'_>) -> Decided {
     let tried = ahead.tried.get_or_init(|| on_this_host(ahead.cache));
     let mut facts = ahead.placed();

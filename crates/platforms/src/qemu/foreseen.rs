@@ -1,4 +1,4 @@
-//! What is known of a guest before QEMU starts.
+//! The facts about a guest that are known before QEMU starts.
 
 use super::accelerator;
 use super::settings::{KEYS, KvmWish, QemuSettings, kvm_wish};

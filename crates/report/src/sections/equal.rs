@@ -1,4 +1,4 @@
-//! What the machines of contenders had in common, and why the rest was not equal.
+//! The properties that the machines of contenders had in common, and the reason of each that was not equal.
 
 use super::heading;
 use crate::document::Block;
@@ -21,7 +21,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     };
     let table = Table {
         id: "equal".to_owned(),
-        caption: "What the machines had in common, in each contender's first trial".to_owned(),
+        caption: "Properties of the machines, in each contender's first trial".to_owned(),
         columns: ["property", "value", ""].map(column).into(),
         rows: rows.iter().map(cells).collect(),
     };
