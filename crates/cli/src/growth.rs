@@ -6,7 +6,7 @@ use record::folder::RunFolder;
 use record::plan::Plan;
 use record::precision::Precision;
 use record::run::Run;
-use trial::conductor::NextPlan;
+use trial::order::NextPlan;
 
 /// The plan with another block, or with the reason why there is none; `None` if there is nothing to decide.
 pub fn what_follows(folder: &RunFolder) -> Result<Option<NextPlan>, RecordError> {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use study::Storage;
-use trial::conductor::Images;
+use trial::order::Images;
 use trial::site::Site;
 
 /// The time between two readings of the host's processes.

@@ -4,7 +4,7 @@
 //! trials are run again only on request. A failure is also an answer about a contender, and a contender that always
 //! fails must not look unlucky. So earlier outcomes are kept and reported with the new record.
 
-use crate::conductor::RunOrder;
+use crate::order::RunOrder;
 use record::check::CheckResult;
 use record::error::RecordError;
 use record::folder::RunFolder;

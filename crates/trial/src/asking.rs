@@ -1,76 +1,69 @@
 //! The requests of a trial to its machine's agent, each with its limit and the only reply it accepts.
 
-use crate::attempt::Running;
+use crate::context::TrialContext;
 use crate::conversation::{Conversation, mismatch};
-use crate::error::AttemptError;
-use crate::limits::Limits;
+use crate::error::StepResult;
 use agent::protocol::{Reply, Request};
+use agent::tables::Tables;
 use engines::server::Counters;
 use machines::machine::Machine;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-impl Running<'_> {
-    pub(crate) fn have_done(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        name: &'static str,
-    ) -> Result<(), AttemptError> {
-        match self.ask(machine, request, self.limits().stop)? {
+/// A machine that has booted, in its trial. Requests name the database that they are about, from 0.
+pub(crate) struct Booted<'a> {
+    pub context: TrialContext<'a>,
+    pub machine: &'a mut dyn Machine,
+}
+
+impl Booted<'_> {
+    pub fn conversation(&mut self, instance: u16) -> Conversation<'_> {
+        let (halt, limits) = (self.context.halt, self.context.limits());
+        Conversation { link: self.machine.link(), halt, limits, instance }
+    }
+
+    pub fn ask(&mut self, instance: u16, request: &Request, silence: Duration) -> StepResult<Reply> {
+        Ok(self.conversation(instance).ask(request, silence, &mut |_| {})?)
+    }
+
+    /// Asks for work without a result; `name` is that of the request in an error.
+    pub fn expect_done(&mut self, instance: u16, request: &Request, name: &'static str) -> StepResult {
+        match self.ask(instance, request, self.context.limits().stop)? {
             Reply::Done => Ok(()),
             other => Err(mismatch(name, &other).into()),
         }
     }
 
-    pub(crate) fn state(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, i64>, AttemptError> {
-        let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::State { workload }, self.limits().check)? {
+    /// Sums over a database's rows.
+    pub fn state(&mut self, instance: u16) -> StepResult<BTreeMap<String, i64>> {
+        let workload = self.context.data().chosen.clone();
+        match self.ask(instance, &Request::State { workload }, self.context.limits().check)? {
             Reply::State(state) => Ok(state),
             other => Err(mismatch("state", &other).into()),
         }
     }
 
-    pub(crate) fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
-        match self.ask(machine, &Request::Counters, self.limits().start)? {
+    pub fn counters(&mut self, instance: u16) -> StepResult<Counters> {
+        match self.ask(instance, &Request::Counters, self.context.limits().start)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(mismatch("counters", &other).into()),
         }
     }
 
     /// The server's settings, if it has any that its login may read.
-    pub(crate) fn settings(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, String>, AttemptError> {
-        match self.ask(machine, &Request::Settings, self.limits().start)? {
+    pub fn settings(&mut self, instance: u16) -> StepResult<BTreeMap<String, String>> {
+        match self.ask(instance, &Request::Settings, self.context.limits().start)? {
             Reply::Settings(settings) => Ok(settings),
             other => Err(mismatch("settings", &other).into()),
         }
     }
 
-    pub(crate) fn ask(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        silence: Duration,
-    ) -> Result<Reply, AttemptError> {
-        self.ask_aside(machine, request, silence, &mut |_| {})
-    }
-
-    /// The same for requests with replies before the final one.
-    pub(crate) fn ask_aside(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        silence: Duration,
-        aside: &mut dyn FnMut(Reply),
-    ) -> Result<Reply, AttemptError> {
-        Ok(self.conversation(machine).ask(request, silence, aside)?)
-    }
-
-    pub(crate) fn conversation<'m>(&'m self, machine: &'m mut dyn Machine) -> Conversation<'m> {
-        Conversation { link: machine.link(), halt: self.attempt.halt, limits: self.limits(), instance: self.instance }
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.attempt.site.limits
+    /// The workload's tables in a database. To drive, they must also have the size that the workload's settings give.
+    pub fn tables(&mut self, instance: u16, to_drive: bool) -> StepResult<Tables> {
+        let workload = self.context.data().chosen.clone();
+        match self.ask(instance, &Request::Tables { workload, to_drive }, self.context.limits().check)? {
+            Reply::Tables(tables) => Ok(tables),
+            other => Err(mismatch("tables", &other).into()),
+        }
     }
 }

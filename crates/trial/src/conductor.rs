@@ -3,21 +3,18 @@
 use crate::again;
 use crate::audit::{self, OfCell};
 use crate::cell::{CellError, CellOrder};
-use crate::error::AttemptError;
 use crate::lane::{Lane, Shared};
+use crate::order::{ConductorError, Images, NextPlan, RunOrder, Tallied, WhatFollows, image_name};
 use crate::preparation;
-use crate::preparation::error::PreparationError;
 use crate::site::Site;
-use images::Image;
-use machines::interrupts::Interrupts;
-use machines::scratch::{Scratch, ScratchError};
+use crate::time::now_ms;
+use machines::scratch::Scratch;
 use platforms::capabilities::ImageUse;
 use record::error::RecordError;
 use record::event::Event;
 use record::event_log::EventLog;
 use record::folder::RunFolder;
 use record::plan::{Plan, PlannedTrial};
-use record::trial::Outcome;
 use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,99 +22,12 @@ use std::fs;
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use telemetry::Latest;
-
-#[derive(Debug, thiserror::Error)]
-pub enum ConductorError {
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    #[error(transparent)]
-    Scratch(#[from] ScratchError),
-    #[error("the plan cannot be carried out: {0}")]
-    Cell(#[from] CellError),
-    #[error(transparent)]
-    Preparation(#[from] PreparationError),
-    #[error("keeping a copy of {} for the run: {source}", .agent.display())]
-    Program { agent: PathBuf, source: io::Error },
-    #[error("trial {id}: {error}")]
-    Attempt { id: u32, error: AttemptError },
-}
+use std::time::Instant;
 
 /// The name of the run's program in its scratch folder.
 const PROGRAM: &str = "bakeoff";
-
-/// Images by recipe and kernel.
-pub type Images = BTreeMap<(String, String), Image>;
-
-/// The order for a run.
-pub struct RunOrder<'a> {
-    pub folder: &'a RunFolder,
-    pub plan: &'a Plan,
-    /// Trials of the plan to execute now; complete ones are skipped.
-    pub trials: &'a [PlannedTrial],
-    /// Cells whose durability is audited after the trials, if the plan says how; those that have an audit are skipped.
-    pub audits: &'a [u32],
-    pub site: &'a Site,
-    /// Why this host cannot run the trials of some cells, by cell. They are skipped.
-    pub missing: &'a BTreeMap<u32, String>,
-    /// The images that the trials need, from [`images()`].
-    pub images: &'a Images,
-    pub interrupts: &'a Interrupts,
-    pub resumed: bool,
-    /// Warnings about the run, given before its first trial.
-    pub notes: &'a [String],
-    /// Whether to repeat trials that are complete but came to no result.
-    pub retries: bool,
-    /// Where the host's last sample is shown while load is driven; `None` if nobody looks.
-    pub latest: Option<&'a Arc<Latest>>,
-}
-
-/// What follows after all trials of the order: the plan with one more block, or the reason why none is added.
-pub struct NextPlan {
-    pub plan: Plan,
-    /// How long the added trials are expected to take.
-    pub expected_ms: u64,
-    /// A phrase, not a sentence.
-    pub why: String,
-}
-
-/// Returns what follows, given the run's folder. It analyses the record, which the conductor does not understand. For
-/// most plans it returns `None`.
-pub type WhatFollows<'a> = dyn FnMut(&RunFolder) -> Result<Option<NextPlan>, RecordError> + 'a;
-
-/// How the trials of this call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tallied {
-    pub completed: u32,
-    pub invalid: u32,
-    pub failed: u32,
-    pub skipped: u32,
-    pub interrupted: bool,
-}
-
-impl Tallied {
-    pub(crate) fn count(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Completed => self.completed += 1,
-            Outcome::Invalid { .. } => self.invalid += 1,
-            Outcome::Failed { .. } => self.failed += 1,
-            Outcome::Skipped { .. } => self.skipped += 1,
-            Outcome::Interrupted { .. } => self.interrupted = true,
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        let Self { completed, invalid, failed, skipped, interrupted } = other;
-        self.completed += completed;
-        self.invalid += invalid;
-        self.failed += failed;
-        self.skipped += skipped;
-        self.interrupted |= interrupted;
-    }
-}
 
 /// Builds the images that some trials of a plan need, or finds them in the cache. Separate from [`run`] because no
 /// trial works without them: a host that cannot build them should show that before the run, not hours later.
@@ -146,10 +56,6 @@ fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, Cel
     let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
     let boots = |cell: &CellOrder| site.capabilities(&cell.platform).image == ImageUse::TreeAndKernel;
     Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(cell)))
-}
-
-pub(crate) fn image_name(cell: &CellOrder) -> (String, String) {
-    (cell.machine.image.clone(), cell.machine.kernel.clone())
 }
 
 /// Carries out all planned trials that are not complete, then what follows. `show` gets every event after it is logged.
@@ -342,14 +248,4 @@ impl EventWriter<'_> {
     fn heard(&mut self) -> Result<(), RecordError> {
         self.broken.take().map_or(Ok(()), Err)
     }
-}
-
-/// The host's clock, for records that people read.
-pub(crate) fn now_text() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,258 +1,305 @@
-//! Goes through the steps of one machine: what each does, and what it leaves for later steps.
+//! The course of a trial on one machine, with each kind of server, and the end of a machine on which it failed.
+//!
+//! Each step is a function of its own file; here they are put in order. The context does not change, the log is written, and the
+//! machine is an argument. Steps leave their results in local variables, so that a step cannot come before those that it needs.
 
-use crate::attempt::Running;
-use crate::climb::AllDriven;
-use crate::conversation::{AskError, mismatch};
-use crate::error::AttemptError;
-use crate::step::{Step, Task};
-use crate::validity;
-use agent::protocol::{Reply, Request};
-use driver::plan::{Driven, Pacing};
-use engines::server::{Counters, ServerReport};
+use crate::asking::Booted;
+use crate::boot;
+use crate::check::check;
+use crate::climb::climb;
+use crate::clock;
+use crate::context::TrialContext;
+use crate::conversation::AskError;
+use crate::done::Done;
+use crate::driving::{Drove, Source, drive, require_whole};
+use crate::error::{AttemptError, StepResult};
+use crate::log::TrialLog;
+use crate::recording;
+use crate::running_server::{self, require_tables};
+use crate::sampling;
+use crate::server;
+use crate::stand_by::stand_by;
+use crate::task::Task;
+use agent::protocol::Request;
+use driver::plan::Pacing;
+use engines::port::HeldPort;
+use engines::server::ServerReport;
 use machines::machine::{Machine, MachineError};
-use platforms::lease::Lease;
-use record::check::{CheckResult, Moment, Verdict};
+use platforms::capabilities::ServerUse;
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
-use record::ladder::Ladder;
-use std::collections::BTreeMap;
-use telemetry::Sampling;
+use record::looks::StoredCounters;
+use record::phase::Phase;
+use study::Offered;
 
-/// What steps leave for later ones. Fields are dropped in this order, so a machine is gone before its data are.
-#[derive(Default)]
-struct Resources {
-    machine: Option<Box<dyn Machine>>,
-    lease: Option<Lease>,
-    work: Work,
-    console: String,
+/// Carries out these tasks on one boot of the machine.
+pub(crate) fn carry_out(context: &TrialContext<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+    log.enter(Phase::Clone);
+    let lease = boot::lease(context)?;
+    context.await_turn()?;
+    log.enter(Phase::Boot);
+    let ports = boot::hold_ports(context)?;
+    // It is gone before its data are.
+    let mut machine = boot::start(context, log, &lease, &ports)?;
+    let mut booted = Booted { context: *context, machine: machine.as_mut() };
+    let result = match context.can().server {
+        ServerUse::Started => on_a_started_server(&mut booted, log, &ports),
+        ServerUse::Running => on_a_running_server(&mut booted, log, tasks),
+        ServerUse::Anywhere => on_a_server_anywhere(&mut booted, log, tasks),
+    };
+    end(context, log, machine, result)
 }
 
-/// The same for the steps between the agent's greeting and its goodbye.
-#[derive(Default)]
-pub(crate) struct Work {
-    /// One entry for each of the machine's databases, in their order.
-    pub each: Vec<OwnWork>,
-    /// Nothing was driven since the tables were filled.
-    is_fresh: bool,
-    /// How the number of clients was found, if the study asked for a search.
-    pub ladder: Option<Ladder>,
-    sampling: Option<Sampling>,
+fn on_a_started_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, ports: &[HeldPort]) -> StepResult {
+    boot::describe(booted, log)?;
+    log.enter(Phase::Start);
+    let servers = server::start_all(booted, log, ports)?;
+    clock::require_right(booted, log)?;
+    let mut done = fresh(booted);
+    let worked = driven(booted, log, (&servers, ports), &mut done).and_then(|()| checked(booted, log, &done));
+    if let Err(error) = worked {
+        if answers(&error) {
+            server::keep_logs(booted, log);
+        }
+        return Err(error);
+    }
+    log.enter(Phase::ShutDown);
+    server::stop_all(booted)?;
+    server::keep_logs(booted, log);
+    booted.expect_done(0, &Request::Shutdown, "shutdown")
 }
 
-/// What steps leave for one of the machine's databases.
-#[derive(Default)]
-pub(crate) struct OwnWork {
-    pub server: Option<ServerReport>,
-    /// Sums over the data before driving, if they were not known before the trial.
-    state: Option<BTreeMap<String, i64>>,
-    /// Counters before driving.
-    counters: Counters,
-    driven: Option<Driven>,
-    /// Everything done to the database so far, including the steps of a climb.
-    pub all_driven: AllDriven,
+/// What the trial loads is dropped again, whatever happens.
+fn on_a_running_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+    let worked = on_a_connected_server(booted, log, tasks);
+    and_then_anyway(worked, || running_server::leave(booted))
 }
 
-impl OwnWork {
-    /// The reason if the database hung in the window. What its clients waited for may block everything else, too, and a
-    /// check may take hours.
-    fn why_it_hung(&self) -> Option<String> {
-        validity::why_it_hung(&self.driven.as_ref()?.facts)
-    }
+fn on_a_connected_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+    boot::describe(booted, log)?;
+    clock::require_right(booted, log)?;
+    log.enter(Phase::Start);
+    let servers = running_server::connect(booted, log)?;
+    log.enter(Phase::Load);
+    running_server::drop_listed(booted)?;
+    let worked = carry_out_tasks(booted, log, &servers, tasks);
+    let worked = worked.inspect(|()| log.enter(Phase::ShutDown));
+    and_then_anyway(worked, || running_server::drop_listed(booted))
 }
 
-/// Takes what an earlier step has left for this one.
-pub(crate) fn left<T>(by_an_earlier_step: Option<T>) -> T {
-    by_an_earlier_step.unwrap_or_else(|| unreachable!("a list has no step before those that it needs"))
+fn on_a_server_anywhere(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+    log.enter(Phase::Start);
+    let worked = running_server::connect(booted, log).and_then(|servers| carry_out_tasks(booted, log, &servers, tasks));
+    let worked = worked.inspect(|()| log.enter(Phase::ShutDown));
+    and_then_anyway(worked, || running_server::leave(booted))
 }
 
-impl Running<'_> {
-    pub(crate) fn carry_out_once(&mut self) -> Result<(), AttemptError> {
-        let (steps, mut resources) = (self.steps.clone(), Resources::default());
-        resources.work.each.resize_with(self.instances.len(), OwnWork::default);
-        for (step, rest) in steps.iter().zip(1..).map(|(step, next)| (*step, &steps[next..])) {
-            if let Some(phase) = step.phase().filter(|phase| *phase != self.phase || self.since.is_none()) {
-                self.enter(phase);
+/// Cleans up after work, also after work that failed, and keeps the first error. An agent that did not answer is not asked again.
+fn and_then_anyway(worked: StepResult, clean_up: impl FnOnce() -> StepResult) -> StepResult {
+    match &worked {
+        Ok(()) => clean_up(),
+        Err(error) => {
+            if answers(error) {
+                let _ = clean_up();
             }
-            if let Err(error) = self.take(step, &mut resources) {
-                return Err(self.tidy(step, error, rest, resources));
-            }
+            worked
         }
-        Ok(())
-    }
-
-    /// Carries out the steps that still follow a failed one; returns the error that explains most.
-    fn tidy(&mut self, failed: Step, mut error: AttemptError, rest: &[Step], mut resources: Resources) -> AttemptError {
-        for step in rest {
-            if !step.follows(failed, &error) {
-                continue;
-            }
-            error = match (self.take(*step, &mut resources), error) {
-                (Err(unkept @ AttemptError::Record(_)), _) => return unkept,
-                (
-                    Err(ended @ AttemptError::Machine(MachineError::Ended { .. })),
-                    AttemptError::Ask(AskError::Link(_)),
-                ) => return ended,
-                (_, error) => error,
-            };
-        }
-        match error {
-            AttemptError::Ask(AskError::Link(error)) => AttemptError::BrokenOff { error, console: resources.console },
-            error => error,
-        }
-    }
-
-    fn take(&mut self, step: Step, resources: &mut Resources) -> Result<(), AttemptError> {
-        match step {
-            Step::Lease => resources.lease = Some(self.lease_data()?),
-            Step::AwaitTurn => self.wait_for_turn()?,
-            Step::Boot => resources.machine = Some(self.start_machine(left(resources.lease.as_ref()))?),
-            Step::KeepConsole => {
-                resources.console = left(resources.machine.as_ref()).console();
-                self.file(|folder| folder.write("logs/console.txt", resources.console.as_bytes()))?;
-            }
-            Step::Stop => left(resources.machine.take()).stop(self.limits().end)?,
-            step => self.take_in_machine(step, left(resources.machine.as_mut()).as_mut(), &mut resources.work)?,
-        }
-        Ok(())
-    }
-
-    /// Takes a step between the agent's greeting and its goodbye.
-    fn take_in_machine(&mut self, step: Step, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        match step {
-            Step::Describe => self.describe(machine),
-            Step::RequireRightClock => self.require_right_clock(machine),
-            Step::StartGenerators => self.start_generators(machine, &work.each),
-            Step::StopGenerators => self.stop_generators(),
-            Step::Climb => self.climb(machine, work),
-            Step::Gather => {
-                self.for_each_instance(&mut work.each, |running, own| {
-                    running.counters(machine).map(|counters| own.counters = counters)
-                })?;
-                Ok(self.meet()?)
-            }
-            Step::Watch => {
-                self.read_clock(machine, BEFORE_DRIVING)?;
-                work.sampling = self.start_sampling(machine)?;
-                Ok(())
-            }
-            Step::Drive => self.drive_measured(machine, work),
-            Step::StandBy => {
-                self.stand_by()?;
-                Ok(self.meet()?)
-            }
-            Step::Record => self.record_work(machine, work),
-            Step::ShutDown | Step::LeaveServer => self.have_done(machine, &Request::Shutdown, "shutdown"),
-            Step::Lease | Step::AwaitTurn | Step::Boot | Step::KeepConsole | Step::Stop => Ok(()),
-            step => {
-                let is_fresh = work.is_fresh;
-                self.for_each_instance(&mut work.each, |running, own| {
-                    running.take_of_instance(step, machine, own, is_fresh)
-                })?;
-                work.is_fresh |= step == Step::Load;
-                Ok(())
-            }
-        }
-    }
-
-    /// Takes a step that is repeated for each of the machine's databases.
-    fn take_of_instance(
-        &mut self,
-        step: Step,
-        machine: &mut dyn Machine,
-        own: &mut OwnWork,
-        is_fresh: bool,
-    ) -> Result<(), AttemptError> {
-        match step {
-            Step::StartServer => own.server = Some(self.start_server(machine)?),
-            Step::UseServer => own.server = Some(self.use_server(machine)?),
-            Step::DropLeftovers | Step::DropLoaded => self.drop_listed(machine)?,
-            Step::Clean => self.clean(machine)?,
-            Step::Load => self.load(machine)?,
-            Step::RequireTables(Task::Check) if own.why_it_hung().is_some() => {}
-            Step::RequireTables(task) => self.require_tables(machine, task)?,
-            Step::ReadState => own.state = Some(self.state(machine)?),
-            Step::Check => self.check(machine, own, is_fresh)?,
-            Step::LeaveUnchecked => {
-                self.own().findings.push(not_checked("rehearsal", "nothing was executed".to_owned()));
-            }
-            // It stops once, with the first of its databases.
-            Step::StopServer | Step::KeepServerLog if self.instance > 0 && self.attempt.cell.shares_server => {}
-            Step::StopServer => self.have_done(machine, &Request::StopServer, "stop of the server")?,
-            Step::KeepServerLog => self.save_server_log(machine),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn drive_measured(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        let at_peak = || Pacing::Clients { clients: left(work.ladder.as_ref()).chosen };
-        let pacing = self.attempt.cell.load.offered.pacing().unwrap_or_else(at_peak);
-        self.begin_series();
-        work.is_fresh = false;
-        let plan = self.measured_plan(pacing);
-        let all = self.drive(machine, &work.each, &plan);
-        let series: Vec<_> = self.instances.iter_mut().map(|own| own.series.take()).collect();
-        for ((own, driven), series) in work.each.iter_mut().zip(all?).zip(series) {
-            if let Some(series) = series {
-                series?.finish(driven.unended())?;
-            }
-            own.driven = Some(driven);
-        }
-        self.for_each_instance(&mut work.each, |running, own| {
-            running.require_whole(machine, left(own.driven.as_ref()))
-        })?;
-        Ok(self.meet()?)
-    }
-
-    fn record_work(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        if let (Some(ladder), Some(first)) = (work.ladder.take(), work.each.first_mut()) {
-            left(first.driven.as_mut()).facts.ladder = Some(ladder);
-        }
-        self.record_sampling(machine, work.sampling.take())?;
-        self.read_clock(machine, AFTER_DRIVING)?;
-        self.for_each_instance(&mut work.each, |running, own| {
-            let driven = left(own.driven.as_mut());
-            own.all_driven.absorb(&driven.facts);
-            let counted = running.counters(machine)?;
-            let settings = running.settings(machine)?;
-            running.record_driving(driven, (&own.counters, &counted), &settings)
-        })?;
-        let stopped = work.each.iter().filter_map(|own| own.driven.as_ref()).any(|driven| driven.stopped);
-        if stopped { Err(AskError::halted(self.attempt.halt).into()) } else { Ok(()) }
-    }
-
-    fn check(&mut self, machine: &mut dyn Machine, own: &OwnWork, is_fresh: bool) -> Result<(), AttemptError> {
-        let begun = self.current().findings.len();
-        if let Some(why) = own.why_it_hung() {
-            self.own().findings.push(not_checked("hung", why));
-            self.hear_checked(begun);
-            return Ok(());
-        }
-        if let Some(driven) = &own.driven {
-            let (after, all) = (self.state(machine)?, &own.all_driven);
-            let data = self.attempt.prepared.data_of(self.attempt.number);
-            let (dataset, before) = (data.workload.dataset(), own.state.as_ref().unwrap_or(&data.state));
-            let audit = dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max());
-            let audit = validity::as_far_as_done(audit, &driven.facts.kinds);
-            let reconciled = dataset.reconcile(before, &after, &all.whole_run);
-            let reconciled = validity::as_far_as_known(reconciled, all.unknown_ends);
-            self.own().findings.extend(audit.into_iter().chain(reconciled));
-        }
-        let workload = self.data().chosen.clone();
-        let moment = if is_fresh { Moment::AfterLoad } else { Moment::AfterTrial };
-        let reply = self.ask(machine, &Request::Check { workload, moment }, self.limits().check)?;
-        let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
-        self.own().findings.extend(findings);
-        self.hear_checked(begun);
-        Ok(())
     }
 }
 
-/// The result recorded in place of data checks.
-fn not_checked(name: &str, why: String) -> CheckResult {
-    CheckResult {
-        name: name.to_owned(),
-        rule: "the data are what the transactions made of them".to_owned(),
-        moment: Moment::AfterTrial,
-        verdict: Verdict::Undecided { why },
+fn answers(error: &AttemptError) -> bool {
+    !matches!(error, AttemptError::Ask(AskError::Link(_)))
+}
+
+/// Ends the machine and keeps its console. A machine that is not stopped is cut. Of several errors, that which explains most is
+/// returned.
+fn end(
+    context: &TrialContext<'_>,
+    log: &mut TrialLog<'_>,
+    machine: Box<dyn Machine>,
+    result: StepResult,
+) -> StepResult {
+    let mut console = String::new();
+    if context.can().server != ServerUse::Anywhere {
+        console = machine.console();
+        log.file(|folder| folder.write("logs/console.txt", console.as_bytes()))?;
+    }
+    let limit = context.limits().end;
+    match result {
+        Ok(()) => {
+            log.enter(Phase::Stop);
+            Ok(machine.stop(limit)?)
+        }
+        Err(AttemptError::Ask(AskError::Link(error))) => {
+            // The way the machine ends may show why its agent is gone.
+            match if error.is_end() { machine.stop(limit) } else { Ok(()) } {
+                Err(ended @ MachineError::Ended { .. }) => Err(ended.into()),
+                _ => Err(AttemptError::BrokenOff { error, console }),
+            }
+        }
+        Err(error @ AttemptError::Ask(AskError::OthersFailed)) => {
+            // Nothing is wrong with this machine.
+            let _ = machine.stop(limit);
+            Err(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn fresh(booted: &Booted<'_>) -> Vec<Done> {
+    booted.context.databases().map(|_| Done::default()).collect()
+}
+
+/// Carries out tasks on a server that was there before.
+fn carry_out_tasks(
+    booted: &mut Booted<'_>,
+    log: &mut TrialLog<'_>,
+    servers: &[ServerReport],
+    tasks: &[Task],
+) -> StepResult {
+    let all = booted.context.databases();
+    let mut done = fresh(booted);
+    for task in tasks {
+        match task {
+            Task::Clean => {
+                log.enter(Phase::Load);
+                all.clone().try_for_each(|instance| running_server::clean(booted, log, instance))?;
+            }
+            Task::Load => {
+                log.enter(Phase::Load);
+                all.clone().try_for_each(|instance| running_server::load(booted, log, instance))?;
+                for own in &mut done {
+                    own.is_fresh = true;
+                }
+            }
+            Task::Drive => {
+                all.clone().try_for_each(|instance| require_tables(booted, instance, *task))?;
+                if tasks.contains(&Task::Check) {
+                    for (instance, own) in all.clone().zip(&mut done) {
+                        own.state = Some(booted.state(instance)?);
+                    }
+                }
+                driven(booted, log, (servers, &[]), &mut done)?;
+            }
+            Task::Check => {
+                let asked = all.clone().zip(&done).filter(|(_, own)| own.why_it_hung().is_none());
+                asked.map(|(instance, _)| instance).try_for_each(|instance| require_tables(booted, instance, *task))?;
+                checked(booted, log, &done)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Drives the measured window, after the climb to the peak if one is asked for, and records it.
+fn driven(
+    booted: &mut Booted<'_>,
+    log: &mut TrialLog<'_>,
+    (servers, ports): (&[ServerReport], &[HeldPort]),
+    done: &mut [Done],
+) -> StepResult {
+    let context = booted.context;
+    if context.is_idle() {
+        context.meet()?;
+        log.enter(Phase::WarmUp);
+        stand_by(&context)?;
+        return Ok(context.meet()?);
+    }
+    let mut source = Source::of(booted, log, servers, ports)?;
+    let (ladder, pacing) = match context.cell.load.offered {
+        Offered::Peak(limits) => {
+            log.enter(Phase::Climb);
+            let ladder = climb(booted, log, &mut source, (servers, done), &limits)?;
+            let clients = ladder.chosen;
+            (Some(ladder), Pacing::Clients { clients })
+        }
+        offered => (None, offered.pacing().unwrap_or(Pacing::Clients { clients: 1 })),
+    };
+    let before = context.databases().map(|instance| booted.counters(instance)).collect::<Result<Vec<_>, _>>()?;
+    context.meet()?;
+    clock::read(booted, log, BEFORE_DRIVING)?;
+    let sampling = sampling::start(booted, log)?;
+    log.enter(Phase::WarmUp);
+    let mut drove = measured(booted, log, &mut source, pacing)?;
+    require_whole(booted, log, &drove.each)?;
+    context.meet()?;
+    if let Some(first) = drove.each.first_mut() {
+        first.facts.ladder = ladder;
+    }
+    if let Some(sampling) = sampling {
+        sampling::record(booted, log, sampling)?;
+    }
+    clock::read(booted, log, AFTER_DRIVING)?;
+    log.record.host_state = drove.host;
+    let has_stopped = drove.each.iter().any(|driven| driven.stopped);
+    let results = drove.each.into_iter().zip(drove.looks).zip(before).zip(done);
+    for (instance, (((mut driven, window), before), own)) in (0..).zip(results) {
+        own.all.absorb(&driven.facts);
+        let counters = StoredCounters { before, after: booted.counters(instance)?, window };
+        let settings = booted.settings(instance)?;
+        recording::record(&context, log, &source, instance, &mut driven, &counters, &settings)?;
+        (own.driven, own.is_fresh) = (Some(driven), false);
+    }
+    if has_stopped {
+        return Err(AskError::halted(context.halt).into());
+    }
+    if let Source::Hosts(generators) = source {
+        log.record.load_hosts = generators.stop(&context)?;
+    }
+    Ok(())
+}
+
+/// Drives the measured window, and keeps its series.
+fn measured(
+    booted: &mut Booted<'_>,
+    log: &mut TrialLog<'_>,
+    source: &mut Source<'_>,
+    pacing: Pacing,
+) -> StepResult<Drove> {
+    let context = booted.context;
+    let kinds: Vec<String> = context.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
+    log.databases.iter_mut().for_each(|own| own.begin_series(&kinds));
+    let drove = drive(booted, log, source, &context.measured_plan(pacing));
+    let series: Vec<_> = log.databases.iter_mut().map(|own| own.series.take()).collect();
+    let drove = drove?;
+    for (driven, series) in drove.each.iter().zip(series) {
+        if let Some(series) = series {
+            series?.finish(driven.unended())?;
+        }
+    }
+    Ok(drove)
+}
+
+/// Checks the data of all databases, unless nothing was asked of them.
+fn checked(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, done: &[Done]) -> StepResult {
+    if booted.context.is_idle() {
+        return Ok(());
+    }
+    log.enter(Phase::Check);
+    (0..).zip(done).try_for_each(|(instance, own)| check(booted, log, instance, own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent::protocol::Failure;
+    use machines::link::LinkError;
+    use std::time::Duration;
+
+    #[test]
+    fn an_agent_cleans_up_after_all_work_unless_it_is_gone() {
+        let refused = || AskError::Refused(Failure { why: "wrong".to_owned(), instance: None, log: String::new() });
+        let silent = || AskError::Link(LinkError::Lifeless(Duration::ZERO));
+        let cases: [(Result<(), AskError>, bool, &str); 3] =
+            [(Ok(()), true, "not dropped"), (Err(refused()), true, "wrong"), (Err(silent()), false, "nothing")];
+        for (worked, cleans, said) in cases {
+            let mut has_cleaned = false;
+            let result = and_then_anyway(worked.map_err(AttemptError::from), || {
+                has_cleaned = true;
+                Err(AttemptError::Away("not dropped".to_owned()))
+            });
+            assert_eq!(has_cleaned, cleans, "{said}");
+            let error = result.unwrap_err();
+            assert!(!cleans || error.to_string() == said, "{error}");
+        }
     }
 }

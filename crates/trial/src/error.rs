@@ -1,7 +1,7 @@
 //! What can go wrong with a trial.
 
 use crate::conversation::AskError;
-use crate::existing::Unfit;
+use crate::unfit::Unfit;
 use driver::error::DriveError;
 use machines::limits;
 use machines::link::LinkError;
@@ -48,6 +48,9 @@ pub enum AttemptError {
     #[error("load host {host}: {error}")]
     LoadHost { host: String, error: Box<AttemptError> },
 }
+
+/// The result of a step of a trial.
+pub(crate) type StepResult<T = ()> = Result<T, AttemptError>;
 
 impl AttemptError {
     /// `Ok` for an error of this trial alone. `Err` if it ends the run: no record, no room, a host limit met or a missing tool.

@@ -5,43 +5,37 @@
 //! early go to the caller unchanged, because the user may have named a server or tables that do not fit.
 
 use crate::again::Earlier;
-use crate::attempt::{Attempt, Running};
+use crate::attempt::{self, Attempt};
 use crate::cell::{CellError, CellOrder};
-use crate::conductor::now_text;
-use crate::conversation::{Conversation, mismatch};
+use crate::context::TrialContext;
 use crate::error::AttemptError;
+use crate::events::Heard;
 use crate::halt::Halt;
 use crate::limits::Limits;
 use crate::preparation::Prepared;
 use crate::site::{Site, read_host};
-use crate::step::Task;
-use crate::validity::Invalid;
-use agent::listed::{Reshaped, Stay, is_routine};
-use agent::protocol::{Chosen, Reply, Request};
+use crate::task::Task;
+use crate::time::now_text;
+use agent::protocol::Chosen;
 use agent::service::{self, Folders};
-use agent::tables::{Lacking, OtherSize, Tables};
-use driver::plan::{DrivePlan, Driven, SecondSeen};
-use engines::server::{Endpoint, ServerReport};
+use driver::plan::DrivePlan;
+use engines::server::Endpoint;
 use machines::interrupts::Interrupts;
 use machines::machine::{Decided, Machine, MachineError};
-use platforms::capabilities::ServerUse;
 use platforms::entry::PlatformEntry;
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use platforms::platform::{Platform, plain};
-use record::check::CheckResult;
-use record::event::Event;
 use record::folder::TrialFolder;
 use record::host_state::HostReading;
-use record::looks::{Looks, Reading};
+use record::looks::Reading;
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::Settings;
 use serde_json::{Map, Value, json};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
 /// The platform of a trial on a running server.
@@ -70,68 +64,6 @@ const AWAY_LIMIT_MS: u64 = 60_000;
 const WORK_LIMIT: Duration = Duration::from_hours(24);
 /// A placeholder: nothing makes this machine, so it has no shape.
 const NO_SHAPE: (u32, u64) = (1, 64 << 20);
-
-/// Why the tables of a database do not suit a task.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
-    #[error("{}", those(.0, "exists already and was not touched", "exist already and were not touched"))]
-    Exist(Vec<String>),
-    #[error(
-        "{}",
-        those(
-            .0,
-            "exists already, was not made by bakeoff and was not touched",
-            "exist already, were not made by bakeoff and were not touched"
-        )
-    )]
-    Foreign(Vec<String>),
-    #[error("{}", those(.tables, "is missing", "are missing"))]
-    Missing { tables: Vec<String>, task: Task },
-    #[error("{lacking}")]
-    Lacking { lacking: Lacking, foreign: Vec<String> },
-    #[error(
-        "{}",
-        those(
-            .0,
-            "exists, and only other settings of the workload have it",
-            "exist, and only other settings of the workload have them"
-        )
-    )]
-    OfOtherSettings(Vec<String>),
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
-    OfOtherSize(Vec<OtherSize>),
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Reshaped(Vec<Reshaped>),
-}
-
-fn those(tables: &[String], of_one: &str, of_several: &str) -> String {
-    format!("{} {}", tables.join(", "), if tables.len() == 1 { of_one } else { of_several })
-}
-
-/// What is reported while a trial goes on.
-pub enum Heard<'a> {
-    Event(Event),
-    Server(&'a ServerReport),
-    /// Names of the tables that were dropped.
-    Cleaned(&'a [String]),
-    /// Rows of each table, and how long loading took.
-    Loaded(&'a BTreeMap<String, u64>, Duration),
-    Second(SecondSeen),
-    Driven {
-        driven: &'a Driven,
-        /// The server's counters, if the window was long enough for two looks.
-        looks: Option<&'a Looks>,
-        warnings: &'a [String],
-        invalid: Option<&'a Invalid>,
-    },
-    Checked(&'a [CheckResult]),
-}
-
-/// A running server, as one trial uses it.
-pub struct Existing<'a> {
-    writers: u32,
-    hear: &'a mut dyn FnMut(Heard<'_>),
-}
 
 /// Trials on a server that is already running.
 pub struct Order {
@@ -229,29 +161,22 @@ impl Order {
             find_server: crate::site::no_server,
             lines: None,
         };
-        // Events and all other reports go to the same closure.
-        let hear = RefCell::new(hear);
-        let hear_more = &mut |heard: Heard<'_>| (hear.borrow_mut())(heard);
-        let attempt = Attempt {
+        let context = TrialContext {
             planned,
             contender: &self.cell.contender,
             cell: &self.read,
             prepared: &self.prepared,
             site: &site,
             scratch: Path::new(""),
-            folder,
             number: 1,
-            earlier: Earlier::default(),
             halt: Halt::by_user(interrupts),
             turn: None,
             latest: None,
-            existing: Some(Existing { writers: self.writers, hear: hear_more }),
             in_use: None,
-            tell: &mut |event| (hear.borrow_mut())(Heard::Event(event)),
+            writers: self.writers,
         };
-        let mut running = Running::begin(attempt, now_text(), tasks)?;
-        let result = running.carry_out();
-        running.finish_alone(result)
+        let attempt = Attempt { context, folder, earlier: Earlier::default(), hear };
+        attempt::on_existing_server(attempt, now_text(), tasks)
     }
 }
 
@@ -259,120 +184,4 @@ impl Order {
 fn read_shared_host() -> HostReading {
     let why = "the server's address is of this host, so it may be one of the other processes".to_owned();
     HostReading { processes: Reading::Unavailable(why), ..read_host() }
-}
-
-impl Running<'_> {
-    /// Reports to the caller, if the server is one that was already running.
-    pub(crate) fn hear(&mut self, heard: Heard<'_>) {
-        if let Some(existing) = &mut self.attempt.existing {
-            (existing.hear)(heard);
-        }
-    }
-
-    /// Reports the findings from index `first` on.
-    pub(crate) fn hear_checked(&mut self, first: usize) {
-        if let Some(existing) = &mut self.attempt.existing {
-            (existing.hear)(Heard::Checked(&self.instances[usize::from(self.instance)].findings[first..]));
-        }
-    }
-
-    pub(crate) fn use_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
-        let endpoint = self.attempt.prepared.server.clone().unwrap_or_else(Endpoint::nowhere);
-        match self.ask(machine, &Request::UseServer { endpoint }, self.limits().start)? {
-            Reply::Started(report) => {
-                self.record_server(&report);
-                self.hear(Heard::Server(&report));
-                Ok(*report)
-            }
-            other => Err(mismatch("use of the server", &other).into()),
-        }
-    }
-
-    pub(crate) fn clean(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        // A routine of the user's is in nobody's way here.
-        let foreign: Vec<_> =
-            self.tables(machine, false)?.foreign.into_iter().filter(|name| !is_routine(name)).collect();
-        if !foreign.is_empty() {
-            return Err(Unfit::Foreign(foreign).into());
-        }
-        let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::Clean { workload }, self.limits().check)? {
-            Reply::Cleaned(tables) => {
-                self.hear(Heard::Cleaned(&tables));
-                Ok(())
-            }
-            other => Err(mismatch("clean", &other).into()),
-        }
-    }
-
-    /// Drops what trials of studies have loaded on a server that runs already. That must also be done where the user wants to stop.
-    pub(crate) fn drop_listed(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        let nobody = Interrupts::default();
-        let (limits, instance) = (&self.attempt.site.limits, self.instance);
-        let mut conversation = Conversation { link: machine.link(), halt: Halt::by_user(&nobody), limits, instance };
-        match conversation.ask(&Request::DropListed, limits.check, &mut |_| ())? {
-            Reply::Cleaned(_) => Ok(()),
-            other => Err(mismatch("drop of what was loaded", &other).into()),
-        }
-    }
-
-    /// Loads the tables, unless some exist: those are not touched.
-    pub(crate) fn load(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        let Tables { present, foreign, .. } = self.tables(machine, false)?;
-        if !foreign.is_empty() {
-            return Err(Unfit::Foreign(foreign).into());
-        }
-        if !present.is_empty() {
-            return Err(Unfit::Exist(present).into());
-        }
-        let writers = self.attempt.existing.as_ref().map_or(self.attempt.cell.machine.vcpus, |own| own.writers);
-        let stay = Some(match self.can().server {
-            ServerUse::Running => Stay::OneTrial,
-            ServerUse::Started | ServerUse::Anywhere => Stay::UntilCleaned,
-        });
-        let (workload, begun) = (self.data().chosen.clone(), Instant::now());
-        let (halt, limits, instance) = (self.attempt.halt, &self.attempt.site.limits, self.instance);
-        let mut conversation = Conversation { link: machine.link(), halt, limits, instance };
-        let tell = &mut self.attempt.tell;
-        let silence = self.attempt.site.limits.check;
-        let reply = conversation.ask(&Request::Load { workload, writers, stay }, silence, &mut |aside| {
-            if let Reply::Progress { what, done, of } = aside {
-                tell(Event::Progress { what, done, of });
-            }
-        })?;
-        let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
-        self.hear(Heard::Loaded(&rows, begun.elapsed()));
-        Ok(())
-    }
-
-    pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
-        let Tables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
-            self.tables(machine, task == Task::Drive)?;
-        if !missing.is_empty() {
-            return Err(Unfit::Missing { tables: missing, task }.into());
-        }
-        let (broken_off, changed): (Vec<_>, Vec<_>) =
-            reshaped.into_iter().partition(|table| matches!(table, Reshaped::NotLoaded { .. }));
-        if !broken_off.is_empty() {
-            return Err(Unfit::Reshaped(broken_off).into());
-        }
-        if !of_other_settings.is_empty() {
-            return Err(Unfit::OfOtherSettings(of_other_settings).into());
-        }
-        if !of_other_size.is_empty() {
-            return Err(Unfit::OfOtherSize(of_other_size).into());
-        }
-        if !lacking.is_empty() {
-            return Err(Unfit::Lacking { lacking, foreign }.into());
-        }
-        if changed.is_empty() { Ok(()) } else { Err(Unfit::Reshaped(changed).into()) }
-    }
-
-    fn tables(&mut self, machine: &mut dyn Machine, to_drive: bool) -> Result<Tables, AttemptError> {
-        let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::Tables { workload, to_drive }, self.limits().check)? {
-            Reply::Tables(tables) => Ok(tables),
-            other => Err(mismatch("tables", &other).into()),
-        }
-    }
 }

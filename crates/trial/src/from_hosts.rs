@@ -3,12 +3,12 @@
 //! The start is a moment of this host's clock, and each agent is told that moment by its own. So the network has no part
 //! in how far apart they start; the error of the clocks' offsets has, and is recorded.
 
-use crate::attempt::Running;
+use crate::asking::Booted;
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::driving::in_nanos;
-use crate::error::AttemptError;
-use crate::generators::{Generator, Terms, of_host};
+use crate::error::StepResult;
+use crate::generators::{Generator, Generators, Terms, of_host};
 use crate::halt::Halt;
+use crate::live::Live;
 use crate::odd::TAIL_S;
 use crate::rendezvous::Rendezvous;
 use agent::looks::LookWatch;
@@ -198,126 +198,113 @@ impl MergedSeconds {
     }
 }
 
-impl Running<'_> {
-    /// Drives every database from all load hosts; one plan for each database.
-    pub(crate) fn drive_from_hosts(
-        &mut self,
-        machine: &mut dyn Machine,
-        plans: &[DrivePlan],
-    ) -> Result<Vec<Driven>, AttemptError> {
-        let mut generators = std::mem::take(&mut self.generators);
-        let driven = self.drive_and_judge(&mut generators, machine, plans);
-        self.generators = generators;
-        driven
-    }
+/// Drives every database from all load hosts; one plan for each database. The start is told by clocks that were read just
+/// before, and a host that drove wrong is found out, also in a climb.
+pub(crate) fn drive(
+    live: &mut Live<'_, '_>,
+    booted: &mut Booted<'_>,
+    generators: &mut Generators<'_>,
+    plans: &[DrivePlan],
+    of_database: Option<&str>,
+) -> StepResult<Vec<Driven>> {
+    generators.read_clocks(&live.context, BEFORE_DRIVING)?;
+    let driven = drive_by(live, booted, &mut generators.each, plans, of_database)?;
+    generators.read_clocks(&live.context, AFTER_DRIVING)?;
+    generators.judge(live.log.phase());
+    Ok(driven)
+}
 
-    /// The start is told by clocks that were read just before, and a host that drove wrong is found out, also in a climb.
-    fn drive_and_judge(
-        &mut self,
-        generators: &mut [Generator],
-        machine: &mut dyn Machine,
-        plans: &[DrivePlan],
-    ) -> Result<Vec<Driven>, AttemptError> {
-        self.read_generator_clocks(generators, BEFORE_DRIVING)?;
-        let driven = self.drive_by(generators, machine, plans)?;
-        self.read_generator_clocks(generators, AFTER_DRIVING)?;
-        self.judge_generators(generators);
-        Ok(driven)
+fn drive_by(
+    live: &mut Live<'_, '_>,
+    booted: &mut Booted<'_>,
+    generators: &mut [Generator],
+    plans: &[DrivePlan],
+    of_database: Option<&str>,
+) -> StepResult<Vec<Driven>> {
+    let plans = shares(plans, generators.len());
+    let group = Rendezvous::of(1);
+    let (workload, halt, limits) = (&live.context.data().chosen, live.context.halt, live.context.limits());
+    let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits };
+    let silence = limits.driving + live.context.start_delay();
+    let (say, heard) = channel();
+    let mut hearing = Hearing::of(generators, &plans[0]);
+    let driven = thread::scope(|scope| {
+        let (mut threads, mut starts) = (Vec::new(), Vec::new());
+        for (generator, plans) in generators.iter_mut().zip(plans) {
+            let (start, told) = channel();
+            let (offset_ns, say) = (generator.offset_ns(), say.clone());
+            let driving = Driving { terms, workload, plans, offset_ns, silence, starts: told, say };
+            let group = &group;
+            threads.push(scope.spawn(move || driving.carry_out(generator.machine.as_mut(), group)));
+            starts.push(start);
+        }
+        drop(say);
+        hear(live, booted, &mut hearing, &heard, &starts, &group);
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        threads.into_iter().map(join).collect::<Vec<_>>()
+    });
+    if halt.now() {
+        return Err(AskError::halted(halt).into());
     }
-
-    fn drive_by(
-        &mut self,
-        generators: &mut [Generator],
-        machine: &mut dyn Machine,
-        plans: &[DrivePlan],
-    ) -> Result<Vec<Driven>, AttemptError> {
-        let plans = shares(plans, generators.len());
-        let group = Rendezvous::of(1);
-        let (workload, limits, halt) = (self.data().chosen.clone(), *self.limits(), self.attempt.halt);
-        let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits: &limits };
-        let silence = limits.driving + self.start_delay();
-        let (say, heard) = channel();
-        let mut hearing = Hearing::of(generators, &plans[0]);
-        let driven = thread::scope(|scope| {
-            let (mut threads, mut starts) = (Vec::new(), Vec::new());
-            for (generator, plans) in generators.iter_mut().zip(plans) {
-                let (start, told) = channel();
-                let (offset_ns, say) = (generator.offset_ns(), say.clone());
-                let driving = Driving { terms, workload: &workload, plans, offset_ns, silence, starts: told, say };
-                let group = &group;
-                threads.push(scope.spawn(move || driving.carry_out(generator.machine.as_mut(), group)));
-                starts.push(start);
+    for (instance, watch) in (0..).zip(hearing.watches) {
+        live.keep_looks(instance, watch.looks());
+    }
+    let mut failed = None;
+    for (generator, driven) in generators.iter_mut().zip(driven) {
+        match driven {
+            Ok(parts) => {
+                generator.keep(parts, hearing.began_ns);
+                generator.note_whose_cpus(of_database);
             }
-            drop(say);
-            self.hear_generators(&heard, &starts, &group, machine, &mut hearing);
-            let join =
-                |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-            threads.into_iter().map(join).collect::<Vec<_>>()
-        });
-        if halt.now() {
-            return Err(AskError::halted(halt).into());
+            // The cause is with another host.
+            Err(AskError::OthersFailed) => {}
+            Err(error) => failed = failed.or(Some(of_host(&generator.host, error.into()))),
         }
-        for (instance, watch) in (0..).zip(hearing.watches) {
-            self.keep_looks(instance, watch.looks());
-        }
-        let (began_ns, of_database) = (hearing.began_ns, self.boot_of_database());
-        let mut failed = None;
-        for (generator, driven) in generators.iter_mut().zip(driven) {
-            match driven {
-                Ok(parts) => {
-                    generator.keep(parts, began_ns);
-                    generator.note_whose_cpus(of_database.as_deref());
-                }
-                // The cause is with another host.
-                Err(AskError::OthersFailed) => {}
-                Err(error) => failed = failed.or(Some(of_host(&generator.host, error.into()))),
-            }
-        }
-        failed.map_or_else(|| Ok(together(generators)), Err)
     }
+    failed.map_or_else(|| Ok(together(generators)), Err)
+}
 
-    /// Keeps what the load hosts say until all of them have ended, and tells them when to start.
-    fn hear_generators(
-        &mut self,
-        heard: &Receiver<Said>,
-        starts: &[Sender<u64>],
-        group: &Rendezvous,
-        machine: &mut dyn Machine,
-        hearing: &mut Hearing,
-    ) {
-        let mut ready = 0;
-        loop {
-            match heard.recv_timeout(LOOK_UP) {
-                Ok(Said::Ready) if hearing.is_together => {
-                    ready += 1;
-                    if ready == starts.len() {
-                        ready = 0;
-                        match self.meet_for_start(hearing.lead_ns) {
-                            Ok(start_ns) => hearing.start(start_ns + in_nanos(self.start_delay()), starts),
-                            Err(_) => group.give_up(),
-                        }
+/// Keeps what the load hosts say until all of them have ended, and sends them their start.
+fn hear(
+    live: &mut Live<'_, '_>,
+    booted: &mut Booted<'_>,
+    hearing: &mut Hearing,
+    heard: &Receiver<Said>,
+    starts: &[Sender<u64>],
+    group: &Rendezvous,
+) {
+    let mut ready = 0;
+    loop {
+        match heard.recv_timeout(LOOK_UP) {
+            Ok(Said::Ready) if hearing.is_together => {
+                ready += 1;
+                if ready == starts.len() {
+                    ready = 0;
+                    match live.meet_for_start(hearing.lead_ns) {
+                        Ok(start_ns) => hearing.start(start_ns, starts),
+                        Err(_) => group.give_up(),
                     }
                 }
-                Ok(Said::Ready) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Said::Tick(tick)) => {
-                    for tick in hearing.ticks.hear(tick) {
-                        self.look_and_tick(machine, &mut hearing.watches, tick);
-                    }
-                }
-                Ok(Said::Second(instance, second)) => {
-                    if let Some(second) = hearing.seconds.hear(instance, second) {
-                        self.keep(instance, &second);
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
             }
-            if self.attempt.halt.now() {
-                group.give_up();
+            Ok(Said::Ready) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Said::Tick(tick)) => {
+                for tick in hearing.ticks.hear(tick) {
+                    live.look_and_tick(booted, &mut hearing.watches, &tick);
+                }
             }
+            Ok(Said::Second(instance, second)) => {
+                if let Some(second) = hearing.seconds.hear(instance, second) {
+                    live.keep(instance, &second);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
         }
-        for (instance, second) in hearing.seconds.rest() {
-            self.keep(instance, &second);
+        if live.context.halt.now() {
+            group.give_up();
         }
+    }
+    for (instance, second) in hearing.seconds.rest() {
+        live.keep(instance, &second);
     }
 }
 

@@ -1,14 +1,15 @@
 //! Agents on the hosts that the load comes from, while a trial goes on: their start and end, their clocks, and what is wrong
 //! with their part.
 
-use crate::attempt::Running;
+use crate::context::TrialContext;
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::course::OwnWork;
 use crate::error::AttemptError;
 use crate::few_at_once::few_at_once;
 use crate::halt::Halt;
+use crate::hosts_in_use::Use;
 use crate::limits::Limits;
 use crate::load_hosts::LoadHost;
+use crate::log::TrialLog;
 use crate::validity;
 use agent::protocol::{Reply, Request};
 use driver::plan::Driven;
@@ -143,7 +144,11 @@ pub(crate) struct Terms<'a> {
     pub limits: &'a Limits,
 }
 
-impl Terms<'_> {
+impl<'a> Terms<'a> {
+    fn of(context: &TrialContext<'a>) -> Self {
+        Self { halt: context.halt, limits: context.limits() }
+    }
+
     fn ask(&self, generator: &mut Generator, instance: u16, request: &Request) -> Result<Reply, AskError> {
         let Self { halt, limits } = *self;
         let mut conversation = Conversation { link: generator.machine.link(), halt, limits, instance };
@@ -205,65 +210,57 @@ pub(crate) fn of_host(host: &LoadHost, error: AttemptError) -> AttemptError {
     }
 }
 
-impl Running<'_> {
+/// All that drive a trial. These hosts are the trial's alone as long as it lives.
+pub(crate) struct Generators<'a> {
+    pub each: Vec<Generator>,
+    _use: Option<Use<'a>>,
+}
+
+impl<'a> Generators<'a> {
     /// Starts an agent on each host that the load comes from.
-    pub(crate) fn start_generators(
-        &mut self,
-        machine: &dyn Machine,
-        databases: &[OwnWork],
-    ) -> Result<(), AttemptError> {
-        if self.attempt.prepared.load_hosts.is_empty() || !self.executes() {
-            return Ok(());
-        }
-        let endpoints = self.endpoints(machine, databases)?;
-        // A boot of the machine may have been wrong, and what drove then is over.
-        self.generators.clear();
-        self.generators_use = None;
-        if let Some(in_use) = self.attempt.in_use {
-            let names = self.attempt.prepared.load_hosts.iter().map(|host| host.name.clone()).collect();
-            self.generators_use = Some(in_use.take(names, self.attempt.halt)?);
-        }
-        let hosts = &self.attempt.prepared.load_hosts;
+    pub fn start(
+        context: &TrialContext<'a>,
+        log: &mut TrialLog<'_>,
+        endpoints: &[Endpoint],
+    ) -> Result<Self, AttemptError> {
+        let hosts = &context.prepared.load_hosts;
+        let names = || hosts.iter().map(|host| host.name.clone()).collect();
+        let taken = context.in_use.map(|in_use| in_use.take(names(), context.halt)).transpose()?;
         let machines = hosts.iter().map(|host| (host.name.as_str(), host.machine()));
-        self.record.warnings.extend(same_machine(machines));
-        let (name, terms) = (self.name(), Terms { halt: self.attempt.halt, limits: self.limits() });
-        let scratch = self.attempt.scratch;
-        let begin = |host| terms.begin(host, &name, scratch, &endpoints).map_err(|error| of_host(host, error));
-        self.generators = few_at_once(hosts, begin)?;
-        Ok(())
+        log.record.warnings.extend(same_machine(machines));
+        let (name, terms) = (context.name(), Terms::of(context));
+        let begin = |host| terms.begin(host, &name, context.scratch, endpoints).map_err(|error| of_host(host, error));
+        Ok(Self { each: few_at_once(hosts, begin)?, _use: taken })
     }
 
-    pub(crate) fn read_generator_clocks(&self, generators: &mut [Generator], at: &str) -> Result<(), AttemptError> {
-        let terms = Terms { halt: self.attempt.halt, limits: self.limits() };
-        let read = few_at_once(generators, |generator: &mut Generator| {
+    pub fn read_clocks(&mut self, context: &TrialContext<'_>, at: &str) -> Result<(), AttemptError> {
+        let terms = Terms::of(context);
+        let read = few_at_once(&mut self.each, |generator: &mut Generator| {
             terms.read_clock(generator, at).map_err(|error| of_host(&generator.host, error.into()))
         });
         read.map(drop)
     }
 
-    pub(crate) fn judge_generators(&self, generators: &mut [Generator]) {
-        let doing = if self.phase == Phase::Climb { "in a step of the climb, " } else { "" };
-        for generator in generators {
+    /// Judges their last driving, in this phase.
+    pub fn judge(&mut self, phase: Phase) {
+        let doing = if phase == Phase::Climb { "in a step of the climb, " } else { "" };
+        for generator in &mut self.each {
             generator.judge(doing);
         }
     }
 
-    /// Ends the agents; the record gets what they said of themselves.
-    pub(crate) fn stop_generators(&mut self) -> Result<(), AttemptError> {
-        let generators = std::mem::take(&mut self.generators);
-        let limits = *self.limits();
-        let terms = Terms { halt: self.attempt.halt, limits: &limits };
-        self.record.load_hosts = few_at_once(generators, |generator| {
+    /// Ends the agents; returns their facts.
+    pub fn stop(self, context: &TrialContext<'_>) -> Result<Vec<LoadHostFacts>, AttemptError> {
+        let terms = Terms::of(context);
+        few_at_once(self.each, |generator| {
             let host = Arc::clone(&generator.host);
             terms.end(generator).map_err(|error| of_host(&host, error))
-        })?;
-        self.generators_use = None;
-        Ok(())
+        })
     }
 
     /// The first reason why a load host makes the measurement invalid.
-    pub(crate) fn why_a_load_host_is_wrong(&self) -> Option<String> {
-        self.generators.iter().find_map(|generator| {
+    pub fn why_wrong(&self) -> Option<String> {
+        self.each.iter().find_map(|generator| {
             let why = generator.wrong.as_ref()?;
             Some(format!("the load host {}: {why}", generator.host.name))
         })

@@ -1,17 +1,21 @@
 //! The trials of one host after another. Hosts that nobody else needs have a lane each; everything else is in one lane.
 
 use crate::again::{self, Earlier};
-use crate::attempt::{Attempt, attempt};
+use crate::attempt::{self, Attempt};
 use crate::cell::CellOrder;
-use crate::conductor::{ConductorError, RunOrder, Tallied, image_name, now_text};
+use crate::context::TrialContext;
 use crate::error::AttemptError;
+use crate::events::Heard;
 use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
 use crate::load_hosts::{LoadHost, LoadHosts};
 use crate::open::{self, Open};
+use crate::order::{ConductorError, RunOrder, Tallied, image_name};
 use crate::other_load;
 use crate::preparation::error::PreparationError;
 use crate::preparation::{Prepared, prepare};
+use crate::time::now_text;
+use crate::together;
 use machines::machine::MachineError;
 use machines::scratch::Scratch;
 use record::error::RecordError;
@@ -119,8 +123,8 @@ impl Lane {
         of: u32,
         telling: &Sender<Event>,
     ) -> Result<Tallied, ConductorError> {
-        let mut running = Running { lane: self, shared, telling, nobody_listens: false };
-        let tallied = running.trials(trials, of);
+        let mut worker = LaneWorker { lane: self, shared, telling, nobody_listens: false };
+        let tallied = worker.trials(trials, of);
         if tallied.is_err() {
             shared.ended.store(true, Ordering::Relaxed);
         }
@@ -196,7 +200,7 @@ impl Lane {
 }
 
 /// A lane at work.
-struct Running<'a> {
+struct LaneWorker<'a> {
     lane: &'a mut Lane,
     shared: &'a Shared<'a>,
     telling: &'a Sender<Event>,
@@ -204,7 +208,7 @@ struct Running<'a> {
     nobody_listens: bool,
 }
 
-impl Running<'_> {
+impl LaneWorker<'_> {
     fn tell(&mut self, event: Event) {
         self.nobody_listens |= self.telling.send(event).is_err();
     }
@@ -291,26 +295,31 @@ impl Running<'_> {
             Err(error) => return Ok(not_prepared(order, planned, (cell, cell_order), error, earlier)?),
         };
         let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
-        let attempted = attempt(
-            Attempt {
-                planned,
-                contender: &cell.contender,
-                cell: cell_order,
-                prepared,
-                site: order.site,
-                scratch: scratch.path(),
-                folder: Some(order.folder.trial(planned.id)),
-                number: 1,
-                earlier,
-                halt: Halt::by_user(order.interrupts),
-                turn: None,
-                latest: order.latest,
-                existing: None,
-                in_use: Some(&self.shared.in_use).filter(|_| self.shared.are_apart),
-                tell: &mut |event| *nobody_listens |= telling.send(event).is_err(),
-            },
-            now_text(),
-        );
+        let context = TrialContext {
+            planned,
+            contender: &cell.contender,
+            cell: cell_order,
+            prepared,
+            site: order.site,
+            scratch: scratch.path(),
+            number: 1,
+            halt: Halt::by_user(order.interrupts),
+            turn: None,
+            latest: order.latest,
+            in_use: Some(&self.shared.in_use).filter(|_| self.shared.are_apart),
+            writers: cell_order.machine.vcpus,
+        };
+        let hear = &mut |heard: Heard<'_>| {
+            if let Heard::Event(event) = heard {
+                *nobody_listens |= telling.send(event).is_err();
+            }
+        };
+        let attempt = Attempt { context, folder: Some(order.folder.trial(planned.id)), earlier, hear };
+        let attempted = if cell_order.machine.count > 1 {
+            together::on_all_machines(attempt, &now_text())
+        } else {
+            attempt::on_one_machine(attempt, now_text())
+        };
         attempted.map_err(|error| ended_by(planned.id, error))
     }
 }

@@ -1,21 +1,14 @@
 //! The odd machine of a trial: what its clients do, and when.
 
-use crate::attempt::Running;
 use crate::cell::CellOrder;
-use crate::conversation::AskError;
-use crate::error::AttemptError;
 use driver::plan::{DrivePlan, Pacing, Together, Until};
-use machines::clock::monotonic_ns;
 use record::settings::{Odd, OddLoad};
 use std::ops::Range;
 use std::time::Duration;
 
-const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;
 /// Far more than machines differ: their clocks agree to a few milliseconds, and a busy one is slightly late.
 pub(crate) const TAIL_S: u64 = 2;
-/// How often a machine without load checks whether the trial is given up.
-const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// The machine that represents its trial where one is enough (phases, the host around the window). It is the first
 /// machine that is measured, and so it is driven for the whole window.
@@ -28,48 +21,15 @@ pub fn is_idle(cell: &CellOrder, number: u32) -> bool {
     cell.machine.odd.as_ref().is_some_and(|odd| odd.number == number && odd.load == OddLoad::Idle)
 }
 
-impl Running<'_> {
-    pub(crate) fn leads(&self) -> bool {
-        self.attempt.number == leader(self.attempt.cell)
-    }
+/// The plan for driving a machine in the measured part of the trial, made of the plan for a machine that is alone.
+pub fn measured(odd: Option<&Odd>, is_alone: bool, base: DrivePlan) -> DrivePlan {
+    let plan = DrivePlan { together: (!is_alone).then_some(Together { tail_s: TAIL_S }), ..base };
+    odd.map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
+}
 
-    /// What is different about this machine, if it is the odd one.
-    pub(crate) fn odd(&self) -> Option<&Odd> {
-        self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
-    }
-
-    /// The plan for driving this machine in the measured part of the trial.
-    pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
-        let base = self.drive_plan(pacing, self.seed());
-        let together = self.attempt.halt.others.map(|_| Together { tail_s: TAIL_S });
-        let plan = DrivePlan { together, ..base };
-        self.odd().map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
-    }
-
-    /// The plan that this machine's workload makes of the load, with this pacing.
-    pub(crate) fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
-        self.attempt.cell.drive_plan(&self.data().workload, pacing, seed)
-    }
-
-    /// How long after the others this machine's load starts.
-    pub(crate) fn start_delay(&self) -> Duration {
-        let plan = self.drive_plan(Pacing::Clients { clients: 1 }, 0);
-        Duration::from_millis(self.odd().map_or(0, |odd| works(odd.load, &plan).start))
-    }
-
-    /// Waits without load while the others are driven.
-    pub(crate) fn stand_by(&mut self) -> Result<(), AttemptError> {
-        let start_ns = self.meet_for_start(0)?;
-        let window_ms = self.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
-        let end_ns = start_ns + window_ms.end * NANOS_PER_MILLI;
-        while monotonic_ns() < end_ns {
-            if self.attempt.halt.now() {
-                return Err(AskError::halted(self.attempt.halt).into());
-            }
-            std::thread::sleep(LOOK_UP);
-        }
-        Ok(())
-    }
+/// How long after the others the load of the odd machine starts.
+pub fn delay(load: OddLoad, plan: &DrivePlan) -> Duration {
+    Duration::from_millis(works(load, plan).start)
 }
 
 /// When this machine has load, in milliseconds since the common start. The seconds after the window do not count.

@@ -2,10 +2,8 @@
 //! The order changes from block to block, so an advantage of being first shows as such. Their data are cloned in
 //! parallel before, and they boot in parallel afterwards.
 
-use crate::attempt::Running;
 use crate::conversation::AskError;
 use crate::halt::Halt;
-use record::facts::{Fact, START_ORDER};
 use record::rotation::Rotation;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +38,11 @@ impl StartOrder {
 }
 
 impl Turn<'_> {
+    /// When this machine is started among the others, from 1.
+    pub fn position(&self) -> u32 {
+        self.position
+    }
+
     /// Waits until all machines before this one have had their turn. Everything that they do until then has a limit.
     pub fn wait(&self, halt: Halt<'_>) -> Result<(), AskError> {
         let mut passed = self.order.passed();
@@ -58,32 +61,6 @@ impl Turn<'_> {
         let mut passed = self.order.passed();
         *passed = (*passed).max(self.position);
         self.order.changed.notify_all();
-    }
-}
-
-impl Running<'_> {
-    /// Waits for this machine's turn. A machine that is alone, or had its turn before, begins at once.
-    pub(crate) fn wait_for_turn(&self) -> Result<(), AskError> {
-        self.attempt.turn.map_or(Ok(()), |turn| turn.wait(self.attempt.halt))
-    }
-
-    pub(crate) fn pass_turn(&self) {
-        if let Some(turn) = &self.attempt.turn {
-            turn.pass();
-        }
-    }
-
-    /// Records when this machine was started, now that its facts exist.
-    pub(crate) fn record_turn(&mut self) {
-        let Some(turn) = &self.attempt.turn else { return };
-        let position = if self.is_booted_again {
-            Fact::unavailable("it was booted again after the others had been started")
-        } else {
-            Fact::known(turn.position.to_string())
-        };
-        if let Some(machine) = &mut self.record.machine {
-            machine.decided.insert(START_ORDER.to_owned(), position);
-        }
     }
 }
 

@@ -6,51 +6,60 @@
 
 use crate::again::Earlier;
 use crate::attempt::{self, Attempt};
+use crate::context::TrialContext;
 use crate::error::AttemptError;
+use crate::events::Heard;
 use crate::halt::Halt;
 use crate::odd;
 use crate::other_load;
+use crate::outcome::severity;
 use crate::rendezvous::Rendezvous;
-use crate::start_order::{StartOrder, Turn};
+use crate::start_order::StartOrder;
 use driver::instances::MergedTicks;
 use driver::plan::Tick;
 use record::event::Event;
 use record::folder::TrialFolder;
 use record::trial::{Outcome, TrialRecord};
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 
 type Carried = Result<TrialRecord, AttemptError>;
 
 /// Runs the trial on all of its machines and writes its folder.
-pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
-    whole.folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
-    let count = whole.cell.machine.count;
+pub fn on_all_machines(whole: Attempt<'_>, started: &str) -> Carried {
+    let Attempt { context, folder, earlier, hear } = whole;
+    folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
+    let count = context.cell.machine.count;
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
-    let halt = Halt { others: Some(&rendezvous), ..whole.halt };
-    let leader = odd::leader(whole.cell);
-    let mut chorus = MergedEvents::of(count, leader, whole.cell.bystander);
+    let leader = odd::leader(context.cell);
+    let mut merged = MergedEvents::of(count, leader, context.cell.bystander);
     let (send, events) = channel();
-    let (shared, tell, earlier) = (Shared::of(&whole), whole.tell, whole.earlier);
     let each: Vec<Carried> = thread::scope(|scope| {
         let begin = |number| {
-            let (shared, send) = (&shared, send.clone());
-            let turn = order.turn(number, shared.planned.block, count);
-            scope.spawn(move || shared.carry_out(number, halt, turn, &send, started))
+            let own = TrialContext {
+                number,
+                halt: Halt { others: Some(&rendezvous), ..context.halt },
+                turn: Some(order.turn(number, context.planned.block, count)),
+                // The host is sampled once, and its last sample shown once.
+                latest: context.latest.filter(|_| number == leader),
+                in_use: None,
+                ..context
+            };
+            let (folder, send) = (folder.as_ref().map(|folder| folder.machine(number)), send.clone());
+            scope.spawn(move || carry_out(own, folder, &send, started))
         };
         let threads: Vec<ScopedJoinHandle<'_, Carried>> = (1..=count).map(begin).collect();
         drop(send);
         for (number, event) in events {
-            chorus.hear(number, event).into_iter().for_each(&mut *tell);
+            merged.hear(number, event).into_iter().for_each(|event| hear(Heard::Event(event)));
         }
         threads.into_iter().map(join).collect()
     });
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut record = of_all(&each, leader);
     record.warnings.splice(0..0, earlier.warnings);
-    other_load::judge(&mut record, other_load::limit(shared.cell, shared.site), earlier.disturbed);
-    match (&shared.folder, &record.outcome) {
+    other_load::judge(&mut record, other_load::limit(context.cell, context.site), earlier.disturbed);
+    match (&folder, &record.outcome) {
         (Some(folder), Outcome::Interrupted { .. }) => folder.keep_partial(&record)?,
         (Some(folder), _) => folder.complete(&record)?,
         (None, _) => {}
@@ -58,80 +67,42 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     Ok(record)
 }
 
-/// The parts of the attempt that all threads need.
-struct Shared<'a> {
-    planned: &'a record::plan::PlannedTrial,
-    contender: &'a str,
-    cell: &'a crate::cell::CellOrder,
-    prepared: &'a crate::preparation::Prepared,
-    site: &'a crate::site::Site,
-    scratch: &'a Path,
+/// However this ends, the other machines never wait for one that does not come.
+fn carry_out(
+    context: TrialContext<'_>,
     folder: Option<TrialFolder>,
-    latest: Option<&'a std::sync::Arc<telemetry::Latest>>,
+    send: &Sender<(u32, Event)>,
+    started: &str,
+) -> Carried {
+    let _others = GiveUpOnPanic(context.halt);
+    let carried = carry_out_machine(context, folder, send, started);
+    if let (Err(_), Some(others)) = (&carried, context.halt.others) {
+        others.give_up();
+    }
+    carried
 }
 
-impl<'a> Shared<'a> {
-    fn of(whole: &Attempt<'a>) -> Self {
-        let Attempt { planned, contender, cell, prepared, site, scratch, folder, latest, .. } = whole;
-        Self { planned, contender, cell, prepared, site, scratch, folder: folder.clone(), latest: *latest }
-    }
-
-    /// However this ends, the other machines never wait for one that does not come.
-    fn carry_out(
-        &self,
-        number: u32,
-        halt: Halt<'_>,
-        turn: Turn<'_>,
-        send: &Sender<(u32, Event)>,
-        started: &str,
-    ) -> Carried {
-        let _others = GiveUpOnPanic(halt);
-        let carried = self.carry_out_machine(number, halt, turn, send, started);
-        if let (Err(_), Some(others)) = (&carried, halt.others) {
-            others.give_up();
-        }
-        carried
-    }
-
-    fn carry_out_machine(
-        &self,
-        number: u32,
-        halt: Halt<'_>,
-        turn: Turn<'_>,
-        send: &Sender<(u32, Event)>,
-        started: &str,
-    ) -> Carried {
-        let scratch = self.own_scratch(number)?;
-        let attempt = Attempt {
-            planned: self.planned,
-            contender: self.contender,
-            cell: self.cell,
-            prepared: self.prepared,
-            site: self.site,
-            scratch: &scratch,
-            folder: self.folder.as_ref().map(|folder| folder.machine(number)),
-            number,
-            // The trial's own record has the earlier attempts.
-            earlier: Earlier::default(),
-            halt,
-            turn: Some(turn),
-            // The host is sampled once, and its last sample shown once.
-            latest: self.latest.filter(|_| number == odd::leader(self.cell)),
-            existing: None,
-            in_use: None,
-            tell: &mut |event| {
+fn carry_out_machine(
+    context: TrialContext<'_>,
+    folder: Option<TrialFolder>,
+    send: &Sender<(u32, Event)>,
+    started: &str,
+) -> Carried {
+    let scratch = context.scratch.join(format!("machine-{}", context.number));
+    std::fs::create_dir_all(&scratch).map_err(AttemptError::Scratch)?;
+    let attempt = Attempt {
+        context: TrialContext { scratch: &scratch, ..context },
+        folder,
+        // The trial's own record has the earlier attempts.
+        earlier: Earlier::default(),
+        hear: &mut |heard| {
+            if let Heard::Event(event) = heard {
                 // Sending fails only if the trial is over.
-                let _ = send.send((number, event));
-            },
-        };
-        attempt::on_one_machine(attempt, started.to_owned())
-    }
-
-    fn own_scratch(&self, number: u32) -> Result<PathBuf, AttemptError> {
-        let folder = self.scratch.join(format!("machine-{number}"));
-        std::fs::create_dir_all(&folder).map_err(AttemptError::Scratch)?;
-        Ok(folder)
-    }
+                let _ = send.send((context.number, event));
+            }
+        },
+    };
+    attempt::on_one_machine(attempt, started.to_owned())
 }
 
 struct GiveUpOnPanic<'a>(Halt<'a>);
@@ -153,7 +124,7 @@ fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
     let speaks = &each[leader as usize - 1];
     let numbered = || (1..).zip(each);
     let (number, decisive) = numbered()
-        .max_by_key(|(number, part)| (gravity(&part.outcome), std::cmp::Reverse(*number)))
+        .max_by_key(|(number, part)| (severity(&part.outcome), std::cmp::Reverse(*number)))
         .unwrap_or_else(|| unreachable!("a trial has at least one machine"));
     let of_machine = |why: &str| format!("machine {number}: {why}");
     let outcome = match decisive.outcome.clone() {
@@ -172,18 +143,6 @@ fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
         driver: None,
         load_hosts: Vec::new(),
         ..speaks.clone()
-    }
-}
-
-/// Ranks outcomes: the highest counts for all machines. A failure because of another machine ranks below its cause.
-pub(crate) fn gravity(outcome: &Outcome) -> u8 {
-    match outcome {
-        Outcome::Completed => 0,
-        Outcome::Invalid { .. } => 1,
-        Outcome::Failed { why, .. } if *why == crate::conversation::AskError::OthersFailed.to_string() => 2,
-        Outcome::Skipped { .. } => 3,
-        Outcome::Failed { .. } => 4,
-        Outcome::Interrupted { .. } => 5,
     }
 }
 
@@ -210,13 +169,16 @@ impl MergedEvents {
             return Vec::new();
         }
         let told = self.ticks.hear(Tick { elapsed_ms, measured, counted, committed, errors });
-        told.into_iter().map(|tick| throughput(trial, tick)).collect()
+        let event = |Tick { elapsed_ms, measured, counted, committed, errors }| Event::Throughput {
+            trial,
+            measured,
+            elapsed_ms,
+            counted,
+            committed,
+            errors,
+        };
+        told.into_iter().map(event).collect()
     }
-}
-
-pub(crate) fn throughput(trial: u32, tick: Tick) -> Event {
-    let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
-    Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors }
 }
 
 #[cfg(test)]

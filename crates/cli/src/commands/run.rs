@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use telemetry::Latest;
 use trial::again;
-use trial::conductor::{ConductorError, Images, RunOrder, Tallied};
+use trial::order::{ConductorError, Images, RunOrder, Tallied};
 use trial::queue::Turn;
 use trial::site::Site;
 use workloads::entry::Metric;

@@ -2,11 +2,11 @@
 
 use super::{AuditError, Auditing};
 use crate::cell::CellOrder;
-use crate::conductor::now_text;
 use crate::conversation::AskError;
 use crate::preparation::Prepared;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
+use crate::time::now_text;
 use disk::running::DiskError;
 use machines::interrupts::Interrupts;
 use machines::machine::MachineError;

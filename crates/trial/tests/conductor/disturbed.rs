@@ -8,7 +8,7 @@ use record::looks::Reading;
 use record::trial::{Outcome, TrialRecord};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use trial::conductor::Tallied;
+use trial::order::Tallied;
 
 /// A host that is read twice in each attempt. Of a thousand ticks between two readings, others used as many as the list
 /// gives for that attempt. The last number of the list also holds for all later attempts.

@@ -21,8 +21,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
-use trial::existing::{Heard, Order, Unfit};
-use trial::step::Task::{self, Check, Clean, Drive, Load};
+use trial::events::Heard;
+use trial::existing::Order;
+use trial::task::Task::{self, Check, Clean, Drive, Load};
+use trial::unfit::Unfit;
 use workloads::catalog::AnyWorkload;
 
 const SECOND_NS: u64 = 1_000_000_000;

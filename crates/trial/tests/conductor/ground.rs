@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-use trial::conductor::{self, RunOrder, Tallied};
+use trial::conductor;
 use trial::limits::Limits;
+use trial::order::{RunOrder, Tallied};
 use trial::site::{Site, read_host};
 
 /// The folder of the run.

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-use trial::conductor::Tallied;
 use trial::limits::Limits;
+use trial::order::Tallied;
 
 /// Who gets the signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

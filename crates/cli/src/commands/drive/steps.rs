@@ -2,7 +2,7 @@
 
 use crate::arguments::{DriveOptions, Step};
 use crate::exit::Ended;
-use trial::step::Task;
+use trial::task::Task;
 
 /// The tasks of each measurement. Steps before the first run are done once, and so are steps after the last one. A
 /// recorded run is checked, because its figures count only with correct data.
