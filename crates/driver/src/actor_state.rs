@@ -1,9 +1,9 @@
 //! One actor in a shard: its users, the work that others cause for it, and how many sessions it has.
 
+use crate::assignment::Assignment;
 use crate::deferral::{Deferral, LATER_CAPACITY, QUEUE_CAPACITY};
 use crate::pacing::{Clients, Vacancy};
 use crate::script::has_end;
-use crate::shard::Assignment;
 use crate::users::{Style, clients_of, reacting_users};
 use std::cell::{Cell, RefCell};
 use workloads::workload::Workload;

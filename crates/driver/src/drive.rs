@@ -1,5 +1,6 @@
 //! The driver's threads: one for each shard, with a common start.
 
+use crate::assignment::Assignment;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::combine::in_turn;
 use crate::error::DriveError;
@@ -7,9 +8,11 @@ use crate::mailbox::Mailbox;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DrivePlan, Driven, Pacing, Seen, Stream};
 use crate::reactor::Sockets;
+use crate::report::ShardReport;
+use crate::run;
 use crate::script;
 use crate::sessions::{self, Opened, SessionList};
-use crate::shard::{self, Assignment, ShardReport, Surroundings};
+use crate::shard::Surroundings;
 use crate::signals::{Note, Published, Signals};
 use crate::slice::Slice;
 use crate::stall;
@@ -336,7 +339,7 @@ fn open_and_drive<W: Workload, C: Connect>(
     // It ends when the calling thread has no more work.
     while let Ok((number, window)) = setup.work.recv() {
         let Some(assignment) = Assignment::of(workload, plan, number, setup.here, window) else { break };
-        let report = shard::run(&around, &assignment, &mut opened)?;
+        let report = run::run(&around, &assignment, &mut opened)?;
         let report =
             Box::new(ShardReport { on_one_cpu, through_io_uring: reactor.has_ring() && !report.in_process, ..report });
         let _ = end_notice.notes.send(Note::Phase { shard, report });

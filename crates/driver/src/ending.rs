@@ -1,19 +1,10 @@
 //! Decides when a phase ends. Transactions that still wait then are booked with the time they have waited.
 
 use crate::clock::{Clock, Nanos};
+use crate::report::GivenUp;
 use crate::shard::{Shard, ShardTypes};
 use record::script::PhaseEnd;
 use workloads::workload::Workload;
-
-/// Transactions that were under way when a shard returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GivenUp {
-    pub transactions: u64,
-    /// How long the one that was due first had been waiting.
-    pub oldest: Nanos,
-    /// Session time that they took in the measured window.
-    pub in_window: Nanos,
-}
 
 impl<T: ShardTypes> Shard<'_, T> {
     /// Notices the end of the window or a signal, once.

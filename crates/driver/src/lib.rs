@@ -1,10 +1,9 @@
 //! The load engine: a few threads (shards), each with many sessions, one epoll loop and its own histograms.
 //!
 //! Transactions are straight-line `async fn`s polled by the shard's loop; there is no async runtime. On the hot path
-//! there is no lock, no channel and no allocation per transaction or statement; only work that a transaction causes on
-//! another thread goes over a channel, which takes no lock. Every transaction has three times: *due* (the client wanted
-//! it), *sent* (its first statement began), *done*. Response is done − due, service is done − sent. Clients are never
-//! skipped when the database stalls.
+//! there is no lock, and no channel but for work that a transaction causes on another thread; that one takes no lock,
+//! either. Every transaction has three times: *due* (the client wanted it), *sent* (its first statement began), *done*.
+//! Response is done − due, service is done − sent. Clients are never skipped when the database stalls.
 //!
 //! # How data flows
 //!
@@ -13,7 +12,7 @@
 //!   ──────────────                       ─────────────────────────────────────────────────────────────
 //!   drive ── plan, users i ≡ s ────────▶ sessions::open        one session for each client; some for each actor that
 //!     │  ◀──────────── ready ────────────┘                     reacts (in process: one session for everything)
-//!     │ ── for each phase, one start ──▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
+//!     │ ── for each phase, one start ──▶ run::run ─── loop ─ poll what is ready ─ clock ─ epoll wait ─┐
 //!     │                                     ▲                      │                                  │
 //!     │                                     └──────────────────────┼──────────────────────────────────┘
 //!     │                                                            ▼
@@ -35,9 +34,11 @@
 //! | `plan.rs`, `script.rs` | what the driver is asked, and what it answers; whether a script can be driven at all |
 //! | `drive.rs`, `endpoint.rs` | threads, phases and their start; choice of the concrete types |
 //! | `watch.rs` | ticks, seconds as they become complete, and one result of all shards |
-//! | `shard.rs`, `waiting.rs`, `agenda.rs` | the loop of one thread; what it waits for; whose turn it is |
+//! | `assignment.rs`, `report.rs` | the part of a phase that a shard drives, and its result |
+//! | `shard.rs`, `run.rs`, `waiting.rs`, `agenda.rs` | the state of one thread; its loop; what it waits for; whose turn it is |
 //! | `actor_state.rs` | one actor in a shard: its users, the work that others cause for it, its sessions |
-//! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
+//! | `task.rs`, `retry.rs` | what a session does; trying again |
+//! | `sessions.rs`, `reopen.rs` | opening sessions, and opening lost ones again |
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
 //! | `users.rs` | from a stream's pacing to the users of a shard |
 //! | `deferral.rs`, `pool.rs` | the bounded queue of what others hand over or cause, and the sessions that execute it |
@@ -72,6 +73,7 @@
 mod actor_state;
 mod agenda;
 mod arrivals;
+mod assignment;
 mod clock;
 pub mod combine;
 mod counts;
@@ -93,7 +95,10 @@ mod reactor;
 mod recorder;
 #[cfg(test)]
 mod rehearsal;
+mod reopen;
+mod report;
 mod retry;
+mod run;
 pub mod script;
 mod sessions;
 mod shard;

@@ -6,12 +6,11 @@
 use crate::clock::Nanos;
 use crate::counts::{self, SparseCounts, Sum};
 use crate::deferral::{self, ResultLines};
-use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
 use crate::plan::{Driven, Generator, OF_THE_LOAD, Pacing, Phase, SecondDone, SecondSeen};
 use crate::recorder::Second;
-use crate::shard::ShardReport;
+use crate::report::{GivenUp, ShardReport};
 use crate::testimony::{ShardTime, Times, testify};
 use crate::window::Window;
 use record::intervals::{Interval, KindInterval, Span};

@@ -1,78 +1,30 @@
-//! One thread of the driver: the tasks of its sessions, and the loop that polls them.
+//! One thread of the driver: the state that the tasks of its sessions share.
 
 use crate::actor_state::ActorState;
 use crate::agenda::{Agenda, Role};
+use crate::assignment::Assignment;
 use crate::clock::{Clock, Nanos};
-use crate::counts::SparseCounts;
-use crate::deferral::{LOG_LINES_MAX, ResultLines};
-use crate::ending::GivenUp;
+use crate::deferral::ResultLines;
 use crate::error::DriveError;
 use crate::errors::ErrorBook;
 use crate::mailbox::Mailbox;
 use crate::openings::Openings;
 use crate::pacing::QueueCounts;
-use crate::plan::{DrivePlan, Phase, Receipts};
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, Meters, Recorder, Second};
+use crate::report::ShardReport;
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
 use crate::slice::Slice;
 use crate::stall::StallWatch;
-use crate::task;
-use crate::waiting::LONGEST_WAIT;
 use crate::window::Window;
 use engines::session::{Connect, Opener, SessionError};
 use record::script::PhaseEnd;
-use record::trial::{Deferred, Losses, Stalls};
+use record::trial::{Deferred, Losses};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 use workloads::effects::Effects;
-use workloads::workload::{Ending, Kind, User, Workload};
-
-/// What one shard needs to know before a phase starts.
-pub struct Assignment<'a, W: Workload> {
-    pub workload: &'a W,
-    pub phase: &'a Phase,
-    /// The number of the phase, from 0.
-    pub number: u16,
-    /// The shard's share of all users, over all load generators.
-    pub share: Slice,
-    /// The shard's place among the shards of this load generator.
-    pub here: Slice,
-    pub seed: u64,
-    pub retries: u32,
-    pub away_limit: Nanos,
-    pub drain_limit: Nanos,
-    pub window: Window,
-    pub log_lines: usize,
-    pub receipts: bool,
-}
-
-impl<'a, W: Workload> Assignment<'a, W> {
-    pub fn of(workload: &'a W, plan: &'a DrivePlan, number: u16, here: Slice, window: Window) -> Option<Self> {
-        Some(Self {
-            workload,
-            phase: plan.phases.get(usize::from(number))?,
-            number,
-            share: plan.generator.part_of(here),
-            here,
-            seed: plan.seed,
-            retries: plan.retries,
-            away_limit: Nanos::from_millis(plan.away_limit_ms),
-            drain_limit: Nanos::from_millis(plan.drain_limit_ms),
-            window,
-            log_lines: LOG_LINES_MAX / here.of as usize,
-            receipts: plan.receipts != Receipts::None,
-        })
-    }
-
-    /// An actor's users with these numbers.
-    pub fn users(&self, actor: u16, numbers: impl Iterator<Item = u32>) -> Vec<W::Client> {
-        let (seed, phase, is_filler) = (self.seed, self.number, self.window.is_filler);
-        numbers.map(|index| self.workload.client(User { seed, phase, actor, index, is_filler })).collect()
-    }
-}
+use workloads::workload::{Ending, Kind, Workload};
 
 /// The transaction that a session is executing.
 #[derive(Debug, Clone, Copy)]
@@ -145,31 +97,6 @@ pub struct Shard<'a, T: ShardTypes> {
     failure: RefCell<Option<DriveError>>,
 }
 
-/// What one shard reports at the end of a phase. It has handed on its seconds before.
-#[derive(Debug)]
-pub struct ShardReport {
-    pub errors: ErrorBook,
-    pub lines: ResultLines,
-    pub deferred: Deferred,
-    pub sessions: u32,
-    pub losses: Losses,
-    /// By kind, the times of transactions that were due in the measured window and had not ended with it. They count
-    /// until the transactions ended or driving was given up.
-    pub unended: Vec<SparseCounts>,
-    /// The transactions that were still under way.
-    pub given_up: GivenUp,
-    pub stalls: Stalls,
-    /// Whether the thread was kept on one CPU.
-    pub on_one_cpu: bool,
-    /// Whether its sockets were attached to a ring.
-    pub through_io_uring: bool,
-    pub in_process: bool,
-    /// Over the whole phase; `waiting` is from when driving began to end.
-    pub queue: QueueCounts,
-    pub ended: PhaseEnd,
-    pub failure: Option<DriveError>,
-}
-
 /// Everything around a shard that tests can replace.
 pub struct Surroundings<'a, T: ShardTypes> {
     pub connect: &'a T::Connect,
@@ -186,44 +113,8 @@ pub struct Surroundings<'a, T: ShardTypes> {
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
-/// Drives the shard's users over the opened sessions until the phase ends. Afterwards `opened` holds the usable sessions.
-pub fn run<T: ShardTypes>(
-    around: &Surroundings<'_, T>,
-    assignment: &Assignment<'_, T::Workload>,
-    opened: &mut Opened<SessionOf<T>>,
-) -> Result<ShardReport, DriveError> {
-    wait_for_start(around, assignment.window.start)?;
-    let shard = Shard::new(around, assignment, opened);
-    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
-    for ((role, session), token) in opened.sessions.drain(..).zip(0..) {
-        shard.put_to_work(&mut tasks, token, role, session);
-    }
-    shard.drive(&mut tasks)?;
-    let sessions = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
-    drop(tasks);
-    opened.sessions = shard.sessions_left();
-    Ok(shard.into_report(sessions))
-}
-
-/// Events before the start can be ignored: a session that has sent nothing has nothing to read.
-fn wait_for_start<T: ShardTypes>(around: &Surroundings<'_, T>, start: Nanos) -> Result<(), DriveError> {
-    let mut ignored = Vec::new();
-    loop {
-        let left = start.since(around.clock.now());
-        if left == Nanos::ZERO {
-            return Ok(());
-        }
-        around.reactor.wait(left.min(LONGEST_WAIT), &mut ignored).map_err(waiting_failed)?;
-        ignored.clear();
-    }
-}
-
-fn waiting_failed(source: std::io::Error) -> DriveError {
-    DriveError::Io { doing: "waiting for sessions", source }
-}
-
 impl<'a, T: ShardTypes> Shard<'a, T> {
-    fn new(
+    pub fn new(
         around: &Surroundings<'a, T>,
         assignment: &Assignment<'a, T::Workload>,
         opened: &Opened<SessionOf<T>>,
@@ -274,13 +165,6 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         }
     }
 
-    /// Adds one more session that works from now on.
-    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: SessionOf<T>) {
-        self.under_way.borrow_mut().push(None);
-        tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
-        self.agenda.wake(token);
-    }
-
     pub fn actor_state(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
         self.actor_states.get(usize::from(actor))
     }
@@ -291,78 +175,21 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
     }
 
     /// The sessions that can be used again, in the order of their tokens.
-    fn sessions_left(&self) -> Vec<(Role, SessionOf<T>)> {
+    pub fn sessions_left(&self) -> Vec<(Role, SessionOf<T>)> {
         let mut kept = self.kept.take();
         kept.sort_by_key(|(token, ..)| *token);
         kept.into_iter().map(|(_, role, session)| (role, session)).collect()
     }
 
-    fn drive<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> Result<(), DriveError> {
-        let mut ready = Vec::with_capacity(2 * tasks.len());
-        let waker = self.agenda.waker();
-        let mut left = tasks.len();
-        let mut looked = self.look_at_the_clock();
-        loop {
-            left -= self.poll_ready(tasks, &waker);
-            let now = self.look_at_the_clock();
-            if !self.in_process {
-                // Nothing here waits, so a long time is a stall of the load engine.
-                self.note_stall(looked, now);
-            }
-            self.look_for_the_end(now);
-            if left == 0 || self.signals.is_aborted() || self.is_drained_enough(now) {
-                return Ok(());
-            }
-            self.agenda.wake_due(now);
-            left += self.take_what_was_opened(tasks);
-            self.grow_if_overdue(now);
-            let nothing_came = self.receive_caused(now);
-            let someone_is_ready = self.agenda.ready_count() > 0;
-            if someone_is_ready && self.in_process {
-                looked = now;
-                continue;
-            }
-            let at_most =
-                if someone_is_ready || !nothing_came { Nanos::ZERO } else { self.until_something_is_due(now) };
-            self.reactor.wait(at_most, &mut ready).map_err(waiting_failed)?;
-            if let Some(mailbox) = self.mailbox {
-                mailbox.wake_up();
-            }
-            looked = self.look_at_the_clock();
-            self.note_stall(now + at_most, looked);
-            self.idle.set(self.idle.get() + looked.since(now));
-            for token in ready.drain(..) {
-                self.agenda.wake(token);
-            }
-        }
-    }
-
     /// Notes that the shard was to go on at `expected`, and did so at `now`.
-    fn note_stall(&self, expected: Nanos, now: Nanos) {
+    pub fn note_stall(&self, expected: Nanos, now: Nanos) {
         let mut stalls = self.stalls.get();
         stalls.note(expected, now);
         self.stalls.set(stalls);
     }
 
-    /// Gives every task that is ready now one turn; returns how many tasks have ended.
-    fn poll_ready(&self, tasks: &mut [Task<'_>], waker: &Waker) -> usize {
-        let mut context = Context::from_waker(waker);
-        let mut ended = 0;
-        for _ in 0..self.agenda.ready_count() {
-            let Some(token) = self.agenda.next_ready() else { break };
-            let Some(slot) = tasks.get_mut(token as usize) else { continue };
-            let Some(task) = slot else { continue };
-            if let Poll::Ready(()) = task.as_mut().poll(&mut context) {
-                *slot = None;
-                ended += 1;
-            }
-            self.agenda.heed_wake_up_call(token, self.now.get());
-        }
-        ended
-    }
-
     /// Reads the clock, closes the seconds that are over, and queues the clients that have become due.
-    fn look_at_the_clock(&self) -> Nanos {
+    pub fn look_at_the_clock(&self) -> Nanos {
         let now = self.clock.now();
         self.moved_on(now);
         self.admit(now);
@@ -392,7 +219,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         self.closing_since.get().is_some()
     }
 
-    fn is_drained_enough(&self, now: Nanos) -> bool {
+    pub fn is_drained_enough(&self, now: Nanos) -> bool {
         self.closing_since.get().is_some_and(|since| now >= since + self.drain_limit)
     }
 
@@ -434,7 +261,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         }
     }
 
-    fn into_report(self, sessions: u32) -> ShardReport {
+    pub fn into_report(self, sessions: u32) -> ShardReport {
         let now = self.clock.now();
         let given_up = self.give_up(now);
         let meters = self.meters();

@@ -3,7 +3,7 @@
 
 use crate::plan::{Control, DrivePlan, Phase};
 use crate::recorder::Second;
-use crate::shard::ShardReport;
+use crate::report::ShardReport;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Reasons to end before the window does.

@@ -1,6 +1,6 @@
 //! A session's task: it takes the transaction that was due first, runs it, books it, and reopens the session if it was lost.
 //!
-//! Each such future lives as long as its session, so that a transaction costs no allocation.
+//! Each such future lives as long as its session, so that none is made for a transaction.
 
 use crate::actor_state::ActorState;
 use crate::agenda::Role;
@@ -9,9 +9,9 @@ use crate::deferral::{Job, ResultLine};
 use crate::mailbox::{due, home_of};
 use crate::plan::OF_THE_LOAD;
 use crate::recorder::{Executed, work_between};
+use crate::reopen::reopen;
 use crate::retry::{Attempts, TransactionEnd, attempt};
 use crate::script::ScriptError;
-use crate::sessions::reopen;
 use crate::shard::{InputOf, SessionOf, Shard, ShardTypes, UnderWay};
 use crate::slice::ClientIndex;
 use crate::users::{Style, next_pause};

@@ -1,11 +1,11 @@
 //! Makes the clients of one shard from the plan's pacing: who they are, and when each first becomes due.
 
 use crate::arrivals::{Arrivals, USERS};
+use crate::assignment::Assignment;
 use crate::clock::Nanos;
 use crate::mailbox::home_of;
 use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
 use crate::plan::{Pacing, Stream};
-use crate::shard::Assignment;
 use std::iter::repeat;
 use std::time::Duration;
 use workloads::random::Stream as Chance;

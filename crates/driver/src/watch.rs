@@ -7,7 +7,7 @@ use crate::errors::ErrorBook;
 use crate::merge::Gathering;
 use crate::plan::{DrivePlan, Driven, Phase, Seen, Tick};
 use crate::recorder::Second;
-use crate::shard::ShardReport;
+use crate::report::ShardReport;
 use crate::signals::{Note, Progress, Published, Signals};
 use crate::window::Window;
 use record::script::PhaseEnd;

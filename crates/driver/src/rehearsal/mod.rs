@@ -12,14 +12,17 @@ mod threads;
 mod times;
 pub mod workload;
 
+use crate::assignment::Assignment;
 use crate::clock::{Clock, Nanos, Turns};
 use crate::counts::SparseCounts;
 use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DrivePlan, Driven, Pacing};
 use crate::recorder::Second;
+use crate::report::ShardReport;
+use crate::run;
 use crate::sessions::{self, SessionList};
-use crate::shard::{self, Assignment, ShardReport, Surroundings};
+use crate::shard::Surroundings;
 use crate::signals::{Published, Signals};
 use crate::slice::Slice;
 use crate::virtual_time::world::{self, Answer, Call, World};
@@ -100,7 +103,7 @@ impl<'a> Run<'a> {
         };
         signals.begin_phase(1, &self.plan.phases[0], &self.plan);
         let assignment = Assignment::of(self.workload, &self.plan, 0, share, window(&self.plan)).unwrap();
-        let report = shard::run(&around, &assignment, &mut opened)?;
+        let report = run::run(&around, &assignment, &mut opened)?;
         Ok(ShardRun { report, seconds: seconds.into_inner() })
     }
 

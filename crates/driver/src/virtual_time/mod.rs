@@ -8,6 +8,7 @@ pub mod world;
 
 pub use service::Service;
 
+use crate::assignment::Assignment;
 use crate::clock::Clock;
 use crate::combine::in_turn;
 use crate::drive::{goes_on, on_grid};
@@ -15,9 +16,10 @@ use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DrivePlan, Driven, Seen};
 use crate::recorder::Second;
+use crate::run;
 use crate::script;
 use crate::sessions::{self, SessionList};
-use crate::shard::{self, Assignment, Surroundings};
+use crate::shard::Surroundings;
 use crate::signals::{Published, Signals};
 use crate::slice::Slice;
 use crate::watch::{Watch, conclude};
@@ -72,7 +74,7 @@ pub fn rehearse<W: Workload>(
             mailbox: None,
         };
         let Some(assignment) = Assignment::of(workload, plan, number, here, window) else { break };
-        let reports = vec![shard::run(&around, &assignment, &mut opened)?];
+        let reports = vec![run::run(&around, &assignment, &mut opened)?];
         let (mut watch, see) = watched.into_inner();
         watch.end(&reports, see);
         driven.push(conclude(plan, phase, watch, reports, Stalls::default())?);
