@@ -2,9 +2,11 @@
 
 use crate::limit::Limit;
 use crate::rows::RowSink;
-use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use std::collections::BTreeMap;
+
+/// Cumulative counters of the server and its data folder, before and after driving.
+pub type Counters = BTreeMap<String, u64>;
 
 /// An open connection for administration.
 pub trait Admin {

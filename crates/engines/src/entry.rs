@@ -1,7 +1,7 @@
 //! An engine as studies and lists see it.
 
-use crate::server::ServerShape;
 use crate::statement::Dialect;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What a study and `bakeoff list` need to know about an engine.
@@ -18,4 +18,11 @@ pub struct EngineEntry {
     pub empty_bytes: u64,
     /// How many sessions its server takes at a time with these settings; `None` if it has no such limit.
     pub most_sessions: fn(&Map<String, Value>, &ServerShape) -> Option<u32>,
+}
+
+/// The machine's resources that the server may use; profiles derive settings from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerShape {
+    pub vcpus: u32,
+    pub memory_bytes: u64,
 }

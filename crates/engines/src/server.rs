@@ -1,17 +1,12 @@
 //! A server, whatever the product.
 
+pub use crate::admin::Counters;
 pub use crate::catalog::Endpoint;
+pub use crate::entry::ServerShape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// The machine's resources that the server may use; profiles derive settings from them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServerShape {
-    pub vcpus: u32,
-    pub memory_bytes: u64,
-}
 
 /// Where a server keeps its files and where it listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,9 +36,6 @@ pub struct FurtherDatabase {
     /// True if it was made now, and the server could not make it as a copy of its first database.
     pub is_empty: bool,
 }
-
-/// Cumulative counters of the server and its data folder, before and after driving.
-pub type Counters = BTreeMap<String, u64>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
