@@ -4,11 +4,10 @@
 //! create the same keys, indexes and statistics afterwards. Our time includes generating rows; psql's does not include
 //! writing the files.
 
-use super::bar::{Asked, Bar, median, spread};
+use super::Ground;
 use super::postgres::Server;
-use super::ratio::{Round, rounds};
+use super::ratio::{judge, rounds};
 use super::table::{self, Source, Table};
-use super::{Ground, MOST_LOADING};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -16,51 +15,32 @@ use std::time::{Duration, Instant};
 
 const SETTLE: &str = "crates/engines/src/postgres/sql/settle.sql";
 
+/// The folder with the workload's SQL.
+const SQL: &str = "crates/workloads/src/order_entry/sql";
+/// Loading takes at most so many times as long as psql.
+const MOST: f64 = 1.25;
+
 /// Data to load.
-pub struct Load {
-    pub source: Source,
+struct Load {
+    source: Source,
     /// The workload's settings, as the agent takes them.
-    pub settings: Value,
-    /// The folder with the workload's SQL, which psql runs once its placeholders are filled.
-    pub sql: &'static str,
-    pub placeholders: Vec<(&'static str, String)>,
-    pub writers: u32,
+    settings: Value,
+    writers: u32,
+}
+
+/// Times of ours and theirs, against a limit.
+pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyhow::Result<()> {
+    let settings = json!({
+        "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain",
+        "data_seed": 42,
+    });
+    let load = Load { source: Source::order_entry(warehouses), settings, writers };
+    let scripts = load.prepare(ground)?;
+    let rounds = rounds(count, || load.ours(ground), || load.theirs(ground, &scripts))?;
+    judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, MOST)
 }
 
 impl Load {
-    pub fn order_entry(warehouses: u32, writers: u32) -> Self {
-        Self {
-            source: Source::order_entry(warehouses),
-            settings: json!({
-                "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain",
-                "data_seed": 42,
-            }),
-            sql: "crates/workloads/src/order_entry/sql",
-            placeholders: Vec::new(),
-            writers,
-        }
-    }
-
-    /// The race with files and server in memory, against a limit that all workloads share.
-    pub fn bar(&self, ground: &Ground, count: u32, what: &str) -> anyhow::Result<Bar> {
-        let (in_memory, _emptied) = ground.in_memory()?;
-        let rounds = self.race(&in_memory, count)?;
-        let ratio = |round: &Round| round.ours.as_secs_f64() / round.theirs.as_secs_f64();
-        let ratios: Vec<f64> = rounds.iter().map(ratio).collect();
-        println!("loading {what}: {} times as long as psql takes", spread(ratios.clone()));
-        Ok(Bar {
-            what: format!("loading {what} into PostgreSQL: time, of psql's \\copy"),
-            found: median(ratios),
-            asked: Asked::AtMost(MOST_LOADING),
-        })
-    }
-
-    /// Times of ours and theirs.
-    pub fn race(&self, ground: &Ground, count: u32) -> anyhow::Result<Vec<Round>> {
-        let scripts = self.prepare(ground)?;
-        rounds(count, || self.ours(ground), || self.theirs(ground, &scripts))
-    }
-
     fn ours(&self, ground: &Ground) -> anyhow::Result<Duration> {
         in_new_server(ground, |server| {
             let workload = json!({ "kind": self.source.workload, "settings": self.settings });
@@ -72,24 +52,14 @@ impl Load {
     }
 
     fn theirs(&self, ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
-        let [schema, finish] = ["schema.postgres.sql", "finish.postgres.sql"].map(|name| self.script(ground, name));
-        let (schema, finish) = (schema?, finish?);
+        let [schema, finish] =
+            ["schema.postgres.sql", "finish.postgres.sql"].map(|name| ground.root.join(SQL).join(name));
         in_new_server(ground, |server| {
             server.run(&[schema])?;
             server.run(scripts)?;
             server.run(&[finish])?;
             server.run(&[ground.root.join(SETTLE)])
         })
-    }
-
-    /// One of the workload's scripts without placeholders.
-    fn script(&self, ground: &Ground, name: &str) -> anyhow::Result<PathBuf> {
-        let path = ground.root.join(self.sql).join(name);
-        let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        let filled = self.placeholders.iter().fold(text, |text, (name, value)| text.replace(name, value));
-        let path = ground.folder.join(name);
-        std::fs::write(&path, filled).with_context(|| format!("writing {}", path.display()))?;
-        Ok(path)
     }
 
     /// Writes the rows to files, and for each connection a script that copies its share of them, table by table.

@@ -3,32 +3,20 @@
 //! Absolute times tell only about the machine, so each race ends in a ratio. Nothing of ours is linked here: the
 //! release binary is raced as users run it, and spoken to through its agent's protocol.
 
-mod ablation;
 mod bar;
 mod boot;
-mod brokerage;
-mod consolidation;
 mod conversation;
-mod decision_support;
 mod disk;
 mod driver;
-mod dvd_store;
-mod fleet;
 mod load;
 mod order_entry;
-mod platforms;
 mod postgres;
 mod ratio;
-mod rehearsals;
-mod report;
 mod rows;
-mod shards;
-mod sharing;
 mod stamps;
 mod statistics;
 mod study;
 mod table;
-mod telemetry;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
@@ -73,13 +61,6 @@ pub enum Race {
         #[arg(long)]
         before: Option<PathBuf>,
     },
-    /// Order-entry driven by one thread against eight: figures must agree
-    Shards {
-        #[arg(long, default_value_t = 5)]
-        blocks: u32,
-        #[arg(long, value_delimiter = ',', default_values_t = [4, 48, 200])]
-        clients: Vec<u32>,
-    },
     /// Order-entry over TCP: plain and pipelined statements, procedures, and go-tpc if it is installed
     OrderEntry {
         #[arg(long, default_value_t = 10)]
@@ -93,21 +74,6 @@ pub enum Race {
         #[arg(long, default_value = "")]
         only: String,
     },
-    /// DVD Store: loading 1 GB against psql's \copy, rows generated per second, another database in a machine
-    DvdStore {
-        #[arg(long, default_value_t = 3)]
-        rounds: u32,
-    },
-    /// The brokerage house: loading it against psql's \copy, rows generated per second, CPU of the load engine
-    Brokerage {
-        #[arg(long, default_value_t = 3)]
-        rounds: u32,
-    },
-    /// Decision support: loading scale 1 against psql's \copy, 22 questions against psql
-    DecisionSupport {
-        #[arg(long, default_value_t = 3)]
-        rounds: u32,
-    },
     /// What the disk that can lose power adds to a commit when it loses nothing, against a plain file; needs root
     Disk {
         #[arg(long, default_value_t = 9)]
@@ -115,46 +81,6 @@ pub enum Race {
         /// Of one turn
         #[arg(long, default_value_t = 200)]
         commits: u32,
-    },
-    /// Whether an ablation names a planted effect of a fifth, and nothing else: a guest with six changes, so many times
-    Ablation {
-        #[arg(long, default_value_t = 10)]
-        rounds: u32,
-    },
-    /// From start to the first transaction on each platform, and bytes over ssh within measured windows
-    Platforms {
-        #[arg(long, default_value_t = 5)]
-        rounds: u32,
-    },
-    /// What sampling host and machine costs: an A/B study on sysbench's point selects
-    Telemetry {
-        #[arg(long, default_value_t = 40)]
-        blocks: u32,
-    },
-    /// Eight machines side by side against one: skew of their windows, preparing them, the load engine's CPU, the conductor's
-    Consolidation {
-        /// Trials of eight machines in which windows are compared, of native machines and of guests each
-        #[arg(long, default_value_t = 20)]
-        trials: u32,
-        #[arg(long, default_value_t = 5)]
-        rounds: u32,
-    },
-    /// Load from four hosts against one, and a fleet of many hosts, over real servers of ssh, NATS and Slurm
-    Fleet {
-        /// Run where the four hosts already are
-        #[arg(long, hide = true)]
-        within: bool,
-        #[arg(long, default_value_t = 5)]
-        rounds: u32,
-        #[arg(long, default_value_t = 1_000)]
-        agents: u32,
-    },
-    /// Analysing and reporting many trials: CPU time and memory by the number of trials
-    Report,
-    /// How long each study of `studies/` takes to be rehearsed; the median of so many rounds
-    Rehearsals {
-        #[arg(long, default_value_t = 3)]
-        rounds: u32,
     },
     /// Whether stamps are right where the truth is known: A/A studies, and disturbances planted beside one of two equal contenders
     Stamps {
@@ -173,37 +99,19 @@ pub enum Race {
     },
 }
 
-/// Loading takes at most so many times as long as psql.
-const MOST_LOADING: f64 = 1.25;
-
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
     let ground = || Ground::prepare(root);
     match race {
-        Race::Load { warehouses, writers, rounds } => {
-            let rounds = load::Load::order_entry(*warehouses, (*writers).max(1)).race(&ground()?, *rounds)?;
-            ratio::judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, MOST_LOADING)
-        }
+        Race::Load { warehouses, writers, rounds } => load::race(&ground()?, *warehouses, (*writers).max(1), *rounds),
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
         Race::Driver { rounds, seconds, only, before } => {
             driver::race(&ground()?, before.as_deref(), *rounds, *seconds, only)
         }
-        Race::Shards { blocks, clients } => shards::race(&ground()?, *blocks, clients),
         Race::OrderEntry { warehouses, rounds, seconds, only } => {
             order_entry::race(&ground()?, *warehouses, *rounds, *seconds, only)
         }
-        Race::Brokerage { rounds } => brokerage::race(&ground()?, *rounds),
-        Race::DecisionSupport { rounds } => decision_support::race(&ground()?, *rounds),
-        Race::Ablation { rounds } => ablation::race(&ground()?, *rounds),
         Race::Disk { rounds, commits } => disk::race(root, *rounds, *commits),
-        Race::DvdStore { rounds } => dvd_store::race(&ground()?, *rounds),
-        Race::Platforms { rounds } => platforms::race(&ground()?, *rounds),
-        Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
-        Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
-        Race::Fleet { within: true, rounds, agents } => fleet::race_within(&Ground::prepared(root), *rounds, *agents),
-        Race::Fleet { within: false, rounds, agents } => fleet::race(&ground()?, *rounds, *agents),
-        Race::Report => report::race(&ground()?),
-        Race::Rehearsals { rounds } => rehearsals::time(&ground()?, *rounds),
         Race::Stamps { studies, only } => stamps::race(&ground()?, *studies, only),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
@@ -233,25 +141,19 @@ impl Ground {
         }
         let built = cargo.status().context("starting cargo")?;
         ensure!(built.success(), "bakeoff could not be built");
-        let ground = Self::prepared(root);
-        let folder = &ground.folder;
-        if folder.exists() {
-            std::fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
-        }
-        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-        Ok(ground)
-    }
-
-    /// One that is prepared already.
-    fn prepared(root: &Path) -> Self {
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-        Self {
+        let folder = target.join("races");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        Ok(Self {
             root: root.to_path_buf(),
             bakeoff: target.join("x86_64-unknown-linux-gnu/release/bakeoff"),
-            folder: target.join("races"),
+            folder,
             cache: target.join("races-cache"),
-        }
+        })
     }
 
     /// The same with a folder in memory. Whoever holds the second value keeps the folder.
