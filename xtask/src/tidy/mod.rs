@@ -4,6 +4,7 @@
 //! shown at once, each with its place and the reason for the rule. Rules about meaning are left to people.
 
 mod budgets;
+mod circles;
 mod code;
 mod direction;
 mod exceptions;
@@ -54,6 +55,7 @@ fn check(sources: &[Source]) -> Vec<Finding> {
         findings.extend(check_rust(file));
     }
     findings.extend(budgets::check(&rust));
+    findings.extend(circles::check(&rust));
     findings.extend(manifest::check(sources, &rust));
     findings.extend(links::check(sources));
     findings
