@@ -2,10 +2,11 @@
 //! changes, or all of them.
 
 use crate::compare::Comparison;
+use crate::gathered::{by_key, differing};
+use crate::machines::known;
 use crate::settings::PLACES;
 use crate::validity;
 use record::ablation::Direction;
-use record::facts::Fact;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,35 +81,25 @@ pub fn of_run(run: &Run, comparisons: &[Comparison]) -> Option<Ablation> {
 /// What differs between two cells and is the same in all trials of each.
 fn read_back(run: &Run, comparison: &Comparison) -> Vec<ReadBack> {
     let [against, own] = [comparison.baseline_cell, comparison.contender_cell].map(|cell| reported(run, cell));
-    let names: BTreeSet<&String> = against.keys().chain(own.keys()).collect();
-    let differing = names.into_iter().filter_map(|name| {
-        let steady = |all: &BTreeMap<String, BTreeSet<String>>| match all.get(name) {
-            None => Some(None),
-            Some(values) if values.len() == 1 => Some(values.first().cloned()),
-            Some(_) => None,
-        };
-        let (against, own) = (steady(&against)?, steady(&own)?);
-        (against != own).then(|| ReadBack { name: name.clone(), against, own })
-    });
-    differing.collect()
+    let one_text = |values: Option<&BTreeSet<&str>>| match values {
+        Some(values) if values.len() > 1 => None,
+        values => Some(values.and_then(BTreeSet::first).map(|text| (*text).to_owned())),
+    };
+    let of_name = |(name, against, own): (&&str, _, _)| {
+        Some(ReadBack { name: (*name).to_owned(), against: one_text(against)?, own: one_text(own)? })
+    };
+    differing(&against, &own).filter_map(of_name).collect()
 }
 
 /// What the platform decided, and what the system inside and the server reported, in all trials of a cell.
-fn reported(run: &Run, cell: u32) -> BTreeMap<String, BTreeSet<String>> {
-    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for record in validity::trials_of(run, cell).map(|trial| &trial.record) {
-        let facts = record.machine.iter().flat_map(|machine| machine.decided.iter().chain(&machine.inside));
-        let known = facts.filter_map(|(name, fact)| match fact {
-            Fact::Known(text) => Some((name, text)),
-            Fact::Unavailable(_) => None,
-        });
-        let settings = record.server.iter().flat_map(|server| &server.effective);
-        let settings = settings.filter(|(name, _)| !PLACES.contains(&name.as_str()));
-        for (name, value) in known.chain(settings) {
-            all.entry(name.clone()).or_default().insert(value.clone());
-        }
-    }
-    all
+fn reported(run: &Run, cell: u32) -> BTreeMap<&str, BTreeSet<&str>> {
+    by_key(validity::trials_of(run, cell).flat_map(|trial| {
+        let facts = trial.record.machine.iter().flat_map(|machine| machine.decided.iter().chain(&machine.inside));
+        let facts = facts.filter_map(|(name, fact)| Some((name.as_str(), known(fact)?)));
+        let settings = trial.record.server.iter().flat_map(|server| &server.effective);
+        let settings = settings.map(|(name, value)| (name.as_str(), value.as_str()));
+        facts.chain(settings.filter(|(name, _)| !PLACES.contains(name)))
+    }))
 }
 
 #[cfg(test)]

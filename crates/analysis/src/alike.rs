@@ -4,12 +4,14 @@
 //! but a reader who takes the ratio as a hypervisor's price must know it. What a platform is meant to decide is not listed.
 
 use crate::findings::{FactDiffers, Finding, Shared, What};
+use crate::gathered::{by_first, distinct, joined};
 use crate::groups::{self, Group};
+use crate::machines::known;
 use crate::validity;
-use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use record::trial::MachineFacts;
+use std::collections::BTreeMap;
 
 /// Facts observed inside the machine that no platform is meant to change, the most important first.
 const ALIKE: [&str; 17] = [
@@ -43,13 +45,7 @@ const VENDOR: &str = "virtualization.vendor";
 
 /// How the contenders of each group differ. A difference that several groups share is reported once.
 pub fn differences(run: &Run) -> Vec<Finding> {
-    let mut found: Vec<Finding> = Vec::new();
-    for finding in groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)) {
-        if !found.contains(&finding) {
-            found.push(finding);
-        }
-    }
-    found
+    distinct(groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)))
 }
 
 fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
@@ -61,18 +57,14 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
 
 /// What a cell's machines report about themselves; several values are joined if trials differ.
 fn inside<'a>(run: &'a Run, cell: &Cell) -> BTreeMap<&'a str, String> {
-    let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let machines = validity::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
-    for (machine, (name, fact)) in machines.flat_map(|machine| machine.inside.iter().map(move |fact| (machine, fact))) {
+    let of_machine = |machine: &'a MachineFacts| {
         // The file system that gVisor shows is its own way to that of the host, with options of its own.
-        let is_its_own = name.starts_with(STORAGE) && machine.has_a_kernel_between();
-        if let Fact::Known(text) = fact
-            && !is_its_own
-        {
-            seen.entry(name).or_default().insert(telling(name, text));
-        }
-    }
-    seen.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" | "))).collect()
+        let has_its_own = machine.has_a_kernel_between();
+        let facts = machine.inside.iter().filter(move |(name, _)| !(has_its_own && name.starts_with(STORAGE)));
+        facts.filter_map(|(name, fact)| Some((name.as_str(), telling(name, known(fact)?))))
+    };
+    joined(machines.flat_map(of_machine), " | ")
 }
 
 fn telling(name: &str, text: &str) -> String {
@@ -84,15 +76,9 @@ fn telling(name: &str, text: &str) -> String {
 
 /// `None` unless the contenders that know the fact differ in it; those that do not know it are ignored.
 fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<FactDiffers> {
-    let mut values: Vec<Shared> = Vec::new();
-    for (cell, facts) in seen {
-        let Some(value) = facts.get(name) else { continue };
-        let contender = cell.contender.clone();
-        match values.iter_mut().find(|known| known.value == *value) {
-            Some(known) => known.contenders.push(contender),
-            None => values.push(Shared { value: value.clone(), contenders: vec![contender] }),
-        }
-    }
+    let each = seen.iter().filter_map(|(cell, facts)| Some((facts.get(name)?, cell.contender.clone())));
+    let shared = |(value, contenders): (&String, _)| Shared { value: value.clone(), contenders };
+    let values: Vec<Shared> = by_first(each).into_iter().map(shared).collect();
     (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 
@@ -101,18 +87,15 @@ pub fn nested(run: &Run) -> Option<Finding> {
     if run.plan.cells.iter().all(|cell| cell.settings.is_elsewhere()) {
         return None;
     }
-    let known = |name: &str| match run.host.get(name) {
-        Some(Fact::Known(text)) => Some(text.clone()),
-        _ => None,
-    };
-    let is_guest = known(IS_GUEST).is_some_and(|is_guest| is_guest == "yes");
-    is_guest.then(|| Finding::new(What::HostIsGuest { of: known(VENDOR) }))
+    let of_host = |name: &str| run.host.get(name).and_then(known);
+    let of = of_host(VENDOR).map(str::to_owned);
+    (of_host(IS_GUEST) == Some("yes")).then(|| Finding::new(What::HostIsGuest { of }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::facts::{RUNTIME, SYSTEM_CALLS};
+    use record::facts::{Fact, RUNTIME, SYSTEM_CALLS};
     use record::synthetic;
 
     fn with_inside(run: &mut Run, cell: u32, name: &str, text: &str) {

@@ -1,5 +1,6 @@
 //! Which cells of a plan are compared with each other.
 
+use crate::gathered::by_first;
 use record::plan::{Cell, Plan};
 
 /// Cells that differ only in their contender, in the order of the plan.
@@ -9,14 +10,6 @@ pub struct Group<'a> {
 }
 
 pub fn of_plan(plan: &Plan) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for cell in &plan.cells {
-        let same =
-            |group: &&mut Group<'_>| group.cells[0].scenario == cell.scenario && group.cells[0].sweep == cell.sweep;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cells.push(cell),
-            None => groups.push(Group { coordinates: cell.coordinates(), cells: vec![cell] }),
-        }
-    }
-    groups
+    let groups = by_first(plan.cells.iter().map(|cell| ((&cell.scenario, &cell.sweep), cell)));
+    groups.into_iter().map(|(_, cells)| Group { coordinates: cells[0].coordinates(), cells }).collect()
 }

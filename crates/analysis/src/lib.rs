@@ -26,6 +26,7 @@ pub mod equal;
 pub mod estimate;
 pub mod explanation;
 pub mod findings;
+pub mod gathered;
 pub mod groups;
 pub mod hosts;
 pub mod latency;

@@ -1,35 +1,44 @@
 //! The kind of each machine, and whether it stayed the same.
 
 use crate::findings::{Finding, InTrials, What};
+use crate::gathered::{by_key, distinct, text};
+use crate::hosts::blocks;
 use crate::validity;
 use record::facts::{EMULATED, Fact, PROCESSOR, RUNTIME, SYSTEM_CALLS};
 use record::run::Run;
 use record::trial::MachineFacts;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a machine says of itself as long as it is the same one, whenever it is started.
 const LASTING: [&str; 3] = ["cpu.model", "cpu.threads", "kernel.release"];
 
+/// The text of a fact that could be read.
+pub(crate) fn known(fact: &Fact) -> Option<&str> {
+    match fact {
+        Fact::Known(text) => Some(text),
+        Fact::Unavailable(_) => None,
+    }
+}
+
+/// All texts that a cell's machines say, each once; `None` if there is none.
+fn said(run: &Run, cell: u32, of: impl Fn(&MachineFacts) -> Option<String>) -> Option<String> {
+    let machines = validity::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
+    Some(text(machines.filter_map(of), " | ")).filter(|said| !said.is_empty())
+}
+
 /// How a cell's machines ran their instructions, in a word or two; `None` if no machine was started.
 pub fn processor(run: &Run, cell: u32) -> Option<String> {
-    let machines = validity::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
-    let kinds: BTreeSet<String> =
-        machines.filter_map(|machine| machine.decided.get(PROCESSOR)).map(Fact::kind).collect();
-    (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(" | "))
+    said(run, cell, |machine| machine.decided.get(PROCESSOR).map(Fact::kind))
 }
 
 /// What made a cell's containers, and what stands between them and the host's kernel: "runsc 1.0, system calls by gVisor".
 pub fn runtime(run: &Run, cell: u32) -> Option<String> {
-    let machines = validity::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
-    let told = machines.filter_map(|machine| {
+    said(run, cell, |machine| {
         let runtime = machine.decided.get(RUNTIME)?.kind();
         let between = machine.decided.get(SYSTEM_CALLS).filter(|_| machine.has_a_kernel_between());
-        Some(
-            between.map_or_else(|| runtime.clone(), |answers| format!("{runtime}, system calls by {}", answers.kind())),
-        )
-    });
-    let runtimes: BTreeSet<String> = told.collect();
-    (!runtimes.is_empty()).then(|| runtimes.into_iter().collect::<Vec<_>>().join(" | "))
+        let between = between.map(|answers| format!(", system calls by {}", answers.kind()));
+        Some(runtime + &between.unwrap_or_default())
+    })
 }
 
 /// True if software interpreted the machine's instructions: nobody runs a database that way, so its speed is no platform's.
@@ -45,28 +54,22 @@ pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
 /// Findings where a contender's machines were not the same in all its trials, as on a host with a new kernel. Each host of several has
 /// its own, and so has each of several machines.
 pub fn changes(run: &Run) -> Vec<Finding> {
-    let host = |trial: u32| run.plan.trials.iter().find(|planned| planned.id == trial)?.host.as_deref();
-    let mut seen: BTreeMap<_, BTreeMap<String, Vec<u32>>> = BTreeMap::new();
+    let mut seen = Vec::new();
     for trial in &run.trials {
         let (id, contender) = (trial.record.id, trial.record.contender.as_str());
         for (number, machine) in trial.each_machine().iter().enumerate() {
             let inside = machine.record.machine.iter().flat_map(|machine| &machine.inside);
             for (fact, value) in inside.filter(|(fact, _)| LASTING.contains(&fact.as_str())) {
-                let Fact::Known(value) = value else { continue };
-                let of_machine =
-                    seen.entry((trial.record.cell, contender, host(id), number, fact.as_str())).or_default();
-                of_machine.entry(value.clone()).or_default().push(id);
+                let same = (trial.record.cell, contender, blocks::of_trial(&run.plan, id), number, fact);
+                seen.extend(known(value).map(|value| (same, (value.to_owned(), id))));
             }
         }
     }
-    let changed = seen.into_iter().filter(|(_, values)| values.len() > 1);
-    let mut findings: Vec<Finding> = Vec::new();
-    for ((_, contender, _, _, fact), values) in changed {
-        let values = values.into_iter().map(|(value, trials)| InTrials { value, trials }).collect();
-        let finding = Finding::new(What::MachineChanged { fact: fact.to_owned(), values }).of(contender);
-        if !findings.contains(&finding) {
-            findings.push(finding);
-        }
-    }
-    findings
+    let finding = |((_, contender, _, _, fact), values): ((u32, &str, Option<&str>, usize, &String), Vec<_>)| {
+        let values: BTreeMap<String, Vec<u32>> = by_key(values);
+        let values: Vec<InTrials> = values.into_iter().map(|(value, trials)| InTrials { value, trials }).collect();
+        let fact = fact.clone();
+        (values.len() > 1).then(|| Finding::new(What::MachineChanged { fact, values }).of(contender))
+    };
+    distinct(by_key(seen).into_iter().filter_map(finding))
 }

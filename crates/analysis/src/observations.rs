@@ -5,6 +5,7 @@
 
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
+use crate::gathered::by_key;
 use crate::measures::latency::rounding;
 use crate::measures::machines;
 use crate::measures::{Entry, Measure, Reading, Scale};
@@ -205,10 +206,7 @@ fn means_of_blocks(scale: Scale, values: Vec<(u32, f64)>) -> BTreeMap<u32, f64> 
     if scale == Scale::Ratio {
         return student::by_block(values);
     }
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, value) in values {
-        blocks.entry(block).or_default().push(value);
-    }
+    let blocks: BTreeMap<u32, Vec<f64>> = by_key(values);
     blocks.into_iter().map(|(block, values)| (block, student::mean_of(&values))).collect()
 }
 

@@ -1,8 +1,11 @@
 //! Effective database settings side by side, as read back from the running servers.
 
-use crate::groups;
+use crate::gathered::{joined, text};
+use crate::groups::{self, Group};
 use crate::validity;
+use record::plan::Cell;
 use record::run::Run;
+use record::trial::ServerFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,48 +54,26 @@ pub struct SettingRow {
 }
 
 pub fn all(run: &Run) -> Vec<SettingsComparison> {
-    let groups = groups::of_plan(&run.plan).into_iter();
-    let compared = groups.map(|group| {
-        let cells = group.cells.iter().map(|cell| (cell.contender.clone(), of_cell(run, cell.id)));
-        let known: Vec<(String, Seen)> = cells.filter(|(_, seen)| !seen.servers.is_empty()).collect();
-        side_by_side(group.coordinates, &known)
-    });
+    let compared = groups::of_plan(&run.plan).into_iter().map(|group| side_by_side(run, group));
     compared.filter(|comparison| !comparison.contenders.is_empty()).collect()
 }
 
-/// Everything that the servers of a cell's trials reported, usually the same each time.
-#[derive(Default)]
-struct Seen {
-    servers: BTreeSet<String>,
-    values: BTreeMap<String, BTreeSet<String>>,
-}
-
-fn of_cell(run: &Run, cell: u32) -> Seen {
-    let mut seen = Seen::default();
-    for server in validity::trials_of(run, cell).filter_map(|trial| trial.record.server.as_ref()) {
-        seen.servers.insert(format!("{} {}{PROFILE}{}", server.engine, server.version, server.profile));
-        for (name, value) in &server.effective {
-            seen.values.entry(name.clone()).or_default().insert(value.clone());
-        }
-    }
-    seen
-}
-
-fn side_by_side(coordinates: String, known: &[(String, Seen)]) -> SettingsComparison {
-    let names: BTreeSet<&String> = known.iter().flat_map(|(_, seen)| seen.values.keys()).collect();
+fn side_by_side(run: &Run, Group { coordinates, cells }: Group<'_>) -> SettingsComparison {
+    let servers = |cell: &Cell| validity::trials_of(run, cell.id).filter_map(|trial| trial.record.server.as_ref());
+    let known: Vec<&Cell> = cells.into_iter().filter(|cell| servers(cell).next().is_some()).collect();
+    let effective = |cell: &&Cell| joined(servers(cell).flat_map(|server| server.effective.clone()), " | ");
+    let seen: Vec<BTreeMap<String, String>> = known.iter().map(effective).collect();
+    let names: BTreeSet<&String> = seen.iter().flat_map(BTreeMap::keys).collect();
     let row = |name: &String| {
-        let values: Vec<Option<String>> = known.iter().map(|(_, seen)| seen.values.get(name).map(joined)).collect();
+        let values: Vec<Option<String>> = seen.iter().map(|values| values.get(name).cloned()).collect();
         let differs = !PLACES.contains(&name.as_str()) && values.windows(2).any(|pair| pair[0] != pair[1]);
         SettingRow { name: name.clone(), values, differs }
     };
+    let product = |server: &ServerFacts| format!("{} {}{PROFILE}{}", server.engine, server.version, server.profile);
     SettingsComparison {
         coordinates,
-        contenders: known.iter().map(|(contender, _)| contender.clone()).collect(),
-        servers: known.iter().map(|(_, seen)| joined(&seen.servers)).collect(),
+        contenders: known.iter().map(|cell| cell.contender.clone()).collect(),
+        servers: known.iter().map(|cell| text(servers(cell).map(product), " | ")).collect(),
         settings: names.into_iter().map(row).collect(),
     }
-}
-
-fn joined(values: &BTreeSet<String>) -> String {
-    values.iter().cloned().collect::<Vec<_>>().join(" | ")
 }

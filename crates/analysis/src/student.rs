@@ -6,6 +6,7 @@
 
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate, Method};
+use crate::gathered::by_key;
 use crate::missing::Missing;
 use std::collections::BTreeMap;
 
@@ -26,10 +27,7 @@ pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
 /// The geometric mean of each block's values, so that each block has one value: trials of a block share its conditions,
 /// so they are not further blocks. All must be positive.
 pub fn by_block(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, value) in values {
-        blocks.entry(block).or_default().push(value);
-    }
+    let blocks: BTreeMap<u32, Vec<f64>> = by_key(values);
     let mean = |values: Vec<f64>| match values[..] {
         // A single value stays as it is: a logarithm and back would change its last digits.
         [one] => one,

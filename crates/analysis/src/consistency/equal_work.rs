@@ -8,6 +8,7 @@
 
 use crate::contrast::Contrast;
 use crate::findings::{Finding, UnequalWork, What};
+use crate::gathered::by_first;
 use crate::groups;
 use crate::measures::Scale;
 use crate::measures::work::{
@@ -138,19 +139,14 @@ fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
 
 /// Findings for each group: differences in the workload's own work and in storage work separately.
 pub fn findings(unequal: &[Unequal]) -> Vec<Finding> {
-    let mut gathered: Vec<(bool, &str, Vec<UnequalWork>)> = Vec::new();
-    for Unequal { coordinates, work } in unequal {
-        let of_storage = RULES.iter().any(|rule| rule.measure == work.measure && rule.kind == Work::Storage);
-        match gathered.iter_mut().find(|(storage, place, _)| *storage == of_storage && place == coordinates) {
-            Some((_, _, all)) => all.push(work.clone()),
-            None => gathered.push((of_storage, coordinates, vec![work.clone()])),
-        }
-    }
-    let finding = |(of_storage, place, work): (bool, &str, Vec<UnequalWork>)| {
+    let of_storage =
+        |work: &UnequalWork| RULES.iter().any(|rule| rule.measure == work.measure && rule.kind == Work::Storage);
+    let each = unequal.iter().map(|one| ((of_storage(&one.work), one.coordinates.as_str()), one.work.clone()));
+    let finding = |((of_storage, place), work): ((bool, &str), Vec<UnequalWork>)| {
         let what = if of_storage { What::DiskWorkUnequal { work } } else { What::WorkUnequal { work } };
         Finding::new(what).at(place)
     };
-    gathered.into_iter().map(finding).collect()
+    by_first(each).into_iter().map(finding).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! of the others. A sum of unlike things would have bounds that fit none of them.
 
 use crate::findings::{Finding, What};
+use crate::gathered::by_first;
 use crate::validity;
 use record::intervals::Span;
 use record::run::{Run, StoredTrial};
@@ -134,17 +135,11 @@ fn mean_queue(driver: &DriverFacts) -> Option<f64> {
 
 /// One finding for each contender, with the trial that misses the bounds by most.
 pub fn findings(accounted: &[Accounted]) -> Vec<Finding> {
-    let mut contenders: Vec<&str> = Vec::new();
-    for one in accounted.iter().filter(|one| !one.holds) {
-        if !contenders.contains(&one.contender.as_str()) {
-            contenders.push(&one.contender);
-        }
-    }
-    contenders.into_iter().filter_map(|contender| finding(accounted, contender)).collect()
+    let broken = accounted.iter().filter(|one| !one.holds).map(|one| (one.contender.as_str(), one));
+    by_first(broken).into_iter().filter_map(|(contender, broken)| finding(contender, &broken)).collect()
 }
 
-fn finding(accounted: &[Accounted], contender: &str) -> Option<Finding> {
-    let broken: Vec<&Accounted> = accounted.iter().filter(|one| !one.holds && one.contender == contender).collect();
+fn finding(contender: &str, broken: &[&Accounted]) -> Option<Finding> {
     let miss = |one: &Accounted| {
         let few = one.at_least.map_or(0.0, |least| least / one.sum().max(f64::MIN_POSITIVE));
         few.max(one.sum() / one.at_most)

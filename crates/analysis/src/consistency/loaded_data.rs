@@ -1,6 +1,7 @@
 //! Whether all contenders began with the same data, by the checksums of every table after loading.
 
 use crate::findings::{Finding, TableSums, Told, What};
+use crate::gathered::joined;
 use crate::groups;
 use crate::validity;
 use record::check::{CheckResult, Verdict};
@@ -30,36 +31,32 @@ pub fn all(run: &Run) -> Vec<LoadedData> {
 }
 
 /// Each table's number of rows and checksum, as text; several are joined if they differ.
-type Checksums = BTreeMap<String, String>;
+type Checksums<'a> = BTreeMap<&'a str, String>;
 
 /// The checksums of the data that a cell's measured machines began with; a machine that is not measured may have other data.
-pub fn of_cell(run: &Run, cell: u32) -> Checksums {
-    let mut seen: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+pub fn of_cell(run: &Run, cell: u32) -> Checksums<'_> {
     let machines = validity::trials_of(run, cell).flat_map(StoredTrial::measured_machines);
-    for finding in machines.flat_map(|(_, machine)| &machine.findings) {
-        if let (Some(table), Some(sum)) = (finding.checksum_of(), checksum(finding)) {
-            seen.entry(table.to_owned()).or_default().insert(sum);
-        }
-    }
-    seen.into_iter().map(|(table, sums)| (table, sums.into_iter().collect::<Vec<_>>().join(" or "))).collect()
+    joined(machines.flat_map(|(_, machine)| machine.findings.iter().filter_map(checksum)), " or ")
 }
 
-fn checksum(finding: &CheckResult) -> Option<&str> {
-    match &finding.verdict {
-        Verdict::Holds { seen } => seen.as_deref(),
-        Verdict::Violated { seen } => Some(seen),
-        Verdict::Undecided { .. } => None,
-    }
+/// A table's name, and what was seen of it.
+fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
+    let seen = match &finding.verdict {
+        Verdict::Holds { seen } => seen.as_deref()?,
+        Verdict::Violated { seen } => seen,
+        Verdict::Undecided { .. } => return None,
+    };
+    Some((finding.checksum_of()?, seen))
 }
 
-fn side_by_side(coordinates: String, sums: &[(&str, Checksums)]) -> LoadedData {
-    let names: BTreeSet<&String> = sums.iter().flat_map(|(_, tables)| tables.keys()).collect();
+fn side_by_side(coordinates: String, sums: &[(&str, Checksums<'_>)]) -> LoadedData {
+    let names: BTreeSet<&str> = sums.iter().flat_map(|(_, tables)| tables.keys().copied()).collect();
     let (mut tables, mut differing) = (0, Vec::new());
     for name in names {
         let of_table: Vec<Option<&String>> = sums.iter().map(|(_, tables)| tables.get(name)).collect();
         tables += u32::from(of_table.iter().all(Option::is_some));
         if of_table.windows(2).any(|pair| pair[0] != pair[1]) {
-            let mut table = TableSums { table: name.clone(), sums: Vec::new(), without: Vec::new() };
+            let mut table = TableSums { table: name.to_owned(), sums: Vec::new(), without: Vec::new() };
             for ((contender, _), sum) in sums.iter().zip(of_table) {
                 let contender = (*contender).to_owned();
                 match sum {

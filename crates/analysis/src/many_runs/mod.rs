@@ -9,12 +9,14 @@ use crate::cells::CellResult;
 use crate::compare::Comparison;
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
-use crate::findings::{Change, Stamp};
+use crate::findings::Stamp;
+use crate::gathered::by_key;
+use crate::machines::known;
 use crate::measures::Measure;
 use crate::summary::Analysis;
-use crate::two_runs::surroundings::PASSING;
+use crate::two_runs::surroundings::lasting;
 use crate::validity;
-use record::facts::{Fact, Facts};
+use record::facts::Facts;
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
@@ -117,12 +119,8 @@ pub fn brief(run: &Run, analysis: &Analysis) -> Brief {
         valid: count(run.trials.iter().filter(|trial| validity::is_valid(trial)).count()),
         versions: versions(run),
         cells: analysis.cells.iter().map(|cell| brief_cell(analysis, &stamps, cell)).collect(),
-        host: run.host.iter().filter(|(name, _)| !PASSING.contains(&name.as_str())).map(owned).collect(),
+        host: lasting(&run.host),
     }
-}
-
-fn owned((name, fact): (&String, &Fact)) -> (String, Fact) {
-    (name.clone(), fact.clone())
 }
 
 fn brief_cell(analysis: &Analysis, stamps: &BTreeMap<u32, Stamp>, cell: &CellResult) -> BriefCell {
@@ -156,11 +154,8 @@ fn versions(run: &Run) -> BTreeMap<String, Vec<String>> {
         }
         seen
     };
-    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (what, version) in run.trials.iter().flat_map(of_trial) {
-        versions.entry(what.to_owned()).or_default().insert(version);
-    }
-    versions.into_iter().map(|(what, seen)| (what, seen.into_iter().collect())).collect()
+    let versions: BTreeMap<&str, BTreeSet<String>> = by_key(run.trials.iter().flat_map(of_trial));
+    versions.into_iter().map(|(what, seen)| (what.to_owned(), seen.into_iter().collect())).collect()
 }
 
 /// A hash of the parts of a plan that decide its figures: the seed, and each cell with every key of the study decided. It
@@ -194,22 +189,9 @@ pub struct HostBrief {
 
 impl HostBrief {
     pub fn of(host: &Facts) -> Self {
-        let known = |name: &str| match host.get(name) {
-            Some(Fact::Known(text)) => Some(text.clone()),
-            _ => None,
-        };
+        let known = |name: &str| host.get(name).and_then(known).map(str::to_owned);
         let number = |name: &str| known(name)?.parse().ok();
         let (cpus, memory_bytes) = (number("cpu.threads"), number("memory.total_bytes"));
         Self { processor: known("cpu.model"), cpus, memory_bytes }
     }
-}
-
-/// Facts that both hosts know and in which they differ. Facts that only one knows are ignored: another version of
-/// bakeoff knows others, which says nothing about the host.
-pub fn differing_facts(old: &Facts, new: &Facts) -> Vec<Change> {
-    let differs = |(name, before): (&String, &Fact)| {
-        let after = new.get(name).filter(|after| *after != before)?;
-        Some(Change { name: name.clone(), old: Some(before.to_string()), new: Some(after.to_string()) })
-    };
-    old.iter().filter_map(differs).collect()
 }

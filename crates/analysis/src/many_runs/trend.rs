@@ -3,13 +3,15 @@
 //! Each run's level has the interval that its own blocks give. None of these includes what differs from run to run. So
 //! the mean over runs has its own interval, in which a run counts once.
 
-use super::{Brief, BriefLevel, HostBrief, State, differing_facts};
+use super::{Brief, BriefCell, BriefLevel, HostBrief, State};
 use crate::contrast::Contrast;
 use crate::estimate::{Bounds, Estimate, Method};
 use crate::findings::{Change, Stamp};
+use crate::gathered::differing;
 use crate::measures::{Measure, Scale, Unit};
 use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS};
+use crate::two_runs::surroundings::differing_facts;
 use record::facts::Facts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -125,39 +127,34 @@ pub enum UnknownError {
 /// The runs may come in any order.
 pub fn trend(runs: &[Brief], wanted: Wanted<'_>) -> Result<Trend, UnknownError> {
     let (rehearsed, measured): (Vec<&Brief>, Vec<&Brief>) = runs.iter().partition(|run| run.state == State::Rehearsed);
-    let mut left_out: Vec<LeftOut> = Vec::new();
-    left_out.extend(rehearsed.into_iter().map(|run| leave_out(run, Missing::Rehearsed)));
     let mut chosen = of_study(measured, wanted)?;
     chosen.sort_by(|one, other| (&one.started, &one.run).cmp(&(&other.started, &other.run)));
     let measure = find_measure(&chosen, wanted)?;
     let has_it = |run: &&Brief| series_of(run, wanted).any(|cell| cell.level(&measure.id).is_some());
     let (with, without): (Vec<&Brief>, Vec<&Brief>) = chosen.into_iter().partition(has_it);
-    left_out
-        .extend(without.into_iter().map(|run| leave_out(run, Missing::NoSuchMeasure { measure: measure.id.clone() })));
+    let rehearsed = rehearsed.into_iter().map(|run| (run, Missing::Rehearsed));
+    let without = without.into_iter().map(|run| (run, Missing::NoSuchMeasure { measure: measure.id.clone() }));
+    let left_out = rehearsed.chain(without).map(|(run, why)| LeftOut { run: run.run.clone(), why }).collect();
     let groups = grouped(&with);
     let courses = (0..groups.len()).map(|place| course(&groups, place, &measure, wanted)).collect();
     Ok(Trend { format: record::FORMAT, measure, courses, left_out })
-}
-
-fn leave_out(run: &Brief, why: Missing) -> LeftOut {
-    LeftOut { run: run.run.clone(), why }
 }
 
 fn of_study<'a>(runs: Vec<&'a Brief>, wanted: Wanted<'_>) -> Result<Vec<&'a Brief>, UnknownError> {
     let known: BTreeSet<String> = runs.iter().map(|run| run.study.clone()).collect();
     let chosen: Vec<&Brief> =
         runs.into_iter().filter(|run| wanted.study.is_none_or(|name| run.study == name)).collect();
-    match (chosen.is_empty(), wanted.study) {
-        (false, _) => Ok(chosen),
-        (true, Some(name)) if !known.is_empty() => {
+    match wanted.study {
+        _ if known.is_empty() => Err(UnknownError::Runs),
+        Some(name) if chosen.is_empty() => {
             Err(UnknownError::Study { name: name.to_owned(), known: known.into_iter().collect() })
         }
-        (true, _) => Err(UnknownError::Runs),
+        _ => Ok(chosen),
     }
 }
 
-fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a super::BriefCell> {
-    let of_contender = move |cell: &&super::BriefCell| wanted.contender.is_none_or(|name| cell.contender == name);
+fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a BriefCell> {
+    let of_contender = move |cell: &&BriefCell| wanted.contender.is_none_or(|name| cell.contender == name);
     run.cells.iter().filter(of_contender).filter(move |cell| wanted.cell.is_none_or(|number| cell.cell == number))
 }
 
@@ -174,7 +171,7 @@ fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownE
         return Ok(measure);
     }
     if !runs.iter().any(|run| series_of(run, wanted).next().is_some()) {
-        let named = |cell: &super::BriefCell| format!("{} (cell {})", cell.contender, cell.cell);
+        let named = |cell: &BriefCell| format!("{} (cell {})", cell.contender, cell.cell);
         let known: BTreeSet<String> = runs.iter().flat_map(|run| &run.cells).map(named).collect();
         return Err(UnknownError::Cell { known: known.into_iter().collect() });
     }
@@ -209,11 +206,9 @@ fn grouped<'a>(runs: &[&'a Brief]) -> Vec<Group<'a>> {
 
 fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<'_>) -> Course {
     let group = &groups[place];
-    let mut study: Vec<String> = group.runs.iter().map(|run| run.study.clone()).collect();
-    study.sort_unstable();
-    study.dedup();
+    let study: BTreeSet<&String> = group.runs.iter().map(|run| &run.study).collect();
     Course {
-        study,
+        study: study.into_iter().cloned().collect(),
         study_id: group.runs[0].study_id.clone(),
         host: HostBrief::of(&group.host),
         apart: apart(&groups[..place], group),
@@ -239,12 +234,13 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
         if run.state == State::Unfinished {
             notes.push(Note::Unfinished { valid: run.valid, planned: run.planned });
         }
-        let wrong = run.cells.iter().filter(|cell| cell.wrong_data).map(|cell| cell.contender.as_str());
-        let wrong: BTreeSet<&str> = wrong.collect();
-        notes.extend(wrong.into_iter().map(|contender| Note::WrongData { contender: contender.to_owned() }));
-        let unusable = run.cells.iter().filter(|cell| cell.stamp == Some(Stamp::NotUsable));
-        let unusable: BTreeSet<&str> = unusable.map(|cell| cell.contender.as_str()).collect();
-        notes.extend(unusable.into_iter().map(|contender| Note::NotUsable { contender: contender.to_owned() }));
+        let contenders = |is: fn(&&BriefCell) -> bool| {
+            run.cells.iter().filter(is).map(|cell| cell.contender.clone()).collect::<BTreeSet<String>>()
+        };
+        let wrong = contenders(|cell| cell.wrong_data).into_iter();
+        notes.extend(wrong.map(|contender| Note::WrongData { contender }));
+        let unusable = contenders(|cell| cell.stamp == Some(Stamp::NotUsable)).into_iter();
+        notes.extend(unusable.map(|contender| Note::NotUsable { contender }));
         notes.extend(before.map(|before| changes(before, run)).unwrap_or_default());
         Stop { run: run.run.clone(), started: run.started.clone(), notes }
     };
@@ -253,21 +249,19 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
 
 /// The components whose version differs from that of the run before.
 fn changes(before: &Brief, run: &Brief) -> Vec<Note> {
-    let change = |(what, old): (&String, &Vec<String>)| {
-        let new = run.versions.get(what).filter(|new| *new != old)?;
-        let [old, new] = [old, new].map(|versions| Some(versions.join(" | ")));
+    let change = |(what, old, new): (&String, Option<&Vec<String>>, Option<&Vec<String>>)| {
+        let [old, new] = [old?, new?].map(|versions| Some(versions.join(" | ")));
         Some(Note::Changed(Change { name: what.clone(), old, new }))
     };
-    before.versions.iter().filter_map(change).collect()
+    differing(&before.versions, &run.versions).filter_map(change).collect()
 }
 
 fn all_series(runs: &[&Brief], measure: &Measure, wanted: Wanted<'_>) -> Vec<Series> {
     let Some(newest) = runs.last() else { return Vec::new() };
     // All runs of a study have the same cells, but their plans may number them differently.
-    let of_cell = |cell: &super::BriefCell| {
-        let same =
-            |other: &&super::BriefCell| (&other.contender, &other.coordinates) == (&cell.contender, &cell.coordinates);
-        let own: Vec<Option<&super::BriefCell>> = runs.iter().map(|run| run.cells.iter().find(same)).collect();
+    let of_cell = |cell: &BriefCell| {
+        let same = |other: &&BriefCell| (&other.contender, &other.coordinates) == (&cell.contender, &cell.coordinates);
+        let own: Vec<Option<&BriefCell>> = runs.iter().map(|run| run.cells.iter().find(same)).collect();
         let levels: Vec<_> = own.iter().map(|cell| cell.as_ref()?.level(&measure.id).cloned()).collect();
         let contrasts: Vec<_> = own.iter().map(|cell| cell.as_ref()?.contrast(&measure.id).cloned()).collect();
         Series {

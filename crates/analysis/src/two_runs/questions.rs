@@ -3,6 +3,7 @@
 use super::{Matched, name};
 use crate::consistency::loaded_data;
 use crate::findings::Change;
+use crate::gathered::differing;
 use crate::throughput;
 use crate::validity;
 use record::plan::Cell;
@@ -55,11 +56,10 @@ fn asked(before: &Cell, after: &Cell) -> Vec<Change> {
 
 fn data(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Vec<Change> {
     let (old, new) = (loaded_data::of_cell(old, before.id), loaded_data::of_cell(new, after.id));
-    let differing = old.iter().filter_map(|(table, sum)| {
-        let other = new.get(table).filter(|other| *other != sum)?;
-        Some(Change { name: table.clone(), old: Some(sum.clone()), new: Some(other.clone()) })
-    });
-    differing.collect()
+    let change = |(table, old, new): (&&str, Option<&String>, Option<&String>)| {
+        Some(Change { name: (*table).to_owned(), old: Some(old?.clone()), new: Some(new?.clone()) })
+    };
+    differing(&old, &new).filter_map(change).collect()
 }
 
 fn counted(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Option<Change> {

@@ -6,16 +6,17 @@ use crate::agreement;
 use crate::consistency::{equal_work, host, littles_law};
 use crate::findings::of_run::disagreements;
 use crate::findings::{Change, ChangedWork, Finding, Part, What, Which, accept};
+use crate::gathered::{by_first, differing, joined, text};
+use crate::machines::known;
 use crate::observations::Observations;
 use crate::validity;
 use record::facts::{Fact, Facts};
-use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{MachineFacts, ServerFacts};
-use std::collections::{BTreeMap, BTreeSet};
+use record::trial::ServerFacts;
+use std::collections::BTreeMap;
 
 /// Facts that differ from run to run on a host that is the same in everything that matters.
-pub(crate) const PASSING: [&str; 6] = [
+const PASSING: [&str; 6] = [
     "cgroup.path",
     "memory.available_bytes",
     "storage.mount_point",
@@ -41,19 +42,21 @@ pub fn findings(
     (new, observed_now): (&Run, &Observations),
     matched: &[Matched<'_>],
 ) -> Vec<Finding> {
-    let mut findings = hosts(old, new);
+    let mut findings: Vec<Finding> = hosts(old, new).into_iter().collect();
     findings.extend(builds(old, new));
     findings.extend(seeds(old, new));
-    findings.extend(of_cells(matched, Part::Settings, settings));
-    findings.extend(of_cells(matched, Part::Machines, |(before, after)| {
-        differing_facts(&machine(old, before), &machine(new, after))
+    // Everything the study decided except workload and load, which must not differ at all if both have the key.
+    findings.extend(of_cells(matched, Part::Settings, |(before, after)| {
+        before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
     }));
-    findings.extend(of_cells(matched, Part::Servers, |(before, after)| {
-        differing_facts(&server(old, before), &server(new, after))
-    }));
-    findings.extend(of_cells(matched, Part::Loads, |(before, after)| {
-        differing_facts(&driven(old, before), &driven(new, after))
-    }));
+    let recorded: [(Part, fn(&StoredTrial) -> Vec<(String, String)>); 3] =
+        [(Part::Machines, machine), (Part::Servers, server), (Part::Loads, driven)];
+    for (part, of_trial) in recorded {
+        findings.extend(of_cells(matched, part, |(before, after)| {
+            let seen = |run, cell| joined(validity::trials_of(run, cell).flat_map(of_trial), " | ");
+            differing_texts(&seen(old, before.id), &seen(new, after.id))
+        }));
+    }
     let work = cells_that_differ(matched, |(before, after)| {
         let unequal = equal_work::differing((observed, before.id), (observed_now, after.id), |older, measured| {
             measured.unpaired(after.id, older, before.id)
@@ -77,30 +80,35 @@ pub fn findings(
     findings
 }
 
-fn hosts(old: &Run, new: &Run) -> Vec<Finding> {
-    let lasting = |facts: &Facts| {
-        let lasting = facts.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
-        lasting.map(|(name, fact)| (name.clone(), fact.to_string())).collect::<BTreeMap<_, _>>()
+/// A host's facts without those that differ from run to run.
+pub(crate) fn lasting(host: &Facts) -> Facts {
+    let lasting = host.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
+    lasting.map(|(name, fact)| (name.clone(), fact.clone())).collect()
+}
+
+/// Facts that both hosts know and in which they differ. Facts that only one knows are ignored: another version of
+/// bakeoff knows others, which says nothing about the host.
+pub(crate) fn differing_facts(old: &Facts, new: &Facts) -> Vec<Change> {
+    let change = |(name, old, new): (&String, _, _)| {
+        let [old, new] = [old?, new?].map(|fact: &Fact| Some(fact.to_string()));
+        Some(Change { name: name.clone(), old, new })
     };
-    let (mut before, mut after) = (lasting(&old.host), lasting(&new.host));
-    // Another version of bakeoff knows other facts, which says nothing about the host.
-    before.retain(|name, _| new.host.contains_key(name));
-    after.retain(|name, _| old.host.contains_key(name));
-    let changes = differing_facts(&before, &after);
+    differing(old, new).filter_map(change).collect()
+}
+
+fn hosts(old: &Run, new: &Run) -> Option<Finding> {
+    let changes = differing_facts(&lasting(&old.host), &lasting(&new.host));
     if !changes.is_empty() {
-        return vec![Finding::new(What::HostsDiffer { changes })];
+        return Some(Finding::new(What::HostsDiffer { changes }));
     }
-    let boot = |run: &Run| run.host.get("system.boot_id").cloned();
-    let restarted = matches!((boot(old), boot(new)), (Some(Fact::Known(old)), Some(Fact::Known(new))) if old != new);
-    if restarted { vec![Finding::new(What::HostRestarted)] } else { Vec::new() }
+    let [old, new] = [old, new].map(|run| run.host.get("system.boot_id").and_then(known));
+    old.zip(new).filter(|(old, new)| old != new).map(|_| Finding::new(What::HostRestarted))
 }
 
 /// A new version of the measuring tool may itself be faster or slower.
 fn builds(old: &Run, new: &Run) -> Option<Finding> {
-    let [old, new] = [old, new].map(|run| {
-        let builds: BTreeSet<&str> = run.trials.iter().filter_map(|trial| trial.record.made_by.as_deref()).collect();
-        builds.into_iter().collect::<Vec<_>>().join(", ")
-    });
+    let [old, new] =
+        [old, new].map(|run| text(run.trials.iter().filter_map(|trial| trial.record.made_by.as_deref()), ", "));
     // Old records do not have it.
     let differ = !old.is_empty() && !new.is_empty() && old != new;
     differ.then(|| Finding::new(What::BuildsDiffer { old, new }))
@@ -125,76 +133,42 @@ fn cells_that_differ<'a, T: PartialEq>(
     matched: &[Matched<'a>],
     differences: impl Fn(&Matched<'a>) -> Vec<T>,
 ) -> Vec<(Vec<T>, Vec<String>)> {
-    let mut gathered: Vec<(Vec<T>, Vec<String>)> = Vec::new();
-    for pair in matched {
-        let found = differences(pair);
-        if found.is_empty() {
-            continue;
-        }
-        let cell = name(pair.0);
-        match gathered.iter_mut().find(|(known, _)| *known == found) {
-            Some((_, cells)) => cells.push(cell),
-            None => gathered.push((found, vec![cell])),
-        }
-    }
-    gathered
+    let found = matched.iter().map(|pair| (differences(pair), name(pair.0)));
+    by_first(found.filter(|(differences, _)| !differences.is_empty()))
 }
 
-/// Everything the study decided except workload and load, which must not differ at all if both have the key.
-fn settings((before, after): &Matched<'_>) -> Vec<Change> {
-    before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
+fn machine(trial: &StoredTrial) -> Vec<(String, String)> {
+    let Some(machine) = &trial.record.machine else { return Vec::new() };
+    let decided = machine.decided.iter().map(|(name, fact)| (name.clone(), fact.kind()));
+    let inside = machine.inside.iter().filter(|(name, _)| TELLING_INSIDE.contains(&name.as_str()));
+    let inside = inside.map(|(name, fact)| (format!("inside/{name}"), fact.to_string()));
+    decided.chain(inside).chain([("image".to_owned(), machine.image.clone())]).collect()
 }
 
-/// Names with the values seen under each; several are joined if trials differ.
-type Seen = BTreeMap<String, String>;
-
-fn seen(run: &Run, cell: &Cell, of_trial: impl Fn(&StoredTrial) -> Vec<(String, String)>) -> Seen {
-    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, value) in validity::trials_of(run, cell.id).flat_map(of_trial) {
-        values.entry(name).or_default().insert(value);
-    }
-    values.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" | "))).collect()
-}
-
-fn machine(run: &Run, cell: &Cell) -> Seen {
-    let of_machine = |machine: &MachineFacts| {
-        let decided = machine.decided.iter().map(|(name, fact)| (name.clone(), fact.kind()));
-        let inside = machine.inside.iter().filter(|(name, _)| TELLING_INSIDE.contains(&name.as_str()));
-        let inside = inside.map(|(name, fact)| (format!("inside/{name}"), fact.to_string()));
-        decided.chain(inside).chain([("image".to_owned(), machine.image.clone())]).collect::<Vec<_>>()
-    };
-    seen(run, cell, |trial| trial.record.machine.as_ref().map(of_machine).unwrap_or_default())
-}
-
-fn server(run: &Run, cell: &Cell) -> Seen {
-    let of_server = |server: &ServerFacts| {
-        let ServerFacts { engine, version, profile, effective } = server;
-        let own = [("engine", engine), ("version", version), ("profile", profile)];
-        let own = own.map(|(name, value)| (name.to_owned(), value.clone()));
-        effective.iter().map(|(name, value)| (name.clone(), value.clone())).chain(own).collect::<Vec<_>>()
-    };
-    seen(run, cell, |trial| trial.record.server.as_ref().map(of_server).unwrap_or_default())
+fn server(trial: &StoredTrial) -> Vec<(String, String)> {
+    let Some(ServerFacts { engine, version, profile, effective }) = &trial.record.server else { return Vec::new() };
+    let own = [("engine", engine), ("version", version), ("profile", profile)];
+    let own = own.map(|(name, value)| (name.to_owned(), value.clone()));
+    effective.clone().into_iter().chain(own).collect()
 }
 
 /// As recorded, for what the study leaves open.
-fn driven(run: &Run, cell: &Cell) -> Seen {
-    seen(run, cell, |trial| {
-        let Some(driver) = trial.record.driver.as_ref() else { return Vec::new() };
-        let numbers = [("clients", driver.clients), ("sessions", driver.sessions), ("shards", driver.shards)];
-        let lengths = [("warmup_ms", driver.warmup_ms)].map(|(name, ms)| (name.to_owned(), ms.to_string()));
-        numbers.map(|(name, number)| (name.to_owned(), number.to_string())).into_iter().chain(lengths).collect()
-    })
+fn driven(trial: &StoredTrial) -> Vec<(String, String)> {
+    let Some(driver) = &trial.record.driver else { return Vec::new() };
+    let numbers = [("clients", driver.clients), ("sessions", driver.sessions), ("shards", driver.shards)];
+    let numbers = numbers.map(|(name, number)| (name.to_owned(), number.to_string()));
+    numbers.into_iter().chain([("warmup_ms".to_owned(), driver.warmup_ms.to_string())]).collect()
 }
 
 /// What only one run has is reported, too, unless the other has nothing: it was not reached then, as is said elsewhere.
-fn differing_facts(old: &Seen, new: &Seen) -> Vec<Change> {
+fn differing_texts(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Vec<Change> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let of_name = |name: &String| {
-        let (old, new) = (old.get(name).cloned(), new.get(name).cloned());
-        (old != new).then(|| Change { name: name.clone(), old, new })
+    let change = |(name, old, new): (&String, Option<&String>, Option<&String>)| Change {
+        name: name.clone(),
+        old: old.cloned(),
+        new: new.cloned(),
     };
-    names.into_iter().filter_map(of_name).collect()
+    differing(old, new).map(change).collect()
 }
