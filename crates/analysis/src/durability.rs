@@ -2,11 +2,11 @@
 
 use crate::consistency::host::OTHERS_MAX;
 use crate::findings::{Finding, Shared, What};
+use crate::gathered::by_key;
 use crate::groups;
 use record::durability::{Cost, Cut, Durability, Fault, Scan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// With fewer acknowledged transactions than this there is too little to lose.
 const ACKNOWLEDGED_MIN: u64 = 100;
@@ -173,15 +173,9 @@ pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
         Finding::new(What::NotDurable { verdict }).of(&audited.contender).at(&audited.coordinates)
     });
     let apart = groups::of_plan(&run.plan).into_iter().filter_map(|group| {
-        let mut said: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for audited in all.iter().filter(|audited| group.cells.iter().any(|cell| cell.id == audited.cell)) {
-            said.entry(audited.verdict.word()).or_default().push(audited.contender.clone());
-        }
-        let values = || {
-            said.iter().map(|(word, contenders)| Shared { value: (*word).to_owned(), contenders: contenders.clone() })
-        };
-        (said.len() > 1)
-            .then(|| Finding::new(What::DurabilityDiffers { values: values().collect() }).at(&group.coordinates))
+        let own = all.iter().filter(|audited| group.cells.iter().any(|cell| cell.id == audited.cell));
+        let values = Shared::by_value(own.map(|audited| (audited.verdict.word(), audited.contender.clone())));
+        (values.len() > 1).then(|| Finding::new(What::DurabilityDiffers { values }).at(&group.coordinates))
     });
     lies.chain(apart).chain(busy).collect()
 }
@@ -197,28 +191,21 @@ fn busy(all: &[Audited]) -> Option<Finding> {
 
 /// The least fault first.
 fn faults(found: &Durability) -> Vec<OfFault> {
-    let killed = found.killed.iter().map(|killed| OfFault {
-        fault: Fault::ServerKilled,
-        times: 1,
-        losing: usize::from(killed.lost > 0),
-        most: killed.lost,
-        breaking: usize::from(killed.broken.is_some()),
-        why: killed.broken.clone(),
-    });
-    let by_cuts = [Fault::GuestLost, Fault::HostLost].into_iter().filter_map(|fault| {
-        let cuts = || found.cuts.iter().filter(move |cut| cut.fault() == fault);
-        let proofs = || cuts().filter(|cut| cut.is_proof());
-        let broken = || proofs().filter_map(|cut| cut.broken.as_ref());
-        (cuts().count() > 0).then(|| OfFault {
+    let killed = found.killed.iter().map(|killed| (Fault::ServerKilled, (true, killed.lost, killed.broken.as_ref())));
+    let cuts = found.cuts.iter().map(|cut| (cut.fault(), (cut.is_proof(), cut.lost, cut.broken.as_ref())));
+    let of_fault = |(fault, tried): (Fault, Vec<(bool, u64, Option<&String>)>)| {
+        let proofs = || tried.iter().filter(|(is_proof, ..)| *is_proof);
+        let broken = || proofs().filter_map(|(.., broken)| *broken);
+        OfFault {
             fault,
-            times: cuts().count(),
-            losing: proofs().filter(|cut| cut.lost > 0).count(),
-            most: proofs().map(|cut| cut.lost).max().unwrap_or_default(),
+            times: tried.len(),
+            losing: proofs().filter(|(_, lost, _)| *lost > 0).count(),
+            most: proofs().map(|(_, lost, _)| *lost).max().unwrap_or_default(),
             breaking: broken().count(),
             why: broken().next().cloned(),
-        })
-    });
-    killed.chain(by_cuts).collect()
+        }
+    };
+    by_key(killed.chain(cuts)).into_iter().map(of_fault).collect()
 }
 
 pub fn verdict(found: &Durability) -> Verdict {

@@ -13,16 +13,18 @@ use crate::databases::{self, DatabaseOfMany};
 use crate::durability::{self, Audited};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
-use crate::findings::{Finding, of_run};
+use crate::findings::{Finding, What, accept, of_run};
 use crate::hosts::{self, Hosts};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
 use crate::scaling::threads::{self, ThreadGain};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
+use crate::steadiness::cautions;
 use crate::stopping::{self, Attained};
 use crate::student;
 use crate::waits::{self, WaitsOfContenders};
+use crate::{alike, equal, machines};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -101,57 +103,74 @@ pub fn analyse(run: &Run) -> Analysis {
 
 /// The same with other measures than the catalog's.
 pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
+    let plan = &run.plan;
     let observations = Observations::of_run(run, catalog);
-    let agreement = agreement::all(run);
-    let settings = settings::all(run);
-    let checks = checks::all(run);
     let comparisons = compare::all(run, &observations);
-    let consistency = consistency::of_run(run, &observations);
-    let consolidation = consolidation::all(run, &observations);
-    let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
-    let durability = durability::all(run);
-    let hosts = hosts::of_run(run, &observations, &comparisons);
-    let found = of_run::Found {
-        durability: &durability,
-        agreement: &agreement,
-        settings: &settings,
-        checks: &checks,
-        consistency: &consistency,
-        consolidation: &consolidation,
-        cells: &cells,
-        hosts: hosts.iter().flat_map(|hosts| hosts::findings(run, hosts, &comparisons)).collect(),
-    };
-    let findings = of_run::all(run, found);
-    let (scaling, explanations) = (scaling::all(run, &observations), explanation::all(run, &observations));
-    Analysis {
+    let checks = checks::all(run);
+    let mut analysis = Analysis {
         format: record::FORMAT,
-        study: run.plan.study.clone(),
-        question: run.plan.question.clone(),
+        study: plan.study.clone(),
+        question: plan.question.clone(),
+        aa: plan.aa,
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
-        aa: run.plan.aa,
-        margin: run.plan.margin,
-        findings,
-        beside: None,
-        hosts,
-        precision: stopping::attained(&run.plan, &comparisons),
+        margin: plan.margin,
+        findings: Vec::new(),
         ablation: ablation::of_run(run, &comparisons),
-        comparisons,
-        cells,
-        check_counts: checks::counts(run, &checks),
+        hosts: hosts::of_run(run, &observations, &comparisons),
+        beside: None,
+        precision: stopping::attained(plan, &comparisons),
+        cells: plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect(),
         activity: activity::all(run),
         waits: waits::all(run),
-        checks,
-        settings,
-        agreement,
-        consistency,
-        scaling,
+        check_counts: checks::counts(run, &checks),
+        settings: settings::all(run),
+        agreement: agreement::all(run),
+        consistency: consistency::of_run(run, &observations),
+        scaling: scaling::all(run, &observations),
         databases: databases::all(run),
         thread_gains: threads::gains(run, &observations),
-        consolidation,
-        durability,
-        explanations,
+        consolidation: consolidation::all(run, &observations),
+        durability: durability::all(run),
+        explanations: explanation::all(run, &observations),
         observations,
-    }
+        comparisons,
+        checks,
+    };
+    analysis.findings = findings(run, &analysis);
+    analysis
+}
+
+/// All findings, the worst first and those that the study accepts last.
+fn findings(run: &Run, found: &Analysis) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
+    findings.extend(of_run::outcomes(run));
+    findings.extend(of_run::violated(&found.checks));
+    findings.extend(of_run::unchecked(&found.checks));
+    findings.extend(of_run::emulated(run));
+    findings.extend(of_run::unequal_settings(run, &found.settings));
+    findings.extend(consistency::findings(&found.consistency));
+    findings.extend(consolidation::findings(&found.consolidation));
+    findings.extend(machines::changes(run));
+    findings.extend(equal::findings(run));
+    findings.extend(durability::findings(run, &found.durability));
+    findings.extend(of_run::disagreements(&found.agreement));
+    findings.extend(of_run::clocks(run));
+    findings.extend(of_run::not_honoured(run));
+    findings.extend(alike::nested(run));
+    findings.extend(found.hosts.iter().flat_map(|hosts| hosts::findings(run, hosts, &found.comparisons)));
+    findings.extend(alike::differences(run));
+    findings.extend(of_run::sending(run));
+    findings.extend(of_run::engine_waits(run, &found.cells));
+    findings.extend(of_run::noted_by_trials(run));
+    findings.extend(of_run::unsteady(run));
+    // Where a neighbour comes or goes, throughput changes by design.
+    let is_disturbed = |cell: &&CellResult| found.consolidation.iter().any(|one| one.is_disturbed(cell.cell));
+    findings.extend(cautions::all(found.cells.iter().filter(|cell| !is_disturbed(cell))));
+    findings.extend(of_run::failed(run));
+    findings.extend(of_run::design(run));
+    accept(&mut findings, &run.plan);
+    findings
 }
 
 #[cfg(test)]

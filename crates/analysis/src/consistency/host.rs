@@ -4,10 +4,13 @@
 //! changed in between, and trials during which others used the host.
 
 use crate::findings::{Finding, HostFact, InTrials, What};
+use crate::gathered::{by_key, distinct};
+use crate::student::mean_of;
 use record::host_state::{HostMemory, HostReading, HostState};
 use record::ladder::CpuUse;
 use record::looks::Reading;
 use record::run::Run;
+use record::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +23,7 @@ const OTHERS_DISK_MAX: f64 = 1e6;
 /// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
 /// Pages swapped within a window: 4 MiB of the usual ones.
-const SWAPPED_MAX: u64 = 1_024;
+const SWAPPED_MAX: f64 = 1_024.0;
 /// The CPU frequency may differ by this factor between trials. It is read at two moments only, so chance affects it.
 const FREQUENCY_RATIO_MAX: f64 = 1.1;
 
@@ -45,7 +48,6 @@ pub struct HostDuringTrial {
     /// The share of processes that are not ours.
     pub others: Option<f64>,
     /// Bytes per second that those processes read from disks and wrote to them.
-    #[serde(default)]
     pub others_disk: Option<f64>,
     pub memory_stalled: Option<f64>,
     pub swapped_pages: Option<u64>,
@@ -65,20 +67,20 @@ pub struct UnavailableFact {
     pub why: String,
 }
 
+/// A trial and the state of its host.
+type Described<'a> = (&'a TrialRecord, &'a HostState);
+
 pub fn of_run(run: &Run) -> HostDuringRun {
-    let known: Vec<(u32, &str, &HostState)> = run
-        .trials
-        .iter()
-        .filter_map(|trial| Some((trial.record.id, trial.record.contender.as_str(), trial.record.host_state.as_ref()?)))
-        .collect();
+    let known: Vec<Described<'_>> =
+        run.trials.iter().filter_map(|trial| Some((&trial.record, trial.record.host_state.as_ref()?))).collect();
     HostDuringRun {
-        trials: known.iter().map(|&(trial, contender, state)| during(trial, contender, state)).collect(),
+        trials: known.iter().copied().map(during).collect(),
         changed: changed(&known),
         unavailable: unavailable(&known),
     }
 }
 
-fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
+fn during((record, state): Described<'_>) -> HostDuringTrial {
     let (start, end) = (&state.start, &state.end);
     let cpu = start.cpu.known().zip(end.cpu.known());
     let cpu_use = cpu.and_then(|(start, end)| CpuUse::between(*start, *end));
@@ -95,8 +97,8 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
     let frequency = start.frequency_khz.known().zip(end.frequency_khz.known());
     let share = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|whole| *whole > 0.0)?);
     HostDuringTrial {
-        trial,
-        contender: contender.to_owned(),
+        trial: record.id,
+        contender: record.contender.clone(),
         frequency_mhz: frequency.map(|(start, end)| start.midpoint(*end) as f64 / 1e3),
         busy: cpu_use.map(|cpu| cpu.busy),
         stolen: cpu_use.map(|cpu| cpu.stolen),
@@ -117,23 +119,24 @@ const FACTS: [TextFact; 3] = [
     (HostFact::Mitigations, |reading| &reading.mitigations),
 ];
 
-fn changed(known: &[(u32, &str, &HostState)]) -> Vec<ChangedFact> {
+fn readings(state: &HostState) -> [&HostReading; 2] {
+    [&state.start, &state.end]
+}
+
+fn changed(known: &[Described<'_>]) -> Vec<ChangedFact> {
     let of_fact = |(name, fact): TextFact| {
-        let mut values: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        for (trial, _, state) in known {
-            for text in [&state.start, &state.end].into_iter().filter_map(|reading| fact(reading).known()) {
-                values.entry(text).or_default().insert(*trial);
-            }
-        }
-        let values = values.into_iter().map(|(text, trials)| (text.to_owned(), trials.into_iter().collect()));
+        let texts = known.iter().flat_map(|(record, state)| {
+            readings(state).into_iter().filter_map(move |reading| Some((fact(reading).known()?.clone(), record.id)))
+        });
+        let values: BTreeMap<String, BTreeSet<u32>> = by_key(texts);
+        let values = values.into_iter().map(|(text, trials)| (text, trials.into_iter().collect()));
         ChangedFact { fact: name, values: values.collect() }
     };
     FACTS.into_iter().map(of_fact).filter(|fact| fact.values.len() > 1).collect()
 }
 
-fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<UnavailableFact> {
-    let mut reasons: Vec<UnavailableFact> = Vec::new();
-    for reading in known.iter().flat_map(|(_, _, state)| [&state.start, &state.end]) {
+fn unavailable(known: &[Described<'_>]) -> Vec<UnavailableFact> {
+    let reasons = known.iter().flat_map(|(_, state)| readings(state)).flat_map(|reading| {
         let texts = FACTS.map(|(name, fact)| (name, fact(reading).why_not()));
         let numbers = [
             (HostFact::Frequency, reading.frequency_khz.why_not()),
@@ -142,28 +145,32 @@ fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<UnavailableFact> {
             (HostFact::Memory, reading.memory.why_not()),
             (HostFact::Stalls, reading.stalls.why_not()),
         ];
-        for (fact, why) in texts.into_iter().chain(numbers) {
-            let found = why.map(|why| UnavailableFact { fact, why: why.to_owned() });
-            reasons.extend(found.filter(|found| !reasons.contains(found)));
-        }
-    }
-    reasons
+        texts.into_iter().chain(numbers)
+    });
+    distinct(reasons.filter_map(|(fact, why)| Some(UnavailableFact { fact, why: why?.to_owned() })))
 }
 
 pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
     let mut findings: Vec<Finding> = host.changed.iter().map(told_of_change).collect();
-    let stolen = |trial: &HostDuringTrial| trial.stolen.filter(|share| *share > STOLEN_MAX);
-    findings.extend(beyond(&host.trials, stolen, |share| What::HostCpuStolen { share }));
-    let others = |trial: &HostDuringTrial| trial.others.filter(|share| *share > OTHERS_MAX);
-    findings.extend(beyond(&host.trials, others, |share| What::HostBusy { share }));
-    findings.extend(unequal_others(&host.trials));
-    findings.extend(unequal_disk_use(&host.trials));
-    let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|share| *share > MEMORY_STALLS_MAX);
-    findings.extend(beyond(&host.trials, stalled, |share| What::HostMemoryShort { share }));
-    let swapped =
-        |trial: &HostDuringTrial| trial.swapped_pages.filter(|pages| *pages > SWAPPED_MAX).map(|pages| pages as f64);
-    findings.extend(beyond(&host.trials, swapped, |pages| What::HostSwapping { pages }));
-    findings.extend(frequencies(&host.trials));
+    let trials = &host.trials;
+    findings.extend(beyond(trials, STOLEN_MAX, |trial| trial.stolen, |share| What::HostCpuStolen { share }));
+    findings.extend(beyond(trials, OTHERS_MAX, |trial| trial.others, |share| What::HostBusy { share }));
+    // Other load that hits one contender and spares another is not noise: it is in the ratio.
+    let busy = loudest_and_quietest(trials, |trial| trial.others, OTHERS_MAX);
+    findings.extend(
+        busy.map(|[(loud, most), (quiet, least)]| Finding::new(What::HostBusyBesideOne { loud, most, quiet, least })),
+    );
+    let busy = loudest_and_quietest(trials, |trial| trial.others_disk, OTHERS_DISK_MAX);
+    findings.extend(
+        busy.map(|[(loud, most), (quiet, least)]| {
+            Finding::new(What::HostDiskBusyBesideOne { loud, most, quiet, least })
+        }),
+    );
+    let stalled = |trial: &HostDuringTrial| trial.memory_stalled;
+    findings.extend(beyond(trials, MEMORY_STALLS_MAX, stalled, |share| What::HostMemoryShort { share }));
+    let swapped = |trial: &HostDuringTrial| trial.swapped_pages.map(|pages| pages as f64);
+    findings.extend(beyond(trials, SWAPPED_MAX, swapped, |pages| What::HostSwapping { pages }));
+    findings.extend(frequencies(trials));
     findings
 }
 
@@ -173,41 +180,29 @@ fn told_of_change(fact: &ChangedFact) -> Finding {
     Finding::new(What::HostChanged { fact: fact.fact, values })
 }
 
-/// Other load that hits one contender and spares another is not noise: it is in the ratio.
-fn unequal_others(trials: &[HostDuringTrial]) -> Option<Finding> {
-    let [(loud, most), (quiet, least)] = loudest_and_quietest(trials, |trial| trial.others, OTHERS_MAX)?;
-    Some(Finding::new(What::HostBusyBesideOne { loud, most, quiet, least }))
-}
-
-fn unequal_disk_use(trials: &[HostDuringTrial]) -> Option<Finding> {
-    let [(loud, most), (quiet, least)] = loudest_and_quietest(trials, |trial| trial.others_disk, OTHERS_DISK_MAX)?;
-    Some(Finding::new(What::HostDiskBusyBesideOne { loud, most, quiet, least }))
-}
-
 /// The contenders with the highest and the lowest mean, if they differ by more than this and by half.
 fn loudest_and_quietest(
     trials: &[HostDuringTrial],
     of: impl Fn(&HostDuringTrial) -> Option<f64>,
     apart: f64,
 ) -> Option<[(String, f64); 2]> {
-    let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for trial in trials {
-        values.entry(&trial.contender).or_default().extend(of(trial));
-    }
-    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-    let means = || values.iter().filter(|(_, values)| !values.is_empty()).map(|(name, values)| (*name, mean(values)));
-    let (quiet, least) = means().min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let (loud, most) = means().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    (most - least > apart && most > 2.0 * least).then(|| [(loud.to_owned(), most), (quiet.to_owned(), least)])
+    let values = trials.iter().filter_map(|trial| Some((trial.contender.as_str(), of(trial)?)));
+    let mean = |(name, values): (&str, Vec<f64>)| (name.to_owned(), mean_of(&values));
+    let means: Vec<(String, f64)> = by_key(values).into_iter().map(mean).collect();
+    let quietest = means.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let loudest = means.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (loudest.1 - quietest.1 > apart && loudest.1 > 2.0 * quietest.1).then(|| [loudest.clone(), quietest.clone()])
 }
 
-/// One caution for all trials for which `of` gives a value, with the worst value.
+/// One caution for all trials in which this is more than `most`, with the worst value.
 fn beyond(
     trials: &[HostDuringTrial],
+    most: f64,
     of: impl Fn(&HostDuringTrial) -> Option<f64>,
     what: impl Fn(f64) -> What,
 ) -> Option<Finding> {
-    let found: Vec<(u32, f64)> = trials.iter().filter_map(|trial| Some((trial.trial, of(trial)?))).collect();
+    let found = trials.iter().filter_map(|trial| Some((trial.trial, of(trial).filter(|value| *value > most)?)));
+    let found: Vec<(u32, f64)> = found.collect();
     let worst = found.iter().map(|(_, value)| *value).reduce(f64::max)?;
     Some(Finding::new(what(worst)).in_trials(found.iter().map(|(trial, _)| *trial)))
 }
@@ -272,6 +267,10 @@ mod tests {
         assert!(told.iter().all(|finding| finding.subject.trials == [2]), "{told:?}");
     }
 
+    fn named(run: &Run, kind: &str) -> Option<Finding> {
+        findings(&of_run(run)).into_iter().find(|found| found.what.kind().name == kind)
+    }
+
     #[test]
     fn load_beside_one_contender_only_is_serious() {
         let told = |ticks: fn(&str) -> u64| {
@@ -284,7 +283,7 @@ mod tests {
                 state.start.processes = Reading::Known(ProcessTimes::default());
                 state.end.processes = Reading::Known(ProcessTimes { others_ticks, ..ProcessTimes::default() });
             }
-            unequal_others(&of_run(&run).trials)
+            named(&run, "host-busy-beside-one")
         };
         let what = told(|contender| if contender == "native" { 10 } else { 400 }).unwrap().what;
         let What::HostBusyBesideOne { most, quiet, least, .. } = &what else { panic!("{what:?}") };
@@ -304,7 +303,7 @@ mod tests {
                     |others_disk_bytes| Reading::Known(ProcessTimes { others_disk_bytes, ..ProcessTimes::default() });
                 (state.start.processes, state.end.processes) = (read(Some(0)), read(others_disk_bytes));
             }
-            unequal_disk_use(&of_run(&run).trials)
+            named(&run, "host-disk-busy-beside-one")
         };
         let what = told(|contender| Some(if contender == "native" { 9_000 } else { 2_400_000_000 })).unwrap().what;
         let What::HostDiskBusyBesideOne { most, quiet, .. } = &what else { panic!("{what:?}") };

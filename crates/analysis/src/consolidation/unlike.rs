@@ -4,7 +4,7 @@
 //! folder) differ wherever machines share a system, and are ignored.
 
 use super::Consolidation;
-use crate::findings::{Finding, Gathered, OfMachines, Property, What};
+use crate::findings::{Finding, OfMachines, Property, What, gathered};
 use crate::settings;
 use record::check::{CheckResult, Verdict};
 use record::facts::{Fact, PROCESSOR};
@@ -97,12 +97,10 @@ fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
 
 /// The same difference in several trials is reported once, with the trials.
 pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for one in found {
-        for unlike in &one.unlike {
+    gathered(found.iter().flat_map(|one| {
+        one.unlike.iter().map(move |unlike| {
             let what = What::MachinesUnlike { properties: unlike.properties.clone() };
-            gathered.add(Finding::new(what).of(&one.contender).at(&one.coordinates), unlike.trial);
-        }
-    }
-    gathered.all()
+            (Finding::new(what).of(&one.contender).at(&one.coordinates), unlike.trial)
+        })
+    }))
 }

@@ -5,49 +5,28 @@
 
 mod catalog;
 mod concerns;
-mod gathered;
-mod host_fact;
 pub mod of_run;
 
-pub(crate) use gathered::Gathered;
-
 pub use self::catalog::{CODES, Code, Kind, What, code, names};
-pub use self::host_fact::HostFact;
 use crate::estimate::Estimate;
+use crate::gathered::{by_first, by_key};
 use record::plan::Plan;
 use record::settings::Differing;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub severity: Severity,
+    /// It follows from the kind.
+    pub code: String,
     #[serde(flatten)]
     pub what: What,
     #[serde(flatten)]
     pub subject: Subject,
     /// Why the study accepts it, if it does.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
-}
-
-/// With its code, which follows from its kind.
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Written<'a> {
-            severity: Severity,
-            code: &'static str,
-            #[serde(flatten)]
-            what: &'a What,
-            #[serde(flatten)]
-            subject: &'a Subject,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            accepted: &'a Option<String>,
-        }
-        let Self { severity, what, subject, accepted } = self;
-        Written { severity: *severity, code: what.code(), what, subject, accepted }.serialize(serializer)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -123,6 +102,13 @@ pub struct Shared {
     pub contenders: Vec<String>,
 }
 
+impl Shared {
+    /// Each value with its contenders, sorted by value.
+    pub fn by_value<V: Into<String> + Ord>(each: impl IntoIterator<Item = (V, String)>) -> Vec<Self> {
+        by_key(each).into_iter().map(|(value, contenders)| Self { value: value.into(), contenders }).collect()
+    }
+}
+
 /// A value and the trials in which it was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InTrials {
@@ -193,6 +179,20 @@ impl From<Differing> for Change {
     }
 }
 
+/// Readings of a host before and after each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostFact {
+    Governor,
+    Turbo,
+    Mitigations,
+    Frequency,
+    CpuTime,
+    ProcessTime,
+    Memory,
+    Stalls,
+}
+
 /// The part of two runs that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -206,7 +206,8 @@ pub enum Part {
 impl Finding {
     /// About the whole run.
     pub fn new(what: What) -> Self {
-        Self { severity: what.kind().severity, what, subject: Subject::default(), accepted: None }
+        let (severity, code) = (what.kind().severity, what.code().to_owned());
+        Self { severity, code, what, subject: Subject::default(), accepted: None }
     }
 
     #[must_use]
@@ -236,6 +237,18 @@ impl Finding {
     fn rank(&self) -> (bool, Reverse<Stamp>, Severity) {
         (self.accepted.is_some(), Reverse(self.what.kind().stamp), self.severity)
     }
+}
+
+/// The same finding in several trials once, with the trials; sorted by the first of them. Several machines of a trial may have the same
+/// finding.
+pub(crate) fn gathered(found: impl IntoIterator<Item = (Finding, u32)>) -> Vec<Finding> {
+    let with_trials = |(finding, mut trials): (Finding, Vec<u32>)| {
+        trials.dedup();
+        finding.in_trials(trials)
+    };
+    let mut findings: Vec<Finding> = by_first(found).into_iter().map(with_trials).collect();
+    findings.sort_by_key(|finding| finding.subject.trials.first().copied());
+    findings
 }
 
 /// Marks what a plan accepts. Puts the worst first and accepted findings last; otherwise the order stays.

@@ -1,19 +1,17 @@
 //! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
-use super::{EngineWait, FactDiffers, Finding, Gathered, Shared, Told, What, accept};
+use super::{EngineWait, FactDiffers, Finding, Shared, Told, What, gathered};
 use crate::agreement::Agreement;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
-use crate::consistency::{self, Consistency};
-use crate::consolidation::{self, Consolidation};
 use crate::distributions::chi_squared_at;
-use crate::durability::{self, Audited};
-use crate::groups;
+use crate::gathered::by_key;
+use crate::groups::{self, Group};
 use crate::hosts::blocks;
-use crate::settings::{PROFILE, SettingRow, SettingsComparison};
+use crate::settings::{PROFILE, SettingsComparison};
 use crate::student::{self, FEWEST_BLOCKS};
 use crate::validity;
-use crate::{alike, equal, machines, steadiness, throughput, treatment};
+use crate::{machines, throughput, treatment};
 use record::check::UNCHECKED;
 use record::clock::ClockReading;
 use record::facts::Fact;
@@ -31,59 +29,27 @@ const STEADY: f64 = 0.15;
 /// A thread that is woken on an idle CPU runs sooner than this.
 const SHORT_WAIT_US: f64 = 5.0;
 
-/// What other parts of the analysis found.
-pub struct Found<'a> {
-    pub agreement: &'a [Agreement],
-    pub settings: &'a [SettingsComparison],
-    pub checks: &'a [CheckSummary],
-    pub consistency: &'a Consistency,
-    pub consolidation: &'a [Consolidation],
-    pub cells: &'a [CellResult],
-    pub durability: &'a [Audited],
-    /// On several hosts.
-    pub hosts: Vec<Finding>,
+/// The same in several records of a contender is one finding.
+fn of_records<'a, W: IntoIterator<Item = What>>(
+    records: impl Iterator<Item = &'a TrialRecord>,
+    found: impl Fn(&'a TrialRecord) -> W,
+) -> Vec<Finding> {
+    gathered(records.flat_map(|record| {
+        let finding = move |what| (Finding::new(what).of(&record.contender), record.id);
+        found(record).into_iter().map(finding)
+    }))
 }
 
-/// All findings, the worst first and those that the study accepts last.
-pub fn all(run: &Run, found: Found<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
-    findings.extend(outcomes(run));
-    findings.extend(violated(found.checks));
-    findings.extend(unchecked(found.checks));
-    findings.extend(emulated(run));
-    findings.extend(unequal_settings(run, found.settings));
-    findings.extend(consistency::findings(found.consistency));
-    findings.extend(consolidation::findings(found.consolidation));
-    findings.extend(machines::changes(run));
-    findings.extend(equal::findings(run));
-    findings.extend(durability::findings(run, found.durability));
-    findings.extend(disagreements(found.agreement));
-    findings.extend(clocks(run));
-    findings.extend(not_honoured(run));
-    findings.extend(alike::nested(run));
-    findings.extend(found.hosts);
-    findings.extend(alike::differences(run));
-    findings.extend(sending(run));
-    findings.extend(engine_waits(run, found.cells));
-    findings.extend(noted_by_trials(run));
-    findings.extend(unsteady(run));
-    // Where a neighbour comes or goes, throughput changes by design.
-    let is_disturbed = |cell: &&CellResult| found.consolidation.iter().any(|one| one.is_disturbed(cell.cell));
-    findings.extend(steadiness::cautions::all(found.cells.iter().filter(|cell| !is_disturbed(cell))));
-    findings.extend(failed(run));
-    findings.extend(design(run));
-    accept(&mut findings, &run.plan);
-    findings
+/// The records of each machine of each trial.
+fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
+    run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
 }
 
-fn outcomes(run: &Run) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for trial in run.trials.iter().filter(|trial| trial.record.outcome != Outcome::Completed) {
-        let outcome = in_one_line(&trial.record.outcome);
-        gathered.add(Finding::new(What::TrialNotCompleted { outcome }).of(&trial.record.contender), trial.record.id);
-    }
-    let mut findings = gathered.all();
+pub(crate) fn outcomes(run: &Run) -> Vec<Finding> {
+    let mut findings = of_records(run.trials.iter().map(|trial| &trial.record), |record| {
+        let is_complete = record.outcome == Outcome::Completed;
+        (!is_complete).then(|| What::TrialNotCompleted { outcome: in_one_line(&record.outcome) })
+    });
     let reached = |id: u32| run.trials.iter().any(|trial| trial.record.id == id);
     let missing: Vec<u32> = run.plan.trials.iter().map(|trial| trial.id).filter(|id| !reached(*id)).collect();
     if !missing.is_empty() {
@@ -104,7 +70,7 @@ fn in_one_line(outcome: &Outcome) -> Outcome {
     }
 }
 
-fn violated(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
+pub(crate) fn violated(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
     checks.iter().filter(|check| !check.violated.is_empty()).map(|check| {
         let (name, rule, seen) = (check.name.clone(), check.rule.clone(), check.seen.clone());
         let what = What::CheckViolated { check: name, rule, seen };
@@ -112,153 +78,105 @@ fn violated(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
     })
 }
 
-fn unchecked(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
+pub(crate) fn unchecked(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
     let without = checks.iter().filter(|check| check.name.ends_with(UNCHECKED));
     without.map(|check| Finding::new(What::DataUnchecked).of(&check.contender))
 }
 
-fn unequal_settings(run: &Run, settings: &[SettingsComparison]) -> Vec<Finding> {
+pub(crate) fn unequal_settings(run: &Run, compared: &[SettingsComparison]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let groups = groups::of_plan(&run.plan);
-    for comparison in settings {
-        let Some(group) = groups.iter().find(|group| group.coordinates == comparison.coordinates) else { continue };
-        let differing = comparison.settings.iter().filter(|row| row.differs);
-        let differing = differing.map(|row| of_contenders(row, &comparison.contenders)).map(|one| {
-            let values = treatment::without_set(group, &one.fact, one.values);
-            FactDiffers { fact: one.fact, values }
+    for SettingsComparison { coordinates, contenders, servers, settings } in compared {
+        let Some(group) = groups.iter().find(|group| group.coordinates == *coordinates) else { continue };
+        let differing = settings.iter().filter(|row| row.differs).map(|row| {
+            let values = row.values.iter().map(|value| value.as_deref().unwrap_or("absent"));
+            let values = Shared::by_value(values.zip(contenders.iter().cloned()));
+            FactDiffers { fact: row.name.clone(), values: treatment::without_set(group, &row.name, values) }
         });
         let settings: Vec<FactDiffers> = differing.filter(|one| one.values.len() > 1).collect();
         if !settings.is_empty() {
-            findings.push(Finding::new(What::SettingsDiffer { settings }).at(&comparison.coordinates));
+            findings.push(Finding::new(What::SettingsDiffer { settings }).at(coordinates));
         }
         // The plan decides on profiles.
         let product = |server: &str| server.split(PROFILE).next().unwrap_or_default().to_owned();
-        let products: Vec<String> = comparison
-            .servers
-            .iter()
-            .map(|all| all.split(" | ").map(product).collect::<Vec<_>>().join(" | "))
-            .collect();
-        let values = shared(comparison.contenders.iter().zip(products.iter().map(String::as_str)));
-        let values = treatment::without_chosen(group, values);
+        let products = servers.iter().map(|all| all.split(" | ").map(product).collect::<Vec<_>>().join(" | "));
+        let values = treatment::without_chosen(group, Shared::by_value(products.zip(contenders.iter().cloned())));
         if values.len() > 1 {
-            let told = |one: Shared| {
-                let value = one.value;
-                one.contenders.into_iter().map(move |contender| Told { contender, value: value.clone() })
+            let told = |Shared { value, contenders }: Shared| {
+                contenders.into_iter().map(move |contender| Told { contender, value: value.clone() })
             };
             let servers = values.into_iter().flat_map(told).collect();
-            findings.push(Finding::new(What::ServersDiffer { servers }).at(&comparison.coordinates));
+            findings.push(Finding::new(What::ServersDiffer { servers }).at(coordinates));
         }
     }
     findings
 }
 
-fn of_contenders(row: &SettingRow, contenders: &[String]) -> FactDiffers {
-    let values = row.values.iter().map(|value| value.as_deref().unwrap_or("absent"));
-    FactDiffers { fact: row.name.clone(), values: shared(contenders.iter().zip(values)) }
-}
-
-/// The contenders of each value.
-fn shared<'a>(each: impl Iterator<Item = (&'a String, &'a str)>) -> Vec<Shared> {
-    let mut values: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (contender, value) in each {
-        values.entry(value).or_default().push(contender.clone());
-    }
-    values.into_iter().map(|(value, contenders)| Shared { value: value.to_owned(), contenders }).collect()
-}
-
-/// The records of each machine of each trial.
-fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
-    run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
-}
-
 /// Where the kernel of a machine has no `io_uring`, the load engine needs more CPU time for each message.
-fn sending(run: &Run) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for group in groups::of_plan(&run.plan) {
-        let mut seen: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for cell in &group.cells {
+pub(crate) fn sending(run: &Run) -> Vec<Finding> {
+    let of_group = |group: Group<'_>| {
+        let ways = group.cells.iter().filter_map(|cell| {
             let driver = validity::trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref());
-            let Some(driver) = driver.filter(|driver| !driver.in_process) else { continue };
-            let way = if driver.through_io_uring { "io_uring" } else { "epoll" };
-            seen.entry(way).or_default().push(cell.contender.clone());
-        }
-        if seen.len() > 1 {
-            let values =
-                seen.into_iter().map(|(way, contenders)| Shared { value: way.to_owned(), contenders }).collect();
-            found.push(Finding::new(What::SendingDiffers { values }).at(&group.coordinates));
-        }
-    }
-    found
+            let driver = driver.filter(|driver| !driver.in_process)?;
+            Some((if driver.through_io_uring { "io_uring" } else { "epoll" }, cell.contender.clone()))
+        });
+        let values = Shared::by_value(ways);
+        (values.len() > 1).then(|| Finding::new(What::SendingDiffers { values }).at(&group.coordinates))
+    };
+    groups::of_plan(&run.plan).into_iter().filter_map(of_group).collect()
 }
 
 /// All contenders are listed if one of them waited, so that a difference is seen.
-fn engine_waits(run: &Run, cells: &[CellResult]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for group in groups::of_plan(&run.plan) {
-        let of_group = cells.iter().filter(|result| group.cells.iter().any(|cell| cell.id == result.cell));
-        let waits: Vec<EngineWait> = of_group
-            .filter_map(|result| {
-                let delay = result.driver.as_ref()?.run_delay?;
-                let RunDelay { share, us_per_turn, .. } = delay;
-                Some(EngineWait { contender: result.contender.clone(), share, us_per_turn })
-            })
-            .collect();
-        if waits.iter().any(|wait| wait.us_per_turn > SHORT_WAIT_US) {
-            found.push(Finding::new(What::EngineWaited { waits }).at(&group.coordinates));
-        }
-    }
-    found
+pub(crate) fn engine_waits(run: &Run, cells: &[CellResult]) -> Vec<Finding> {
+    let wait = |result: &CellResult| {
+        let RunDelay { share, us_per_turn, .. } = result.driver.as_ref()?.run_delay?;
+        Some(EngineWait { contender: result.contender.clone(), share, us_per_turn })
+    };
+    let of_group = |group: Group<'_>| {
+        let own = cells.iter().filter(|result| group.cells.iter().any(|cell| cell.id == result.cell));
+        let waits: Vec<EngineWait> = own.filter_map(wait).collect();
+        let is_long = waits.iter().any(|wait| wait.us_per_turn > SHORT_WAIT_US);
+        is_long.then(|| Finding::new(What::EngineWaited { waits }).at(&group.coordinates))
+    };
+    groups::of_plan(&run.plan).into_iter().filter_map(of_group).collect()
 }
 
 /// A reader takes the ratio for the price of a hypervisor.
-fn emulated(run: &Run) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for record in each_record(run) {
-        if let Some(how) = record.machine.as_ref().and_then(machines::how_emulated) {
-            gathered.add(Finding::new(What::VmEmulated { how }).of(&record.contender), record.id);
-        }
-    }
-    let mut found = gathered.all();
+pub(crate) fn emulated(run: &Run) -> Vec<Finding> {
+    let mut found = of_records(each_record(run), |record| {
+        record.machine.as_ref().and_then(machines::how_emulated).map(|how| What::VmEmulated { how })
+    });
     if run.has_only_audits() {
         let audits =
             run.durability.iter().filter_map(|audit| Some((audit.emulated.as_ref()?, audit.contender.as_str())));
-        let mut causes: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
-        audits.for_each(|(how, contender)| causes.entry(how).or_default().push(contender));
-        found.extend(
-            causes.into_iter().map(|(how, contenders)| {
-                Finding::new(What::VmEmulated { how: how.clone() }).of(&contenders.join(", "))
-            }),
-        );
+        let finding = |(how, contenders): (&String, Vec<&str>)| {
+            Finding::new(What::VmEmulated { how: how.clone() }).of(&contenders.join(", "))
+        };
+        found.extend(by_key(audits).into_iter().map(finding));
     }
     found
 }
 
 pub(crate) fn disagreements(agreement: &[Agreement]) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for checked in agreement {
-        for how in &checked.disagreements {
-            gathered.add(Finding::new(What::RecordDisagrees { how: how.clone() }), checked.trial);
-        }
-    }
-    gathered.all()
+    gathered(agreement.iter().flat_map(|checked| {
+        let each = checked.disagreements.iter().cloned();
+        each.map(move |how| (Finding::new(What::RecordDisagrees { how }), checked.trial))
+    }))
 }
 
-fn clocks(run: &Run) -> Vec<Finding> {
-    let mut drifting: BTreeMap<&str, (f64, Vec<u32>)> = BTreeMap::new();
-    for trial in &run.trials {
+pub(crate) fn clocks(run: &Run) -> Vec<Finding> {
+    let drifting = run.trials.iter().filter_map(|trial| {
         let length_ms: u64 = trial.record.phases.iter().map(|phase| phase.length_ms).sum();
         let machines = trial.each_machine().iter().filter_map(|machine| machine.record.machine.as_ref());
         let worst = machines.filter_map(|machine| clock_rate_error(&machine.clock, length_ms)).reduce(f64::max);
-        if let Some(rate) = worst.filter(|rate| *rate > CLOCK_RATE_TOLERANCE) {
-            let (worst, trials) = drifting.entry(&trial.record.contender).or_default();
-            *worst = worst.max(rate);
-            trials.push(trial.record.id);
-        }
-    }
-    let finding = |(contender, (share, trials)): (&str, (f64, Vec<u32>))| {
-        Finding::new(What::ClockWrong { share }).of(contender).in_trials(trials)
+        let worst = worst.filter(|rate| *rate > CLOCK_RATE_TOLERANCE)?;
+        Some((trial.record.contender.as_str(), (worst, trial.record.id)))
+    });
+    let finding = |(contender, found): (&str, Vec<(f64, u32)>)| {
+        let share = found.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
+        Finding::new(What::ClockWrong { share }).of(contender).in_trials(found.into_iter().map(|(_, trial)| trial))
     };
-    drifting.into_iter().map(finding).collect()
+    by_key(drifting).into_iter().map(finding).collect()
 }
 
 /// The smallest share by which a machine's clock was certainly wrong; each reading is uncertain by half its round trip.
@@ -271,33 +189,24 @@ fn clock_rate_error(readings: &[ClockReading], length_ms: u64) -> Option<f64> {
     (length_ms > 0).then(|| certain_ns as f64 / (length_ms as f64 * 1e6))
 }
 
-fn not_honoured(run: &Run) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for record in each_record(run) {
+pub(crate) fn not_honoured(run: &Run) -> Vec<Finding> {
+    of_records(each_record(run), |record| {
         let decided = record.machine.iter().flat_map(|machine| &machine.decided);
-        for (name, fact) in decided.filter(|(_, fact)| matches!(fact, Fact::Unavailable(_))) {
-            let what = What::NotHonoured { wish: name.clone(), fact: fact.clone() };
-            gathered.add(Finding::new(what).of(&record.contender), record.id);
-        }
-    }
-    gathered.all()
+        let lacking = decided.filter(|(_, fact)| matches!(fact, Fact::Unavailable(_)));
+        lacking.map(|(name, fact)| What::NotHonoured { wish: name.clone(), fact: fact.clone() })
+    })
 }
 
-fn noted_by_trials(run: &Run) -> Vec<Finding> {
-    let mut gathered = Gathered::default();
-    for trial in &run.trials {
-        // Those of several machines are among the trial's own.
-        for note in &trial.record.warnings {
-            let what = What::NotedByTrial { note: note.clone() };
-            gathered.add(Finding::new(what).of(&trial.record.contender), trial.record.id);
-        }
-    }
-    gathered.all()
+/// Those of several machines are among the trial's own.
+pub(crate) fn noted_by_trials(run: &Run) -> Vec<Finding> {
+    of_records(run.trials.iter().map(|trial| &trial.record), |record| {
+        record.warnings.iter().map(|note| What::NotedByTrial { note: note.clone() })
+    })
 }
 
 /// Pairing by block compensates for drift, but not for what comes and goes within seconds.
 /// Trials on different hosts are not expected to be alike.
-fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
+pub(crate) fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
         let hosts = blocks::of_blocks(&run.plan, cell.id);
         let mut of_hosts: BTreeMap<Option<&&str>, Vec<f64>> = BTreeMap::new();
@@ -325,7 +234,7 @@ fn apart<'a>(of_hosts: impl Iterator<Item = &'a Vec<f64>>) -> Option<What> {
         .then_some(What::TrialsApart { times, spread })
 }
 
-fn failed(run: &Run) -> Vec<Finding> {
+pub(crate) fn failed(run: &Run) -> Vec<Finding> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
         for totals in trial.record.driver.iter().flat_map(DriverFacts::transactions) {
@@ -338,7 +247,7 @@ fn failed(run: &Run) -> Vec<Finding> {
     some.map(|(contender, (failed, of))| Finding::new(What::TransactionsFailed { failed, of }).of(contender)).collect()
 }
 
-fn design(run: &Run) -> Vec<Finding> {
+pub(crate) fn design(run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
     // Audits are not compared with each other.
     if run.has_only_audits() {
