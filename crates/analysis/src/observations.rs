@@ -68,9 +68,9 @@ impl Observations {
         trials.sort_unstable_by_key(|trial| trial.record.id);
         for entry in catalog {
             for trial in &trials {
-                found.add(&mut places, trial, None, entry.read(trial));
+                found.add(&mut places, trial, None, entry(trial));
                 for (number, machine) in trial.measured_machines().filter(|_| !trial.machines.is_empty()) {
-                    found.add(&mut places, trial, Some(number), entry.read(machine));
+                    found.add(&mut places, trial, Some(number), entry(machine));
                 }
             }
         }

@@ -29,10 +29,7 @@ pub fn all_of(run: &Run) -> Vec<Consolidation> {
 }
 
 fn observed(run: &Run) -> Observations {
-    Observations::of_run(
-        run,
-        &[Entry::Several(measures::throughput::readings), Entry::Several(measures::machines::readings)],
-    )
+    Observations::of_run(run, &[measures::throughput::readings as Entry, measures::machines::readings])
 }
 
 fn of_kvm(run: &Run, machines: usize) -> Consolidation {

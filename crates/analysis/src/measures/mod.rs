@@ -89,56 +89,23 @@ impl Reading {
     }
 }
 
-/// An entry of the list.
-#[derive(Clone)]
-pub enum Entry {
-    One {
-        id: &'static str,
-        unit: Unit,
-        better: Better,
-        scale: Scale,
-        of: fn(&StoredTrial) -> Option<f64>,
-    },
-    /// Measures whose names or units come from the record: one for each kind of transaction or each counter.
-    Several(fn(&StoredTrial) -> Vec<Reading>),
-}
-
-/// An entry for one measure. A trial for which it is unknown has no value.
-pub const fn one(
-    id: &'static str,
-    unit: Unit,
-    better: Better,
-    scale: Scale,
-    of: fn(&StoredTrial) -> Option<f64>,
-) -> Entry {
-    Entry::One { id, unit, better, scale, of }
-}
+/// An entry of the list: what it reads of a trial. Names or units may come from the record: one measure for each kind of transaction or
+/// each counter.
+pub type Entry = fn(&StoredTrial) -> Vec<Reading>;
 
 /// All measures, in the order in which tables list them.
 pub const CATALOG: &[Entry] = &[
-    Entry::Several(throughput::readings),
-    Entry::Several(machines::readings),
-    Entry::Several(phases::readings),
-    Entry::Several(latency::readings),
-    Entry::Several(variability::readings),
-    Entry::Several(work::readings),
-    Entry::Several(counted::readings),
-    Entry::Several(activity::database),
-    Entry::Several(activity::device),
-    Entry::Several(activity::workload),
+    throughput::readings,
+    machines::readings,
+    phases::readings,
+    latency::readings,
+    variability::readings,
+    work::readings,
+    counted::readings,
+    activity::database,
+    activity::device,
+    activity::workload,
 ];
 
 /// For callers that need only throughput, so that nothing else is read.
-pub const THROUGHPUT_ONLY: &[Entry] = &[Entry::Several(throughput::readings)];
-
-impl Entry {
-    pub fn read(&self, trial: &StoredTrial) -> Vec<Reading> {
-        match self {
-            Self::Several(of) => of(trial),
-            Self::One { id, unit, better, scale, of } => {
-                let value = of(trial).into_iter();
-                value.map(|value| Reading::new(*id, unit.clone(), *better, *scale, value)).collect()
-            }
-        }
-    }
-}
+pub const THROUGHPUT_ONLY: &[Entry] = &[throughput::readings];

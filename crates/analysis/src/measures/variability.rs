@@ -38,28 +38,22 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let seconds = throughput::measured_seconds(trial);
     let Some(median) = median(&seconds) else { return Vec::new() };
     let count = seconds.len() as u64;
-    let mut found = Vec::new();
-    let mut add = |id: &str, unit, better, scale, value: f64, n| {
-        found.push(Reading::new(id, unit, better, scale, value).of(n));
-    };
-    if let Some(variation) = variation(&seconds) {
-        add(CV, Unit::Share, Better::Less, Scale::Ratio, variation, count);
-    }
     let low = longest_run(&seconds, |rate| rate < LOW * median) as f64;
     let zero = seconds.iter().filter(|rate| **rate <= 0.0).count() as f64;
-    add(LONGEST_LOW, Unit::Seconds, Better::Less, Scale::Difference, low, count);
-    add(ZERO_SECONDS, Unit::Seconds, Better::Less, Scale::Difference, zero, count);
     let (transactions, slow) = slow(trial);
-    add(SLOW, Unit::Count, Better::Less, Scale::Difference, slow as f64, transactions);
-    if transactions > 0 {
-        let share = slow as f64 / transactions as f64;
-        add(SLOW_SHARE, Unit::Share, Better::Less, Scale::Proportion, share, transactions);
-    }
-    if median > 0.0 {
-        found.extend(bands(&seconds, median));
-    }
-    found.extend(period(&seconds));
-    found
+    let slow_share = (transactions > 0).then(|| slow as f64 / transactions as f64);
+    let figures = [
+        (CV, Unit::Share, Scale::Ratio, variation(&seconds), count),
+        (LONGEST_LOW, Unit::Seconds, Scale::Difference, Some(low), count),
+        (ZERO_SECONDS, Unit::Seconds, Scale::Difference, Some(zero), count),
+        (SLOW, Unit::Count, Scale::Difference, Some(slow as f64), transactions),
+        (SLOW_SHARE, Unit::Share, Scale::Proportion, slow_share, transactions),
+    ];
+    let reading = |(id, unit, scale, value, n): (&str, Unit, Scale, Option<f64>, u64)| {
+        Some(Reading::new(id, unit, Better::Less, scale, value?).of(n))
+    };
+    let bands = if median > 0.0 { bands(&seconds, median) } else { Vec::new() };
+    figures.into_iter().filter_map(reading).chain(bands).chain(period(&seconds)).collect()
 }
 
 /// The period of a cycle; `None` if the window is too short to look for one.

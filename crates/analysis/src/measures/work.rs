@@ -20,22 +20,24 @@ const NANOS_PER_MILLI: f64 = 1e6;
 
 pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let Some(work) = trial.record.driver.as_ref().map(|driver| driver.work) else { return Vec::new() };
-    let transactions = Some(work.transactions).filter(|count| *count > 0);
-    let round_trips = Some(work.round_trips).filter(|count| *count > 0);
     let counts = [
-        (STATEMENTS, Some(work.statements)),
-        (ROUND_TRIPS, round_trips),
-        (ROWS_RETURNED, Some(work.rows_returned)),
-        (ROWS_CHANGED, Some(work.rows_changed)),
+        (STATEMENTS, Unit::PerTransaction, Some(work.statements)),
+        (ROUND_TRIPS, Unit::PerTransaction, Some(work.round_trips).filter(|count| *count > 0)),
+        (ROWS_RETURNED, Unit::PerTransaction, Some(work.rows_returned)),
+        (ROWS_CHANGED, Unit::PerTransaction, Some(work.rows_changed)),
     ];
-    let of_work = transactions.into_iter().flat_map(|transactions| {
-        let each = move |count: u64| count as f64 / transactions as f64;
-        counts.into_iter().filter_map(move |(id, count)| {
-            let each = each(count?);
-            Some(Reading::new(id, Unit::PerTransaction, Better::Less, Scale::Ratio, each).of(transactions))
-        })
-    });
-    of_work.chain(of_storage(trial)).collect()
+    let of_work = each(work.transactions as f64, counts);
+    of_work.into_iter().chain(of_storage(trial)).collect()
+}
+
+/// The counts that are known, for each of so many transactions.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above 0, and counted.
+fn each<const N: usize>(transactions: f64, counts: [(&str, Unit, Option<u64>); N]) -> Vec<Reading> {
+    let reading = |(id, unit, count): (&str, Unit, Option<u64>)| {
+        let value = count.filter(|_| transactions > 0.0)? as f64 / transactions;
+        Some(Reading::new(id, unit, Better::Less, Scale::Ratio, value).of(transactions.round() as u64))
+    };
+    counts.into_iter().filter_map(reading).collect()
 }
 
 /// How many transactions finished between a trial's looks, at the mean rate of its window.
@@ -47,24 +49,19 @@ fn between_looks(trial: &StoredTrial) -> Option<f64> {
     (transactions.is_finite() && transactions > 0.0).then_some(transactions)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above 0, and counted.
 fn of_storage(trial: &StoredTrial) -> Vec<Reading> {
     let Some((transactions, looks)) = between_looks(trial).zip(trial.looks.as_ref()) else { return Vec::new() };
     let device = |count: fn(&DeviceCounts) -> u64| {
         count(looks.end.device.known()?).checked_sub(count(looks.start.device.known()?))
     };
-    let figures = [
+    let counts = [
         (READS, Unit::PerTransaction, device(|counts| counts.reads)),
         (READ_BYTES, Unit::BytesPerTransaction, device(|counts| counts.read_bytes)),
         (WRITES, Unit::PerTransaction, device(|counts| counts.writes)),
         (WRITTEN_BYTES, Unit::BytesPerTransaction, device(|counts| counts.write_bytes)),
         (REDO_BYTES, Unit::BytesPerTransaction, redo(looks)),
     ];
-    let reading = |(id, unit, count): (&str, Unit, Option<u64>)| {
-        let value = count? as f64 / transactions;
-        Some(Reading::new(id, unit, Better::Less, Scale::Ratio, value).of(transactions.round() as u64))
-    };
-    figures.into_iter().filter_map(reading).collect()
+    each(transactions, counts)
 }
 
 fn redo(looks: &Looks) -> Option<u64> {

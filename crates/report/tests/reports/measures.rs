@@ -2,15 +2,17 @@
 
 use analysis::many_runs::brief;
 use analysis::many_runs::trend::{Wanted, trend};
-use analysis::measures::{Better, CATALOG, Entry, Scale, Unit, counted, one};
+use analysis::measures::{Better, CATALOG, Entry, Reading, Scale, Unit, counted};
 use analysis::summary::analyse_with;
 use analysis::two_runs::compare_with;
 use record::synthetic;
 
 /// A made-up measure with a known value: the length of the contender's name.
 fn with_a_made_up_measure() -> Vec<Entry> {
-    let made_up =
-        one("made-up", Unit::Count, Better::Less, Scale::Ratio, |trial| Some(trial.record.contender.len() as f64));
+    let made_up: Entry = |trial| {
+        let length = trial.record.contender.len() as f64;
+        vec![Reading::new("made-up", Unit::Count, Better::Less, Scale::Ratio, length)]
+    };
     [CATALOG, &[made_up]].concat()
 }
 

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::estimate::Bounds;
-use crate::measures::Entry;
 use crate::missing::Missing;
 use crate::observations::Observations;
 use crate::pairing::Pairing;
@@ -61,7 +60,7 @@ fn stopping(blocks: u32) -> Run {
 }
 
 fn observed(run: &Run) -> Observations {
-    Observations::of_run(run, &[Entry::Several(readings)])
+    Observations::of_run(run, &[readings])
 }
 
 fn point(observations: &Observations, measure: &str, cell: u32) -> f64 {
