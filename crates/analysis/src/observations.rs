@@ -194,11 +194,10 @@ impl Measured {
     pub fn unpaired(&self, cell: u32, old: &Self, old_cell: u32) -> Option<Contrast> {
         let on = |scale: Scale| [old, self].iter().all(|measured| measured.scale() == scale);
         let scale = if on(Scale::Ratio) { Scale::Ratio } else { Scale::Difference };
-        let values = |measured: &Self, cell: u32| Some(measured.by_block(cell)?.into_values().collect::<Vec<f64>>());
-        let (before, after) = (values(old, old_cell)?, values(self, cell)?);
-        let found = contrast::unpaired(&self.measure.id, scale, &before, &after)?;
-        let rounding = [(old.rounding(&[old_cell]), before.len()), (self.rounding(&[cell]), after.len())];
-        Some(Contrast { estimate: found.estimate.no_surer_than(&rounding), ..found })
+        let sample = |measured: &Self, cell: u32| {
+            Some((measured.by_block(cell)?.into_values().collect(), measured.rounding(&[cell])))
+        };
+        contrast::unpaired(&self.measure.id, scale, [sample(old, old_cell)?, sample(self, cell)?])
     }
 }
 

@@ -361,13 +361,12 @@ fn relative(
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
         return None;
     }
-    let values = |contrast: &Contrast| contrast.blocks.iter().map(|block| block.value).collect::<Vec<f64>>();
-    let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &values(&old), &values(&new))?;
-    let rounding = [
-        (older.rounding(&[before.baseline, before.contender]), old.blocks.len()),
-        (measured.rounding(&[after.baseline, after.contender]), new.blocks.len()),
-    ];
-    let change = Contrast { estimate: change.estimate.no_surer_than(&rounding), ..change };
+    let sample = |measured: &Measured, pairing: &Pairing<'_>, contrast: &Contrast| {
+        let rounding = measured.rounding(&[pairing.baseline, pairing.contender]);
+        (contrast.blocks.iter().map(|block| block.value).collect(), rounding)
+    };
+    let samples = [sample(older, before, &old), sample(measured, after, &new)];
+    let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, samples)?;
     let blocks = old.blocks.len().min(new.blocks.len());
     let figure = figure(measured, Some(baseline.to_owned()), [old.estimate, new.estimate], change);
     Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
