@@ -92,6 +92,17 @@ impl Verdict {
     }
 }
 
+impl From<Position> for Verdict {
+    fn from(position: Position) -> Self {
+        match position {
+            Position::Below => Self::Slower,
+            Position::Above => Self::Faster,
+            Position::Across => Self::Undecided,
+            Position::Unknown => Self::TooFewTrials,
+        }
+    }
+}
+
 impl Comparison {
     pub fn contrast(&self, measure: &str) -> Option<&Contrast> {
         self.contrasts.iter().find(|contrast| contrast.measure == measure)

@@ -81,16 +81,12 @@ pub fn worst(answers: &[Answered]) -> Stamp {
 pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
     let mut found = BTreeMap::new();
     for answered in all(analysis) {
-        let cells: Vec<u32> = match answered.question {
-            // Of several cells, or about no throughput.
-            Question::Growth(_) | Question::EqualShare(_) | Question::Durable(_) => Vec::new(),
-            Question::Minimum(index) => vec![analysis.consolidation[index].cell],
-            Question::Change(index) => changes(analysis, index).iter().map(|one| one.contender_cell).collect(),
-            Question::Cost(index) => vec![analysis.comparisons[index].contender_cell],
-            Question::Level(index) => vec![analysis.cells[index].cell],
-        };
-        for cell in cells {
-            let worst = found.entry(cell).or_insert(answered.stamp);
+        // Of several cells, or about no throughput.
+        if matches!(answered.question, Question::Growth(_) | Question::EqualShare(_) | Question::Durable(_)) {
+            continue;
+        }
+        for cell in parts(analysis, answered.question).into_iter().flat_map(|(_, own, _)| own) {
+            let worst = found.entry(cell.cell).or_insert(answered.stamp);
             *worst = answered.stamp.max(*worst);
         }
     }
@@ -150,20 +146,27 @@ fn grows(curve: &Scaling) -> bool {
     curve.axis == key::VCPUS && curve.points.last().is_some_and(|point| point.growth.is_some())
 }
 
-/// The figure of an answer.
+/// The figure of an answer: over the baseline, over the smallest size, or a level, of which there is no verdict.
 #[derive(Clone, Copy)]
-enum Figure<'a> {
-    /// Over the baseline, or over the smallest size.
-    Ratio(&'a Contrast, Verdict),
-    Level(&'a Estimate),
-    None,
+struct Figure<'a> {
+    estimate: &'a Estimate,
+    scale: Scale,
+    verdict: Verdict,
+}
+
+fn ratio(contrast: &Contrast, verdict: Verdict) -> Figure<'_> {
+    Figure { estimate: &contrast.estimate, scale: contrast.scale, verdict }
+}
+
+fn level(estimate: &Estimate) -> Figure<'_> {
+    Figure { estimate, scale: Scale::Ratio, verdict: Verdict::NothingToCompare }
 }
 
 /// The cells of the baseline, those of the contender, and their figure.
-type Part<'a> = (Vec<&'a CellResult>, Vec<&'a CellResult>, Figure<'a>);
+type Part<'a> = (Vec<&'a CellResult>, Vec<&'a CellResult>, Option<Figure<'a>>);
 
-fn of_question(analysis: &Analysis, question: Question) -> Answered {
-    let parts: Vec<Part<'_>> = match question {
+fn parts(analysis: &Analysis, question: Question) -> Vec<Part<'_>> {
+    match question {
         Question::Cost(index) => vec![of_comparison(analysis, &analysis.comparisons[index])],
         Question::Change(index) => {
             changes(analysis, index).into_iter().map(|one| of_comparison(analysis, one)).collect()
@@ -172,32 +175,35 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
             let points = &analysis.scaling[index].points;
             let ids: Vec<u32> = points.iter().map(|point| point.cell).collect();
             let growth = points.last().and_then(|point| point.growth.as_ref());
-            let figure = growth.map_or(Figure::None, |growth| Figure::Ratio(growth, direction(growth)));
+            let figure = growth.map(|growth| ratio(growth, growth.estimate.bounds.against(1.0).into()));
             vec![(cells(analysis, &ids[..1]), cells(analysis, &ids[1..]), figure)]
         }
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             let effects = one.neighbour.iter().flat_map(|neighbour| &neighbour.effects);
             let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(Effect::kept);
-            let figure = effect.or(one.minimum.as_ref()).map_or(Figure::None, Figure::Level);
-            vec![(Vec::new(), cells(analysis, &[one.cell]), figure)]
+            vec![(Vec::new(), cells(analysis, &[one.cell]), effect.or(one.minimum.as_ref()).map(level))]
         }
         Question::Level(index) => {
             let cell = &analysis.cells[index];
-            vec![(Vec::new(), vec![cell], cell.throughput().map_or(Figure::None, Figure::Level))]
+            vec![(Vec::new(), vec![cell], cell.throughput().map(level))]
         }
         Question::EqualShare(index) => {
             let one = &analysis.consolidation[index];
-            vec![(Vec::new(), cells(analysis, &[one.cell]), one.most_unequal().map_or(Figure::None, Figure::Level))]
+            vec![(Vec::new(), cells(analysis, &[one.cell]), one.most_unequal().map(level))]
         }
-        // The verdict says itself what may be believed.
-        Question::Durable(index) => {
-            let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
-            return Answered { question, stamp, doubts: Vec::new(), others: None };
-        }
-    };
-    let sides = parts.into_iter().map(|(base, own, figure)| (Sides { analysis, base, own }, figure));
-    let sides: Vec<(Sides<'_>, Figure<'_>)> = sides.collect();
+        Question::Durable(_) => Vec::new(),
+    }
+}
+
+fn of_question(analysis: &Analysis, question: Question) -> Answered {
+    // The verdict says itself what may be believed.
+    if let Question::Durable(index) = question {
+        let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
+        return Answered { question, stamp, doubts: Vec::new(), others: None };
+    }
+    let parts = parts(analysis, question).into_iter();
+    let sides: Vec<_> = parts.map(|(base, own, figure)| (Sides { analysis, base, own }, figure)).collect();
     let others = sides.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
     // One of several changes that may not be believed is enough.
     let weighed = sides.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
@@ -210,7 +216,7 @@ fn cells<'a>(analysis: &'a Analysis, ids: &[u32]) -> Vec<&'a CellResult> {
 }
 
 fn of_comparison<'a>(analysis: &'a Analysis, one: &'a Comparison) -> Part<'a> {
-    let figure = one.throughput().map_or(Figure::None, |ratio| Figure::Ratio(ratio, one.verdict));
+    let figure = one.throughput().map(|contrast| ratio(contrast, one.verdict));
     (cells(analysis, &[one.baseline_cell]), cells(analysis, &[one.contender_cell]), figure)
 }
 
@@ -222,19 +228,13 @@ fn changes(analysis: &Analysis, effect: usize) -> Vec<&Comparison> {
     own.filter_map(|own| analysis.comparisons.iter().find(|one| one.contender_cell == own.cell)).collect()
 }
 
-fn direction(growth: &Contrast) -> Verdict {
-    match growth.estimate.bounds.contain(1.0) {
-        None => Verdict::TooFewTrials,
-        Some(true) => Verdict::Undecided,
-        Some(false) if growth.estimate.point < 1.0 => Verdict::Slower,
-        Some(false) => Verdict::Faster,
-    }
-}
-
 /// The stamp of a figure, and the doubts that count against it.
-fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, Vec<Doubt>) {
+fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<Figure<'_>>) -> (Stamp, Vec<Doubt>) {
     let mut doubts: Vec<Doubt> = Vec::new();
     let mut together = Reach::NONE;
+    // Whether a doubt of known size can be held against it.
+    let is_relative =
+        figure.is_some_and(|figure| figure.scale == Scale::Ratio && figure.estimate.bounds.known().is_some());
     for (place, finding) in analysis.findings.iter().enumerate() {
         let (code, kind) = (finding.what.code(), finding.what.kind());
         let unequal = matches!(&finding.what, What::NotHonoured { wish, .. } if sides.honoured(wish).is_some());
@@ -242,7 +242,7 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, 
         if finding.accepted.is_some() || !touches(finding, sides) || is_known {
             continue;
         }
-        let reach = reach::of(&finding.what, sides).filter(|_| figure.is_relative());
+        let reach = reach::of(&finding.what, sides).filter(|_| is_relative);
         let of_unknown = if unequal { Stamp::NotUsable } else { kind.stamp };
         let stamp = reach.map_or(of_unknown, |reach| stamp(figure, analysis.margin, reach));
         // Load beside one side only is the same load.
@@ -257,25 +257,10 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Figure<'_>) -> (Stamp, 
     (doubts.first().map_or(together, |doubt| doubt.stamp.max(together)), doubts)
 }
 
-impl Figure<'_> {
-    /// Whether a doubt of known size can be held against it.
-    fn is_relative(self) -> bool {
-        match self {
-            Self::Ratio(ratio, _) => ratio.scale == Scale::Ratio && ratio.estimate.bounds.known().is_some(),
-            Self::Level(level) => level.bounds.known().is_some(),
-            Self::None => false,
-        }
-    }
-}
-
 /// Usable: the answer stays within its interval, or within the margin below which the study calls a difference none. With care: it
 /// moves. Not usable: it would be another answer.
-fn stamp(figure: Figure<'_>, margin: Option<f64>, reach: Reach) -> Stamp {
-    let (estimate, verdict) = match figure {
-        Figure::Ratio(ratio, verdict) => (&ratio.estimate, verdict),
-        Figure::Level(level) => (level, Verdict::NothingToCompare),
-        Figure::None => return Stamp::NotUsable,
-    };
+fn stamp(figure: Option<Figure<'_>>, margin: Option<f64>, reach: Reach) -> Stamp {
+    let Some(Figure { estimate, verdict, .. }) = figure else { return Stamp::NotUsable };
     let Some((low, high)) = estimate.bounds.known() else { return Stamp::NotUsable };
     if verdict == Verdict::WrongData {
         return Stamp::NotUsable;

@@ -112,23 +112,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The codes of the doubts whose size is known, if the readings are there.
-pub const SIZED: [&str; 12] = [
-    "clock-wrong",
-    "host-busy-beside-one",
-    "host-busy",
-    "host-disk-busy-beside-one",
-    "host-cpu-stolen",
-    "host-memory-short",
-    "host-frequency",
-    "not-steady",
-    "halves-unlike",
-    "warm-up-too-short",
-    "transactions-failed",
-    "not-honoured",
-];
-
-/// `None` if the size of such a doubt is not known.
+/// `None` if the size of such a doubt is not known. docs/findings.md says of which it is.
 pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
     let more_cpu = |trial: &HostDuringTrial, lost: Option<f64>| {
         let used = trial.busy? - trial.others.unwrap_or_default();

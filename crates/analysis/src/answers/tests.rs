@@ -287,7 +287,7 @@ proptest! {
     #[test]
     fn stamps_grow_with_doubts(low in 0.2..1.0_f64, high in 1.0..5.0_f64, shrink in 0.0..1.0_f64, which in 0_usize..2) {
         let (ratio, verdict) = &RATIOS[which];
-        let figure = Figure::Ratio(ratio, *verdict);
+        let figure = Some(super::ratio(ratio, *verdict));
         let larger = Reach { low, high };
         let smaller = Reach { low: low.powf(shrink), high: high.powf(shrink) };
         for margin in [None, Some(0.02), Some(0.3)] {

@@ -11,7 +11,7 @@ pub mod surroundings;
 
 use crate::answers;
 use crate::compare::{self, Verdict};
-use crate::contrast::{self, Contrast, Position};
+use crate::contrast::{self, Contrast};
 use crate::estimate::{Bounds, Estimate};
 use crate::findings::{Finding, Stamp};
 use crate::measures::throughput::THROUGHPUT;
@@ -248,36 +248,19 @@ fn side(run: &Run) -> Side {
     Side { folder: run.dir.display().to_string(), study, seed, blocks }
 }
 
-/// What the trials of a cell are compared with.
-#[derive(Clone, Copy)]
-enum Against<'a> {
-    /// Only with the same cell of the other run.
-    Itself,
-    /// With the baseline of its own run.
-    Baseline(Matched<'a>),
-    /// It is a baseline; others are compared with it.
-    Others,
-}
-
-/// A cell is compared with a baseline of the same scenario and swept values, if both runs have one.
-fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Question) -> Against<'a> {
-    let group = || {
-        let of_group = |other: &&Matched<'a>| (&other.0.scenario, &other.0.sweep) == (&cell.scenario, &cell.sweep);
-        matched.iter().filter(of_group)
-    };
-    let baseline = group().find(|(before, after)| before.baseline && after.baseline);
-    match baseline {
-        Some(_) if question.absolute => Against::Itself,
-        Some((before, _)) if before.id == cell.id && group().count() > 1 => Against::Others,
-        Some(baseline) if baseline.0.id != cell.id => Against::Baseline(*baseline),
-        _ => Against::Itself,
-    }
+/// The baseline of the same scenario and swept values, if both runs have one and it is compared with others: those have it, and so has
+/// the baseline itself.
+fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Question) -> Option<Matched<'a>> {
+    let of_group = |other: &&Matched<'a>| (&other.0.scenario, &other.0.sweep) == (&cell.scenario, &cell.sweep);
+    let group: Vec<&Matched<'a>> = matched.iter().filter(of_group).collect();
+    let is_compared = !question.absolute && group.len() > 1;
+    group.into_iter().find(|(before, after)| is_compared && before.baseline && after.baseline).copied()
 }
 
 fn of_cell(
     [(old, observed), (new, observed_now)]: [(&Run, &Observations); 2],
     &(before, after): &Matched<'_>,
-    against: Against<'_>,
+    baseline: Option<Matched<'_>>,
     question: Question,
 ) -> CellPair {
     let count =
@@ -286,23 +269,17 @@ fn of_cell(
     let (old_wrong_data, new_wrong_data) = (wrong(old, before), wrong(new, after));
     let metric = validity::valid_trials(old, before.id).find_map(throughput::metric).unwrap_or_default();
     let judged = compare::headline(&metric.counted);
-    let pairings = match against {
-        Against::Baseline((base, base_now)) => {
-            Some([Pairing::of(old, base, before), Pairing::of(new, base_now, after)])
-        }
-        Against::Itself | Against::Others => None,
-    };
+    let is_baseline = baseline.is_some_and(|(base, _)| base.id == before.id);
+    let pairings = baseline
+        .filter(|_| !is_baseline)
+        .map(|(base, base_now)| (&base.contender, [Pairing::of(old, base, before), Pairing::of(new, base_now, after)]));
     let mut figures: Vec<Figure> = Vec::new();
     for measured in observed_now.measures() {
         let Some(older) = observed.measure(&measured.measure.id) else { continue };
         let is_headline = judged.contains(&measured.measure.id);
-        let relative = match against {
-            Against::Baseline((base, _)) if is_headline => {
-                pairings.as_ref().and_then(|pairings| relative([older, measured], pairings, &base.contender))
-            }
-            Against::Baseline(_) | Against::Itself | Against::Others => None,
-        };
-        let is_judged = is_headline && relative.is_none() && !matches!(against, Against::Others);
+        let sides = pairings.as_ref().filter(|_| is_headline);
+        let relative = sides.and_then(|(base, pairings)| relative([older, measured], pairings, base));
+        let is_judged = is_headline && relative.is_none() && !is_baseline;
         let absolute = absolute((older, before), (measured, after));
         let absolute = absolute.map(|(figure, blocks)| (Figure { is_headline, judged: is_judged, ..figure }, blocks));
         let wrong_data = old_wrong_data || new_wrong_data;
@@ -403,12 +380,7 @@ fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>
     let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
     let is_open = regression == Regression::NotShown;
     let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
-    let verdict = match figure.change.position(better) {
-        Position::Above => Verdict::Faster,
-        Position::Below => Verdict::Slower,
-        Position::Across => Verdict::Undecided,
-        Position::Unknown => Verdict::TooFewTrials,
-    };
+    let verdict = figure.change.position(better).into();
     Figure { verdict, regression, blocks_needed, ..figure }
 }
 

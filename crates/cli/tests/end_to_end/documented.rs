@@ -1,7 +1,6 @@
 //! README and docs match the binary: every command that they name, and every code of a finding.
 
 use crate::setting::text;
-use analysis::answers::reach::SIZED;
 use analysis::findings::{CODES, Code, Kind, Severity, Stamp};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,22 @@ ls() { echo RUN; }
 cargo() { :; }
 command_not_found_handle() { :; }
 "#;
+
+/// The doubts whose size is known, if the readings are there (`reach::of` of the crate `analysis`).
+const SIZED: [&str; 12] = [
+    "clock-wrong",
+    "host-busy-beside-one",
+    "host-busy",
+    "host-disk-busy-beside-one",
+    "host-cpu-stolen",
+    "host-memory-short",
+    "host-frequency",
+    "not-steady",
+    "halves-unlike",
+    "warm-up-too-short",
+    "transactions-failed",
+    "not-honoured",
+];
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
