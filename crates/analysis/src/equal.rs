@@ -4,14 +4,15 @@
 //! The facts are those of a trial's record or, before a run, what platforms foresee under the same names.
 
 use crate::findings::{Finding, Shared, What};
+use crate::gathered::by_first;
 use crate::groups::{self, Group};
+use crate::machines::known;
 use crate::treatment;
 use crate::validity;
 use record::facts::{CPU_QUOTA, DATA_CACHED_TWICE, Fact, Facts, HOST_CPUS, MEMORY_LIMIT};
 use record::plan::{Cell, Plan};
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::settings::{Differing, key};
-use std::collections::BTreeMap;
 
 /// How the load reaches the server, which no platform reports itself.
 pub const CONNECTION: &str = "connection";
@@ -22,6 +23,10 @@ const FILE_SYSTEM: &str = "storage.file_system";
 const KERNEL: &str = "kernel.release";
 pub const GOVERNOR: &str = "cpu.governor";
 const OPEN_FILES: &str = "limits.open_files";
+
+/// The facts on storage, and the code of the finding that a difference in them is.
+const STORAGE: [&str; 4] = [DATA, DATA_DISK, FILE_SYSTEM, DATA_CACHED_TWICE];
+const STORAGE_DIFFERS: &str = "storage-differs";
 
 /// Facts that a machine observes itself. gVisor shows a file system of its own before that of the host.
 const INSIDE: [&str; 3] = [KERNEL, OPEN_FILES, FILE_SYSTEM];
@@ -43,20 +48,6 @@ const fn property(title: &'static str, fact: &'static str, is_set_by: fn(&Differ
 
 const fn of_the_kind(property: MachineProperty) -> MachineProperty {
     MachineProperty { is_of_the_kind: true, ..property }
-}
-
-impl MachineProperty {
-    fn is_of_storage(&self) -> bool {
-        [DATA, DATA_DISK, FILE_SYSTEM, DATA_CACHED_TWICE].contains(&self.fact)
-    }
-
-    fn code(&self) -> &'static str {
-        if self.is_of_storage() { "storage-differs" } else { "machines-differ" }
-    }
-}
-
-fn is_lacking(facts: &[Facts], property: &MachineProperty) -> bool {
-    facts.iter().any(|facts| matches!(facts.get(property.fact), Some(Fact::Unavailable(_))))
 }
 
 const PROPERTIES: [MachineProperty; 13] = [
@@ -127,7 +118,10 @@ impl Sameness {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EqualRow {
     pub property: &'static str,
+    fact: &'static str,
     pub values: Vec<Shared>,
+    /// The values that nothing explains.
+    unexplained: Vec<Shared>,
     pub sameness: Sameness,
     /// The code of the finding that a difference is.
     pub code: &'static str,
@@ -139,37 +133,43 @@ pub struct EqualRow {
 
 /// The properties of a plan's machines, as `facts` has them. What fewer than two contenders know is left out.
 pub fn rows(plan: &Plan, facts: impl Fn(&Cell) -> Facts) -> Vec<EqualRow> {
-    let groups: Vec<Group<'_>> = groups::of_plan(plan).into_iter().filter(|group| group.cells.len() > 1).collect();
-    let mut rows: Vec<EqualRow> = Vec::new();
-    for (group, facts) in groups.iter().map(|group| (group, facts_of(group, &facts))) {
-        for property in &PROPERTIES {
-            let values = values(group, &facts, property);
-            if values.iter().map(|shared| shared.contenders.len()).sum::<usize>() < 2 {
-                continue;
-            }
-            let (sameness, _) = judged(group, property, values.clone());
-            let same = |row: &&mut EqualRow| {
-                row.property == property.title && row.values == values && row.sameness == sameness
-            };
-            match rows.iter_mut().find(same) {
-                Some(row) => row.at.push(group.coordinates.clone()),
-                None => rows.push(EqualRow {
-                    property: property.title,
-                    values,
-                    sameness,
-                    code: property.code(),
-                    is_lacking: is_lacking(&facts, property),
-                    at: vec![group.coordinates.clone()],
-                }),
-            }
-        }
-    }
-    for row in rows.iter_mut().filter(|row| row.at.len() == groups.len()) {
-        row.at.clear();
-    }
-    let place = |row: &EqualRow| PROPERTIES.iter().position(|property| property.title == row.property);
-    rows.sort_by_key(place);
+    let points = groups::of_plan(plan).iter().filter(|group| group.cells.len() > 1).count();
+    let each = at_each_point(plan, facts).into_iter();
+    let each = each.map(|row| ((row.property, row.values.clone(), row.sameness), row));
+    let merged = |(_, mut same): (_, Vec<EqualRow>)| {
+        let at = if same.len() == points { Vec::new() } else { same.iter().flat_map(|row| row.at.clone()).collect() };
+        EqualRow { at, ..same.swap_remove(0) }
+    };
+    let mut rows: Vec<EqualRow> = by_first(each).into_iter().map(merged).collect();
+    rows.sort_by_key(|row| PROPERTIES.iter().position(|property| property.title == row.property));
     rows
+}
+
+fn at_each_point(plan: &Plan, facts: impl Fn(&Cell) -> Facts) -> Vec<EqualRow> {
+    let of_group = |group: Group<'_>| {
+        let facts: Vec<Facts> = group.cells.iter().map(|cell| facts(cell)).collect();
+        PROPERTIES.iter().filter_map(|property| row(&group, &facts, property)).collect::<Vec<_>>()
+    };
+    groups::of_plan(plan).into_iter().flat_map(of_group).collect()
+}
+
+fn row(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Option<EqualRow> {
+    let values = values(group, facts, property);
+    if values.iter().map(|shared| shared.contenders.len()).sum::<usize>() < 2 {
+        return None;
+    }
+    let fact = property.fact;
+    let (sameness, unexplained) = judged(group, property, values.clone());
+    Some(EqualRow {
+        property: property.title,
+        fact,
+        values,
+        unexplained,
+        sameness,
+        code: if STORAGE.contains(&fact) { STORAGE_DIFFERS } else { "machines-differ" },
+        is_lacking: facts.iter().any(|facts| matches!(facts.get(fact), Some(Fact::Unavailable(_)))),
+        at: vec![group.coordinates.clone()],
+    })
 }
 
 /// The same of a run's records, with the governor of its host.
@@ -179,42 +179,27 @@ pub fn of_run(run: &Run) -> Vec<EqualRow> {
 
 /// Differences that neither the study nor the kinds of platforms explain. A limit that could not be set is a finding of its own.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for group in groups::of_plan(&run.plan) {
-        let facts = facts_of(&group, &|cell: &Cell| recorded(run, cell));
-        for property in &PROPERTIES {
-            let (sameness, values) = judged(&group, property, values(&group, &facts, property));
-            if sameness != Sameness::Differs {
-                continue;
-            }
-            let fact = property.fact.to_owned();
-            if property.is_of_storage() {
-                found.push(Finding::new(What::StorageDiffers { fact, values }).at(&group.coordinates));
-            } else if !is_lacking(&facts, property) {
-                found.push(Finding::new(What::MachinesDiffer { fact, values }).at(&group.coordinates));
-            }
-        }
-    }
-    found
-}
-
-fn facts_of(group: &Group<'_>, facts: &impl Fn(&Cell) -> Facts) -> Vec<Facts> {
-    group.cells.iter().map(|cell| facts(cell)).collect()
+    let rows = at_each_point(&run.plan, |cell| recorded(run, cell)).into_iter();
+    let finding = |EqualRow { fact, unexplained: values, code, is_lacking, at, .. }: EqualRow| {
+        let (fact, is_of_storage) = (fact.to_owned(), code == STORAGE_DIFFERS);
+        let what =
+            if is_of_storage { What::StorageDiffers { fact, values } } else { What::MachinesDiffer { fact, values } };
+        (is_of_storage || !is_lacking).then(|| Finding::new(what).at(&at[0]))
+    };
+    rows.filter(|row| row.sameness == Sameness::Differs).filter_map(finding).collect()
 }
 
 /// The facts of a cell's first trial with a machine.
 fn recorded(run: &Run, cell: &Cell) -> Facts {
-    let with_machine = |trial: &&StoredTrial| trial.record.machine.is_some();
-    let Some(trial) = validity::trials_of(run, cell.id).find(with_machine) else { return Facts::new() };
-    let Some(machine) = &trial.record.machine else { return Facts::new() };
+    let mut trials = validity::trials_of(run, cell.id);
+    let first = trials.find_map(|trial| Some((trial, trial.record.machine.as_ref()?)));
+    let Some((trial, machine)) = first else { return Facts::new() };
     let mut facts = machine.decided.clone();
-    let inside = INSIDE.iter().filter(|name| !(machine.has_a_kernel_between() && **name == FILE_SYSTEM));
-    let known = inside.filter_map(|name| Some((*name, machine.inside.get(*name)?)));
-    let known = known.filter(|(_, fact)| matches!(fact, Fact::Known(_)));
-    facts.extend(known.map(|(name, fact)| (name.to_owned(), fact.clone())));
-    let governor =
-        run.host.get(GOVERNOR).filter(|fact| matches!(fact, Fact::Known(_)) && !cell.settings.is_elsewhere());
-    facts.extend(governor.map(|governor| (GOVERNOR.to_owned(), governor.clone())));
+    let is_own = |name: &str| INSIDE.contains(&name) && !(machine.has_a_kernel_between() && name == FILE_SYSTEM);
+    let inside = machine.inside.iter().filter(|(name, _)| is_own(name));
+    let governor = run.host.get_key_value(GOVERNOR).filter(|_| !cell.settings.is_elsewhere());
+    let observed = inside.chain(governor).filter(|(_, fact)| known(fact).is_some());
+    facts.extend(observed.map(|(name, fact)| (name.clone(), fact.clone())));
     if let Some(driver) = trial.record.driver.as_ref() {
         let between = machine.has_a_kernel_between().then_some("gVisor");
         facts.insert(CONNECTION.to_owned(), Fact::known(connection(driver.in_process, &driver.placement, between)));
@@ -235,13 +220,10 @@ pub fn connection(in_process: bool, placement: &str, between: Option<&str>) -> S
 }
 
 fn values(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Vec<Shared> {
-    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (cell, facts) in group.cells.iter().zip(facts) {
-        if let Some(value) = (property.value)(facts, property.fact) {
-            values.entry(value).or_default().push(cell.contender.clone());
-        }
-    }
-    values.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect()
+    let each = group.cells.iter().zip(facts);
+    let value =
+        |(cell, facts): (&&Cell, &Facts)| Some(((property.value)(facts, property.fact)?, cell.contender.clone()));
+    Shared::by_value(each.filter_map(value))
 }
 
 /// The values that nothing explains stay.
