@@ -160,17 +160,12 @@ fn estimate(point: f64, bounds: Bounds) -> Estimate {
 fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[f64]) -> Peak {
     let smallest = sizes.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = sizes.iter().copied().fold(0.0, f64::max);
-    let mut why = Vec::new();
-    match fit.peak() {
-        None => why.push(Missing::NoCoherency),
-        Some(peak) if peak > FURTHEST_PEAK * largest => {
-            why.push(Missing::PeakBeyond { times: FURTHEST_PEAK, largest });
-        }
-        Some(peak) if peak < smallest => {
-            why.push(Missing::PeakBelow { smallest });
-        }
-        Some(_) => {}
-    }
+    let mut why = match fit.peak() {
+        None => vec![Missing::NoCoherency],
+        Some(peak) if peak > FURTHEST_PEAK * largest => vec![Missing::PeakBeyond { times: FURTHEST_PEAK, largest }],
+        Some(peak) if peak < smallest => vec![Missing::PeakBelow { smallest }],
+        Some(_) => Vec::new(),
+    };
     if sizes.len() < FEWEST_SIZES_FOR_A_PEAK {
         why.push(Missing::TooFewSizes { sizes: sizes.len(), needed: FEWEST_SIZES_FOR_A_PEAK });
     }

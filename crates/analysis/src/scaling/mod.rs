@@ -11,6 +11,7 @@ pub mod threads;
 
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
+use crate::gathered::by_first;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{self, Observations};
 use crate::pairing::Pairing;
@@ -125,13 +126,9 @@ fn size(cell: &Cell, axis: &str) -> Option<f64> {
 /// Cells of one contender that differ only in size, sorted by size; only if there are several sizes.
 fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
     let plain = |cell: &Cell| (cell.contender.clone(), cell.settings.without(axis));
-    let mut families: Vec<Vec<&Cell>> = Vec::new();
-    for cell in run.plan.cells.iter().filter(|cell| size(cell, axis).is_some()) {
-        match families.iter_mut().find(|cells| plain(cells[0]) == plain(cell)) {
-            Some(cells) => cells.push(cell),
-            None => families.push(vec![cell]),
-        }
-    }
+    let sized = run.plan.cells.iter().filter(|cell| size(cell, axis).is_some());
+    let families = by_first(sized.map(|cell| (plain(cell), cell)));
+    let mut families: Vec<Vec<&Cell>> = families.into_iter().map(|(_, cells)| cells).collect();
     for cells in &mut families {
         let of = |cell: &&Cell| size(cell, axis).unwrap_or_default();
         cells.sort_by(|one, other| of(one).total_cmp(&of(other)));
@@ -146,6 +143,12 @@ struct Sized<'a> {
     cell: &'a Cell,
     size: f64,
     place: Place,
+}
+
+impl Sized<'_> {
+    fn shares_cores(&self) -> bool {
+        self.place.shares_cores(self.size) == Some(true)
+    }
 }
 
 fn of_cells(
@@ -173,7 +176,7 @@ fn of_cells(
         held: held(axis, cells),
         metric: metric.unwrap_or_default(),
         points: all_sizes.iter().map(|point| self::point(run, throughput, &all_sizes[0], point, axis)).collect(),
-        remarks: if axis == key::VCPUS { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
+        remarks: if axis == key::VCPUS { remarks(&all_sizes, &steps, &fitted, topology) } else { Vec::new() },
         steps,
         universal: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::universal),
         amdahl: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::amdahl),
@@ -243,47 +246,30 @@ fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -
 
 /// The sizes to which a law is fitted: up to where vCPUs begin to share cores. If they share cores everywhere, all sizes.
 fn on_own_cores<'a, 'b>(sized: &'b [Sized<'a>]) -> Vec<&'b Sized<'a>> {
-    let shares = |point: &Sized<'_>| point.place.shares_cores(point.size) == Some(true);
-    let all_share = sized.iter().all(shares);
-    sized.iter().filter(|point| all_share || !shares(point)).collect()
+    let all_share = sized.iter().all(Sized::shares_cores);
+    sized.iter().filter(|point| all_share || !point.shares_cores()).collect()
 }
 
 fn crossings(from: &Sized<'_>, to: &Sized<'_>) -> Vec<Crossing> {
-    let mut crossed = Vec::new();
-    let shares = |point: &Sized<'_>| point.place.shares_cores(point.size);
-    if let (false, Some(true), Some(cores)) = (shares(from) == Some(true), shares(to), to.place.cores) {
-        crossed.push(Crossing::SharedCores { vcpus: to.size, cores });
-    }
-    if let (Some(before), Some(after)) = (from.place.nodes, to.place.nodes)
-        && before != after
-    {
-        crossed.push(Crossing::MemoryNodes { from: before, to: after });
-    }
-    crossed
+    let cores = to.place.cores.filter(|_| to.shares_cores() && !from.shares_cores());
+    let shared = cores.map(|cores| Crossing::SharedCores { vcpus: to.size, cores });
+    let nodes = from.place.nodes.zip(to.place.nodes).filter(|(from, to)| from != to);
+    shared.into_iter().chain(nodes.map(|(from, to)| Crossing::MemoryNodes { from, to })).collect()
 }
 
-fn remarks(sized: &[Sized<'_>], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<Remark> {
-    let mut remarks = Vec::new();
-    for pair in sized.windows(2) {
-        let (from, to) = (pair[0].size, pair[1].size);
-        remarks.extend(crossings(&pair[0], &pair[1]).into_iter().map(|what| Remark::Crossed { from, to, what }));
-    }
-    let shares = |point: &&Sized<'_>| point.place.shares_cores(point.size) == Some(true);
-    if sized.iter().all(|point| shares(&point)) {
-        remarks.push(Remark::CoresSharedAtEverySize);
-    } else if fitted.len() < sized.len() {
-        remarks.push(Remark::CoresSharedAtSomeSizes);
-    }
-    if sized.iter().any(|point| point.place.cores.is_none()) {
-        remarks.push(Remark::CoresUnknown);
-    }
-    if sized.iter().any(|point| point.place.nodes.is_none()) {
-        remarks.push(Remark::NodesUnknown);
-    }
-    if topology.is_guest {
-        remarks.push(Remark::HostIsGuest);
-    }
-    remarks
+fn remarks(sized: &[Sized<'_>], steps: &[Step], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<Remark> {
+    let crossed = steps.iter().flat_map(|Step { from, to, crosses, .. }| {
+        crosses.iter().map(|what| Remark::Crossed { from: *from, to: *to, what: *what })
+    });
+    let all_share = sized.iter().all(Sized::shares_cores);
+    let others = [
+        (all_share, Remark::CoresSharedAtEverySize),
+        (!all_share && fitted.len() < sized.len(), Remark::CoresSharedAtSomeSizes),
+        (sized.iter().any(|point| point.place.cores.is_none()), Remark::CoresUnknown),
+        (sized.iter().any(|point| point.place.nodes.is_none()), Remark::NodesUnknown),
+        (topology.is_guest, Remark::HostIsGuest),
+    ];
+    crossed.chain(others.into_iter().filter(|(is_so, _)| *is_so).map(|(_, remark)| remark)).collect()
 }
 
 #[cfg(test)]
