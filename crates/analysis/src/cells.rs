@@ -91,7 +91,6 @@ pub struct Outcomes {
 pub struct DriverReading {
     pub placement: String,
     /// `None` for old records.
-    #[serde(default)]
     pub pacing: Option<Pacing>,
     pub clients: u32,
     pub sessions: u32,
@@ -105,11 +104,9 @@ pub struct DriverReading {
     /// The busiest shard of the worst trial.
     pub busiest_shard: f64,
     /// The longest waits for a CPU of any trial; `None` if they are not known of all.
-    #[serde(default)]
     pub run_delay: Option<RunDelay>,
     /// The time in which a CPU limit that the study did not ask for was used up, added up over CPUs, as a share of the window; of the
     /// worst trial. `None` if it is not known of all.
-    #[serde(default)]
     pub throttled: Option<f64>,
     /// Transactions under way at a time, by Little's law: the sum of response times divided by the length of the window.
     pub under_way: Option<f64>,
@@ -120,6 +117,8 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
     let valid: Vec<&TrialSteadiness> =
         trials.iter().filter(|trial| trial.valid).map(|trial| &trial.steadiness).collect();
     let metric = trials_of(run, cell.id).find_map(throughput::metric);
+    let drivers: Vec<&DriverFacts> =
+        valid_trials(run, cell.id).filter_map(|trial| trial.record.driver.as_ref()).collect();
     CellResult {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -134,9 +133,9 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
         steadiness: steadiness::of_cell(&valid),
         trials,
         latency: latencies(run, cell.id),
-        totals: totals(run, cell.id),
-        errors: errors(run, cell.id),
-        driver: driver(run, cell.id),
+        totals: KindTotals::summed(drivers.iter().flat_map(|driver| &driver.kinds)),
+        errors: together::driver::errors(&drivers),
+        driver: driver(&drivers, under_way(run, cell.id)),
         climbs: pressure::climbs(run, cell.id),
         queues: pressure::queues(run, cell.id),
     }
@@ -190,18 +189,7 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
     (counts.total() > 0).then_some(counts)
 }
 
-fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
-    let drivers = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref());
-    KindTotals::summed(drivers.flat_map(|driver| &driver.kinds))
-}
-
-fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
-    let drivers: Vec<_> = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
-    together::driver::errors(&drivers)
-}
-
-fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
-    let drivers: Vec<_> = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
+fn driver(drivers: &[&DriverFacts], under_way: Option<f64>) -> Option<DriverReading> {
     let first = *drivers.first()?;
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
     let cpu_ns: f64 = drivers.iter().map(|driver| driver.testimony.cpu_ns as f64).sum();
@@ -222,7 +210,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
         busiest_shard: testimonies().map(|testimony| testimony.busiest_shard).fold(0.0, f64::max),
         run_delay: RunDelay::longest(testimonies().map(|testimony| testimony.run_delay)),
         throttled: throttled.map(|shares| shares.into_iter().fold(0.0, f64::max)),
-        under_way: under_way(run, cell),
+        under_way,
     })
 }
 

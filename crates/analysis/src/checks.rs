@@ -1,12 +1,12 @@
 //! A summary of data checks: each check of each contender once, with how often it held.
 
+use crate::gathered::by_key;
 use crate::validity;
 use record::agreement;
 use record::check::{CheckResult, Moment, Verdict};
 use record::run::{Run, StoredTrial};
-use record::trial::Outcome;
+use record::trial::{Outcome, TrialRecord};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// One check of one contender, over all its trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,20 +64,42 @@ impl CellChecks {
 }
 
 fn of_trials<'a>(trials: impl Iterator<Item = &'a StoredTrial>) -> Vec<CheckSummary> {
-    let mut summaries: Vec<CheckSummary> = Vec::new();
-    let mut places = BTreeMap::new();
-    for trial in trials {
-        for finding in &trial.findings {
-            let contender = &trial.record.contender;
-            let same = (contender, &finding.name, finding.moment == Moment::AfterLoad);
-            let index = *places.entry(same).or_insert_with(|| {
-                summaries.push(empty(contender, finding));
-                summaries.len() - 1
-            });
-            add(&mut summaries[index], trial.record.id, &finding.verdict);
+    let each = trials.flat_map(|trial| trial.findings.iter().map(move |found| (&trial.record, found)));
+    let same = |(place, (record, found)): (usize, (&'a TrialRecord, &'a CheckResult))| {
+        ((&record.contender, &found.name, found.moment == Moment::AfterLoad), (place, record, found))
+    };
+    let mut checks: Vec<Vec<(usize, &TrialRecord, &CheckResult)>> =
+        by_key(each.enumerate().map(same)).into_values().collect();
+    checks.sort_by_key(|found| found[0].0);
+    checks.iter().map(|found| summary(found)).collect()
+}
+
+/// Everything that one check found, in the order of trials.
+fn summary(found: &[(usize, &TrialRecord, &CheckResult)]) -> CheckSummary {
+    let (_, record, check) = found[0];
+    let (mut held, mut undecided, mut violated) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, record, check) in found {
+        match &check.verdict {
+            Verdict::Holds { seen } => held.push(seen.clone()),
+            Verdict::Undecided { why } => undecided.push(Some(why.clone())),
+            Verdict::Violated { seen } => violated.push((record.id, Some(seen.clone()))),
         }
     }
-    summaries
+    let count = |found: &[Option<String>]| u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let (held_times, undecided_times) = (count(&held), count(&undecided));
+    // Several machines of one trial may have violated it.
+    violated.dedup_by_key(|(trial, _)| *trial);
+    let (violated, seen): (Vec<u32>, Vec<_>) = violated.into_iter().unzip();
+    CheckSummary {
+        contender: record.contender.clone(),
+        name: check.name.clone(),
+        rule: check.rule.clone(),
+        moment: check.moment,
+        held: held_times,
+        undecided: undecided_times,
+        violated,
+        seen: seen.into_iter().next().or(undecided.pop()).or(held.pop()).flatten(),
+    }
 }
 
 pub fn counts(run: &Run, summaries: &[CheckSummary]) -> CheckCounts {
@@ -92,45 +114,6 @@ pub fn counts(run: &Run, summaries: &[CheckSummary]) -> CheckCounts {
     })
 }
 
-fn empty(contender: &str, finding: &CheckResult) -> CheckSummary {
-    CheckSummary {
-        contender: contender.to_owned(),
-        name: finding.name.clone(),
-        rule: finding.rule.clone(),
-        moment: finding.moment,
-        held: 0,
-        undecided: 0,
-        violated: Vec::new(),
-        seen: None,
-    }
-}
-
-fn add(summary: &mut CheckSummary, trial: u32, verdict: &Verdict) {
-    match verdict {
-        Verdict::Holds { seen } => {
-            if summary.undecided == 0 && summary.violated.is_empty() {
-                summary.seen.clone_from(seen);
-            }
-            summary.held += 1;
-        }
-        Verdict::Undecided { why } => {
-            if summary.violated.is_empty() {
-                summary.seen = Some(why.clone());
-            }
-            summary.undecided += 1;
-        }
-        Verdict::Violated { seen } => {
-            if summary.violated.is_empty() {
-                summary.seen = Some(seen.clone());
-            }
-            // Several machines of one trial may have violated it.
-            if summary.violated.last() != Some(&trial) {
-                summary.violated.push(trial);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,19 +121,33 @@ mod tests {
 
     #[test]
     fn the_most_telling_trial_is_quoted() {
-        let finding = CheckResult {
-            name: "sum".to_owned(),
-            rule: "the sum is right".to_owned(),
-            moment: Moment::AfterTrial,
-            verdict: Verdict::Holds { seen: None },
+        let mut trial = synthetic::run(1).trials.remove(0);
+        let mut seen = |verdicts: &[Verdict]| {
+            let found = |verdict: &Verdict| CheckResult {
+                name: "sum".to_owned(),
+                rule: "the sum is right".to_owned(),
+                moment: Moment::AfterTrial,
+                verdict: verdict.clone(),
+            };
+            let trials: Vec<StoredTrial> = (1..)
+                .zip(verdicts)
+                .map(|(id, verdict)| {
+                    trial.record.id = id;
+                    StoredTrial { findings: vec![found(verdict)], ..trial.clone() }
+                })
+                .collect();
+            of_trials(trials.iter()).remove(0)
         };
-        let mut summary = empty("native", &finding);
-        add(&mut summary, 1, &Verdict::Holds { seen: Some("10".to_owned()) });
-        assert_eq!(summary.seen.as_deref(), Some("10"));
-        add(&mut summary, 2, &Verdict::Violated { seen: "11".to_owned() });
-        add(&mut summary, 3, &Verdict::Undecided { why: "too few".to_owned() });
-        add(&mut summary, 4, &Verdict::Violated { seen: "12".to_owned() });
-        assert_eq!(summary.seen.as_deref(), Some("11"));
+        let verdicts = [
+            Verdict::Holds { seen: Some("10".to_owned()) },
+            Verdict::Violated { seen: "11".to_owned() },
+            Verdict::Undecided { why: "too few".to_owned() },
+            Verdict::Violated { seen: "12".to_owned() },
+        ];
+        assert_eq!(seen(&verdicts[..1]).seen.as_deref(), Some("10"));
+        assert_eq!(seen(&[verdicts[2].clone(), verdicts[0].clone()]).seen.as_deref(), Some("too few"));
+        let summary = seen(&verdicts);
+        assert_eq!((summary.seen.as_deref(), &summary.violated[..]), (Some("11"), &[2, 4][..]));
         let expected = CheckCounts { held: 1, violated: 2, undecided: 1, unchecked_trials: 0 };
         assert_eq!(counts(&synthetic::run(1), &[summary]), expected);
     }
