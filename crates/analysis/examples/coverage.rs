@@ -8,6 +8,7 @@
 
 use analysis::compare::Verdict;
 use analysis::findings::Finding;
+use analysis::steadiness::Steadiness;
 use analysis::summary::{Analysis, analyse};
 use record::simulated::{HEAVY_TAILED, Noise, REALISTIC, RESPONSES_US, Study, run};
 use std::num::NonZero;
@@ -118,7 +119,7 @@ fn level_holds(quantile: f64) -> impl Fn(&Analysis) -> bool {
 
 /// True if the baseline seems to drift, although it is steady.
 fn seems_to_drift(analysis: &Analysis) -> bool {
-    analysis.cells[0].steadiness.verdict.is_no_steady_state()
+    matches!(analysis.cells[0].steadiness.verdict, Steadiness::Drifting | Steadiness::Unsettled)
 }
 
 /// True if the baseline's trials are said to differ more than usual.

@@ -81,7 +81,6 @@ pub enum Missing {
     BlocksIncomplete {
         blocks: usize,
     },
-    NotPositive,
     NeverSeen,
     WindowTooShort {
         seconds: usize,

@@ -5,7 +5,7 @@
 //! is also given for both ends of the spread's interval. It is a plan and no promise: another day may be less quiet.
 
 use crate::compare::{self, Comparison};
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::Estimate;
 use crate::measures::THROUGHPUT_ONLY;
 use crate::observations::Observations;
 use crate::student::FEWEST_BLOCKS;
@@ -80,19 +80,16 @@ pub struct Forecast {
 
 /// A figure at the pilot's spread and at both ends of the spread's interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Range {
-    pub point: f64,
-    pub low: f64,
-    pub high: f64,
+pub struct AtSpreads<T> {
+    pub point: T,
+    pub low: T,
+    pub high: T,
 }
 
+pub type Range = AtSpreads<f64>;
+
 /// Each is `None` if it would take more blocks than anybody would run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct BlocksNeeded {
-    pub point: Option<u32>,
-    pub low: Option<u32>,
-    pub high: Option<u32>,
-}
+pub type BlocksNeeded = AtSpreads<Option<u32>>;
 
 /// Forecasts `plan` from `pilot`. `wished_half_width` is a share of the ratio.
 pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Result<Outlook, PilotError> {
@@ -147,18 +144,20 @@ fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Fore
         let (coordinates, blocks) = (pilot.coordinates.clone(), ratios.len());
         return Err(PilotError::TooFew { contender, baseline, coordinates, blocks });
     };
-    let (low, high) = ends(&spread);
+    // It has an interval, since a pilot has more blocks than an interval needs.
+    const { assert!(FEWEST_PILOT_BLOCKS >= FEWEST_BLOCKS) };
+    let (low, high) = spread.bounds.known().unwrap_or((spread.point, spread.point));
     let blocks = plan.blocks as usize;
     let range = |of: &dyn Fn(f64) -> Option<f64>| {
         let share = |spread| of(spread).map(f64::exp_m1);
-        Some(Range { point: share(spread.point)?, low: share(low)?, high: share(high)? })
+        Some(AtSpreads { point: share(spread.point)?, low: share(low)?, high: share(high)? })
     };
     let needed = |spread: f64, half_width: f64| {
         let blocks = precision::blocks_needed(spread, half_width.ln_1p())?;
         // A run that may stop by itself does not stop before its least number of blocks.
         Some(blocks.max(plan.precision.map_or(0, |wish| wish.least_blocks)))
     };
-    let blocks_needed = wished.map(|wished| BlocksNeeded {
+    let blocks_needed = wished.map(|wished| AtSpreads {
         point: needed(spread.point, wished),
         low: needed(low, wished),
         high: needed(high, wished),
@@ -173,15 +172,6 @@ fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Fore
         blocks_needed,
         spread,
     })
-}
-
-/// Both ends of a spread's interval. It exists, since a pilot has more blocks than an interval needs.
-fn ends(spread: &Estimate) -> (f64, f64) {
-    const { assert!(FEWEST_PILOT_BLOCKS >= FEWEST_BLOCKS) };
-    match spread.bounds {
-        Bounds::Known { low, high } => (low, high),
-        Bounds::Unknown { .. } => (spread.point, spread.point),
-    }
 }
 
 /// The sum over the plan's cells of the mean time that the pilot's trials took, with the plan's own windows.

@@ -38,7 +38,6 @@ pub struct TrialSteadiness {
     /// The share by which throughput changed over the measured window, along a straight line; negative if it fell.
     pub drift: Option<Estimate>,
     /// Throughput of the window's second half as a share of the first half's; a point value.
-    #[serde(default)]
     pub second_half: Option<f64>,
     pub settled: Settled,
     pub checkpoints: Checkpoints,
@@ -55,12 +54,6 @@ pub enum Steadiness {
     TooShortToTell {
         why: Missing,
     },
-}
-
-impl Steadiness {
-    pub fn is_no_steady_state(&self) -> bool {
-        matches!(self, Self::Drifting | Self::Unsettled)
-    }
 }
 
 /// Where MSER-5 would begin to measure, over the whole series from the first second of driving. A point value.
@@ -89,16 +82,12 @@ pub enum Checkpoints {
 }
 
 impl Checkpoints {
-    pub fn begun(&self) -> Option<u64> {
+    /// Cycles from one checkpoint to the next that lie wholly between the looks.
+    fn whole_cycles(&self) -> Option<u64> {
         match self {
-            Self::Counted { begun } => Some(*begun),
+            Self::Counted { begun } => Some(begun.saturating_sub(1)),
             Self::NotTold { .. } => None,
         }
-    }
-
-    /// Cycles from one checkpoint to the next that lie wholly between the looks.
-    pub fn whole_cycles(&self) -> Option<u64> {
-        Some(self.begun()?.saturating_sub(1))
     }
 }
 
@@ -110,7 +99,6 @@ pub struct CellSteadiness {
     /// The mean of the trials' drifts.
     pub drift: Option<Estimate>,
     /// The median of the trials' second halves; a point value, for windows too short for a drift.
-    #[serde(default)]
     pub second_half: Option<f64>,
     /// Valid trials, and how many of them are long enough to show whether they drift and where they settle.
     pub trials: usize,
@@ -259,17 +247,14 @@ pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
         drifting: count(&|trial| trial.verdict == Steadiness::Drifting),
         settled_late: count(&|trial| matches!(trial.settled, Settled::At { in_warmup: false, .. })),
         unsettled,
-        change: (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64),
+        change: (!changes.is_empty()).then(|| student::mean_of(&changes)),
         whole_cycles: cycles().min().zip(cycles().max()),
     }
 }
 
 fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
-    let mut points: Vec<f64> = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
-    points.sort_unstable_by(f64::total_cmp);
-    let point = points.iter().sum::<f64>() / points.len() as f64;
-    let method = Method::MeanOfDrifts;
-    (!points.is_empty()).then(|| Estimate { point, bounds: student::bounds_of_mean(&points), method })
+    let points = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
+    Some(Estimate { method: Method::MeanOfDrifts, ..student::mean(points)? })
 }
 
 /// What all trials agree on is believed. Otherwise their mean drift decides: it is known better than that of any one

@@ -75,16 +75,11 @@ fn half_width(ratio: &Contrast) -> Option<f64> {
     ratio.estimate.bounds.known().map(|(low, high)| (high / low).sqrt() - 1.0)
 }
 
-impl RatioPrecision {
-    pub fn is_within(&self, half_width: f64) -> bool {
-        self.half_width_found.is_some_and(|found| found <= half_width)
-    }
-}
-
 impl Attained {
     /// The ratios that are less precise than wished.
     pub fn lacking(&self) -> impl Iterator<Item = &RatioPrecision> {
-        self.ratios.iter().filter(|ratio| !ratio.is_within(self.wish.half_width) || !ratio.in_reach)
+        let is_wide = |ratio: &RatioPrecision| ratio.half_width_found.is_none_or(|found| found > self.wish.half_width);
+        self.ratios.iter().filter(move |ratio| is_wide(ratio) || !ratio.in_reach)
     }
 }
 

@@ -76,7 +76,6 @@ fn plainly(missing: &Missing) -> &'static str {
         Missing::CpusOfOneMachine => "the host tells the CPUs of one machine apart, and there are several",
         Missing::CpusUnknown => "the record does not tell which CPUs the machines had",
         Missing::CpusOverlap => "machines share some of their CPUs and not all",
-        Missing::NotPositive => "a block's value is not positive",
         Missing::NeverSeen => "seen in no block",
         Missing::NeedsEveryBlock => "without one of the blocks there is no such number",
         Missing::NotANumber => "not a number",

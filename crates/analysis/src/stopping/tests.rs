@@ -124,7 +124,8 @@ fn coverage(least_blocks: usize, spread: f64, runs: u32) -> f64 {
     for _ in 0..runs {
         let mut ratios: Vec<f64> = (0..least_blocks).map(|_| (spread * normal(&mut generator)).exp()).collect();
         loop {
-            let (low, high) = student::bounds(&ratios).known().expect("three blocks or more");
+            let (low, high) =
+                student::geometric_mean(&ratios).and_then(|mean| mean.bounds.known()).expect("three blocks or more");
             if (high / low).sqrt() - 1.0 <= 0.01 || ratios.len() >= 200 {
                 covered += u32::from(low <= 1.0 && 1.0 <= high);
                 break;

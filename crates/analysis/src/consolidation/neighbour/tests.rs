@@ -6,6 +6,7 @@ use crate::consolidation::{Consolidation, findings};
 use crate::contrast::Position;
 use crate::findings::{Severity, What};
 use crate::missing::Missing;
+use crate::steadiness::Steadiness;
 use record::intervals::{KindInterval, Span};
 use record::run::StoredTrial;
 use record::synthetic::neighbour::{self, KEPT, NEIGHBOUR};
@@ -220,7 +221,7 @@ fn what_a_neighbour_does_is_no_want_of_a_steady_state() {
     let analysis = crate::summary::analyse(&neighbour::run(3, &[disturbed, plain]));
     let is_unsteady = |load: &str| {
         let of_load = analysis.cells.iter().filter(|cell| cell.coordinates == load);
-        of_load.filter(|cell| cell.steadiness.verdict.is_no_steady_state()).count()
+        of_load.filter(|cell| matches!(cell.steadiness.verdict, Steadiness::Drifting | Steadiness::Unsettled)).count()
     };
     let told = |load: &str| {
         let unsteady = |what: &What| matches!(what, What::NotSteady { .. } | What::NotSettled { .. });
