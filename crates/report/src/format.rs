@@ -19,8 +19,6 @@ pub enum Digits {
     /// See [`ratio`].
     Ratio,
     Decimals(usize),
-    /// A whole number that is not a name, with grouped thousands.
-    Count,
     /// A number as it is: a name, or a value that somebody chose.
     Plain,
     /// A whole number, followed by the total of which it is a part.
@@ -48,7 +46,6 @@ impl Digits {
             Self::Small if value < 1e-5 => "0".to_owned(),
             Self::Ratio | Self::Small => ratio(value),
             Self::Decimals(decimals) => decimal(value, decimals),
-            Self::Count => decimal(value, 0),
             Self::Plain => value.to_string(),
             Self::Of => format!("{value:.0}"),
             Self::Milliseconds => of_milliseconds(value),
@@ -75,7 +72,8 @@ pub struct Style<'a> {
 
 impl<'a> Style<'a> {
     pub const RATIO: Style<'static> = Style::new("", Digits::Ratio);
-    pub const COUNT: Style<'static> = Style::new("", Digits::Count);
+    /// For whole numbers that are not names, with grouped thousands.
+    pub const COUNT: Style<'static> = Style::new("", Digits::Decimals(0));
     /// For values in microseconds.
     pub const MILLISECONDS: Style<'static> =
         Style { scale: |us| us / 1000.0, ..Style::new("ms", Digits::Milliseconds) };
@@ -238,10 +236,14 @@ pub fn work_against(ratio: f64) -> String {
     }
 }
 
+/// A number without zeros at its end that say nothing: `1.5` for `1.50`.
+pub(crate) fn short(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
 /// A quantile as a percentile: `p50`, `p99.9`.
 pub fn percentile(quantile: f64) -> String {
-    let text = format!("{:.3}", quantile * 100.0);
-    format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("p{}", short(&format!("{:.3}", quantile * 100.0)))
 }
 
 /// Milliseconds of wall-clock time: `350 ms`, `32.1 s`, `12 min 5 s`.
@@ -258,8 +260,7 @@ pub fn bytes(bytes: u64) -> String {
     const GIB: u64 = 1 << 30;
     const MIB: u64 = 1 << 20;
     let (unit, name) = if bytes >= GIB { (GIB, "GiB") } else { (MIB, "MiB") };
-    let text = decimal(bytes as f64 / unit as f64, 2);
-    format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} {name}", short(&decimal(bytes as f64 / unit as f64, 2)))
 }
 
 /// The two ends of an interval, or why there is none.
@@ -299,9 +300,25 @@ fn effect_ends(estimate: &Estimate) -> String {
     known.unwrap_or_else(|| bounds(&estimate.bounds, ratio))
 }
 
+/// Words with the same text between each two of them.
+pub fn joined(words: impl IntoIterator<Item: ToString>, between: &str) -> String {
+    words.into_iter().map(|word| word.to_string()).collect::<Vec<_>>().join(between)
+}
+
+/// The same without the words that are empty.
+pub fn filled(words: impl IntoIterator<Item: AsRef<str> + ToString>, between: &str) -> String {
+    joined(words.into_iter().filter(|word| !word.as_ref().is_empty()), between)
+}
+
+/// Text between two others; empty if it is.
+pub fn within(before: &str, text: &str, after: &str) -> String {
+    if text.is_empty() { String::new() } else { [before, text, after].concat() }
+}
+
 /// Words as one list: `a`, `a and b`, `a, b and c`.
-pub fn listed(words: &[String]) -> String {
-    match words {
+pub fn listed(words: impl IntoIterator<Item: ToString>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+    match &words[..] {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
@@ -310,7 +327,7 @@ pub fn listed(words: &[String]) -> String {
 
 /// " at 1x2", or empty if a study has only one point.
 pub fn at(coordinates: &str) -> String {
-    if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
+    within(" at ", coordinates, "")
 }
 
 /// More trials than this are counted instead of listed.
@@ -320,7 +337,7 @@ pub fn trials(trials: &[u32]) -> String {
     match trials {
         [one] => format!("trial {one}"),
         many if many.len() > MOST_TRIALS => format!("{} trials", many.len()),
-        few => format!("trials {}", few.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+        few => format!("trials {}", joined(few, ", ")),
     }
 }
 
@@ -353,7 +370,7 @@ pub fn first_line(text: &str) -> &str {
 }
 
 /// Each word once, in the order of first use.
-pub fn distinct<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn distinct<T: PartialEq>(words: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for word in words {
         if !found.contains(&word) {
@@ -361,6 +378,18 @@ pub fn distinct<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         }
     }
     found
+}
+
+/// Items with the same key together, in the order of first use.
+pub fn grouped_by<T, K: PartialEq>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| key(&group[0]) == key(&item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
 }
 
 #[cfg(test)]

@@ -8,44 +8,40 @@ use record::precision::Ended;
 pub fn sentence(attained: &Attained) -> String {
     let wished = within(attained.wish.half_width);
     let blocks = blocks(attained);
-    match attained.wish.ended {
+    let why = match attained.wish.ended {
         Some(Ended::Reached) => {
             let widest = attained.ratios.iter().filter_map(|ratio| ratio.half_width_found).fold(0.0, f64::max);
             let ratios = if attained.ratios.len() == 1 { "the throughput ratio" } else { "every throughput ratio" };
             let found = within(widest);
-            format!("Precision reached after {blocks}: {ratios} is known to within {found}; wished was {wished}.")
+            return format!(
+                "Precision reached after {blocks}: {ratios} is known to within {found}; wished was {wished}."
+            );
         }
-        Some(Ended::MaxBlocks) => {
-            format!("Precision not reached after {blocks}, the greatest number allowed: {}.", shortfall(attained))
-        }
+        Some(Ended::MaxBlocks) => ", the greatest number allowed".to_owned(),
         Some(Ended::TimeLimit) => {
             let limit = attained.wish.time_limit_ms.map(format::span).unwrap_or_default();
-            let shortfall = shortfall(attained);
-            format!("Precision not reached after {blocks}; another would not have ended within {limit}: {shortfall}.")
+            format!("; another would not have ended within {limit}")
         }
-        Some(Ended::OutOfReach) => {
-            format!(
-                "Precision not reached after {blocks}, and too few of them are valid to reach it: {}.",
-                shortfall(attained)
-            )
+        Some(Ended::OutOfReach) => ", and too few of them are valid to reach it".to_owned(),
+        None => {
+            return format!(
+                "The run stopped after {blocks}, before it was decided whether the wished precision of {wished} needs more; \
+                 `--resume` goes on."
+            );
         }
-        None => format!(
-            "The run stopped after {blocks}, before it was decided whether the wished precision of {wished} needs more; \
-             `--resume` goes on."
-        ),
-    }
+    };
+    format!("Precision not reached after {blocks}{why}: {}.", shortfall(attained))
 }
 
 /// The ratios that are less precise than wished, as a phrase.
 pub fn shortfall(attained: &Attained) -> String {
     let wished = within(attained.wish.half_width);
-    let lacking: Vec<String> = attained.lacking().map(|ratio| known(ratio, attained.ratios.len() > 1)).collect();
-    format!("{}; wished is {wished}", format::listed(&lacking))
+    let lacking = attained.lacking().map(|ratio| known(ratio, attained.ratios.len() > 1));
+    format!("{}; wished is {wished}", format::listed(lacking))
 }
 
 fn known(ratio: &RatioPrecision, several: bool) -> String {
-    let place =
-        if several && !ratio.coordinates.is_empty() { format!(" at {}", ratio.coordinates) } else { String::new() };
+    let place = if several { format::at(&ratio.coordinates) } else { String::new() };
     let who = format!("{} against {}{place}", ratio.contender, ratio.baseline);
     match ratio.half_width_found {
         Some(_) if !ratio.in_reach => format!("{who} gets no verdict, because data is wrong"),
@@ -65,9 +61,7 @@ fn blocks(attained: &Attained) -> String {
 
 /// "±1.25 %".
 fn within(half_width: f64) -> String {
-    let percent = format::ratio(half_width * 100.0);
-    let short = if percent.contains('.') { percent.trim_end_matches('0').trim_end_matches('.') } else { &percent };
-    format!("±{short} %")
+    format!("±{} %", format::short(&format::ratio(half_width * 100.0)))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Numbers within sentences: three digits, with the interval after the point value.
 
-use crate::format::{DIGITS, decimal, significant};
+use crate::format::{DIGITS, decimal, short, significant};
 use analysis::estimate::Estimate;
 
 /// A number with at most three significant digits: `2.1`, `0.312`, `1,240`.
 pub fn number(value: f64) -> String {
-    let text = significant(value, DIGITS);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    short(&significant(value, DIGITS)).to_owned()
 }
 
 /// A share in percent: `38`, `2.4`, `0.03`, and `0` for less than a hundred-thousandth.

@@ -6,9 +6,8 @@ use super::heading;
 use crate::document::Block;
 use crate::format::{Digits, Style, counted};
 use crate::missing;
-use crate::table::{Cell, Column, Table, id};
-use analysis::consistency::host::UnavailableFact;
-use analysis::consistency::host::{HostDuringRun, HostDuringTrial};
+use crate::table::{Cell, Table, columns, id};
+use analysis::consistency::host::{HostDuringRun, HostDuringTrial, UnavailableFact};
 use analysis::consistency::loaded_data::LoadedData;
 use analysis::consistency::{Consistency, littles_law::Accounted};
 use analysis::summary::Analysis;
@@ -84,11 +83,11 @@ fn host_table(trials: &[HostDuringTrial]) -> Table {
         "pages swapped",
         "memory available",
     ];
-    let columns = [Column::number("trial"), Column::text("contender")].into_iter().chain(titles.map(Column::number));
+    let columns = [columns(&[], &["trial"]), columns(&["contender"], &titles)].concat();
     let row = |trial: &HostDuringTrial| {
         let percent = |share: Option<f64>| (share, Style::PERCENT);
         let figures = [
-            (trial.frequency_mhz, Style::new("MHz", Digits::Count)),
+            (trial.frequency_mhz, Style { unit: "MHz", ..Style::COUNT }),
             percent(trial.busy),
             percent(trial.stolen),
             percent(trial.others),
