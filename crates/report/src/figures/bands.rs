@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Spacing};
 use super::{Figure, Point, label, look};
-use crate::format;
+use crate::format::{self, joined};
 use crate::table::id;
 use analysis::cells::CellResult;
 use analysis::measures::variability::{BANDS, band};
@@ -21,8 +21,8 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
         let middle = chart.top() + ROW * (index as f64 + 0.5);
         draw(&mut chart, one, &look(index), middle);
     }
-    let said: Vec<String> = cells.iter().copied().map(said).collect();
-    let panel = chart.finish("Bands of one-second throughput", &format!("{}.", said.join("; ")));
+    let said = joined(cells.iter().copied().map(said), "; ");
+    let panel = chart.finish("Bands of one-second throughput", &format!("{said}."));
     let description = "Throughput of single seconds over the median second of their trial, as means over trials. The box holds \
                        the seconds from p5 to p95, the thin line those from p1 to p99, where there are enough to tell.";
     Figure::of(id("bands", &cells[0].coordinates), "Throughput from second to second", description, vec![panel])

@@ -4,6 +4,7 @@ use super::scale::{Scale, logarithmic_ticks, tick_labels, ticks};
 use super::svg::{Anchor, Canvas};
 use super::{Panel, Point, Series, label, look, spread};
 use crate::format;
+use analysis::estimate::Estimate;
 
 pub use super::scale::Spacing;
 
@@ -65,25 +66,19 @@ impl<'a> Axis<'a> {
 
     /// Round values, about `parts` of them, with their labels.
     fn marks(&self, parts: f64) -> Vec<(f64, String)> {
-        if self.unit == CHANGE {
-            return self.places(parts).into_iter().map(|tick| (tick, change(tick))).collect();
-        }
         let (low, high) = self.range;
-        let alone = |tick: f64| (tick, tick_labels(&[tick]).concat());
-        match self.spacing {
-            Spacing::Linear => {
-                let marks = ticks(low, high, parts);
-                let labels = tick_labels(&marks);
-                marks.into_iter().zip(labels).collect()
-            }
-            Spacing::Logarithmic => logarithmic_ticks(low, high).into_iter().map(alone).collect(),
-            Spacing::Rarity => MARKED.map(|quantile| (quantile, format::percentile(quantile))).into(),
-        }
-    }
-
-    fn places(&self, parts: f64) -> Vec<f64> {
-        let (low, high) = self.range;
-        if self.spacing == Spacing::Logarithmic { logarithmic_ticks(low, high) } else { ticks(low, high, parts) }
+        let marks = match self.spacing {
+            Spacing::Linear => ticks(low, high, parts),
+            Spacing::Logarithmic => logarithmic_ticks(low, high),
+            Spacing::Rarity => MARKED.into(),
+        };
+        let labels: Vec<String> = match self.spacing {
+            _ if self.unit == CHANGE => marks.iter().map(|tick| change(*tick)).collect(),
+            Spacing::Linear => tick_labels(&marks),
+            Spacing::Logarithmic => marks.iter().map(|tick| tick_labels(&[*tick]).concat()).collect(),
+            Spacing::Rarity => marks.iter().map(|quantile| format::percentile(*quantile)).collect(),
+        };
+        marks.into_iter().zip(labels).collect()
     }
 }
 
@@ -94,8 +89,7 @@ pub const CHANGE: &str = "change";
 fn change(ratio: f64) -> String {
     let text = format::effect(ratio);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    format!("{number} {unit}").trim_end().to_owned()
+    format!("{} {unit}", format::short(number)).trim_end().to_owned()
 }
 
 pub struct Chart {
@@ -106,14 +100,22 @@ pub struct Chart {
     x_unit: String,
     y_unit: String,
     series: Vec<Series>,
+    /// The index of a line's look, its name and its last value.
+    names: Vec<(usize, String, Option<f64>)>,
 }
 
 impl Chart {
+    fn on(paper: Paper, across: Scale, up: Scale, [x_unit, y_unit]: [&str; 2]) -> Self {
+        let (x_unit, y_unit) = (x_unit.to_owned(), y_unit.to_owned());
+        let canvas = Canvas::new(paper.width, paper.height);
+        Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new(), names: Vec::new() }
+    }
+
     /// A chart of one value, upwards, over another.
     pub fn new(paper: Paper, head: &str, x: &Axis<'_>, y: &Axis<'_>) -> Self {
-        let Paper { width, height, left, right, top, bottom, two_lines } = paper;
-        let (across, up) = (x.scale((left, right)), y.scale((bottom, top)));
-        let mut canvas = Canvas::new(width, height);
+        let Paper { left, right, top, bottom, two_lines, .. } = paper;
+        let mut chart = Self::on(paper, x.scale((left, right)), y.scale((bottom, top)), [x.unit, y.unit]);
+        let Self { canvas, across, up, .. } = &mut chart;
         canvas.line("axis", (left, bottom), (right, bottom));
         for (value, text) in y.marks(4.0) {
             let height = up.at(value);
@@ -132,8 +134,7 @@ impl Chart {
         }
         let (place, anchor) = if two_lines { ((left, 28.0), Anchor::Start) } else { ((right, 14.0), Anchor::End) };
         canvas.text("small", place, anchor, y.unit);
-        let (x_unit, y_unit) = (x.unit.to_owned(), y.unit.to_owned());
-        Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
+        chart
     }
 
     /// Rows one below another on one axis, `height` high together, with room for labels of so many letters. The caller draws
@@ -143,9 +144,10 @@ impl Chart {
         let mut paper = Paper { left, right: 384.0, ..Paper::LARGE };
         paper.bottom = paper.top + height;
         paper.height = paper.bottom + 34.0;
-        let Paper { width, height, left, right, top, bottom, .. } = paper;
-        let mut canvas = Canvas::new(width, height);
-        let across = axis.scale((left, right));
+        let Paper { height, right, top, bottom, .. } = paper;
+        let up = Scale::new(Spacing::Linear, (0.0, height), (0.0, height));
+        let mut chart = Self::on(paper, axis.scale((left, right)), up, [x_unit, axis.unit]);
+        let Self { canvas, across, .. } = &mut chart;
         canvas.text("head", (0.0, 14.0), Anchor::Start, head);
         canvas.text("small", (right, 14.0), Anchor::End, note);
         for (value, text) in axis.marks(5.0) {
@@ -153,9 +155,7 @@ impl Chart {
             canvas.line(class, (across.at(value), top), (across.at(value), bottom));
             canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
         }
-        let up = Scale::new(Spacing::Linear, (0.0, height), (0.0, height));
-        let (x_unit, y_unit) = (x_unit.to_owned(), axis.unit.to_owned());
-        Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
+        chart
     }
 
     /// Where the first row begins, or where the highest value is.
@@ -178,15 +178,21 @@ impl Chart {
         }
     }
 
-    /// An interval along a row.
-    pub fn level_bar(&mut self, look: &str, (low, high): (f64, f64), height: f64) {
-        let ends = [self.across.at(low), self.across.at(high)];
-        self.bar(look, ends.map(|end| (end, height)), (0.0, WHISKER));
+    /// Values of blocks along a row.
+    pub fn blocks(&mut self, look: &str, name: String, points: Vec<Point>, (height, radius): (f64, f64)) {
+        for point in &points {
+            self.canvas.circle(&format!("block {look}"), (self.across.at(point.y), height), radius);
+        }
+        self.keep(name, points);
     }
 
-    /// A vertical interval.
-    pub fn upright_bar(&mut self, look: &str, x: f64, (low, high): (f64, f64)) {
-        self.bar(look, [self.place((x, low)), self.place((x, high))], (WHISKER, 0.0));
+    /// An estimate along a row, with its interval.
+    pub fn level(&mut self, look: &str, name: String, estimate: &Estimate, (height, radius): (f64, f64)) {
+        if let Some(ends) = estimate.bounds.known() {
+            self.bar(look, <[f64; 2]>::from(ends).map(|end| (self.across.at(end), height)), (0.0, WHISKER));
+        }
+        self.canvas.circle(&format!("point {look}"), (self.across.at(estimate.point), height), radius);
+        self.keep(name, [Point::of(None, estimate)]);
     }
 
     fn bar(&mut self, look: &str, [from, to]: [(f64, f64); 2], (wide, high): (f64, f64)) {
@@ -218,6 +224,25 @@ impl Chart {
         self.keep(name, points.into_iter().map(|(x, y)| Point::new(x, y)));
     }
 
+    /// The line of a contender, with its name.
+    pub fn contender(&mut self, index: usize, name: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let points: Vec<(f64, f64)> = points.into_iter().collect();
+        self.name(index, name, points.last().map(|last| last.1));
+        self.line(&format!("line {}", look(index)), name, points);
+    }
+
+    /// Estimates as points with upright intervals.
+    pub fn estimates(&mut self, look: &str, name: &str, radius: f64, points: &[Point]) {
+        for point in points {
+            let x = point.x.unwrap_or_default();
+            if let Some(ends) = point.low.zip(point.high) {
+                self.bar(look, <[f64; 2]>::from(ends).map(|end| self.place((x, end))), (WHISKER, 0.0));
+            }
+            self.canvas.circle(&format!("point {look}"), self.place((x, point.y)), radius);
+        }
+        self.keep(name, points.iter().copied());
+    }
+
     pub fn dot(&mut self, look: &str, name: impl Into<String>, point: (f64, f64), radius: f64) {
         self.canvas.circle(&format!("point {look}"), self.place(point), radius);
         self.keep(name, [Point::new(point.0, point.1)]);
@@ -228,20 +253,19 @@ impl Chart {
         self.series.push(Series { name: name.into(), points: points.into_iter().collect() });
     }
 
-    /// The names of lines at their right ends, moved apart where needed: each with the index of its look and its last value.
-    pub fn names(&mut self, names: &[(usize, &str, Option<f64>)]) {
-        let Paper { right, bottom, .. } = self.paper;
-        let height = |last: Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
-        let heights: Vec<f64> = names.iter().map(|(_, _, last)| height(*last)).collect();
-        for ((index, name, _), height) in names.iter().zip(spread(&heights, LABELS_APART, bottom)) {
-            let class = format!("name {}", look(*index));
-            self.canvas.text(&class, (right + 6.0, height), Anchor::Start, &label(name));
-        }
+    /// The name of a line, for its right end.
+    pub fn name(&mut self, index: usize, name: &str, last: Option<f64>) {
+        self.names.push((index, name.to_owned(), last));
     }
 
-    /// Finishes the panel, with a description for those who cannot see it.
+    /// Finishes the panel, with a description for those who cannot see it. Names of lines are moved apart where needed.
     pub fn finish(self, title: &str, description: &str) -> Panel {
-        let Self { canvas, paper: Paper { width, height, .. }, x_unit, y_unit, series, .. } = self;
+        let Self { mut canvas, paper: Paper { width, height, right, bottom, .. }, x_unit, y_unit, series, .. } = self;
+        let at = |last: &Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
+        let heights: Vec<f64> = self.names.iter().map(|(_, _, last)| at(last)).collect();
+        for ((index, name, _), height) in self.names.iter().zip(spread(&heights, LABELS_APART, bottom)) {
+            canvas.text(&format!("name {}", look(*index)), (right + 6.0, height), Anchor::Start, &label(name));
+        }
         let svg = canvas.finish(title, description);
         Panel { title: title.to_owned(), x_unit, y_unit, series, svg, size: (width, height) }
     }

@@ -2,7 +2,8 @@
 
 use super::chart::{Axis, Chart};
 use super::{Figure, Point, label, look_in_group};
-use crate::format;
+use crate::consolidation::who;
+use crate::format::{self, joined};
 use crate::neighbour::has_scores;
 use crate::table::id;
 use analysis::consolidation::Consolidation;
@@ -32,8 +33,8 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
         draw(&mut chart, one, &look_in_group(analysis, &one.coordinates, one.cell), (top, height));
         top += height;
     }
-    let said: Vec<String> = found.iter().map(|one| said(one)).collect();
-    let panel = chart.finish("What each machine did", &format!("{}.", said.join("; ")));
+    let said = joined(found.iter().map(|one| said(one)), "; ");
+    let panel = chart.finish("What each machine did", &format!("{said}."));
     let description = "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
                        minimum over machines, the bar its 95 % confidence interval over blocks.";
     Figure::of(id("machines-side-by-side", ""), "Machines side by side", description, vec![panel])
@@ -54,31 +55,20 @@ fn draw(chart: &mut Chart, one: &Consolidation, look: &str, (top, height): (f64,
     let in_lane = |place: f64| top + BETWEEN / 2.0 + lane * (place + 0.5);
     for (place, slot) in one.slots.iter().enumerate() {
         let rates = one.trials.iter().filter_map(|trial| Some((trial.block, trial.machines.get(place)?.1)));
-        let points: Vec<Point> = rates.map(|(block, rate)| Point::new(block.into(), rate)).collect();
-        for point in &points {
-            let at = (chart.across.at(point.y), in_lane(place as f64));
-            chart.canvas.circle(&format!("block {look}"), at, DOT_RADIUS);
-        }
-        chart.keep(format!("{}, machine {}", crate::consolidation::who(one), slot.machine), points);
+        let points = rates.map(|(block, rate)| Point::new(block.into(), rate)).collect();
+        let name = format!("{}, machine {}", who(one), slot.machine);
+        chart.blocks(look, name, points, (in_lane(place as f64), DOT_RADIUS));
     }
     let Some(minimum) = &one.minimum else { return };
     let (at, below) = (chart.across.at(minimum.point), in_lane(one.machines as f64));
     chart.canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
-    if let Some(ends) = minimum.bounds.known() {
-        chart.level_bar(look, ends, below);
-    }
-    chart.canvas.circle(&format!("point {look}"), (at, below), POINT_RADIUS);
-    chart.keep(format!("{}, minimum", crate::consolidation::who(one)), [Point::of(None, minimum)]);
+    chart.level(look, format!("{}, minimum", who(one)), minimum, (below, POINT_RADIUS));
 }
 
 fn said(one: &Consolidation) -> String {
-    let machines: Vec<String> = one
-        .slots
-        .iter()
-        .filter_map(|slot| {
-            Some(format!("machine {} {}", slot.machine, format::quantity(slot.throughput.as_ref()?.point)))
-        })
-        .collect();
+    let machines = one.slots.iter().filter_map(|slot| {
+        Some(format!("machine {} {}", slot.machine, format::quantity(slot.throughput.as_ref()?.point)))
+    });
     let minimum = one.minimum.as_ref().map_or_else(|| "–".to_owned(), |found| format::quantity(found.point));
-    format!("{}: {}, minimum {minimum}", crate::consolidation::who(one), machines.join(", "))
+    format!("{}: {}, minimum {minimum}", who(one), joined(machines, ", "))
 }

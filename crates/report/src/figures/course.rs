@@ -1,8 +1,8 @@
 //! Counters of two contenders over the measured window of one block, second by second.
 
 use super::chart::{Axis, Chart, Paper};
-use super::{Figure, Panel, look};
-use crate::format;
+use super::{Figure, Panel};
+use crate::format::{self, joined};
 use crate::table::id;
 use analysis::counted::Rate;
 use analysis::counted::unit::Unit;
@@ -36,13 +36,10 @@ fn panel(course: &Course, names: [&str; 2]) -> Panel {
     let (x, y) = (Axis::from_zero("seconds", length_s), Axis::from_zero(&unit, highest));
     let mut chart = Chart::new(PAPER, &title, &x, &y);
     for ((index, name), rates) in names.iter().enumerate().zip(series) {
-        let points = rates.iter().map(|rate| (rate.at_s, rate.per_second));
-        chart.line(&format!("line {}", look(index)), *name, points);
+        chart.contender(index, name, rates.iter().map(|rate| (rate.at_s, rate.per_second)));
     }
-    let last = |rates: &[Rate]| rates.last().map(|rate| rate.per_second);
-    chart.names(&[(0, names[0], last(series[0])), (1, names[1], last(series[1]))]);
-    let said: Vec<String> = names.iter().zip(series).map(|(name, rates)| format!("{name} {}", mean(rates))).collect();
-    chart.finish(&format!("{title} over time, {unit}"), &format!("On average: {}.", said.join(", ")))
+    let said = joined(names.iter().zip(series).map(|(name, rates)| format!("{name} {}", mean(rates))), ", ");
+    chart.finish(&format!("{title} over time, {unit}"), &format!("On average: {said}."))
 }
 
 /// What is counted and where, and in which unit.

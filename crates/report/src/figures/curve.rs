@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Panel, look};
-use crate::format;
+use crate::format::{self, joined};
 use std::collections::BTreeSet;
 
 const MARK_RADIUS: f64 = 4.0;
@@ -39,19 +39,14 @@ pub fn panels(curves: &[Curve<'_>], (across, spacing): (&str, Spacing), up: &str
 fn panel(block: u32, curves: &[&Curve<'_>], x: &Axis<'_>, y: &Axis<'_>) -> Panel {
     let mut chart = Chart::new(Paper::SMALL, &format!("Block {block}"), x, y);
     for curve in curves {
-        let look = look(curve.index);
-        chart.line(&format!("line {look}"), curve.contender, curve.points.iter().copied());
+        chart.contender(curve.index, curve.contender, curve.points.iter().copied());
         if let Some(mark) = curve.mark {
-            chart.dot(&look, format!("{}, chosen", curve.contender), mark, MARK_RADIUS);
+            chart.dot(&look(curve.index), format!("{}, chosen", curve.contender), mark, MARK_RADIUS);
         }
     }
-    let end = |curve: &&Curve<'_>| curve.points.last().map(|point| point.1);
-    let names: Vec<_> = curves.iter().map(|curve| (curve.index, curve.contender, end(curve))).collect();
-    chart.names(&names);
     let said = curves.iter().map(|curve| {
         let most = curve.points.iter().map(|point| point.1).fold(0.0, f64::max);
         format!("{} at most {}", curve.contender, format::quantity(most))
     });
-    let said = said.collect::<Vec<_>>().join(", ");
-    chart.finish(&format!("{} over {} in block {block}", y.unit, x.unit), &format!("{said}."))
+    chart.finish(&format!("{} over {} in block {block}", y.unit, x.unit), &format!("{}.", joined(said, ", ")))
 }

@@ -2,8 +2,8 @@
 //! has as much room as the middle.
 
 use super::chart::{Axis, Chart, Paper, Spacing};
-use super::{Figure, Panel, look};
-use crate::format::{self, distinct};
+use super::{Figure, Panel};
+use crate::format::{self, grouped_by, joined};
 use crate::table::id;
 use analysis::cells::CellResult;
 use analysis::latency::Latency;
@@ -26,13 +26,10 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let curves = cells.iter().copied().enumerate().flat_map(of_cell);
     let curves: Vec<Curve<'_>> =
         curves.filter(|curve| curve.latency.span == Span::Response && curve.latency.curve.len() > 1).collect();
-    let kinds = distinct(curves.iter().map(|curve| curve.latency.kind.as_str()));
     let values = || curves.iter().flat_map(|curve| &curve.latency.curve).map(|point| point.value_us as f64 / 1000.0);
     let range = (values().fold(f64::INFINITY, f64::min) / 1.1, values().fold(0.0, f64::max) * 1.1);
-    let panels = kinds.iter().map(|kind| {
-        let own: Vec<&Curve<'_>> = curves.iter().filter(|curve| curve.latency.kind == *kind).collect();
-        panel(kind, &own, range)
-    });
+    let kinds = grouped_by(&curves, |curve| &curve.latency.kind);
+    let panels = kinds.iter().map(|own| panel(&own[0].latency.kind, own, range));
     let description = "Response time over percentile, both on logarithmic axes, for each kind of transaction. All trials \
             together; point values.";
     let id = id("distribution-of-response-times", &cells.first()?.coordinates);
@@ -43,16 +40,12 @@ fn panel(kind: &str, curves: &[&Curve<'_>], range: (f64, f64)) -> Panel {
     let x = Axis { unit: "quantile", range: (0.0, RAREST), spacing: Spacing::Rarity };
     let y = Axis { unit: "ms", range, spacing: Spacing::Logarithmic };
     let mut chart = Chart::new(Paper::SMALL, kind, &x, &y);
-    let ms = |value_us: u64| value_us as f64 / 1000.0;
     for curve in curves {
-        let points = curve.latency.curve.iter().map(|point| (point.quantile, ms(point.value_us)));
-        chart.line(&format!("line {}", look(curve.index)), curve.contender, points);
+        let points = curve.latency.curve.iter().map(|point| (point.quantile, point.value_us as f64 / 1000.0));
+        chart.contender(curve.index, curve.contender, points);
     }
-    let end = |curve: &&Curve<'_>| curve.latency.curve.last().map(|end| ms(end.value_us));
-    let names: Vec<_> = curves.iter().map(|curve| (curve.index, curve.contender, end(curve))).collect();
-    chart.names(&names);
-    let said: Vec<String> = curves.iter().map(|curve| in_words(curve)).collect();
-    chart.finish(&format!("Response times of {kind}"), &format!("{}.", said.join("; ")))
+    let said = joined(curves.iter().map(|curve| in_words(curve)), "; ");
+    chart.finish(&format!("Response times of {kind}"), &format!("{said}."))
 }
 
 fn in_words(curve: &Curve<'_>) -> String {
@@ -61,5 +54,5 @@ fn in_words(curve: &Curve<'_>) -> String {
         let value = format::milliseconds(of(quantile)?.value_us as f64);
         Some(format!("{} {value} ms", format::percentile(quantile)))
     });
-    format!("{}: {}", curve.contender, said.collect::<Vec<_>>().join(", "))
+    format!("{}: {}", curve.contender, joined(said, ", "))
 }

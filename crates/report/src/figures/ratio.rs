@@ -3,7 +3,7 @@
 use super::chart::{Axis, CHANGE, Chart, Spacing};
 use super::svg::Anchor;
 use super::{Figure, Panel, Point, look_in_group};
-use crate::format;
+use crate::format::{self, filled, joined};
 use crate::table::id;
 use analysis::compare::{self, Comparison};
 use analysis::contrast::Contrast;
@@ -20,6 +20,12 @@ struct Row<'a> {
     detail: String,
     ratio: &'a Contrast,
     look: String,
+}
+
+impl Row<'_> {
+    fn whole(&self) -> String {
+        filled([&self.name, &self.detail], " ")
+    }
 }
 
 pub fn figure(analysis: &Analysis) -> Option<Figure> {
@@ -41,12 +47,9 @@ fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
         // "response.p95/new-order"
         let figure = ratio.measure.split_once('.').map_or("", |(_, figure)| figure);
         let (figure, kind) = figure.split_once('/').unwrap_or_default();
-        let said = |parts: [&str; 2], between| {
-            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
-        };
         Row {
-            name: said([&comparison.contender, figure], " "),
-            detail: said([kind, &comparison.coordinates], ", "),
+            name: filled([comparison.contender.as_str(), figure], " "),
+            detail: filled([kind, &comparison.coordinates], ", "),
             ratio,
             look: look_in_group(analysis, &comparison.coordinates, comparison.contender_cell),
         }
@@ -78,36 +81,16 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
         let top = chart.top() + ROW * f64::from(index);
         draw(&mut chart, row, top);
     }
-    let said: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            format!(
-                "{}: {}",
-                [row.name.as_str(), &row.detail].join(" ").trim(),
-                format::estimate(&row.ratio.estimate, format::effect)
-            )
-        })
-        .collect();
-    chart.finish(title, &format!("{}.", said.join("; ")))
+    let said = |row: &Row<'_>| format!("{}: {}", row.whole(), format::estimate(&row.ratio.estimate, format::effect));
+    chart.finish(title, &format!("{}.", joined(rows.iter().map(said), "; ")))
 }
 
 fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {
     let (middle, estimate) = (top + ROW * 0.52, &row.ratio.estimate);
     chart.row_label(middle, &row.name, &row.detail);
-    for block in &row.ratio.blocks {
-        let at = (chart.across.at(block.value), top + ROW * 0.18);
-        chart.canvas.circle(&format!("block {}", row.look), at, 3.0);
-    }
-    if let Some(ends) = estimate.bounds.known() {
-        chart.level_bar(&row.look, ends, middle);
-    }
-    let at = chart.across.at(estimate.point);
-    chart.canvas.circle(&format!("point {}", row.look), (at, middle), 5.0);
-    chart.canvas.text("value", (at, middle + 17.0), Anchor::Middle, &format::effect(estimate.point));
-    let name = [row.name.as_str(), row.detail.as_str()].join(" ");
-    chart.keep(
-        format!("{}, blocks", name.trim()),
-        row.ratio.blocks.iter().map(|one| Point::new(one.block.into(), one.value)),
-    );
-    chart.keep(name.trim(), [Point::of(None, estimate)]);
+    let blocks = row.ratio.blocks.iter().map(|one| Point::new(one.block.into(), one.value)).collect();
+    chart.blocks(&row.look, format!("{}, blocks", row.whole()), blocks, (top + ROW * 0.18, 3.0));
+    chart.level(&row.look, row.whole(), estimate, (middle, 5.0));
+    let at = (chart.across.at(estimate.point), middle + 17.0);
+    chart.canvas.text("value", at, Anchor::Middle, &format::effect(estimate.point));
 }

@@ -64,31 +64,25 @@ pub fn round_step(length: f64, parts: f64) -> f64 {
     fitting.unwrap_or(10.0) * power
 }
 
+/// No axis has more.
+const MOST_TICKS: usize = 100;
+
 /// Round values from `low` to `high`, about `parts` of them.
 pub fn ticks(low: f64, high: f64, parts: f64) -> Vec<f64> {
     let step = round_step(high - low, parts);
-    let mut ticks = Vec::new();
     // Adding zero turns a negative zero into a positive one.
-    let mut index = (low / step - 1e-9).ceil() + 0.0;
-    while index * step <= high + step * 1e-9 && ticks.len() < 100 {
-        ticks.push(index * step);
-        index += 1.0;
-    }
-    ticks
+    let first = (low / step - 1e-9).ceil() + 0.0;
+    let ticks = (0..MOST_TICKS).map(|index| (first + index as f64) * step);
+    ticks.take_while(|tick| *tick <= high + step * 1e-9).collect()
 }
 
 /// 1, 2 and 5 times powers of ten between the two, or only powers of ten if there are many.
 pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = (high / low).log10();
     let within: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    let mut ticks = Vec::new();
-    let mut power = 10_f64.powf(low.log10().floor());
-    while power <= high && ticks.len() < 100 {
-        let steps = within.iter().map(|step| step * power);
-        ticks.extend(steps.filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9)));
-        power *= 10.0;
-    }
-    ticks
+    let powers = std::iter::successors(Some(10_f64.powf(low.log10().floor())), |power| Some(power * 10.0));
+    let steps = powers.take_while(|power| *power <= high).flat_map(|power| within.iter().map(move |step| step * power));
+    steps.filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9)).take(MOST_TICKS).collect()
 }
 
 #[cfg(test)]

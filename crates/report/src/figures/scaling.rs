@@ -1,8 +1,8 @@
 //! Throughput over vCPUs, clients or another number: a point with its interval for each size, and the fitted law as a line.
 
 use super::chart::{Axis, Chart, Paper};
-use super::{Figure, Panel, look};
-use crate::format;
+use super::{Figure, Panel, Point, look};
+use crate::format::{self, joined};
 use crate::table::id;
 use analysis::scaling::{self, Scaling};
 use record::settings::key;
@@ -37,15 +37,11 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let (name, sizes) = (of_slowest(first, &first.metric.name), plural(&first.axis));
     let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(&name, highest * HEADROOM));
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
-    let place = |curve: &Scaling| contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
     for curve in curves {
-        draw(&mut chart, curve, &look(place(curve)));
+        draw(&mut chart, curve, contenders.iter().position(|name| *name == curve.contender).unwrap_or(0));
     }
-    let end = |curve: &Scaling| curve.points.iter().rev().find_map(middle);
-    let names: Vec<_> = curves.iter().map(|curve| (place(curve), curve.contender.as_str(), end(curve))).collect();
-    chart.names(&names);
-    let said: Vec<String> = curves.iter().copied().map(said).collect();
-    Some(chart.finish(&format!("{name} over {sizes}"), &format!("{}.", said.join("; "))))
+    let said = joined(curves.iter().copied().map(said), "; ");
+    Some(chart.finish(&format!("{name} over {sizes}"), &format!("{said}.")))
 }
 
 fn middle(point: &scaling::Point) -> Option<f64> {
@@ -57,25 +53,21 @@ fn upper_end(point: &scaling::Point) -> Option<f64> {
     Some(estimate.bounds.known().map_or(estimate.point, |(_, high)| high))
 }
 
-fn draw(chart: &mut Chart, curve: &Scaling, look: &str) {
+fn draw(chart: &mut Chart, curve: &Scaling, index: usize) {
+    let look = look(index);
     if let Some(law) = &curve.universal {
         let points = law.curve.iter().map(|point| (point.size, point.throughput));
         chart.line(&format!("line {look}"), format!("{}, fitted", curve.contender), points);
     }
-    let measured = || curve.points.iter().filter_map(|point| Some((point.size, point.throughput.as_ref()?)));
-    for (size, estimate) in measured() {
-        if let Some(ends) = estimate.bounds.known() {
-            chart.upright_bar(look, size, ends);
-        }
-        chart.canvas.circle(&format!("point {look}"), chart.place((size, estimate.point)), POINT_RADIUS);
-    }
-    chart.keep(&curve.contender, measured().map(|(size, estimate)| super::Point::of(Some(size), estimate)));
+    let measured =
+        curve.points.iter().filter_map(|point| Some(Point::of(Some(point.size), point.throughput.as_ref()?)));
+    chart.estimates(&look, &curve.contender, POINT_RADIUS, &measured.collect::<Vec<_>>());
+    chart.name(index, &curve.contender, curve.points.iter().rev().find_map(middle));
 }
 
 fn said(curve: &Scaling) -> String {
     let value = |point: &scaling::Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
-    let values: Vec<String> = curve.points.iter().filter_map(value).collect();
-    format!("{} {}", curve.contender, values.join(", "))
+    format!("{} {}", curve.contender, joined(curve.points.iter().filter_map(value), ", "))
 }
 
 /// Over numbers of machines, the metric is the minimum.

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
-use crate::format;
+use crate::format::{self, joined};
 use crate::table::id;
 use analysis::batches::Second;
 use analysis::cells::CellResult;
@@ -24,45 +24,43 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     }
     let unit = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("throughput");
     let (x, y) = (Axis::from_zero("seconds", length_s), Axis::from_zero(unit, highest * HEADROOM));
-    let (panel, settled) = panel(cells, &x, &y);
-    let dots = if settled { " A dot on the axis is where MSER-5 would begin to measure." } else { "" };
+    let has_dots = cells.iter().flat_map(|cell| &cell.trials).any(|trial| settled_at_s(trial).is_some());
+    let dots = if has_dots { " A dot on the axis is where MSER-5 would begin to measure." } else { "" };
     let description = format!(
         "{unit} in each second since driving began. Thin lines are single blocks, the thick one is their mean. The shaded \
          part is the warm-up, which does not count.{dots}"
     );
     let id = id("throughput-over-time", &cells[0].coordinates);
-    Figure::of(id, "Throughput over time", description, vec![panel])
+    Figure::of(id, "Throughput over time", description, vec![panel(cells, &x, &y)])
 }
 
 fn end_s(second: &Second) -> f64 {
     second.start_ms as f64 / 1000.0 + 1.0
 }
 
-/// The panel, and whether any trial has a dot.
-fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> (Panel, bool) {
+fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> Panel {
     let mut chart = Chart::new(Paper::WIDE, "", x, y);
     let trials = || cells.iter().flat_map(|cell| &cell.trials);
     let warmup_s = trials().filter_map(|trial| measured_from_s(&trial.seconds)).fold(f64::INFINITY, f64::min);
     if warmup_s.is_finite() && warmup_s > 0.0 {
         chart.shade(0.0, warmup_s, "warm-up");
     }
-    let (mut names, mut said, mut settled) = (Vec::new(), Vec::new(), false);
+    let mut said = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let (own, name) = (look(index), cell.contender.as_str());
         for trial in cell.trials.iter().filter(|trial| !trial.seconds.is_empty()) {
-            settled |= draw(&mut chart, &own, name, trial);
+            draw(&mut chart, &own, name, trial);
         }
         let mean = mean(cell);
         if !mean.is_empty() {
             chart.line(&format!("line mean {own}"), name, mean.iter().copied());
-            names.push((index, name, mean.last().map(|last| last.1)));
+            chart.name(index, name, mean.last().map(|last| last.1));
         }
         let value = cell.throughput().map_or_else(|| "nothing".to_owned(), |level| format::quantity(level.point));
         said.push(format!("{name} {value}"));
     }
-    chart.names(&names);
-    let description = format!("In the measured windows, {}: {}.", y.unit, said.join(", "));
-    (chart.finish("Throughput over time", &description), settled)
+    let description = format!("In the measured windows, {}: {}.", y.unit, joined(said, ", "));
+    chart.finish("Throughput over time", &description)
 }
 
 /// The mean of the valid trials, second by second, as far as all of them go.
@@ -83,13 +81,18 @@ fn measured_from_s(seconds: &[Second]) -> Option<f64> {
 }
 
 /// A trial as a thin line, with a dot where MSER-5 says that it settles.
-fn draw(chart: &mut Chart, look: &str, contender: &str, trial: &TrialThroughput) -> bool {
-    let faded = if trial.valid { "" } else { " faded" };
+fn draw(chart: &mut Chart, look: &str, contender: &str, trial: &TrialThroughput) {
+    let (faded, not) = if trial.valid { ("", "") } else { (" faded", ", does not count") };
     let middles = trial.seconds.iter().map(|second| (second.start_ms as f64 / 1000.0 + 0.5, second.rate));
-    let not = if trial.valid { "" } else { ", does not count" };
     chart.line(&format!("line thin {look}{faded}"), format!("{contender}, block {}{not}", trial.block), middles);
-    let Settled::At { start_ms, .. } = trial.steadiness.settled else { return false };
-    let name = format!("{contender}, block {}, settled by MSER-5", trial.block);
-    chart.dot(look, name, (start_ms as f64 / 1000.0, 0.0), MARK_RADIUS);
-    true
+    if let Some(settled) = settled_at_s(trial) {
+        chart.dot(look, format!("{contender}, block {}, settled by MSER-5", trial.block), (settled, 0.0), MARK_RADIUS);
+    }
+}
+
+fn settled_at_s(trial: &TrialThroughput) -> Option<f64> {
+    match trial.steadiness.settled {
+        Settled::At { start_ms, .. } if !trial.seconds.is_empty() => Some(start_ms as f64 / 1000.0),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Panel, Point, look};
-use crate::format;
+use crate::format::{self, joined};
 
 /// Distance from the first and last run to the ends of the axis, in runs.
 const INSET: f64 = 0.5;
@@ -35,14 +35,9 @@ pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference:
     for line in lines {
         draw(&mut chart, line);
     }
-    let last = |line: &Line<'_>| line.points.last().map(|point| point.y);
-    let names: Vec<_> = lines.iter().map(|line| (line.index, line.name, last(line))).collect();
-    chart.names(&names);
-    let told = |line: &Line<'_>| {
-        let values: Vec<String> = line.points.iter().map(|point| format::ratio(point.y)).collect();
-        format!("{}: {}", line.name, values.join(", "))
-    };
-    Some(chart.finish(head, &format!("{}.", lines.iter().map(told).collect::<Vec<_>>().join("; "))))
+    let values = |line: &Line<'_>| joined(line.points.iter().map(|point| format::ratio(point.y)), ", ");
+    let said = joined(lines.iter().map(|line| format!("{}: {}", line.name, values(line))), "; ");
+    Some(chart.finish(head, &format!("{said}.")))
 }
 
 fn range(lines: &[Line<'_>], reference: Option<f64>) -> Option<(f64, f64)> {
@@ -61,11 +56,6 @@ fn draw(chart: &mut Chart, line: &Line<'_>) {
     let places: Vec<(f64, f64)> = line.points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
     let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
     chart.canvas.path(&format!("line {look}"), line.name, &drawn, &places);
-    for (point, place) in line.points.iter().zip(places) {
-        if let Some(ends) = point.low.zip(point.high) {
-            chart.upright_bar(&look, place.0, ends);
-        }
-        chart.canvas.circle(&format!("point {look}"), chart.place(place), POINT_RADIUS);
-    }
-    chart.keep(line.name, line.points.iter().copied());
+    chart.estimates(&look, line.name, POINT_RADIUS, &line.points);
+    chart.name(line.index, line.name, line.points.last().map(|point| point.y));
 }
