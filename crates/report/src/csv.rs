@@ -107,7 +107,7 @@ pub fn of_figure(figure: &Figure) -> csv::Result<Vec<u8>> {
     out.finish()
 }
 
-fn text(value: Option<impl ToString>) -> String {
+pub(crate) fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 

@@ -112,21 +112,25 @@ impl From<Stamp> for Mark {
 
 impl Mark {
     pub fn sign(self) -> &'static str {
-        match self {
-            Self::Good => "✓",
-            Self::Care => "!",
-            Self::Bad => "✗",
-            Self::Accepted => "–",
-        }
+        self.look().1
     }
 
-    pub fn word(self) -> &'static str {
+    /// The class in the style sheet, the sign, and the word.
+    pub fn look(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Good => "Passed",
-            Self::Care => "Caution",
-            Self::Bad => "Warning",
-            Self::Accepted => "Accepted",
+            Self::Good => ("good", "✓", "Passed"),
+            Self::Care => ("care", "!", "Caution"),
+            Self::Bad => ("bad", "✗", "Warning"),
+            Self::Accepted => ("muted", "–", "Accepted"),
         }
+    }
+}
+
+impl Block {
+    /// `None` for a list without lines.
+    pub fn list(lines: impl IntoIterator<Item = String>) -> Option<Self> {
+        let lines: Vec<String> = lines.into_iter().collect();
+        (!lines.is_empty()).then_some(Self::List(lines))
     }
 }
 
@@ -151,9 +155,14 @@ impl Document {
         Self { title: title.into(), blocks, words: Vec::new() }
     }
 
+    /// The same with tables only, outside of folds.
     #[must_use]
-    pub fn explaining(self, words: Vec<(&'static str, String)>) -> Self {
-        Self { words, ..self }
+    pub fn without_figures(self) -> Self {
+        fn kept(blocks: Vec<Block>) -> Vec<Block> {
+            let others = blocks.into_iter().filter(|block| !matches!(block, Block::Figure(_)));
+            others.map(|one| if let Block::Beside(inner) = one { Block::Beside(kept(inner)) } else { one }).collect()
+        }
+        Self { blocks: kept(self.blocks), ..self }
     }
 
     /// The anchors of headings and of top-level folds, each with its text, in order.

@@ -4,10 +4,10 @@
 use crate::document::{Block, Document, Mark, Warning, anchor};
 use crate::figures::svg::escaped;
 use crate::figures::{self, Figure, PAGE, Panel};
+use crate::format::{filled, joined, within};
 use crate::sentence::{Answer, Stamped};
-use crate::table::{Cell, Shown, Table, Tone};
+use crate::table::{Cell, Column, Shown, Table, Tone};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 const SCRIPT: &str = include_str!("page.js");
 
@@ -28,17 +28,15 @@ pub fn write(document: &Document) -> String {
 }
 
 fn contents(document: &Document) -> String {
-    let links: Vec<String> = document
-        .contents()
-        .into_iter()
-        .map(|(anchor, text)| format!("<li><a href=\"#{}\">{}</a></li>", escaped(&anchor), escaped(text)))
-        .collect();
-    if links.len() < 2 {
+    let contents = document.contents();
+    if contents.len() < 2 {
         return String::new();
     }
+    let link =
+        |(anchor, text): &(String, &str)| format!("<li><a href=\"#{}\">{}</a></li>\n", escaped(anchor), escaped(text));
+    let links: String = contents.iter().map(link).collect();
     format!(
-        "<nav aria-label=\"Contents\">\n<details><summary>Contents</summary>\n<ul>\n{}\n</ul>\n</details>\n</nav>\n",
-        links.join("\n")
+        "<nav aria-label=\"Contents\">\n<details><summary>Contents</summary>\n<ul>\n{links}</ul>\n</details>\n</nav>\n"
     )
 }
 
@@ -62,9 +60,8 @@ impl Page {
             Block::Note(text) => format!("<p class=\"note\">{}</p>\n", self.explained(text)),
             Block::Trust { found, passed } => self.trust(found, passed),
             Block::List(lines) => {
-                let items: Vec<String> =
-                    lines.iter().map(|line| format!("<li>{}</li>\n", self.explained(line))).collect();
-                format!("<ul>\n{}</ul>\n", items.concat())
+                let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", self.explained(line))).collect();
+                format!("<ul>\n{items}</ul>\n")
             }
             Block::Facts(facts) => {
                 let fact = |(name, value): &(&str, String)| {
@@ -86,8 +83,9 @@ impl Page {
             }
             Block::Fold { title, blocks } => {
                 let inner: String = blocks.iter().map(|block| self.of_block(block, false)).collect();
-                let id = if top { format!(" id=\"{}\"", escaped(&anchor(title))) } else { String::new() };
-                format!("<details class=\"fold\"{id}>\n<summary>{}</summary>\n{inner}</details>\n", escaped(title))
+                let id = if top { escaped(&anchor(title)) } else { String::new() };
+                let (id, title) = (within(" id=\"", &id, "\""), escaped(title));
+                format!("<details class=\"fold\"{id}>\n<summary>{title}</summary>\n{inner}</details>\n")
             }
         }
     }
@@ -99,8 +97,8 @@ impl Page {
     }
 
     fn stamp(&mut self, stamped: &Stamped) -> String {
-        let (class, sign, unseen) = look(stamped.stamp.into());
-        let remedy = stamped.remedy.map(|remedy| format!("<br>{}", code(remedy))).unwrap_or_default();
+        let (class, sign, unseen) = Mark::from(stamped.stamp).look();
+        let remedy = within("<br>", &code(stamped.remedy.unwrap_or_default()), "");
         let (word, why) = stamped.says.split_once([':', '.']).unwrap_or((&stamped.says, ""));
         let says = format!("<b>{}.</b>{}", escaped(word), self.explained(why));
         format!(
@@ -109,48 +107,40 @@ impl Page {
     }
 
     fn answer(&mut self, answer: &Answer) -> String {
-        let change = answer.change.as_deref().unwrap_or_default();
-        let place = if answer.place.is_empty() { String::new() } else { format!("<b>{}</b> ", escaped(&answer.place)) };
-        let small = [&answer.interval, &answer.but].map(|text| self.explained(text));
-        let small = small.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
-        let small = if small.is_empty() { small } else { format!("<small>{small}</small>") };
-        let change =
-            if change.is_empty() { String::new() } else { format!("<p class=\"big\">{}</p>", kept_together(change)) };
+        let small = filled([&answer.interval, &answer.but].map(|text| self.explained(text)), " ");
         format!(
-            "<div class=\"answer\">{change}<p class=\"says\">{place}{}{small}</p></div>\n{}",
+            "<div class=\"answer\">{}<p class=\"says\">{}{}{}</p></div>\n{}",
+            within("<p class=\"big\">", &kept_together(answer.change.as_deref().unwrap_or_default()), "</p>"),
+            within("<b>", &escaped(&answer.place), "</b> "),
             self.explained(&answer.says),
+            within("<small>", &small, "</small>"),
             answer.stamped.as_ref().map(|stamped| self.stamp(stamped)).unwrap_or_default()
         )
     }
 
     fn trust(&mut self, found: &[Warning], passed: &[String]) -> String {
-        let mut text = "<ul class=\"trust\">\n".to_owned();
-        for (index, warning) in found.iter().enumerate() {
+        let mut codes = BTreeSet::new();
+        let of_found = found.iter().map(|warning| {
             // A code is an anchor of the whole page, so only the first of several findings gets it.
-            let is_first = !found[..index].iter().any(|earlier| earlier.code == warning.code);
-            let id = if is_first { format!(" id=\"{}\"", warning.code) } else { String::new() };
-            let end = code(&warning.end(str::to_owned));
-            let _ = writeln!(
-                text,
-                "<li{id}>{}{}. {end} <code>{}</code>{}</li>",
+            let id = within(" id=\"", if codes.insert(warning.code) { warning.code } else { "" }, "\"");
+            format!(
+                "<li{id}>{}{}. {} <code>{}</code>{}</li>\n",
                 sign(warning.mark()),
                 self.explained(warning.text.trim_end_matches('.')),
+                code(&warning.end(str::to_owned)),
                 warning.code,
                 self.evidence(warning)
-            );
-        }
-        for line in passed {
-            let _ = writeln!(text, "<li>{}{}</li>", sign(Mark::Good), self.explained(line));
-        }
-        text.push_str("</ul>\n");
-        text
+            )
+        });
+        let found: String = of_found.collect();
+        let passed = passed.iter().map(|line| format!("<li>{}{}</li>\n", sign(Mark::Good), self.explained(line)));
+        format!("<ul class=\"trust\">\n{found}{}</ul>\n", passed.collect::<String>())
     }
 
     /// A link to the figures behind a finding, if the page has them.
     fn evidence(&self, warning: &Warning) -> String {
-        let anchor = anchor(warning.evidence);
-        let link = || format!(" <a href=\"#{}\">Figures</a>", escaped(&anchor));
-        if self.anchors.contains(&anchor) { link() } else { String::new() }
+        let anchor = self.anchors.get(&anchor(warning.evidence)).map(|anchor| escaped(anchor)).unwrap_or_default();
+        within(" <a href=\"#", &anchor, "\">Figures</a>")
     }
 
     /// Text with words of the glossary explained.
@@ -190,18 +180,8 @@ fn find_word(html: &str, word: &str) -> Option<usize> {
     None
 }
 
-fn look(mark: Mark) -> (&'static str, &'static str, &'static str) {
-    let class = match mark {
-        Mark::Good => "good",
-        Mark::Care => "care",
-        Mark::Bad => "bad",
-        Mark::Accepted => "muted",
-    };
-    (class, mark.sign(), mark.word())
-}
-
 fn sign(mark: Mark) -> String {
-    let (class, sign, word) = look(mark);
+    let (class, sign, word) = mark.look();
     format!("<i class=\"{class}\" aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{word}: </span>")
 }
 
@@ -228,47 +208,37 @@ fn kept_together(text: &str) -> String {
             let end = found + parted.len();
             let follows_number = html[..found].ends_with(|letter: char| letter.is_ascii_digit());
             let is_whole = !html[end..].starts_with(char::is_alphanumeric);
+            from = end;
             if follows_number && is_whole {
                 html.replace_range(found..=found, NO_BREAK);
-                from = end + NO_BREAK.len() - 1;
-                continue;
+                from += NO_BREAK.len() - 1;
             }
-            from = end;
         }
     }
     html
 }
 
 fn of_table(table: &Table) -> String {
-    let id = escaped(&table.id);
-    let name = if table.caption.is_empty() { &table.id } else { &table.caption };
-    let mut text =
-        format!("<div class=\"scroll\" id=\"{id}\" role=\"region\" aria-label=\"{}\">\n<table>\n", escaped(name));
-    if !table.caption.is_empty() {
-        let _ = writeln!(text, "<caption>{}</caption>", escaped(&table.caption));
-    }
-    text.push_str("<thead><tr>");
-    for column in &table.columns {
-        let class = if column.numeric { " class=\"n\"" } else { "" };
-        let title = escaped(&column.title);
+    let [id, caption] = [&table.id, &table.caption].map(|text| escaped(text));
+    let name = if caption.is_empty() { &id } else { &caption };
+    let heading = |column: &Column| match (escaped(&column.title).as_str(), column.numeric) {
         // An empty corner is not a heading.
-        let _ = if title.is_empty() {
-            write!(text, "<td></td>")
-        } else {
-            write!(text, "<th scope=\"col\"{class}>{title}</th>")
-        };
-    }
-    text.push_str("</tr></thead>\n<tbody>\n");
-    for row in &table.rows {
-        text.push_str("<tr>");
-        for (index, cell) in row.iter().enumerate() {
-            let numeric = table.columns.get(index).is_some_and(|column| column.numeric);
-            text.push_str(&of_cell(cell, index == 0, numeric));
-        }
-        text.push_str("</tr>\n");
-    }
-    text.push_str("</tbody>\n</table>\n</div>\n");
-    text
+        ("", _) => "<td></td>".to_owned(),
+        (title, true) => format!("<th scope=\"col\" class=\"n\">{title}</th>"),
+        (title, false) => format!("<th scope=\"col\">{title}</th>"),
+    };
+    let row = |row: &Vec<Cell>| {
+        let numeric = |index: usize| table.columns.get(index).is_some_and(|column| column.numeric);
+        let cells = row.iter().enumerate().map(|(index, cell)| of_cell(cell, index == 0, numeric(index)));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    format!(
+        "<div class=\"scroll\" id=\"{id}\" role=\"region\" aria-label=\"{name}\">\n<table>\n{}<thead><tr>{}</tr></thead>\n\
+         <tbody>\n{}</tbody>\n</table>\n</div>\n",
+        within("<caption>", &caption, "</caption>\n"),
+        table.columns.iter().map(heading).collect::<String>(),
+        table.rows.iter().map(row).collect::<String>()
+    )
 }
 
 fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
@@ -280,20 +250,14 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
         Tone::Bad => "bad",
         Tone::Muted => "muted",
     };
-    let classes: Vec<&str> =
-        [if numeric { "n" } else { "" }, tone].into_iter().filter(|class| !class.is_empty()).collect();
-    let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let detail = detail.map(|detail| format!("<small>{}</small>", kept_together(&detail))).unwrap_or_default();
+    let class = within(" class=\"", &filled([if numeric { "n" } else { "" }, tone], " "), "\"");
+    let detail = within("<small>", &kept_together(&detail.unwrap_or_default()), "</small>");
     let text = if first { breakable(&text) } else { escaped(&text) };
     // Tables are sorted by, and copied with, all digits.
     let value = cell.quantity().map(|quantity| format!(" data-value=\"{}\"", quantity.value)).unwrap_or_default();
-    let content = format!("{text}{detail}");
     // An empty cell is no heading of its row.
-    if first && !text.is_empty() {
-        format!("<th scope=\"row\"{class}{value}>{content}</th>")
-    } else {
-        format!("<td{class}{value}>{content}</td>")
-    }
+    let (name, scope) = if first && !text.is_empty() { ("th", " scope=\"row\"") } else { ("td", "") };
+    format!("<{name}{scope}{class}{value}>{text}{detail}</{name}>")
 }
 
 /// Allows breaks in dotted names, which a narrow page needs.
@@ -303,7 +267,7 @@ fn breakable(name: &str) -> String {
 
 fn of_figure(figure: &Figure) -> String {
     let class = if figure.is_wide() { "panels wide" } else { "panels" };
-    let panels = figure.panels.iter().map(of_panel).collect::<Vec<_>>().join("\n");
+    let panels = joined(figure.panels.iter().map(of_panel), "\n");
     let [id, title, description] = [&figure.id, &figure.title, &figure.description].map(|text| escaped(text));
     format!(
         "<figure id=\"{id}\">\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"

@@ -14,6 +14,7 @@ use record::run::{Run, StoredTrial};
 use record::text::visible_json;
 use record::trial::TrialRecord;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -21,7 +22,7 @@ struct Report<'a> {
     made_by: String,
     answers: Vec<Said>,
     /// What was measured, in a few lines.
-    measured: Vec<Named>,
+    measured: Vec<Value>,
     warnings: Vec<Warning>,
     /// What was checked and is fine.
     passed: Vec<String>,
@@ -44,12 +45,6 @@ struct Said {
 }
 
 #[derive(Serialize)]
-struct Named {
-    name: &'static str,
-    value: String,
-}
-
-#[derive(Serialize)]
 struct Trial<'a> {
     record: &'a TrialRecord,
     findings: &'a [CheckResult],
@@ -61,12 +56,6 @@ struct Trial<'a> {
     instances: Vec<Self>,
 }
 
-impl From<Answer> for Said {
-    fn from(answer: Answer) -> Self {
-        Self { question: answer.question, says: answer.sentence(), usable: answer.stamped }
-    }
-}
-
 impl<'a> Trial<'a> {
     fn of(stored: &'a StoredTrial) -> Self {
         let all = |parts: &'a [StoredTrial]| parts.iter().map(Self::of).collect();
@@ -76,16 +65,14 @@ impl<'a> Trial<'a> {
 }
 
 pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
-    let trials = run.trials.iter().map(Trial::of);
     let document = sections::all(run, analysis);
+    let said = |one: Answer| Said { question: one.question, says: one.sentence(), usable: one.stamped };
+    let measured = sections::measured::facts(run, analysis).into_iter();
     let report = Report {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),
-        answers: answer::all(analysis).into_iter().map(Said::from).collect(),
-        measured: sections::measured::facts(run, analysis)
-            .into_iter()
-            .map(|(name, value)| Named { name, value })
-            .collect(),
+        answers: answer::all(analysis).into_iter().map(said).collect(),
+        measured: measured.map(|(name, value)| json!({ "name": name, "value": value })).collect(),
         warnings: analysis.findings.iter().map(findings::warning).collect(),
         passed: sections::trust::passed(analysis),
         tables: document.tables(),
@@ -93,7 +80,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
         analysis,
         plan: &run.plan,
         host: &run.host,
-        trials: trials.collect(),
+        trials: run.trials.iter().map(Trial::of).collect(),
     };
     Ok(visible_json(&serde_json::to_string_pretty(&report)?).into_owned() + "\n")
 }

@@ -36,10 +36,14 @@ pub mod trend;
 pub mod two_runs;
 pub mod words;
 
-use crate::document::{Block, Document};
-use analysis::many_runs::trend::Trend;
+/// `observations.csv`.
+pub use crate::csv::write as observations;
+/// `report.json`.
+pub use crate::json::write as json;
+/// The short table for the end of a run.
+pub use crate::terminal::write as terminal;
+
 use analysis::summary::Analysis;
-use analysis::two_runs::TwoRuns;
 use record::run::Run;
 
 /// `report.html`: one self-contained file.
@@ -59,53 +63,5 @@ pub fn html_summary(run: &Run, analysis: &Analysis) -> String {
 
 /// The same as Markdown, with the tables only.
 pub fn markdown_summary(run: &Run, analysis: &Analysis) -> String {
-    markdown::write(&without_figures(sections::summary(run, analysis)))
-}
-
-/// `report.json`.
-pub fn json(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
-    json::write(run, analysis)
-}
-
-/// A comparison of two runs as one self-contained page.
-pub fn html_of_two(two: &TwoRuns) -> String {
-    html::write(&two_runs::document(two))
-}
-
-/// The same as Markdown.
-pub fn markdown_of_two(two: &TwoRuns) -> String {
-    markdown::write(&two_runs::document(two))
-}
-
-/// How a measure went over runs, as one self-contained page.
-pub fn html_of_trend(trend: &Trend) -> String {
-    html::write(&trend::document(trend))
-}
-
-/// The same as Markdown, with the tables only, since there may be no page with the figures.
-pub fn markdown_of_trend(trend: &Trend) -> String {
-    markdown::write(&without_figures(trend::document(trend)))
-}
-
-fn without_figures(mut document: Document) -> Document {
-    fn drop_from(blocks: &mut Vec<Block>) {
-        blocks.retain(|block| !matches!(block, Block::Figure(_)));
-        for block in blocks {
-            if let Block::Beside(inner) = block {
-                drop_from(inner);
-            }
-        }
-    }
-    drop_from(&mut document.blocks);
-    document
-}
-
-/// `observations.csv`.
-pub fn observations(run: &Run, analysis: &Analysis) -> ::csv::Result<Vec<u8>> {
-    csv::write(run, analysis)
-}
-
-/// The short table for the end of a run.
-pub fn terminal(run: &Run, analysis: &Analysis) -> String {
-    terminal::write(run, analysis)
+    markdown::write(&sections::summary(run, analysis).without_figures())
 }

@@ -1,7 +1,7 @@
 //! A table of the runs in a folder, and the brief of one of them.
 
 use crate::document::Mark;
-use crate::format;
+use crate::format::{self, joined};
 use crate::measures::{self, label, style};
 use crate::table::{Cell, Column, Table, columns};
 use crate::terminal;
@@ -30,7 +30,7 @@ impl Entry {
 }
 
 /// A line of the list, for programs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Listed<'a> {
     run: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,18 +64,7 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
             answer: answer(brief),
             stamp: brief.cells.iter().filter_map(|cell| cell.stamp).max(),
         },
-        Entry::Damaged { run, why } => Listed {
-            run,
-            started: None,
-            study: None,
-            study_id: None,
-            host: None,
-            state: "damaged",
-            planned: 0,
-            valid: 0,
-            answer: why.clone(),
-            stamp: None,
-        },
+        Entry::Damaged { run, why } => Listed { run, state: "damaged", answer: why.clone(), ..Listed::default() },
     }
 }
 
@@ -105,8 +94,8 @@ pub fn state(state: State) -> &'static str {
 pub fn host(host: &HostBrief) -> String {
     let cpus = host.cpus.map(|cpus| format::counted(cpus, "CPU"));
     let memory = host.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
-    let parts: Vec<String> = [host.processor.clone(), cpus, memory].into_iter().flatten().collect();
-    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
+    let parts = joined([host.processor.clone(), cpus, memory].into_iter().flatten(), ", ");
+    if parts.is_empty() { "not recorded".to_owned() } else { parts }
 }
 
 /// "2026-11-21 12:00", or whatever text the record has instead.
@@ -135,9 +124,8 @@ pub fn answer(brief: &Brief) -> String {
 }
 
 fn named_cell(cell: &BriefCell) -> String {
-    let place = if cell.coordinates.is_empty() { String::new() } else { format!(" at {}", cell.coordinates) };
     let wrong = if cell.wrong_data { ", WRONG DATA" } else { "" };
-    format!("{}{place}{wrong}", cell.contender)
+    format!("{}{}{wrong}", cell.contender, format::at(&cell.coordinates))
 }
 
 /// `None` without a contrast. Wrong data on either side is named, since its speed says nothing.
@@ -168,20 +156,17 @@ fn marked(cell: &BriefCell) -> String {
 pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let started = brief.started.as_deref().unwrap_or("no trial has begun");
-    let trials = format!("{} of {} count", brief.valid, brief.planned);
-    let (host, study) = (self::host(&HostBrief::of(&brief.host)), format!("{} ({})", brief.study, brief.study_id));
     let own = [
-        ("run", brief.run.as_str()),
-        ("started", started),
-        ("study", &study),
-        ("state", state(brief.state)),
-        ("trials", &trials),
-        ("host", &host),
+        ("run", brief.run.clone()),
+        ("started", started.to_owned()),
+        ("study", format!("{} ({})", brief.study, brief.study_id)),
+        ("state", state(brief.state).to_owned()),
+        ("trials", format!("{} of {} count", brief.valid, brief.planned)),
+        ("host", host(&HostBrief::of(&brief.host))),
     ];
-    let versions: Vec<(&str, String)> =
-        brief.versions.iter().map(|(what, seen)| (what.as_str(), seen.join(" | "))).collect();
-    for (what, said) in own.into_iter().chain(versions.iter().map(|(what, said)| (*what, said.as_str()))) {
-        let _ = writeln!(text, "{:<9} {}", visible(what), visible(said));
+    let versions = brief.versions.iter().map(|(what, seen)| (what.as_str(), seen.join(" | ")));
+    for (what, said) in own.into_iter().chain(versions) {
+        let _ = writeln!(text, "{:<9} {}", visible(what), visible(&said));
     }
     for cell in &brief.cells {
         let named = format!("{} {}", visible(&named_cell(cell)), marked(cell));

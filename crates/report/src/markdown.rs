@@ -2,6 +2,7 @@
 
 use crate::document::{Block, Document, Mark, Warning};
 use crate::figures::{Figure, svg};
+use crate::format::{joined, within};
 use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Shown, Table, Tone};
 use record::text::visible_lines;
@@ -28,21 +29,21 @@ fn of_block(block: &Block) -> String {
         }
         Block::Facts(facts) => {
             let fact = |(name, value): &(&str, String)| format!("- **{}:** {}\n", escaped(name), escaped(value));
-            facts.iter().map(fact).collect::<Vec<_>>().concat()
+            facts.iter().map(fact).collect()
         }
-        Block::List(lines) => lines.iter().fold(String::new(), |text, line| text + "- " + &escaped(line) + "\n"),
+        Block::List(lines) => lines.iter().map(|line| format!("- {}\n", escaped(line))).collect(),
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
         Block::Code { title, text } => {
             let fence = fence(text);
             format!("{}\n\n{fence}sh\n{}\n{fence}\n", escaped(title), visible_lines(text))
         }
-        Block::Beside(blocks) => blocks.iter().map(of_block).collect::<Vec<_>>().join("\n"),
+        Block::Beside(blocks) => joined(blocks.iter().map(of_block), "\n"),
         Block::Fold { title, blocks } => {
-            let inner: Vec<String> = blocks.iter().map(of_block).collect();
+            let inner = joined(blocks.iter().map(of_block), "\n");
             // A line that begins with an element is HTML up to its end.
             let title = svg::escaped(title).replace('\n', " ");
-            format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
+            format!("<details><summary>{title}</summary>\n\n{inner}\n</details>\n")
         }
     }
 }
@@ -50,7 +51,7 @@ fn of_block(block: &Block) -> String {
 fn card(answers: &[Answer], stamp: Option<&Stamped>) -> String {
     let mut text = String::new();
     for answer in answers {
-        let change = answer.change.as_ref().map(|change| format!("**{}** ", escaped(change))).unwrap_or_default();
+        let change = within("**", &escaped(answer.change.as_deref().unwrap_or_default()), "** ");
         let _ = writeln!(text, "> {change}{}\n>", escaped(&answer.sentence()));
         text.extend(answer.stamped.as_ref().map(|stamped| of_stamp(stamped) + ">\n"));
     }
@@ -59,7 +60,7 @@ fn card(answers: &[Answer], stamp: Option<&Stamped>) -> String {
 }
 
 fn of_stamp(stamped: &Stamped) -> String {
-    let remedy = stamped.remedy.map(|remedy| format!(" {remedy}")).unwrap_or_default();
+    let remedy = within(" ", stamped.remedy.unwrap_or_default(), "");
     format!("> {} {}{remedy}\n", Mark::from(stamped.stamp).sign(), escaped(&stamped.says))
 }
 
@@ -69,18 +70,12 @@ fn of_warning(warning: &Warning) -> String {
 }
 
 fn of_table(table: &Table) -> String {
-    let mut text = String::new();
-    if !table.caption.is_empty() {
-        let _ = writeln!(text, "{}\n", escaped(&table.caption));
-    }
-    let titles: Vec<String> = table.columns.iter().map(|column| escaped(&column.title)).collect();
-    let rules: Vec<&str> = table.columns.iter().map(|column| if column.numeric { "---:" } else { ":---" }).collect();
-    let _ = writeln!(text, "| {} |\n| {} |", titles.join(" | "), rules.join(" | "));
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(of_cell).collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    text
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let titles = table.columns.iter().map(|column| escaped(&column.title)).collect();
+    let rules = table.columns.iter().map(|column| if column.numeric { "---:" } else { ":---" }.to_owned()).collect();
+    let rows = table.rows.iter().map(|row| row.iter().map(of_cell).collect());
+    let lines: String = [titles, rules].into_iter().chain(rows).map(line).collect();
+    within("", &escaped(&table.caption), "\n\n") + &lines
 }
 
 fn of_cell(cell: &Cell) -> String {
@@ -89,7 +84,7 @@ fn of_cell(cell: &Cell) -> String {
         Tone::Bad | Tone::Marked => format!("**{}**", escaped(&text)),
         Tone::Plain | Tone::Good | Tone::Muted => escaped(&text),
     };
-    detail.map_or(text.clone(), |detail| format!("{text} ({})", escaped(&detail)))
+    text + &within(" (", &escaped(&detail.unwrap_or_default()), ")")
 }
 
 fn of_figure(figure: &Figure) -> String {

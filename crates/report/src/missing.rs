@@ -1,6 +1,7 @@
 //! Why a value or an interval is missing, in words that follow "because" or a colon.
 
 use crate::format;
+use analysis::estimate::Bounds;
 use analysis::findings::HostFact;
 use analysis::missing::{Missing, Part};
 use record::telemetry::Side;
@@ -50,6 +51,11 @@ pub fn why(missing: &Missing) -> String {
         Missing::NoSuchMeasure { measure } => format!("it has no {measure}"),
         _ => plainly(missing).to_owned(),
     }
+}
+
+/// Why there is no interval; `None` if there is one.
+pub fn of_interval(bounds: &Bounds) -> Option<String> {
+    if let Bounds::Unknown { why: of } = bounds { Some(why(of)) } else { None }
 }
 
 fn plainly(missing: &Missing) -> &'static str {

@@ -1,5 +1,6 @@
 //! An answer in words, with its figure, and whether it may be used.
 
+use crate::format::{filled, within};
 use analysis::answers::{Doubt, Question};
 use analysis::findings::Stamp;
 use serde::Serialize;
@@ -55,8 +56,6 @@ impl Answer {
     }
 
     pub fn sentence(&self) -> String {
-        let place = if self.place.is_empty() { String::new() } else { format!("At {}:", self.place) };
-        let parts = [&place, &self.says, &self.interval, &self.but];
-        parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+        filled([&within("At ", &self.place, ":"), &self.says, &self.interval, &self.but], " ")
     }
 }

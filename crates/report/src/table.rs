@@ -1,7 +1,7 @@
 //! Tables with typed cells. A cell knows what it holds. This is the only place that writes it for people, and programs
 //! get the same cells.
 
-use crate::format::{self, Digits, Style};
+use crate::format::{self, Digits, Style, filled};
 use crate::missing;
 use analysis::estimate::{Bounds, Estimate};
 use serde::Serialize;
@@ -105,12 +105,8 @@ pub struct Shown {
 
 /// What a table or figure shows and for what, as words for programs: `response-times/clients-8`.
 pub fn id(what: &str, place: &str) -> String {
-    let words: Vec<String> = place
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    if words.is_empty() { what.to_owned() } else { format!("{what}/{}", words.join("-")) }
+    let words = filled(place.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase), "-");
+    filled([what, &words], "/")
 }
 
 impl Table {
@@ -200,11 +196,8 @@ impl Cell {
         }
         let (low, high) =
             bounds.and_then(Bounds::known).map(|(low, high)| ((style.scale)(low), (style.scale)(high))).unzip();
-        let why_no_interval = match bounds {
-            Some(Bounds::Unknown { why }) => Some(missing::why(why)),
-            Some(Bounds::Known { .. }) | None => None,
-        };
         let (unit, digits, signed) = (style.unit.to_owned(), style.digits, style.signed);
+        let why_no_interval = bounds.and_then(missing::of_interval);
         Value::Quantity(Quantity { value, unit, low, high, why_no_interval, n: None, digits, signed }).into()
     }
 

@@ -1,10 +1,10 @@
 //! The short table at the end of a run.
 
 use crate::document::{Mark, Warning};
-use crate::format::first_line;
+use crate::format::{filled, first_line, within};
 use crate::sections::{ablation, comparison, design, durability, trust};
 use crate::sentence::Stamped;
-use crate::table::{Cell, Column, Shown, Table};
+use crate::table::{Cell, Shown, Table};
 use crate::{answer, findings};
 use analysis::summary::Analysis;
 use record::run::Run;
@@ -28,9 +28,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
         text.push_str(&wrapped(&answer.sentence(), ""));
         text.extend(answer.stamped.as_ref().map(stamp));
     }
-    for sentence in design::sentences(analysis) {
-        text.push_str(&wrapped(&sentence, ""));
-    }
+    text.extend(design::sentences(analysis).iter().map(|sentence| wrapped(sentence, "")));
     // Those that a stamp has named are not repeated.
     let named = answers
         .iter()
@@ -57,21 +55,20 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
 }
 
 fn stamp(stamped: &Stamped) -> String {
-    let code = stamped.reason().map(|doubt| format!("[{}]", doubt.code)).unwrap_or_default();
+    let code = within("[", stamped.reason().map_or("", |doubt| doubt.code), "]");
     let says = [Mark::from(stamped.stamp).sign(), &stamped.says, stamped.remedy.unwrap_or_default(), &code];
-    wrapped(&says.join(" "), "  ")
+    wrapped(&filled(says, " "), "  ")
 }
 
 /// Text in columns: the first is left-aligned, the others right-aligned, each number with its interval.
 pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
+    let titles: Vec<String> = table.columns.iter().map(|column| clipped(&column.title)).collect();
     let width = |index: usize| {
         let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
-        let title = title(&table.columns[index]).chars().count();
-        cells.chain([title]).max().unwrap_or(0)
+        cells.chain([titles[index].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let titles: Vec<String> = table.columns.iter().map(title).collect();
     let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
     [&titles, &rule].into_iter().chain(&rows).map(|cells| line(cells, &widths)).collect()
 }
@@ -80,12 +77,8 @@ pub(crate) fn table(table: &Table) -> String {
 fn shown((index, cell): (usize, &Cell)) -> String {
     let Shown { text, detail, .. } = cell.shown();
     // For text, the main text is enough.
-    let detail = detail.filter(|_| index > 0 && cell.quantity().is_some());
-    clipped(&detail.map_or(text.clone(), |detail| format!("{text} ({detail})")))
-}
-
-fn title(column: &Column) -> String {
-    clipped(&column.title)
+    let detail = detail.filter(|_| index > 0 && cell.quantity().is_some()).unwrap_or_default();
+    clipped(&(text + &within(" (", &detail, ")")))
 }
 
 fn clipped(text: &str) -> String {
@@ -109,16 +102,13 @@ fn trust(analysis: &Analysis, named: &[usize]) -> String {
     let mut text = String::new();
     let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
     let others = findings::lines(others.map(|(_, finding)| finding));
-    for warning in others.iter().take(MOST_FINDINGS) {
-        text.push_str(&warning_line(warning));
-    }
+    text.extend(others.iter().take(MOST_FINDINGS).map(warning_line));
     let more = others.len().saturating_sub(MOST_FINDINGS);
     if more > 0 {
         let _ = writeln!(text, "and {more} more in the report");
     }
-    for line in trust::passed(analysis) {
-        text.push_str(&wrapped(&format!("{} {line}", Mark::Good.sign()), "  "));
-    }
+    let passed = trust::passed(analysis);
+    text.extend(passed.iter().map(|line| wrapped(&format!("{} {line}", Mark::Good.sign()), "  ")));
     if let Some(first) = analysis.findings.first() {
         let _ = writeln!(text, "To read about a code: bakeoff explain {}", first.what.code());
     }

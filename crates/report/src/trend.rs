@@ -1,18 +1,19 @@
 //! How a measure went over runs: as text with a character plot, as a document, and as CSV.
 
-use crate::csv::Lines;
+use crate::csv::{self, Lines};
 use crate::document::{Block, Document};
 use crate::figures::trend::{Line, panel};
 use crate::figures::{Figure, Point};
 use crate::findings::of_runs;
-use crate::format::counted;
+use crate::format::{counted, filled, grouped_by};
 use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
 use crate::missing;
 use crate::table::{Cell, Column, Table, columns, id};
 use crate::terminal::{self, wrapped};
 use analysis::contrast::{self, Contrast};
-use analysis::estimate::{Bounds, Estimate};
+use analysis::estimate::Estimate;
+use analysis::many_runs::BriefLevel;
 use analysis::many_runs::trend::{Apart, Course, Note, Series, Stop, Trend};
 use analysis::measures::{Measure, Scale, Unit};
 use record::text::visible;
@@ -53,10 +54,9 @@ pub fn document(trend: &Trend) -> Document {
             blocks.extend(figure(measure, course, &group).map(Block::Figure));
             blocks.push(Block::Table(table(measure, course, &group)));
         }
-        let notes: Vec<String> = course.runs.iter().flat_map(notes).collect();
-        blocks.extend((!notes.is_empty()).then_some(Block::List(notes)));
+        blocks.extend(Block::list(course.runs.iter().flat_map(notes)));
     }
-    blocks.extend((!trend.left_out.is_empty()).then(|| Block::List(left_out(trend))));
+    blocks.extend(Block::list(left_out(trend)));
     blocks.push(Block::Note(NOTE.to_owned()));
     Document::new(format!("{} over runs", title(measure)), blocks)
 }
@@ -66,26 +66,20 @@ pub fn text(trend: &Trend) -> String {
     let mut text = format!("{} over runs\n\n", visible(&title(&trend.measure)));
     for course in &trend.courses {
         let _ = writeln!(text, "{}", visible(&heading(course)));
-        if let Some(why) = &course.apart {
-            text.push_str(&wrapped(&apart(why), "  "));
-        }
+        text.extend(course.apart.as_ref().map(|why| wrapped(&apart(why), "  ")));
         for group in groups(course) {
             let _ = writeln!(text, "\n{}", terminal::table(&table(&trend.measure, course, &group)));
             text.push_str(&plot(&trend.measure, course, &group));
         }
-        for note in course.runs.iter().flat_map(notes) {
-            text.push_str(&wrapped(&note, "  "));
-        }
+        text.extend(course.runs.iter().flat_map(notes).map(|note| wrapped(&note, "  ")));
         text.push('\n');
     }
-    for one in left_out(trend) {
-        text.push_str(&wrapped(&one, "  "));
-    }
+    text.extend(left_out(trend).iter().map(|one| wrapped(one, "  ")));
     text + &wrapped(NOTE, "")
 }
 
 /// A line for each run and contender, and one more for each ratio or difference to the baseline.
-pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
+pub fn csv(trend: &Trend) -> ::csv::Result<Vec<u8>> {
     let mut out = Lines::default();
     out.add(HEADINGS)?;
     let id = trend.measure.id.as_str();
@@ -95,10 +89,9 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
         let (study, host) = (course.study.join(" | "), host(&course.host));
         for series in &course.series {
             let mut write = |stop: &Stop, against: &str, unit: &str, found: &Estimate| {
-                let (low, high, why) = match &found.bounds {
-                    Bounds::Known { low, high } => (low.to_string(), high.to_string(), String::new()),
-                    Bounds::Unknown { why } => (String::new(), String::new(), missing::why(why)),
-                };
+                let (low, high) = found.bounds.known().unzip();
+                let (low, high, why) =
+                    (csv::text(low), csv::text(high), csv::text(missing::of_interval(&found.bounds)));
                 let Stop { run, started, .. } = stop;
                 let own = [&study, &course.study_id, &host, run, started.as_deref().unwrap_or_default()];
                 let of = [series.contender.as_str(), &series.coordinates, id, against];
@@ -148,14 +141,7 @@ fn left_out(trend: &Trend) -> Vec<String> {
 
 /// Contenders under the same scenario and swept values; their order in a group decides their look.
 fn groups(course: &Course) -> Vec<Vec<&Series>> {
-    let mut groups: Vec<Vec<&Series>> = Vec::new();
-    for series in &course.series {
-        match groups.iter_mut().find(|group| group[0].coordinates == series.coordinates) {
-            Some(group) => group.push(series),
-            None => groups.push(vec![series]),
-        }
-    }
-    groups
+    grouped_by(&course.series, |series| &series.coordinates)
 }
 
 fn compared<'a>(group: &[&'a Series]) -> Vec<(usize, &'a Series)> {
@@ -188,8 +174,7 @@ fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
         rows.push(mean);
     }
     let place = &group[0].coordinates;
-    let comma = if place.is_empty() { "" } else { ", " };
-    Table::new(place_of("trend", course, place), format!("{}{comma}{place}", title(measure)), columns, rows)
+    Table::new(place_of("trend", course, place), filled([&title(measure), place], ", "), columns, rows)
 }
 
 /// Courses of one study on several hosts are distinguished by their first run.
@@ -200,25 +185,15 @@ fn place_of(what: &str, course: &Course, coordinates: &str) -> String {
 
 /// The label with the workload's own unit, which it leaves out.
 fn title(measure: &Measure) -> String {
-    let label = label(measure);
-    match &measure.unit {
-        Unit::Own(unit) if !unit.is_empty() => format!("{label}, {unit}"),
-        _ => label,
-    }
+    let unit = if let Unit::Own(unit) = &measure.unit { unit.as_str() } else { "" };
+    filled([label(measure).as_str(), unit], ", ")
 }
 
 fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figure> {
-    let points = |found: &mut dyn Iterator<Item = Option<&Estimate>>, scale: fn(f64) -> f64| -> Vec<Point> {
-        let of_run = |(number, one): (u32, Option<&Estimate>)| {
-            let Point { x, y, low, high } = Point::of(Some(f64::from(number)), one?);
-            Some(Point { x, y: scale(y), low: low.map(scale), high: high.map(scale) })
-        };
-        (1..).zip(found).filter_map(of_run).collect()
-    };
     let shown = style(&measure.unit);
     let lines = group.iter().enumerate().map(|(index, series)| {
-        let mut levels = series.levels.iter().map(|level| level.as_ref().map(|level| &level.estimate));
-        Line { index, name: &series.contender, points: points(&mut levels, shown.scale) }
+        let levels = series.levels.iter().map(|level| level.as_ref().map(|level| &level.estimate));
+        Line { index, name: &series.contender, points: points(levels, shown.scale) }
     });
     let runs = course.runs.len();
     let levels = panel("Each contender", &title(measure), runs, &lines.collect::<Vec<_>>(), None);
@@ -234,8 +209,8 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
         (format!("{}, more", title(measure)), shown.scale)
     };
     let lines = against.iter().map(|(index, series)| {
-        let mut contrasts = series.contrasts.iter().map(|one| one.as_ref().filter(fitting).map(|one| &one.estimate));
-        Line { index: *index, name: &series.contender, points: points(&mut contrasts, factor) }
+        let contrasts = series.contrasts.iter().map(|one| one.as_ref().filter(fitting).map(|one| &one.estimate));
+        Line { index: *index, name: &series.contender, points: points(contrasts, factor) }
     });
     let head = "Relative to the baseline of each run";
     let contrasts = panel(head, &unit, runs, &lines.collect::<Vec<_>>(), scale.map(contrast::neutral));
@@ -245,12 +220,21 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
     Figure::of(place_of("course", course, &group[0].coordinates), "Course", description, panels)
 }
 
+/// A point for each run that has a value.
+fn points<'a>(found: impl Iterator<Item = Option<&'a Estimate>>, scale: fn(f64) -> f64) -> Vec<Point> {
+    let of_run = |(number, one): (u32, Option<&Estimate>)| {
+        let Point { x, y, low, high } = Point::of(Some(number.into()), one?);
+        Some(Point { x, y: scale(y), low: low.map(scale), high: high.map(scale) })
+    };
+    (1..).zip(found).filter_map(of_run).collect()
+}
+
 /// A line for each run and contender, all on one axis.
 fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
     let found = || group.iter().flat_map(|series| series.levels.iter().flatten()).map(|level| &level.estimate);
-    let ends = |one: &Estimate| one.bounds.known().unwrap_or((one.point, one.point));
-    let low = found().map(|one| ends(one).0.min(one.point)).fold(f64::INFINITY, f64::min);
-    let high = found().map(|one| ends(one).1.max(one.point)).fold(f64::NEG_INFINITY, f64::max);
+    let ends = |one: &Estimate| <[f64; 2]>::from(one.bounds.known().unwrap_or((one.point, one.point)));
+    let low = found().map(|one| ends(one)[0].min(one.point)).fold(f64::INFINITY, f64::min);
+    let high = found().map(|one| ends(one)[1].max(one.point)).fold(f64::NEG_INFINITY, f64::max);
     if !low.is_finite() || !high.is_finite() {
         return String::new();
     }
@@ -264,12 +248,9 @@ fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
     for series in group {
         let _ = writeln!(text, "{}", visible(&series.contender));
         for (stop, level) in course.runs.iter().zip(&series.levels) {
-            let drawn = level.as_ref().map(|level| {
-                let one = &level.estimate;
-                bar(column(one.point), one.bounds.known().map(|(low, high)| (column(low), column(high))))
-            });
-            let when = moment(stop.started.as_deref());
-            let _ = writeln!(text, "  {}", format!("{when:<16}  {}", drawn.unwrap_or_default()).trim_end());
+            let drawn = |level: &BriefLevel| bar(column(level.estimate.point), ends(&level.estimate).map(column));
+            let (when, drawn) = (moment(stop.started.as_deref()), level.as_ref().map(drawn).unwrap_or_default());
+            let _ = writeln!(text, "  {}", format!("{when:<16}  {drawn}").trim_end());
         }
     }
     let [low, high] = [low, high].map(|end| measures::number(&measure.unit, end));
@@ -278,9 +259,7 @@ fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
     text
 }
 
-fn bar(point: usize, bounds: Option<(usize, usize)>) -> String {
-    let (low, high) = bounds.unwrap_or((point, point));
-    let last = high.max(point);
+fn bar(point: usize, [low, high]: [usize; 2]) -> String {
     let mark = |column: usize| match column {
         _ if column == point => '●',
         _ if column == low => '├',
@@ -288,7 +267,7 @@ fn bar(point: usize, bounds: Option<(usize, usize)>) -> String {
         _ if (low..high).contains(&column) => '─',
         _ => ' ',
     };
-    (0..=last).map(mark).collect()
+    (0..=high.max(point)).map(mark).collect()
 }
 
 #[cfg(test)]
@@ -297,9 +276,8 @@ mod tests {
 
     #[test]
     fn an_interval_lies_around_its_point() {
-        assert_eq!(bar(5, Some((2, 8))), "  ├──●──┤");
-        assert_eq!(bar(3, None), "   ●");
-        assert_eq!(bar(4, Some((4, 4))), "    ●");
-        assert_eq!(bar(0, Some((0, 2))), "●─┤");
+        assert_eq!(bar(5, [2, 8]), "  ├──●──┤");
+        assert_eq!(bar(4, [4, 4]), "    ●");
+        assert_eq!(bar(0, [0, 2]), "●─┤");
     }
 }

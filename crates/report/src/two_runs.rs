@@ -2,15 +2,14 @@
 
 use crate::document::{Block, Document, Warning};
 use crate::findings;
-use crate::format::{self, Style, counted};
-use crate::measures::{self, compare, named, style};
+use crate::format::{self, Style, counted, filled, joined};
+use crate::measures::{self, named, style};
 use crate::missing;
 use crate::sentence::Answer;
 use crate::table::{Cell, Table, Tone, Value, columns, id};
 use crate::terminal::{table, warning_line, wrapped};
 use analysis::compare::Verdict;
 use analysis::findings::Stamp;
-use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::missing::Missing;
 use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regression, Side, TwoRuns};
@@ -47,33 +46,22 @@ fn warnings(two: &TwoRuns) -> Vec<Warning> {
 /// Plain text without colours; it ends with a line break. Every warning comes before any number.
 pub fn text(two: &TwoRuns) -> String {
     let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
-    for warning in warnings(two) {
-        text.push_str(&warning_line(&warning));
-    }
+    text.extend(warnings(two).iter().map(warning_line));
     for cell in &two.cells {
         let _ = writeln!(text, "\n{}", visible(&heading(cell)));
-        for wrong in wrong_data(cell) {
-            let _ = writeln!(text, "{wrong}");
-        }
-        text.push_str(
-            &judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))).unwrap_or_default(),
-        );
-        for missing in &cell.missing {
-            text.push_str(&wrapped(&not_compared(missing), "  "));
-        }
+        text.extend(wrong_data(cell).into_iter().map(|wrong| wrong + "\n"));
+        text.extend(judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))));
+        text.extend(cell.missing.iter().map(|missing| wrapped(&not_compared(missing), "  ")));
     }
     text.push('\n');
-    for line in only_in_one(two) {
-        text.push_str(&wrapped(&line, "  "));
-    }
+    text.extend(only_in_one(two).iter().map(|line| wrapped(line, "  ")));
     text.push_str(&wrapped(&note(two), ""));
     text.push_str(&wrapped(&conclusion(two), ""));
     text
 }
 
 fn heading(cell: &CellPair) -> String {
-    let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
-    format!("{}{place}", cell.contender)
+    filled([&cell.contender, &cell.coordinates], ", ")
 }
 
 fn wrong_data(cell: &CellPair) -> Vec<String> {
@@ -91,8 +79,8 @@ fn wrong_data(cell: &CellPair) -> Vec<String> {
 
 fn not_compared(one: &NotCompared) -> String {
     let of_run = |(which, why): (&str, &Option<Missing>)| Some(format!("{which} run: {}", missing::why(why.as_ref()?)));
-    let why: Vec<String> = [("old", &one.old), ("new", &one.new)].into_iter().filter_map(of_run).collect();
-    format!("not compared: {}, because {}", measures::words(&one.measure).0, why.join("; "))
+    let why = joined([("old", &one.old), ("new", &one.new)].into_iter().filter_map(of_run), "; ");
+    format!("not compared: {}, because {why}", measures::words(&one.measure).0)
 }
 
 fn only_in_one(two: &TwoRuns) -> Vec<String> {
@@ -112,8 +100,8 @@ fn note(two: &TwoRuns) -> String {
 
 fn side(side: &Side) -> String {
     let Side { folder, study, seed, blocks } = side;
-    let plural = if *blocks == 1 { "" } else { "s" };
-    visible(&format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")).into_owned()
+    let blocks = counted((*blocks).into(), "block");
+    visible(&format!("{folder} (study {study}, {blocks}, seed {seed})")).into_owned()
 }
 
 /// Figures that runs are judged by, and the figures behind those.
@@ -135,22 +123,17 @@ fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Op
 
 fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
     let measure = &figure.measure;
-    let (mut name, mut style) = (named(measure), style(&measure.unit));
-    let label = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { name.shown().text };
-    let label = match &figure.relative_to {
-        Some(baseline) => format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)),
-        None => label,
+    let label = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { measures::label(measure) };
+    let (text, style) = match &figure.relative_to {
+        Some(baseline) => {
+            (format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)), Style::EFFECT)
+        }
+        None => (label, style(&measure.unit)),
     };
-    name.value = Value::Text { text: label };
-    if figure.relative_to.is_some() {
-        style = Style::EFFECT;
-    }
-    let change = match figure.change.scale {
-        Scale::Ratio => compare(Some(&figure.change), Style::EFFECT),
-        Scale::Difference | Scale::Proportion => measures::contrast(measure, Some(&figure.change)),
-    };
+    let name = Cell { value: Value::Text { text }, ..named(measure) };
     // The interval of the change matters here.
     let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, "").detail(""));
+    let change = measures::contrast(measure, Some(&figure.change));
     vec![name, old, new, change, Cell::verdict(verdict(figure), Tone::Plain)]
 }
 
@@ -203,16 +186,14 @@ fn conclusion(two: &TwoRuns) -> String {
 
 /// What it would take to decide all figures.
 fn advice(blocks: Option<u32>, missing: usize) -> String {
-    let blocks = blocks.map(|blocks| {
-        if blocks < MOST_BLOCKS {
-            format!("About {blocks} blocks in each run would decide those that were compared.")
-        } else {
-            "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter host."
-                .to_owned()
-        }
-    });
-    let missing = (missing > 0).then(|| "Longer windows would give the percentiles that are missing.".to_owned());
-    blocks.into_iter().chain(missing).collect::<Vec<_>>().join(" ")
+    let blocks = match blocks {
+        None => String::new(),
+        Some(blocks @ ..MOST_BLOCKS) => format!("About {blocks} blocks in each run would decide those that were compared."),
+        Some(_) => "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter \
+                    host.".to_owned(),
+    };
+    let missing = if missing > 0 { "Longer windows would give the percentiles that are missing." } else { "" };
+    filled([blocks.as_str(), missing], " ")
 }
 
 #[cfg(test)]

@@ -25,11 +25,12 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
         let (old, new) = (options.old.display(), options.new.display());
         Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
     })?;
+    let document = report::two_runs::document(&two);
     for (file, text) in
-        [(&options.html, report::html_of_two as fn(&TwoRuns) -> String), (&options.md, report::markdown_of_two)]
+        [(&options.html, report::html::write(&document)), (&options.md, report::markdown::write(&document))]
     {
         if let Some(file) = file {
-            fs::write(file, text(&two)).with_context(|| format!("writing {}", file.display()))?;
+            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
         }
     }
     if options.json {

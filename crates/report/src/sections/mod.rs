@@ -51,7 +51,7 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
     if run.has_only_audits() {
         let appendices = [what_ran::blocks(run, analysis), terms::blocks(run, analysis)];
         blocks.extend(appendices.into_iter().flat_map(folded));
-        return Document::new(&run.plan.question, blocks).explaining(terms::words(analysis));
+        return document(run, analysis, blocks);
     }
     blocks.extend(why::reasons(analysis));
     blocks.extend(hosts::blocks(run, analysis));
@@ -81,12 +81,16 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
         terms::blocks(run, analysis),
     ];
     blocks.extend(appendices.into_iter().flat_map(folded));
-    Document::new(&run.plan.question, blocks).explaining(terms::words(analysis))
+    document(run, analysis, blocks)
 }
 
 /// A version for pasting elsewhere: the page without figures over time and without appendices.
 pub fn summary(run: &Run, analysis: &Analysis) -> Document {
-    Document::new(&run.plan.question, page(run, analysis)).explaining(terms::words(analysis))
+    document(run, analysis, page(run, analysis))
+}
+
+fn document(run: &Run, analysis: &Analysis, blocks: Vec<Block>) -> Document {
+    Document { words: terms::words(analysis), ..Document::new(&run.plan.question, blocks) }
 }
 
 fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {

@@ -37,7 +37,8 @@ fn the_terminal_shows_a_table_and_a_plot() {
 
 #[test]
 fn a_page_draws_what_markdown_has_as_a_table() {
-    let (html, markdown) = (report::html_of_trend(&of_throughput()), report::markdown_of_trend(&of_throughput()));
+    let document = report::trend::document(&of_throughput());
+    let (html, markdown) = (report::html::write(&document), report::markdown::write(&document.without_figures()));
     // Each of two contenders has three points with an interval, and one of them has three ratios.
     assert_eq!(html.matches("<circle class=\"point ").count(), 9);
     assert_eq!(html.matches("<line class=\"bar ").count(), 27);
@@ -52,7 +53,7 @@ fn a_page_draws_what_markdown_has_as_a_table() {
 #[test]
 fn a_figure_is_in_the_unit_of_its_title() {
     let trend = trend(&runs(), Wanted { measure: "response.p50/new-order", ..Wanted::default() }).unwrap();
-    let html = report::html_of_trend(&trend);
+    let html = report::html::write(&report::trend::document(&trend));
     assert!(
         html.contains(">new-order p50, ms</text>") && html.contains("<desc>native: 2.52, 2.52, 2.52; kvm"),
         "{html}"

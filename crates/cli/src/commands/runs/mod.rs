@@ -10,7 +10,7 @@ use crate::arguments::{RunsCommand, RunsFolder, RunsListOptions, RunsOptions, Ru
 use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use crate::run_name;
-use analysis::many_runs::trend::{self, Trend, UnknownError, Wanted};
+use analysis::many_runs::trend::{self, UnknownError, Wanted};
 use analysis::many_runs::{Brief, brief};
 use anyhow::{Context, Result};
 use index::{Index, Kept};
@@ -100,11 +100,13 @@ fn trend(options: &RunsTrendOptions) -> Result<Exit> {
         };
         Ended::bad_input(format!("{}: {error}{hint}", options.folder.dir.display()))
     })?;
-    for (file, text) in
-        [(&options.html, report::html_of_trend as fn(&Trend) -> String), (&options.md, report::markdown_of_trend)]
-    {
+    let document = report::trend::document(&trend);
+    let html = report::html::write(&document);
+    // There may be no page with the figures.
+    let markdown = report::markdown::write(&document.without_figures());
+    for (file, text) in [(&options.html, html), (&options.md, markdown)] {
         if let Some(file) = file {
-            fs::write(file, text(&trend)).with_context(|| format!("writing {}", file.display()))?;
+            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
         }
     }
     if let Some(file) = &options.csv {
