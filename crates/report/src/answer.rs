@@ -1,13 +1,14 @@
 //! The answers to the study's question in words, in the order of [`analysis::answers`].
 
 use crate::figures::scaling::plural;
+use crate::format::{self, filled, joined};
 use crate::sentence::{Answer, Stamped};
-use crate::{ablation, consolidation, durability, format, neighbour, stamp};
+use crate::{ablation, consolidation, durability, neighbour, stamp};
 use analysis::answers::{self, Answered, Question};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
-use analysis::estimate::Bounds;
+use analysis::estimate::Estimate;
 use analysis::findings::{Finding, What};
 use analysis::measures::counted::CPU_ON_HOST;
 use analysis::scaling::Scaling;
@@ -50,8 +51,7 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
     let words = answered.iter().map(|one| {
         let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
         let answer = of(analysis, one.question);
-        let but = [answer.but.as_str(), &beside(one)].join(" ").trim().to_owned();
-        Answer { question, but, stamped, ..answer }
+        Answer { question, but: filled([answer.but, beside(one)], " "), stamped, ..answer }
     });
     let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
     if all.is_empty() { vec![Answer::words("Nothing was planned.")] } else { all }
@@ -59,12 +59,11 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
 
 /// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
 fn beside(one: &Answered) -> String {
-    let share = one.others.map(|share| format::decimal(share * 100.0, 0));
-    share
-        .map(|share| {
-            format!("Other processes and the hypervisor below this host had {share} % of its CPU time meanwhile.")
-        })
-        .unwrap_or_default()
+    let said = |share: f64| {
+        let share = format::decimal(share * 100.0, 0);
+        format!("Other processes and the hypervisor below this host had {share} % of its CPU time meanwhile.")
+    };
+    one.others.map(said).unwrap_or_default()
 }
 
 fn of(analysis: &Analysis, question: Question) -> Answer {
@@ -101,69 +100,50 @@ fn growth(curve: &Scaling) -> Answer {
         smallest.size,
         linear.unwrap_or_default()
     );
-    let blocks = format::counted(growth.blocks.len() as u64, "block");
-    let interval = match growth.estimate.bounds.known() {
-        Some((low, high)) => {
-            let ends = format::effect_bounds(growth.estimate.point, low, high);
-            format!("The 95 % confidence interval of the change is {ends} ({blocks}).")
-        }
-        None => format!("{}.", format::bounds(&growth.estimate.bounds, format::ratio)),
-    };
+    let interval = of_change(growth, &format::counted(growth.blocks.len() as u64, "block"));
     let change = Some(format::effect(growth.estimate.point));
     Answer { place: curve.held.clone(), change, says, interval, ..Answer::default() }
 }
 
 /// The answer for a contender that is compared with nothing.
 fn alone(cell: &CellResult) -> Answer {
-    let (contender, place, outcomes) = (&cell.contender, cell.coordinates.clone(), &cell.outcomes);
-    if outcomes.wrong_data > 0 {
-        let says = format!("{contender} left wrong data behind, so how fast it was says nothing.");
-        return Answer { place, says, ..Answer::default() };
-    }
-    let Some(throughput) = cell.throughput() else {
-        let says = format!("Nothing counts: {contender} has no valid trial.");
-        return Answer { place, says, ..Answer::default() };
-    };
-    let says = format!("{contender} did {} {}.", format::quantity(throughput.point), cell.metric.unit);
-    let interval = match throughput.bounds.known() {
-        Some((low, high)) => {
-            let [low, high] = [low, high].map(format::quantity);
-            format!("The 95 % confidence interval is {low} to {high}. Nothing was compared with it.")
+    let CellResult { contender, coordinates, outcomes, metric, .. } = cell;
+    let mut interval = String::new();
+    let says = match cell.throughput() {
+        _ if outcomes.wrong_data > 0 => {
+            format!("{contender} left wrong data behind, so how fast it was says nothing.")
         }
-        None => {
-            format!("There is no confidence interval: it needs {FEWEST_BLOCKS} blocks. Nothing was compared with it.")
+        None => format!("Nothing counts: {contender} has no valid trial."),
+        Some(throughput) => {
+            interval = match throughput.bounds.known() {
+                Some(_) => {
+                    format!("The 95 % confidence interval is {}", format::bounds(&throughput.bounds, format::quantity))
+                }
+                None => format!("There is no confidence interval: it needs {FEWEST_BLOCKS} blocks"),
+            };
+            interval.push_str(". Nothing was compared with it.");
+            format!("{contender} did {} {}.", format::quantity(throughput.point), metric.unit)
         }
     };
-    Answer { place, says, interval, ..Answer::default() }
+    Answer { place: coordinates.clone(), says, interval, ..Answer::default() }
 }
 
 fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
     let Comparison { contender, baseline, coordinates, .. } = comparison;
-    let but = [emulation(analysis, comparison).as_str(), false_alarm(analysis, comparison)].join(" ").trim().to_owned();
-    let place = coordinates.clone();
-    match (refusal(comparison), comparison.throughput()) {
-        (None, None) => {
-            let says = format!("{contender} could not be compared with {baseline}: no block was completed by both.");
-            Answer { place, says, ..Answer::default() }
+    let (place, refusal) = (coordinates.clone(), refusal(comparison));
+    let Some(ratio) = comparison.throughput() else {
+        let nothing = || format!("{contender} could not be compared with {baseline}: no block was completed by both.");
+        return Answer { place, says: refusal.unwrap_or_else(nothing), ..Answer::default() };
+    };
+    let (change, says) = match refusal {
+        None => (Some(change(comparison, ratio)), verdict(analysis, comparison, ratio)),
+        Some(refusal) => {
+            let (blocks, did) = (blocks(comparison, ratio), did(analysis, comparison, ratio));
+            (None, format!("{refusal} In {blocks} with correct data, {did}"))
         }
-        (None, Some(ratio)) => {
-            let (says, interval) = (verdict(analysis, comparison, ratio), interval(comparison, ratio));
-            Answer { place, change: Some(change(comparison, ratio)), says, interval, but, ..Answer::default() }
-        }
-        (Some(refusal), None) => Answer { place, says: refusal, ..Answer::default() },
-        (Some(refusal), Some(ratio)) => {
-            let blocks = blocks(comparison, ratio);
-            let rest = format!("In {blocks} with correct data, {}", did(analysis, comparison, ratio));
-            Answer {
-                place,
-                change: None,
-                says: format!("{refusal} {rest}"),
-                interval: interval(comparison, ratio),
-                but,
-                ..Answer::default()
-            }
-        }
-    }
+    };
+    let but = filled([emulation(analysis, comparison).as_str(), false_alarm(analysis, comparison)], " ");
+    Answer { place, change, says, interval: interval(comparison, ratio), but, ..Answer::default() }
 }
 
 /// Where no difference is shown, a single number would look like one, so the interval stands in its place.
@@ -184,29 +164,23 @@ fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
 fn refusal(comparison: &Comparison) -> Option<String> {
     let wrong = |found: &WrongData| {
         let plural = if found.trials.len() == 1 { "" } else { "s" };
-        let trials: Vec<String> = found.trials.iter().map(u32::to_string).collect();
-        format!("{} left wrong data behind in trial{plural} {}", found.contender, format::listed(&trials))
+        format!("{} left wrong data behind in trial{plural} {}", found.contender, format::listed(&found.trials))
     };
-    let wrong: Vec<String> = comparison.wrong_data.iter().map(wrong).collect();
-    let (contender, baseline, why) = (&comparison.contender, &comparison.baseline, wrong.join(", and "));
-    (!wrong.is_empty()).then(|| format!("No verdict on {contender} against {baseline}: {why}."))
+    let Comparison { contender, baseline, wrong_data, .. } = comparison;
+    let why = joined(wrong_data.iter().map(wrong), ", and ");
+    (!why.is_empty()).then(|| format!("No verdict on {contender} against {baseline}: {why}."))
 }
 
 /// The note about emulation, which goes wherever the ratio goes. Nobody mistakes it for the price of a VM if both are emulated,
 /// or if the study accepts that.
 fn emulation(analysis: &Analysis, comparison: &Comparison) -> String {
-    if comparison.throughput().is_none() || comparison.emulated.is_empty() {
-        return String::new();
-    }
     let who = format::listed(&comparison.emulated);
-    let is_emulation =
-        |finding: &&Finding| matches!(finding.what, What::VmEmulated { .. }) && finding.accepted.is_some();
-    if comparison.emulated.len() == 2 {
-        format!("The CPUs of {who} were emulated in software.")
-    } else if analysis.findings.iter().any(|finding| is_emulation(&finding)) {
-        format!("The CPU of {who} was emulated in software.")
-    } else {
-        format!("This is not the price of a VM: the CPU of {who} was emulated in software.")
+    let is_accepted = |finding: &Finding| matches!(finding.what, What::VmEmulated { .. }) && finding.accepted.is_some();
+    match comparison.emulated.len() {
+        0 => String::new(),
+        2 => format!("The CPUs of {who} were emulated in software."),
+        _ if analysis.findings.iter().any(is_accepted) => format!("The CPU of {who} was emulated in software."),
+        _ => format!("This is not the price of a VM: the CPU of {who} was emulated in software."),
     }
 }
 
@@ -245,34 +219,38 @@ fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> St
             analysis.margin.map(format::percent).unwrap_or_default()
         ),
         Verdict::Undecided => format!("No difference between {contender} and {baseline} is shown. In this run {did}"),
-        Verdict::TooFewTrials if comparison.over_hosts => {
-            format!("Too few hosts for a verdict. In {}, {did}", blocks(comparison, ratio))
+        Verdict::TooFewTrials => {
+            let few = if comparison.over_hosts { "hosts" } else { "blocks" };
+            format!("Too few {few} for a verdict. In {}, {did}", blocks(comparison, ratio))
         }
-        Verdict::TooFewTrials => format!("Too few blocks for a verdict. In {}, {did}", blocks(comparison, ratio)),
     }
 }
 
 /// "The loss is likely between 14 and 16 % (95 % confidence interval, 5 blocks)."
 fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
-    let (estimate, blocks) = (&ratio.estimate, blocks(comparison, ratio));
-    let (low, high) = match &estimate.bounds {
-        Bounds::Known { low, high } => (*low, *high),
-        Bounds::Unknown { .. } if comparison.verdict == Verdict::TooFewTrials => {
-            let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
-            return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
-        }
-        unknown @ Bounds::Unknown { .. } => return format!("{}.", format::bounds(unknown, format::ratio)),
-    };
-    let ends = format::effect_bounds(estimate.point, low, high);
-    let (but, cpu) = (among_others(comparison, ratio), cpu(comparison));
-    format!("The 95 % confidence interval of the change is {ends} ({blocks}).{but}{cpu}")
+    let is_known = ratio.estimate.bounds.known().is_some();
+    if !is_known && comparison.verdict == Verdict::TooFewTrials {
+        let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
+        return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
+    }
+    let cpu = if is_known { cpu(comparison) } else { String::new() };
+    format!("{}{}{cpu}", of_change(ratio, &blocks(comparison, ratio)), among_others(comparison, ratio))
+}
+
+fn of_change(ratio: &Contrast, blocks: &str) -> String {
+    let Estimate { point, bounds, .. } = &ratio.estimate;
+    let Some((low, high)) = bounds.known() else { return format!("{}.", format::bounds(bounds, format::ratio)) };
+    let ends = format::effect_bounds(*point, low, high);
+    format!("The 95 % confidence interval of the change is {ends} ({blocks}).")
 }
 
 /// " CPU time of the host for each transaction: +18 % (+10 to +27 %)."
 fn cpu(comparison: &Comparison) -> String {
     let change = comparison.contrast(CPU_ON_HOST).filter(|change| change.estimate.bounds.known().is_some());
-    let said = change.map(|change| format::effect_of(&change.estimate));
-    said.map(|said| format!(" CPU time of the host for each transaction: {said}.")).unwrap_or_default()
+    let said = |change: &Contrast| {
+        format!(" CPU time of the host for each transaction: {}.", format::effect_of(&change.estimate))
+    };
+    change.map(said).unwrap_or_default()
 }
 
 /// Why an interval that leaves out 1 is not called a difference.
@@ -285,12 +263,8 @@ fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
 }
 
 fn blocks(comparison: &Comparison, ratio: &Contrast) -> String {
-    match (ratio.blocks.len(), comparison.over_hosts) {
-        (1, false) => "1 block".to_owned(),
-        (many, false) => format!("{many} blocks"),
-        (1, true) => "1 pair of hosts".to_owned(),
-        (many, true) => format!("{many} pairs of hosts"),
-    }
+    let (what, of) = if comparison.over_hosts { ("pair", " of hosts") } else { ("block", "") };
+    format::counted(ratio.blocks.len() as u64, what) + of
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use record::durability::Fault;
 
 /// What this audit found, and the same of other contenders.
 pub fn answer(analysis: &Analysis, index: usize) -> Answer {
-    let contenders: Vec<String> = audited_alike(analysis, index).map(|one| one.contender.clone()).collect();
+    let contenders = format::listed(audited_alike(analysis, index).map(|one| &one.contender));
     let one = &analysis.durability[index];
-    let says = format!("{} {}.", format::listed(&contenders), says(one));
+    let says = format!("{contenders} {}.", says(one));
     Answer { place: one.coordinates.clone(), says, ..Answer::default() }
 }
 
