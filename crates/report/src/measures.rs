@@ -1,6 +1,6 @@
 //! Measures in words, and as rows of tables: one function for all of them.
 
-use crate::format::{Digits, Style};
+use crate::format::{Digits, Style, within};
 use crate::missing;
 use crate::table::{Cell, Column, Table, id};
 use analysis::cells::CellResult;
@@ -20,96 +20,73 @@ pub fn named(measure: &Measure) -> Cell {
 /// The name with the unit in which it is shown, except for throughput, whose unit is its name.
 pub fn label(measure: &Measure) -> String {
     let unit = match &measure.unit {
-        Unit::Own(unit) if measure.id.starts_with(RATE) => format!(", {unit}"),
-        Unit::Own(_) => String::new(),
+        Unit::Own(_) if !measure.id.starts_with(RATE) => String::new(),
         Unit::PerSecond => "/s".to_owned(),
-        unit => match style(unit).unit {
-            "" => String::new(),
-            unit => format!(", {unit}"),
-        },
+        unit => within(", ", style(unit).unit, ""),
     };
-    format!("{}{unit}", words(&measure.id).0)
+    words(&measure.id).0 + &unit
 }
 
 /// Names of measures. Those without a rule are shown by their id, such as a user's own measure.
 pub fn words(id: &str) -> (String, &'static str) {
     let (family, own) = id.split_once('/').unwrap_or((id, ""));
-    match family {
-        "throughput" => ("throughput".to_owned(), ""),
-        "machines.sum" => ("all machines together".to_owned(), ""),
-        "machines.mean" => ("mean of the machines".to_owned(), ""),
-        "machines.largest_over_smallest" => ("fastest machine over slowest".to_owned(), ""),
-        "machines.fairness" => ("fairness".to_owned(), "Jain's index"),
-        "work.statements" => ("statements".to_owned(), "for each transaction"),
-        "work.round_trips" => ("round trips to the server".to_owned(), "for each transaction"),
-        "work.rows_returned" => ("rows returned".to_owned(), "for each transaction"),
-        "work.rows_changed" => ("rows changed".to_owned(), "for each transaction"),
-        "storage.reads" => ("reads of the device".to_owned(), "for each transaction"),
-        "storage.read_bytes" => ("read from the device".to_owned(), "for each transaction"),
-        "storage.writes" => ("writes to the device".to_owned(), "for each transaction"),
-        "storage.written_bytes" => ("written to the device".to_owned(), "for each transaction"),
-        "storage.redo_bytes" => ("log written".to_owned(), "for each transaction"),
-        "database.reads" => ("database: reads past the cache".to_owned(), ""),
-        "database.hits" => ("database: share of reads in the cache".to_owned(), ""),
-        "database.writes" => ("database: writes".to_owned(), ""),
-        "database.redo" => ("database: log written".to_owned(), ""),
-        "device.reads" => ("device: reads".to_owned(), ""),
-        "device.read" => ("device: read".to_owned(), ""),
-        "device.read_time" => ("device: mean time of a read".to_owned(), ""),
-        "device.writes" => ("device: writes".to_owned(), ""),
-        "device.written" => ("device: written".to_owned(), ""),
-        "device.write_time" => ("device: mean time of a write".to_owned(), ""),
-        "device.flushes" => ("device: flushes".to_owned(), ""),
-        "device.busy" => ("device: busy".to_owned(), ""),
-        "workload" => (format!("workload: {}", own.replace('_', " ")), ""),
-        CV => ("variation".to_owned(), "standard deviation of seconds over their mean"),
-        LONGEST_LOW => ("longest below half the median".to_owned(), "of each trial"),
-        ZERO_SECONDS => ("seconds in which nothing was done".to_owned(), "of each trial"),
-        SLOW => ("transactions over 1 s".to_owned(), "of each trial, of all kinds"),
-        SLOW_SHARE => ("share of them".to_owned(), "of all transactions"),
-        CYCLE => ("cycle".to_owned(), "period of what comes and goes"),
-        RATE => (format!("{own} phase"), ""),
-        LENGTH => (format!("{own} phase, length"), "until its last transaction ended"),
-        other => match other.split_once('.') {
-            Some(("phase", time)) => (format!("{own} in {}", time.trim_start_matches("time.")), "mean response time"),
-            Some(("response", figure)) => (format!("{own} {figure}"), "response time"),
-            Some(("service", figure)) => (format!("{own} {figure}"), "service time"),
-            Some(("variability", band)) => (format!("{band} of seconds"), "of the median second"),
-            _ => counted(id).unwrap_or((id.to_owned(), "")),
-        },
+    if let Some((name, detail)) = given(family, own) {
+        return (name.to_owned(), detail);
+    }
+    let (before, after) = family.split_once('.').unwrap_or(("", family));
+    let read = after.replace('_', " ");
+    match (family, before) {
+        (RATE, _) => (format!("{own} phase"), ""),
+        (LENGTH, _) => (format!("{own} phase, length"), "until its last transaction ended"),
+        ("workload", _) => (format!("workload: {}", own.replace('_', " ")), ""),
+        (_, "phase") => (format!("{own} in {}", after.trim_start_matches("time.")), "mean response time"),
+        (_, "response") => (format!("{own} {after}"), "response time"),
+        (_, "service") => (format!("{own} {after}"), "service time"),
+        (_, "variability") => (format!("{after} of seconds"), "of the median second"),
+        (_, "work") => (read, "for each transaction"),
+        (_, "machine") => (read, ""),
+        (_, "database" | "device") => (format!("{before}: {read}"), ""),
+        _ => (id.to_owned(), ""),
     }
 }
 
-/// Names of what host and machine count.
-fn counted(id: &str) -> Option<(String, &'static str)> {
-    let (family, own) = id.split_once('/').unwrap_or((id, ""));
-    let (name, detail) = match family {
-        CPU_ON_HOST => ("CPU time on the host", "for each transaction"),
-        CPU_INSIDE => ("CPU time inside", "for each transaction"),
-        "work.interrupts" => ("interrupts", "for each transaction"),
-        "work.context_switches" => ("context switches", "for each transaction"),
-        "work.page_faults" => ("page faults", "for each transaction"),
-        "work.packets" => ("packets", "for each transaction"),
+/// Names that do not follow from ids.
+fn given(family: &str, own: &str) -> Option<(&'static str, &'static str)> {
+    Some(match family {
+        "machines.sum" => ("all machines together", ""),
+        "machines.mean" => ("mean of the machines", ""),
+        "machines.largest_over_smallest" => ("fastest machine over slowest", ""),
+        "machines.fairness" => ("fairness", "Jain's index"),
+        "work.round_trips" => ("round trips to the server", "for each transaction"),
         "work.exits" => ("exits to the hypervisor", "for each transaction"),
         "work.energy" => ("energy of the host's processors", "for each transaction"),
+        CPU_ON_HOST => ("CPU time on the host", "for each transaction"),
+        CPU_INSIDE => ("CPU time inside", "for each transaction"),
+        "storage.reads" => ("reads of the device", "for each transaction"),
+        "storage.read_bytes" => ("read from the device", "for each transaction"),
+        "storage.writes" => ("writes to the device", "for each transaction"),
+        "storage.written_bytes" => ("written to the device", "for each transaction"),
+        "storage.redo_bytes" => ("log written", "for each transaction"),
+        "database.reads" => ("database: reads past the cache", ""),
+        "database.hits" => ("database: share of reads in the cache", ""),
+        "database.redo" => ("database: log written", ""),
+        "device.read_time" => ("device: mean time of a read", ""),
+        "device.write_time" => ("device: mean time of a write", ""),
+        CV => ("variation", "standard deviation of seconds over their mean"),
+        LONGEST_LOW => ("longest below half the median", "of each trial"),
+        ZERO_SECONDS => ("seconds in which nothing was done", "of each trial"),
+        SLOW => ("transactions over 1 s", "of each trial, of all kinds"),
+        SLOW_SHARE => ("share of them", "of all transactions"),
+        CYCLE => ("cycle", "period of what comes and goes"),
         "machine.transactions" => ("transactions of all kinds", ""),
         "machine.cpus_busy" => ("CPUs busy", ""),
         "machine.cpus_waiting" => ("CPUs idle, waiting for a disk", ""),
         "machine.cpus_stolen" => ("CPU time stolen", ""),
         "machine.waited_for_cpu" => ("waited for a CPU of the host", "of the time it wanted to run"),
         "machine.throttled" => ("throttled", "of the window"),
-        "machine.interrupts" => ("interrupts", ""),
-        "machine.context_switches" => ("context switches", ""),
-        "machine.disk_operations" => ("disk operations", ""),
-        "machine.disk_reads" => ("disk reads", ""),
-        "machine.disk_writes" => ("disk writes", ""),
         "machine.disk_bytes" => ("disk throughput", ""),
-        "machine.disk_read" => ("disk read", ""),
-        "machine.disk_written" => ("disk written", ""),
         "machine.disk_read_time" => ("mean time of a disk read", ""),
         "machine.disk_write_time" => ("mean time of a disk write", ""),
-        "machine.packets_received" => ("packets received", ""),
-        "machine.packets_sent" => ("packets sent", ""),
         "machine.received" => ("network received", ""),
         "machine.sent" => ("network sent", ""),
         "memory.free" => ("free memory", ""),
@@ -120,8 +97,7 @@ fn counted(id: &str) -> Option<(String, &'static str)> {
         "tlb.data" => ("TLB misses, data", of_place(own)),
         "tlb.instructions" => ("TLB misses, instructions", of_place(own)),
         _ => return None,
-    };
-    Some((name.to_owned(), detail))
+    })
 }
 
 /// Where the processor counted it.

@@ -3,15 +3,15 @@
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, counted, decimal, distinct, effect_of, listed, outcome, trials};
-use crate::missing;
+use crate::format::{
+    at, count, counted, decimal, distinct, effect_of, grouped_by, joined, listed, outcome, trials, within,
+};
+use crate::{measures, missing};
 use analysis::estimate::Estimate;
 use analysis::findings::{
-    Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which, code,
+    FactDiffers, Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which, code,
 };
-use analysis::measures::work::{
-    READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
-};
+use analysis::measures::work::{READ_BYTES, REDO_BYTES, WRITTEN_BYTES};
 use analysis::missing::Missing;
 use record::facts::DATA_CACHED_TWICE;
 use std::collections::BTreeSet;
@@ -25,54 +25,34 @@ const LONGEST_HOST_FACT: usize = 160;
 
 /// Findings as a report shows them: a line for each code, with the worst finding in words and the subjects of all others.
 pub fn lines<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Warning> {
-    let mut groups: Vec<Vec<&Finding>> = Vec::new();
-    for finding in findings {
-        let is_same = |group: &&mut Vec<&Finding>| {
-            group[0].what.code() == finding.what.code() && group[0].accepted == finding.accepted
-        };
-        match groups.iter_mut().find(is_same) {
-            Some(group) => group.push(finding),
-            None => groups.push(vec![finding]),
-        }
-    }
-    groups.iter().map(|group| line(group)).collect()
+    grouped_by(findings, |finding| (finding.what.code(), &finding.accepted)).iter().map(|group| line(group)).collect()
 }
 
 fn line(group: &[&Finding]) -> Warning {
     let first = warning(group[0]);
-    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
-    for finding in &group[1..] {
-        let kind = finding.what.kind().name;
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, subjects)) => subjects.push(about(finding)),
-            None => kinds.push((kind, vec![about(finding)])),
-        }
-    }
-    let also: Vec<String> = kinds.into_iter().map(|(kind, subjects)| beside(kind, &subjects, first.kind)).collect();
-    if also.is_empty() {
-        return first;
-    }
-    Warning { text: format!("{}. Also {}", first.text, also.join("; ")), ..first }
+    let kinds = grouped_by(&group[1..], |finding| finding.what.kind().name);
+    let also = within(". Also ", &joined(kinds.iter().map(|others| beside(others, first.kind)), "; "), "");
+    Warning { text: first.text + &also, ..first }
 }
 
 /// "native at 4x1 and kvm at 1x1" of the same kind, "window-too-short of native and 2 more" of another.
-fn beside(kind: &str, subjects: &[String], first: &str) -> String {
-    let mut named = distinct(subjects.iter().map(String::as_str).filter(|subject| !subject.is_empty()));
+fn beside(others: &[&&Finding], first: &str) -> String {
+    let (kind, subjects): (_, Vec<String>) =
+        (others[0].what.kind().name, others.iter().map(|one| about(one)).collect());
+    let mut named = distinct(subjects.iter().filter(|subject| !subject.is_empty()));
     named.truncate(MOST_BESIDE);
-    let more = subjects.iter().filter(|subject| !named.contains(&subject.as_str())).count();
+    let more = subjects.iter().filter(|subject| !named.contains(subject)).count();
     let more = (more > 0).then(|| format!("{more} more"));
-    let listed = listed(&named.into_iter().map(str::to_owned).chain(more).collect::<Vec<_>>());
+    let listed = listed(named.into_iter().chain(&more));
     if kind == first { listed } else { format!("{kind} of {listed}") }
 }
 
 /// "kvm at 4x1 (trials 3, 4)", or empty for the whole run.
 fn about(finding: &Finding) -> String {
     let (who, place, trials) = subject(finding);
-    let place = format!("{who}{place}");
-    match (place.trim(), trials.as_str()) {
-        (place, "") => place.to_owned(),
-        ("", trials) => trials.to_owned(),
-        (place, trials) => format!("{place} ({trials})"),
+    match format!("{who}{place}").trim() {
+        "" => trials,
+        place => format!("{place}{}", within(" (", &trials, ")")),
     }
 }
 
@@ -120,8 +100,8 @@ fn of_run(finding: &Finding) -> String {
 /// The subject in words: the contender, the point of the study, and the trials.
 fn subject(finding: &Finding) -> (&str, String, String) {
     let Subject { contender, coordinates, trials: numbers, .. } = &finding.subject;
-    let told = if numbers.is_empty() { String::new() } else { trials(numbers) };
-    (contender.as_deref().unwrap_or_default(), at(coordinates), told)
+    let trials = if numbers.is_empty() { String::new() } else { trials(numbers) };
+    (contender.as_deref().unwrap_or_default(), at(coordinates), trials)
 }
 
 /// Findings about how trials ended and whether their records can be trusted.
@@ -142,7 +122,7 @@ fn of_trials(finding: &Finding) -> Option<String> {
         What::VmEmulated { how } => format!(
             "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
             first_cause(how),
-            if trials.is_empty() { String::new() } else { format!(" ({trials})") }
+            within(" (", &trials, ")")
         ),
         What::ClockWrong { share } => format!(
             "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
@@ -175,17 +155,15 @@ fn of_contenders(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
         What::SettingsDiffer { settings } => {
-            let names: Vec<&str> = settings.iter().map(|one| one.fact.as_str()).collect();
-            format!("{} between contenders{place}: {}", differ(names.len(), "database setting"), names.join(", "))
+            format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), facts(settings))
         }
         What::ServersDiffer { servers } => {
-            let servers: Vec<String> =
-                servers.iter().map(|told| format!("{} runs {}", told.contender, told.value)).collect();
-            format!("the database servers differ{place}: {}", servers.join("; "))
+            let servers = servers.iter().map(|told| format!("{} runs {}", told.contender, told.value));
+            format!("the database servers differ{place}: {}", joined(servers, "; "))
         }
         What::LoadedDataDiffer { tables } => {
-            let tables: Vec<String> = tables.iter().map(loaded).collect();
-            format!("the contenders did not begin with the same data{place}: table {}", tables.join(" — "))
+            let tables = joined(tables.iter().map(loaded), " — ");
+            format!("the contenders did not begin with the same data{place}: table {tables}")
         }
         What::WorkUnequal { work } => {
             format!("a transaction did not cost the same work on both sides{place}: {}", unequal(work))
@@ -208,9 +186,9 @@ fn of_contenders(finding: &Finding) -> Option<String> {
              throughput is that of less work"
         ),
         What::DurabilityDiffers { values } => {
-            let values: Vec<String> =
-                values.iter().map(|one| format!("{}: {}", one.contenders.join(", "), one.value)).collect();
-            format!("acknowledged transactions are not equally safe on all contenders{place}: {}", values.join("; "))
+            let values = values.iter().map(|one| format!("{}: {}", one.contenders.join(", "), one.value));
+            let values = joined(values, "; ");
+            format!("acknowledged transactions are not equally safe on all contenders{place}: {values}")
         }
         What::NoBaseline => format!("no contender is the baseline{place}, so nothing is compared"),
         What::TooFewBlocks { blocks, needed } => format!(
@@ -219,7 +197,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             if *blocks == 1 { "is" } else { "are" }
         ),
         What::HostIsGuest { of } => {
-            let of = of.as_ref().map(|vendor| format!(" of {vendor}")).unwrap_or_default();
+            let of = within(" of ", of.as_deref().unwrap_or_default(), "");
             format!("the host is itself a guest{of}, so “native” is not bare metal and VMs are nested")
         }
         What::HostsApart { baseline, baseline_hosts, hosts } => format!(
@@ -228,16 +206,18 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             listed(baseline_hosts)
         ),
         What::HostsDisagree { ratios } => {
-            let ratios: Vec<String> =
-                ratios.iter().map(|one| format!("{} on {}", effect_of(&one.ratio), one.host)).collect();
-            format!("the change of {who}{place} depends on the host: {}", ratios.join(", "))
+            let ratios = ratios.iter().map(|one| format!("{} on {}", effect_of(&one.ratio), one.host));
+            format!("the change of {who}{place} depends on the host: {}", joined(ratios, ", "))
         }
-        What::SystemsDiffer { facts } => {
-            let told: Vec<&str> = facts.iter().map(|one| one.fact.as_str()).collect();
-            format!("{} between contenders: {}", differ(facts.len(), "system fact"), told.join(", "))
+        What::SystemsDiffer { facts: all } => {
+            format!("{} between contenders: {}", differ(all.len(), "system fact"), facts(all))
         }
         _ => return None,
     })
+}
+
+fn facts(differing: &[FactDiffers]) -> String {
+    joined(differing.iter().map(|one| &one.fact), ", ")
 }
 
 /// Findings about machines side by side.
@@ -245,15 +225,14 @@ fn of_machines(finding: &Finding) -> Option<String> {
     let (who, place, trials) = subject(finding);
     Some(match &finding.what {
         What::MachinesUnlike { properties } => {
-            let properties: BTreeSet<String> = properties.iter().map(property).collect();
-            let properties = properties.into_iter().collect::<Vec<_>>().join("; ");
+            let properties = joined(properties.iter().map(property).collect::<BTreeSet<String>>(), "; ");
             format!("{who}{place}: machines side by side should be alike, but differ in {properties} ({trials})")
         }
         What::TrialsLeftOut { beside: None, why } => {
-            format!("the scores of {who}{place} leave out valid trials: {}", joined(why))
+            format!("the scores of {who}{place} leave out valid trials: {}", reasons(why))
         }
         What::TrialsLeftOut { beside: Some(machine), why } => {
-            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", joined(why))
+            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", reasons(why))
         }
         What::WindowsApart { worst_ms } => format!(
             "{who}{place}: machines side by side measured windows up to {worst_ms:.0} ms apart ({trials}). Meanwhile some had more of \
@@ -268,9 +247,8 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
         What::TrialsApart { times, spread } => {
-            let spread = Some(*spread).filter(|spread| *spread > 0.0);
-            let spread = spread.map(|spread| format!(", with a standard deviation of {}", percent(spread, 0)));
-            let spread = spread.unwrap_or_default();
+            let spread = if *spread > 0.0 { percent(*spread, 0) } else { String::new() };
+            let spread = within(", with a standard deviation of ", &spread, "");
             format!("{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{spread}")
         }
         What::NotSteady { drift, drifting, of } => {
@@ -298,12 +276,11 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
 
 /// Values with the contenders that have them: "ext4 on native; xfs on vm".
 fn each_on(values: &[Shared]) -> String {
-    values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))).collect::<Vec<_>>().join("; ")
+    joined(values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))), "; ")
 }
 
 fn in_trials(values: &[InTrials]) -> String {
-    let values = values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials)));
-    values.collect::<Vec<_>>().join("; ")
+    joined(values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))), "; ")
 }
 
 /// Findings about what happened on the host.
@@ -326,10 +303,7 @@ fn of_host(finding: &Finding) -> Option<String> {
                 let (share, each_us) = (percent(wait.share, 0), wait.us_per_turn);
                 format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
             });
-            format!(
-                "the load engine waited for CPUs{place}, in the worst trial: {}",
-                each.collect::<Vec<_>>().join("; ")
-            )
+            format!("the load engine waited for CPUs{place}, in the worst trial: {}", joined(each, "; "))
         }
         What::HostDiskBusyBesideOne { loud, most, quiet, least } => format!(
             "other processes read and wrote {:.1} MB/s on this host's disks beside {loud}, but {:.1} MB/s beside {quiet}",
@@ -369,7 +343,7 @@ fn percent(share: f64, decimals: usize) -> String {
 fn first_cause(how: &str) -> String {
     let cause = how.split_once("because ").map_or("", |(_, cause)| cause);
     let cause = cause.split([':', '(', ';']).next().unwrap_or_default().trim();
-    if cause.is_empty() { String::new() } else { format!(", because {cause}") }
+    within(", because ", cause, "")
 }
 
 fn beginning(text: &str) -> String {
@@ -382,7 +356,7 @@ fn beginning(text: &str) -> String {
 fn loaded(table: &TableSums) -> String {
     let with = table.sums.iter().map(|told| format!("{} on {}", told.value, told.contender));
     let without = table.without.iter().map(|contender| format!("not there on {contender}"));
-    format!("{}: {}", table.table, with.chain(without).collect::<Vec<_>>().join("; "))
+    format!("{}: {}", table.table, joined(with.chain(without), "; "))
 }
 
 /// The first difference; the others are in the table of work.
@@ -401,29 +375,22 @@ fn unequal(all: &[UnequalWork]) -> String {
 }
 
 /// The name of a measure of work in a sentence, and its number of decimals.
-fn work(measure: &str) -> (&str, usize) {
+fn work(measure: &str) -> (String, usize) {
+    let (name, _) = measures::words(measure);
     match measure {
-        STATEMENTS => ("statements", 2),
-        ROWS_RETURNED => ("rows returned", 2),
-        ROWS_CHANGED => ("rows changed", 2),
-        READS => ("reads of the device", 2),
-        READ_BYTES => ("bytes read from the device", 0),
-        WRITES => ("writes to the device", 2),
-        WRITTEN_BYTES => ("bytes written to the device", 0),
-        REDO_BYTES => ("bytes of log written", 0),
-        other => (other, 2),
+        READ_BYTES | WRITTEN_BYTES => (format!("bytes {name}"), 0),
+        REDO_BYTES => (format!("bytes of {name}"), 0),
+        _ => (name, 2),
     }
 }
 
-fn joined(reasons: &[Missing]) -> String {
-    reasons.iter().map(missing::why).collect::<Vec<_>>().join("; ")
+fn reasons(reasons: &[Missing]) -> String {
+    joined(reasons.iter().map(missing::why), "; ")
 }
 
 fn property(property: &Property) -> String {
-    let who = |machines: &[u32]| {
-        let numbers = machines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        format!("machine{} {numbers}", if machines.len() == 1 { "" } else { "s" })
-    };
+    let who =
+        |machines: &[u32]| format!("machine{} {}", if machines.len() == 1 { "" } else { "s" }, joined(machines, ", "));
     let told = |one: &OfMachines| match one.value.len() {
         ..=LONGEST_PROPERTY => format!("{} ({})", one.value, who(&one.machines)),
         _ => format!("another of {}", who(&one.machines)),
@@ -434,7 +401,7 @@ fn property(property: &Property) -> String {
         _ if property.name == "measured_ms" => "length of the measured window, ms".to_owned(),
         _ => property.name.clone(),
     };
-    format!("{name}: {}", property.values.iter().map(told).collect::<Vec<_>>().join(", "))
+    format!("{name}: {}", joined(property.values.iter().map(told), ", "))
 }
 
 /// "fell by 8.1 % (95 % confidence interval 5.0 to 11.2 %)".

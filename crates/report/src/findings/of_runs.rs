@@ -1,6 +1,6 @@
 //! Differences between two runs, in words.
 
-use crate::format::decimal;
+use crate::format::{decimal, joined};
 use analysis::findings::{Change, ChangedWork, Part, What};
 use analysis::two_runs::questions::{Asked, Difference};
 
@@ -35,10 +35,15 @@ pub fn sentence(what: &What) -> Option<String> {
 
 /// "workload.warehouses was 1 and is 2".
 pub fn change(change: &Change) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not there".to_owned());
-    let name = change.name.strip_prefix("inside/").map(|name| format!("{name} inside"));
-    let name = name.as_ref().unwrap_or(&change.name);
-    format!("{name} was {} and is {}", value(&change.old), value(&change.new))
+    let [old, new] = values(change);
+    match change.name.strip_prefix("inside/") {
+        Some(name) => format!("{name} inside was {old} and is {new}"),
+        None => format!("{} was {old} and is {new}", change.name),
+    }
+}
+
+fn values(change: &Change) -> [&str; 2] {
+    [&change.old, &change.new].map(|value| value.as_deref().unwrap_or("not there"))
 }
 
 fn changed_work(changed: &ChangedWork) -> String {
@@ -49,8 +54,8 @@ fn changed_work(changed: &ChangedWork) -> String {
 
 pub fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {
     let more = changes.len().saturating_sub(MOST_LISTED);
-    let shown = changes[..changes.len() - more].iter().map(words).collect::<Vec<_>>().join("; ");
-    if more > 0 { format!("{shown}; and {more} more") } else { shown }
+    let more = (more > 0).then(|| format!("and {more} more"));
+    joined(changes.iter().take(MOST_LISTED).map(words).chain(more), "; ")
 }
 
 /// Why two runs cannot be compared.
@@ -60,7 +65,7 @@ pub fn difference(difference: &Difference) -> String {
             format!("they have no cell in common: {} before, {} now", old.join(", "), new.join(", "))
         }
         Difference::OfCell { cell, what, change: changed } => {
-            let [old, new] = [&changed.old, &changed.new].map(|value| value.as_deref().unwrap_or("not there"));
+            let [old, new] = values(changed);
             let told = match what {
                 Asked::Key => change(changed),
                 Asked::LoadedTable => format!("the loaded table {} had {old} and has {new}", changed.name),
