@@ -3,7 +3,7 @@
 use super::headed;
 use crate::ablation::compared;
 use crate::document::Block;
-use crate::format::Style;
+use crate::format::{Style, joined};
 use crate::measures::compare;
 use crate::table::{Cell, Column, Table, Tone, columns};
 use analysis::ablation::{Ablation, Effect, ReadBack};
@@ -18,10 +18,8 @@ const READ_BACK_MOST: usize = 3;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let Some(ablation) = &analysis.ablation else { return Vec::new() };
-    let skipped: Vec<String> =
-        ablation.skipped.iter().map(|one| format!("{} was skipped: {}.", one.change, one.why)).collect();
-    let found = table(analysis, ablation).map(Block::Table).into_iter();
-    let found = found.chain((!skipped.is_empty()).then_some(Block::List(skipped))).collect();
+    let skipped = ablation.skipped.iter().map(|one| format!("{} was skipped: {}.", one.change, one.why));
+    let found = table(analysis, ablation).map(Block::Table).into_iter().chain(Block::list(skipped)).collect();
     let note = format!(
         "{} The greatest effect comes first. A change is said to make a difference only if that is shown among as many changes: \
          with no effect at all, at most one run in twenty names any change (Holm's method). Each interval is for itself.",
@@ -74,8 +72,7 @@ fn response(comparison: &Comparison) -> Option<String> {
 
 fn set(effect: &Effect) -> String {
     let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let pairs = effect.set.iter().map(|(key, own)| format!("{key} = {}", value(own)));
-    pairs.collect::<Vec<_>>().join(", ")
+    joined(effect.set.iter().map(|(key, own)| format!("{key} = {}", value(own))), ", ")
 }
 
 fn verdict(verdict: Verdict) -> Cell {
@@ -96,7 +93,7 @@ fn read_back(all: &[ReadBack]) -> Cell {
     }
     let of = |side: &Option<String>| side.clone().unwrap_or_else(|| "absent".to_owned());
     let one = |one: &ReadBack| format!("{}: {} instead of {}", one.name, of(&one.own), of(&one.against));
-    let shown = all.iter().take(READ_BACK_MOST).map(one).collect::<Vec<_>>().join("; ");
+    let shown = joined(all.iter().take(READ_BACK_MOST).map(one), "; ");
     let more = all.len().saturating_sub(READ_BACK_MOST);
     Cell::text(shown).detail(if more == 0 { String::new() } else { format!("and {more} more") })
 }

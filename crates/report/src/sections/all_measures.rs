@@ -14,8 +14,6 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         return tables;
     }
     tables.push(Block::Note("The values of single trials are in observations.csv.".to_owned()));
-    vec![
-        heading("All measures"),
-        Block::Fold { title: "Every measure, over the valid trials".to_owned(), blocks: tables },
-    ]
+    let title = "Every measure, over the valid trials".to_owned();
+    vec![heading("All measures"), Block::Fold { title, blocks: tables }]
 }

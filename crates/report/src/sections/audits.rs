@@ -3,7 +3,7 @@
 use super::comparison::groups;
 use super::heading;
 use crate::document::Block;
-use crate::format::{self, Digits, Style, distinct};
+use crate::format::{self, Digits, Style, distinct, filled, grouped_by};
 use crate::measures;
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::{CellResult, DriverReading};
@@ -13,7 +13,6 @@ use analysis::measures::Measure;
 use analysis::summary::Analysis;
 use record::check::Moment;
 use record::trial::{ArrivalProcess, Pacing};
-use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
@@ -46,17 +45,10 @@ fn checks_in_words(analysis: &Analysis) -> String {
 
 /// Checks that were violated or undecided somewhere are shown openly; checks that always hold are folded.
 fn checks(analysis: &Analysis) -> Vec<Block> {
-    let mut names: Vec<(&str, Moment)> = Vec::new();
-    let mut known = BTreeSet::new();
-    for check in &analysis.checks {
-        if known.insert((&check.name, check.moment == Moment::AfterLoad)) {
-            names.push((&check.name, check.moment));
-        }
-    }
-    let held_everywhere = |name: &(&str, Moment)| {
-        same_check(analysis, *name).iter().all(|check| check.violated.is_empty() && check.undecided == 0)
-    };
-    let (held, open): (Vec<_>, Vec<_>) = names.into_iter().partition(held_everywhere);
+    let held_everywhere =
+        |same: &Vec<&CheckSummary>| same.iter().all(|check| check.violated.is_empty() && check.undecided == 0);
+    let groups = grouped_by(&analysis.checks, |check| (&check.name, check.moment));
+    let (held, open): (Vec<_>, Vec<_>) = groups.into_iter().partition(held_everywhere);
     let mut blocks = Vec::new();
     if !open.is_empty() {
         blocks.push(Block::Table(check_table("checks", analysis, &open)));
@@ -68,21 +60,16 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-fn same_check<'a>(analysis: &'a Analysis, (name, moment): (&str, Moment)) -> Vec<&'a CheckSummary> {
-    analysis.checks.iter().filter(|check| check.name == name && check.moment == moment).collect()
-}
-
 /// One row for each check, one column for each contender, in the order of the plan.
-fn check_table(what: &str, analysis: &Analysis, names: &[(&str, Moment)]) -> Table {
+fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -> Table {
     let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
-    let row = |name: &(&str, Moment)| {
-        let same = same_check(analysis, *name);
-        let when = match name.1 {
+    let row = |same: &Vec<&CheckSummary>| {
+        let CheckSummary { name, moment, rule, .. } = same[0];
+        let when = match moment {
             Moment::AfterLoad => "After load",
             Moment::AfterTrial => "After the trial",
         };
-        let rule = same.first().map_or("", |check| check.rule.as_str()).trim_end_matches('.');
-        let label = Cell::text(name.0).detail(format!("{when}: {rule}"));
+        let label = Cell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')));
         let of = |contender: &&str| {
             let own = same.iter().find(|check| check.contender == **contender);
             own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
@@ -90,7 +77,7 @@ fn check_table(what: &str, analysis: &Analysis, names: &[(&str, Moment)]) -> Tab
         std::iter::once(label).chain(contenders.iter().map(of)).collect()
     };
     let columns = std::iter::once("check").chain(contenders.iter().copied());
-    Table::new(id(what, ""), "", columns.map(Column::text), names.iter().map(row))
+    Table::new(id(what, ""), "", columns.map(Column::text), groups.iter().map(row))
 }
 
 fn verdict(check: &CheckSummary) -> Cell {
@@ -127,16 +114,15 @@ fn work(analysis: &Analysis) -> Vec<Block> {
         return vec![Block::Note("No trial was completed, so there is no work to compare.".to_owned())];
     }
     let tolerated = RULES.map(|rule| format!("{} {:.0} %", measures::words(rule.measure).0, rule.tolerance * 100.0));
-    let unequal = analysis.consistency.unequal_work.len();
-    let found = match unequal {
-        0 => "No figure differs by more than is tolerated".to_owned(),
-        1 => "1 figure differs by more than is tolerated".to_owned(),
-        many => format!("{many} figures differ by more than is tolerated"),
+    let found = match analysis.consistency.unequal_work.len() {
+        0 => "No figure differs".to_owned(),
+        1 => "1 figure differs".to_owned(),
+        many => format!("{many} figures differ"),
     };
     let note = format!(
         "The load engine counts statements and rows. Device and WAL are counted between two readings within the \
-            window. {found}. Tolerated, beyond chance: {}.",
-        format::listed(&tolerated)
+            window. {found} by more than is tolerated. Tolerated, beyond chance: {}.",
+        format::listed(tolerated)
     );
     blocks.push(Block::Note(note));
     blocks
@@ -157,10 +143,7 @@ pub fn source(driver: &DriverReading) -> String {
 }
 
 fn driver(cells: &[&CellResult]) -> Table {
-    let title = |cell: &&CellResult| {
-        let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
-        Column::number(format!("{}{place}", cell.contender))
-    };
+    let title = |cell: &&CellResult| Column::number(filled([&cell.contender, &cell.coordinates], ", "));
     let columns = std::iter::once(Column::text("point values")).chain(cells.iter().map(title));
     let row = |label: &str, detail: &str, of: &dyn Fn(&DriverReading) -> Cell| -> Vec<Cell> {
         let readings = cells.iter().filter_map(|cell| cell.driver.as_ref()).map(of);

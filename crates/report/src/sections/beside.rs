@@ -19,23 +19,17 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut not_compared: Vec<String> = beside.not_compared.iter().cloned().chain(missing).collect();
     // A row of the same name may stand in two tables.
     not_compared.dedup();
-    if !not_compared.is_empty() {
-        blocks.push(Block::Heading { level: 3, text: "What cannot be compared".to_owned() });
-        blocks.push(Block::List(not_compared));
-    }
+    let list = Block::list(not_compared);
+    blocks.extend(list.as_ref().map(|_| Block::Heading { level: 3, text: "What cannot be compared".to_owned() }));
+    blocks.extend(list);
     blocks
 }
 
 /// The note that must not be separated from figures of emulated machines.
 fn emulated(analysis: &Analysis) -> Option<String> {
-    let who = distinct(analysis.comparisons.iter().flat_map(|one| one.emulated.iter().map(String::as_str)));
-    let who: Vec<String> = who.into_iter().map(str::to_owned).collect();
-    (!who.is_empty()).then(|| {
-        format!(
-            "The CPU of {} was emulated in software here, so its figures are not those of a VM.",
-            format::listed(&who)
-        )
-    })
+    let who = format::listed(distinct(analysis.comparisons.iter().flat_map(|one| &one.emulated)));
+    (!who.is_empty())
+        .then(|| format!("The CPU of {who} was emulated in software here, so its figures are not those of a VM."))
 }
 
 fn table(own: &beside::Table) -> Table {

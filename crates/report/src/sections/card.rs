@@ -2,7 +2,7 @@
 
 use crate::answer;
 use crate::document::Block;
-use crate::format;
+use crate::format::{self, filled, joined};
 use analysis::summary::Analysis;
 use record::facts::Fact;
 use record::run::Run;
@@ -32,8 +32,7 @@ fn place(run: &Run) -> String {
         let vendor = host("virtualization.vendor").map(|vendor| format!(" of {vendor}")).unwrap_or_default();
         format!("Linux {release}{}", if guest { format!(" (itself a guest{vendor})") } else { String::new() })
     });
-    let machine = [host("cpu.model").map(str::to_owned), threads, memory, kernel];
-    let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let machine = joined([host("cpu.model").map(str::to_owned), threads, memory, kernel].into_iter().flatten(), ", ");
     let is_elsewhere = run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
     let hosts = format::distinct(run.plan.trials.iter().filter_map(|trial| trial.host.as_deref())).len();
     let machine = match hosts {
@@ -41,6 +40,5 @@ fn place(run: &Run) -> String {
         0 => machine,
         hosts => format!("{hosts} hosts"),
     };
-    let parts = [Some("bakeoff".to_owned()), Some(run.plan.study.clone()), started, Some(machine)];
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    filled(["bakeoff".to_owned(), run.plan.study.clone(), started.unwrap_or_default(), machine], " · ")
 }

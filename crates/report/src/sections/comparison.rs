@@ -3,7 +3,7 @@
 use super::place;
 use crate::document::Block;
 use crate::figures;
-use crate::format::{self, Style, distinct};
+use crate::format::{self, Style, distinct, grouped_by, joined};
 use crate::measures::{compare, compared, level, named, style};
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
@@ -55,15 +55,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
-    let is_compared = |cell: &CellResult| compared(analysis, cell).is_some();
     let axis = only_axis(&groups);
-    let mut columns = vec![Column::text(axis.unwrap_or("point"))];
-    for cell in first {
-        columns.push(Column::number(&cell.contender));
-        if is_compared(cell) {
-            columns.push(Column::number(format!("change of {}", cell.contender)));
-        }
-    }
+    let columns = columns(analysis, first, axis.unwrap_or("point"), false);
     let of_cell = |own: Option<&&CellResult>, compare_too: bool| {
         let value = own.map_or_else(
             || Cell::missing("not at this point"),
@@ -75,12 +68,23 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
     let row = |cells: &Vec<&CellResult>| {
         let name = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("");
         let values = first.iter().flat_map(|column| {
-            of_cell(cells.iter().find(|cell| cell.contender == column.contender), is_compared(column))
+            let own = cells.iter().find(|cell| cell.contender == column.contender);
+            of_cell(own, compared(analysis, column).is_some())
         });
         let point = value_on(axis, &cells[0].coordinates);
         std::iter::once(Cell::text(point).detail(name)).chain(values).collect()
     };
     Some(Table::new(id("overview", ""), "", columns, groups.iter().map(row)))
+}
+
+/// A column for each contender, and one for its change if it is compared.
+fn columns(analysis: &Analysis, cells: &[&CellResult], first: &str, is_only_change: bool) -> Vec<Column> {
+    let of_cell = |cell: &&CellResult| {
+        let change = if is_only_change { "change".to_owned() } else { format!("change of {}", cell.contender) };
+        let change = compared(analysis, cell).map(|_| Column::number(change));
+        std::iter::once(Column::number(&cell.contender)).chain(change)
+    };
+    std::iter::once(Column::text(first)).chain(cells.iter().flat_map(of_cell)).collect()
 }
 
 /// The key that alone differs between points, such as "machine.vcpus".
@@ -97,14 +101,7 @@ fn value_on<'a>(axis: Option<&str>, coordinates: &'a str) -> &'a str {
 
 /// Cells that differ only in their contender, in the order of the plan.
 pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
-    let mut groups: Vec<Vec<&CellResult>> = Vec::new();
-    for cell in &analysis.cells {
-        match groups.iter_mut().find(|group| group[0].coordinates == cell.coordinates) {
-            Some(group) => group.push(cell),
-            None => groups.push(vec![cell]),
-        }
-    }
-    groups
+    grouped_by(&analysis.cells, |cell| &cell.coordinates)
 }
 
 /// The blocks of each group, with its coordinates above them; a group without blocks is left out.
@@ -126,55 +123,37 @@ pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<
     let headline = headline(analysis, cells);
     let kinds = distinct(headline.iter().filter_map(|measure| Some(percentile_of(measure)?.1)));
     let of = |kind: Option<&str>| {
-        let own = |measure: &&&Measure| percentile_of(measure).map(|found| found.1) == kind;
-        in_rows(
-            analysis,
-            cells,
-            kind,
-            &headline.iter().filter(own).copied().collect::<Vec<_>>(),
-            changes || kind.is_none(),
-        )
+        let own = |measure: &&Measure| percentile_of(measure).map(|found| found.1) == kind;
+        let measures: Vec<&Measure> = headline.iter().copied().filter(own).collect();
+        in_rows(analysis, cells, kind, &measures, changes || kind.is_none())
     };
     std::iter::once(None).chain(kinds.into_iter().map(Some)).map(of).collect()
 }
 
 fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
-    let mut columns = vec![Column::text("")];
-    for cell in cells {
-        columns.push(Column::number(&cell.contender));
-        if compared(analysis, cell).is_some() {
-            columns.push(Column::number(if others == 1 {
-                "change".to_owned()
-            } else {
-                format!("change of {}", cell.contender)
-            }));
-        }
-    }
-    let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
-    let mut rows = Vec::new();
-    for measure in headline(analysis, cells) {
-        let mut row = vec![label(measure, metric, cells).known_as(&measure.id)];
-        for cell in cells {
-            // The interval of the change matters here; those of levels are among all measures.
-            row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
-            if let Some(comparison) = compared(analysis, cell) {
-                row.push(compare(comparison.contrast(&measure.id), Style::EFFECT));
-            }
-        }
-        rows.push(row);
-    }
-    let of_cells = |label: &str, of: &dyn Fn(&CellResult) -> Cell| {
-        let mut row = vec![Cell::text(label)];
-        for cell in cells {
-            row.push(of(cell));
-            row.extend(compared(analysis, cell).map(|_| Cell::text("")));
-        }
-        row
+    let row = |label: Cell, of: &dyn Fn(&CellResult) -> (Cell, Option<Cell>)| -> Vec<Cell> {
+        let of_cell = |cell: &&CellResult| {
+            let (own, change) = of(cell);
+            std::iter::once(own).chain(compared(analysis, cell).map(|_| change.unwrap_or_else(|| Cell::text(""))))
+        };
+        std::iter::once(label).chain(cells.iter().flat_map(of_cell)).collect()
     };
-    rows.push(of_cells("valid trials", &completed));
-    rows.push(of_cells("data", &|cell| checks(analysis, cell)));
-    Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
+    let figures = headline(analysis, cells).into_iter().map(|measure| {
+        row(label(measure, cells).known_as(&measure.id), &|cell| level_and_change(analysis, cell, measure))
+    });
+    let others_of_cell = [
+        row(Cell::text("valid trials"), &|cell| (completed(cell), None)),
+        row(Cell::text("data"), &|cell| (checks(analysis, cell), None)),
+    ];
+    let columns = columns(analysis, cells, "", others == 1);
+    Table::new(id("comparison", &cells[0].coordinates), "", columns, figures.chain(others_of_cell))
+}
+
+/// The interval of the change matters here; those of levels are among all measures.
+fn level_and_change(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> (Cell, Option<Cell>) {
+    let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+    (level(analysis, cell, &measure.id, style(&measure.unit)).detail(""), change)
 }
 
 /// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
@@ -185,13 +164,12 @@ fn in_rows(
     measures: &[&Measure],
     changes: bool,
 ) -> Table {
-    let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     let is_compared = changes && cells.iter().any(|cell| compared(analysis, cell).is_some());
     let mut columns = vec![Column::text(kind.map_or_else(String::new, |kind| format!("response of {kind}")))];
     for measure in measures {
         let (title, change) = match percentile_of(measure) {
             Some((figure, _)) => (format!("{figure}, {}", style(&measure.unit).unit), format!("change of {figure}")),
-            None => (label(measure, metric, cells).shown().text, "change".to_owned()),
+            None => (label(measure, cells).shown().text, "change".to_owned()),
         };
         columns.push(Column::number(title));
         columns.extend(is_compared.then(|| Column::number(change)));
@@ -202,8 +180,8 @@ fn in_rows(
     let row = |cell: &&CellResult| {
         let mut row = vec![Cell::text(&cell.contender)];
         for measure in measures {
-            row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
-            let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+            let (own, change) = level_and_change(analysis, cell, measure);
+            row.push(own);
             row.extend(is_compared.then(|| change.unwrap_or_else(|| Cell::text(""))));
         }
         if kind.is_none() {
@@ -216,7 +194,8 @@ fn in_rows(
 }
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.
-fn label(measure: &Measure, metric: Option<&Metric>, cells: &[&CellResult]) -> Cell {
+fn label(measure: &Measure, cells: &[&CellResult]) -> Cell {
+    let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     match (metric.filter(|_| measure.id == THROUGHPUT), percentile_of(measure)) {
         (Some(metric), _) => throughput(metric, cells),
         (None, Some((figure, kind))) => {
@@ -229,10 +208,7 @@ fn label(measure: &Measure, metric: Option<&Metric>, cells: &[&CellResult]) -> C
 
 /// The percentile and the kind of transaction that a measure of response times is about.
 fn percentile_of(measure: &Measure) -> Option<(&str, &str)> {
-    if !measure.id.starts_with("response.") {
-        return None;
-    }
-    let figure = measure.id.split_once('.').map_or(measure.id.as_str(), |(_, figure)| figure);
+    let figure = measure.id.strip_prefix("response.")?;
     Some(figure.split_once('/').unwrap_or((figure, "")))
 }
 
@@ -260,7 +236,7 @@ fn completed(cell: &CellResult) -> Cell {
     let shown = Cell::part(done as usize, planned as usize, "").tone(tone);
     let others = [(cell.outcomes.wrong_data, "with wrong data"), (cell.outcomes.disagreeing, "not believed")];
     let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    shown.detail(others.collect::<Vec<_>>().join(", "))
+    shown.detail(joined(others, ", "))
 }
 
 fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
@@ -279,12 +255,9 @@ fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
 
 fn left_out(analysis: &Analysis, cells: &[&CellResult]) -> Option<Block> {
     let own = analysis.comparisons.iter().filter(|found| cells.iter().any(|cell| cell.cell == found.contender_cell));
-    let reasons: Vec<String> = own
-        .flat_map(|found| &found.left_out)
-        .map(|left_out| {
-            let why: Vec<String> = left_out.why.iter().map(format::unusable).collect();
-            format!("Block {} is left out of the ratios: {}.", left_out.block, why.join("; "))
-        })
-        .collect();
-    (!reasons.is_empty()).then_some(Block::List(reasons))
+    let reasons = own.flat_map(|found| &found.left_out).map(|left_out| {
+        let why = joined(left_out.why.iter().map(format::unusable), "; ");
+        format!("Block {} is left out of the ratios: {why}.", left_out.block)
+    });
+    Block::list(reasons)
 }

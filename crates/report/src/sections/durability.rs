@@ -3,7 +3,7 @@
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
-use crate::table::{Cell, Column, Table, Tone};
+use crate::table::{Cell, Column, Table, Tone, columns};
 use analysis::durability::{Audited, Verdict};
 use analysis::summary::Analysis;
 use record::durability::{Cost, Fault};
@@ -33,7 +33,7 @@ fn tone(verdict: &Verdict) -> Tone {
 pub fn overview(all: &[Audited]) -> Option<Table> {
     let rates: Vec<u32> =
         all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
-    let mut columns = crate::table::columns(&["contender", "verdict"], &["flushes", "KiB", "waited for"]);
+    let mut columns = columns(&["contender", "verdict"], &["flushes", "KiB", "waited for"]);
     // The first says what the numbers count.
     let clients = |(index, count): (usize, &u32)| {
         Column::number(if index == 0 { format::counted((*count).into(), "client") } else { count.to_string() })
@@ -57,7 +57,7 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
     });
     let caption =
         "What a commit costs: flushes and KiB at the disk, flushes that it waited for, and commits/s by clients";
-    Table::new("durability".to_owned(), caption, columns, rows.collect::<Vec<_>>()).unless_empty()
+    Table::new("durability".to_owned(), caption, columns, rows).unless_empty()
 }
 
 fn tried(cost: &Cost) -> Vec<u32> {
@@ -73,13 +73,9 @@ fn fault(fault: Fault) -> &'static str {
 }
 
 fn faults(all: &[Audited]) -> Option<Table> {
-    let columns = crate::table::columns(
-        &["contender", "fault"],
-        &["times", "something acknowledged was lost", "most lost", "data not whole"],
-    );
+    let numbers = ["times", "something acknowledged was lost", "most lost", "data not whole"];
     let rows = all.iter().flat_map(|one| {
         one.faults.iter().map(|by| {
-            let marked = |count: u64| Cell::count(count).tone(if count > 0 { Tone::Marked } else { Tone::Plain });
             vec![
                 contender(&one.contender, &one.coordinates),
                 Cell::text(fault(by.fault)),
@@ -91,18 +87,19 @@ fn faults(all: &[Audited]) -> Option<Table> {
         })
     });
     let caption = "What was lost, and what was missing afterwards; a loss is counted if a second rebuild shows it, too";
-    Table::new("durability-faults".to_owned(), caption, columns, rows.collect::<Vec<_>>()).unless_empty()
+    Table::new("durability-faults".to_owned(), caption, columns(&["contender", "fault"], &numbers), rows).unless_empty()
+}
+
+fn marked(count: u64) -> Cell {
+    Cell::count(count).tone(if count > 0 { Tone::Marked } else { Tone::Plain })
 }
 
 /// What was acknowledged before it was safe, whether or not a cut lost it.
 fn early(all: &[Audited]) -> Option<Table> {
-    let columns = crate::table::columns(
-        &["contender"],
-        &["acknowledged", "holds", "begun and acknowledged in a hold", "flushed", "only written", "not written"],
-    );
+    let numbers =
+        ["acknowledged", "holds", "begun and acknowledged in a hold", "flushed", "only written", "not written"];
     let rows = all.iter().filter(|one| !matches!(one.verdict, Verdict::NotAudited { .. })).map(|one| {
         let scan = one.scan.unwrap_or_default();
-        let marked = |count: u64| Cell::count(count).tone(if count > 0 { Tone::Marked } else { Tone::Plain });
         vec![
             contender(&one.contender, &one.coordinates),
             Cell::count(one.acknowledged),
@@ -114,5 +111,5 @@ fn early(all: &[Audited]) -> Option<Table> {
         ]
     });
     let caption = "Where each transaction was when it was acknowledged, by the log of the disk";
-    Table::new("durability-early".to_owned(), caption, columns, rows.collect::<Vec<_>>()).unless_empty()
+    Table::new("durability-early".to_owned(), caption, columns(&["contender"], &numbers), rows).unless_empty()
 }

@@ -2,8 +2,8 @@
 
 use super::heading;
 use crate::document::Block;
-use crate::format;
-use crate::table::{Cell, Column, Table, Tone};
+use crate::format::{self, joined};
+use crate::table::{Cell, Table, Tone, columns};
 use analysis::equal::{self, EqualRow, Sameness};
 use analysis::findings::Shared;
 use record::run::Run;
@@ -13,18 +13,14 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let column = |title: &str| Column { title: title.to_owned(), numeric: false };
     let cells = |row: &EqualRow| {
         let tone = if row.sameness == Sameness::Differs { Tone::Bad } else { Tone::Plain };
         let [property, value, sameness] = words(row);
         vec![Cell::text(property), Cell::text(value), Cell::verdict(sameness, tone)]
     };
-    let table = Table {
-        id: "equal".to_owned(),
-        caption: "Properties of the machines, in each contender's first trial".to_owned(),
-        columns: ["property", "value", ""].map(column).into(),
-        rows: rows.iter().map(cells).collect(),
-    };
+    let (columns, caption) =
+        (columns(&["property", "value", ""], &[]), "Properties of the machines, in each contender's first trial");
+    let table = Table::new("equal".to_owned(), caption, columns, rows.iter().map(cells));
     vec![heading("Equal on both sides"), Block::Table(table)]
 }
 
@@ -33,10 +29,9 @@ pub fn words(row: &EqualRow) -> [String; 3] {
     let of_contenders = |shared: &Shared| format!("{} ({})", readable(&shared.value), shared.contenders.join(", "));
     let value = match &row.values[..] {
         [shared] => readable(&shared.value),
-        several => several.iter().map(of_contenders).collect::<Vec<_>>().join("; "),
+        several => joined(several.iter().map(of_contenders), "; "),
     };
-    let at = if row.at.is_empty() { String::new() } else { format!(" at {}", row.at.join("; ")) };
-    [row.property.to_owned(), value, format!("{}{at}", row.sameness.words())]
+    [row.property.to_owned(), value, format!("{}{}", row.sameness.words(), format::at(&row.at.join("; ")))]
 }
 
 fn readable(value: &str) -> String {

@@ -4,7 +4,7 @@ use super::comparison::each_group;
 use super::headed;
 use super::profiles::{buckets, some, waits};
 use crate::document::Block;
-use crate::format::{self, Digits, Style, distinct};
+use crate::format::{self, Digits, Style, grouped_by};
 use crate::measures::level;
 use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
@@ -39,12 +39,9 @@ fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, cap
     let mut columns = columns(&["kind", "contender"], &["count", "mean"]);
     columns.extend(QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
     columns.push(Column::number("longest"));
-    let kinds = distinct(all.iter().map(|(_, latency)| latency.kind.as_str()));
-    let of_kind = |kind: &&str| all.iter().filter(|(_, latency)| latency.kind == *kind).enumerate().collect::<Vec<_>>();
     let of_mean = |(cell, latency): &(&CellResult, &Latency)| cell.level(&mean(span, &latency.kind))?.bounds.known();
     let plain = all.iter().all(|one| of_mean(one).is_none());
-    let rows = kinds.iter().flat_map(of_kind).map(|(index, (cell, latency))| {
-        let kind = if index == 0 { latency.kind.as_str() } else { "" };
+    let rows = by_kind(all, |latency| &latency.kind).map(|(kind, cell, latency)| {
         let cells = row(analysis, kind, cell, latency);
         // If nothing has an interval, the caption says so once.
         cells.into_iter().map(|cell| if plain { cell.detail("") } else { cell }).collect()
@@ -60,14 +57,12 @@ fn endings(cells: &[&CellResult]) -> Table {
         .flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)))
         .filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0)
         .collect();
-    let kinds = distinct(all.iter().map(|(_, totals)| totals.kind.as_str()));
-    let of_kind = |kind: &&str| all.iter().filter(|(_, totals)| totals.kind == *kind).enumerate().collect::<Vec<_>>();
     let share = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
     let of = |count: u64, of: u64| Cell::number(count as f64 / of as f64, share);
-    let rows = kinds.iter().flat_map(of_kind).map(|(index, (cell, totals))| {
+    let rows = by_kind(all, |totals| &totals.kind).map(|(kind, cell, totals)| {
         let begun = totals.finished() + totals.failed;
         vec![
-            Cell::text(if index == 0 { totals.kind.as_str() } else { "" }),
+            Cell::text(kind),
             Cell::text(&cell.contender),
             Cell::count(usize::try_from(totals.committed).unwrap_or(usize::MAX)),
             of(totals.rolled_back, begun),
@@ -80,6 +75,19 @@ fn endings(cells: &[&CellResult]) -> Table {
     Table::new(id("endings", &cells[0].coordinates), caption, columns(&["kind", "contender"], &numbers), rows)
 }
 
+/// Sorted by kind, which only the first of each names; contenders keep their order.
+fn by_kind<'a, T>(
+    all: Vec<(&'a CellResult, &'a T)>,
+    kind: impl Fn(&'a T) -> &'a String,
+) -> impl Iterator<Item = (&'a str, &'a CellResult, &'a T)> {
+    let groups = grouped_by(all, |one| kind(one.1));
+    groups.into_iter().flat_map(move |group| {
+        let first = kind(group[0].1).as_str();
+        let names = std::iter::once(first).chain(std::iter::repeat(""));
+        names.zip(group).map(|(name, (cell, one))| (name, cell, one))
+    })
+}
+
 fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a Latency)> {
     let all = cells.iter().flat_map(|cell| cell.latency.iter().map(|latency| (*cell, latency)));
     all.filter(|(_, latency)| latency.span == span).collect()
@@ -87,11 +95,7 @@ fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a
 
 /// Response times in the classic buckets, each of which ends at twice the end of the one before.
 fn histogram(cells: &[&CellResult]) -> Table {
-    let all = of_span(cells, Span::Response);
-    // Sorted by kind as in the tables above; contenders keep their order.
-    let kinds = distinct(all.iter().map(|(_, latency)| latency.kind.as_str()));
-    let rows = kinds.iter().flat_map(|kind| all.iter().filter(|(_, latency)| latency.kind == *kind));
-    let rows = rows.map(|(cell, latency)| {
+    let rows = by_kind(of_span(cells, Span::Response), |latency| &latency.kind).map(|(_, cell, latency)| {
         let counts = latency.buckets.iter().map(|count| some(*count, Cell::count(*count)));
         [Cell::text(&latency.kind), Cell::text(&cell.contender)].into_iter().chain(counts).collect()
     });

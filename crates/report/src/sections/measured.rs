@@ -2,7 +2,7 @@
 
 use super::{heading, what_ran};
 use crate::document::Block;
-use crate::format::{self, counted, distinct};
+use crate::format::{self, counted, distinct, filled, within};
 use analysis::cells::DriverReading;
 use analysis::groups;
 use analysis::summary::Analysis;
@@ -44,8 +44,7 @@ struct Decided<'a> {
 impl Decided<'_> {
     /// One value, or all distinct ones.
     fn value(&self, key: &str, shown: impl Fn(&str) -> String) -> Option<String> {
-        let values: Vec<String> = self.flat.iter().filter_map(|cell| cell.get(key)).map(|value| shown(value)).collect();
-        let values = distinct(values.iter().map(String::as_str));
+        let values = distinct(self.flat.iter().filter_map(|cell| cell.get(key)).map(|value| shown(value)));
         (!values.is_empty()).then(|| values.join(" or "))
     }
 
@@ -55,7 +54,7 @@ impl Decided<'_> {
 }
 
 fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    filled(parts.into_iter().flatten(), ", ")
 }
 
 fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
@@ -97,19 +96,17 @@ const PEAK: &str = "peak";
 
 fn load(run: &Run, all: &Decided<'_>, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
-    let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
-    let known = || clients(&drivers).unwrap_or_else(|| distinct(sources.iter().map(String::as_str)).join(" or "));
+    let sources = || distinct(drivers.iter().map(|driver| super::audits::source(driver))).join(" or ");
+    let known = || clients(&drivers).unwrap_or_else(sources);
     // Each trial has its own number.
     let peak = all.value(key::CLIENTS, str::to_owned).filter(|value| value == PEAK);
     let source = peak.map_or_else(known, |_| "as many clients as get most done, looked for in each trial".to_owned());
-    let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
-    let places = distinct(places).join(" or ");
+    let places = distinct(drivers.iter().map(|driver| driver.placement.as_str())).join(" or ");
     let hosts = run.trials.iter().flat_map(StoredTrial::load_hosts).map(|facts| facts.host.as_str());
-    let hosts: Vec<String> = distinct(hosts).into_iter().map(str::to_owned).collect();
-    let from = (!hosts.is_empty()).then(|| format!("by {}", format::listed(&hosts)));
+    let from = within("by ", &format::listed(distinct(hosts)), "");
     let is_machine_known = !run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
-    let driven = (!places.is_empty() && is_machine_known).then(|| format!("driven from {places} the machine"));
-    joined([Some(source), driven, from])
+    let driven = is_machine_known.then(|| within("driven from ", &places, " the machine"));
+    joined([Some(source), driven, Some(from)])
 }
 
 /// The range of the clients, if every load is of clients and they were more than two numbers.
@@ -141,21 +138,16 @@ fn machine(plan: &Plan, all: &Decided<'_>) -> String {
 }
 
 fn platforms(plan: &Plan, analysis: &Analysis) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for cell in plan.cells.iter().filter(|cell| !cell.settings.is_of_existing_server()) {
-        let kind = what_ran::flattened(cell.settings.tables()).get("platform.kind").cloned().unwrap_or_default();
+    let cells = plan.cells.iter().filter(|cell| !cell.settings.is_of_existing_server());
+    let told = cells.map(|cell| {
+        let kind = what_ran::flattened(cell.settings.tables()).remove(PLATFORM_KIND).unwrap_or_default();
         let result = analysis.cells.iter().find(|one| one.cell == cell.id);
-        let runtime = result.and_then(|one| one.runtime.as_ref());
-        let kind = runtime.map_or_else(|| kind.clone(), |runtime| format!("{kind} by {runtime}"));
-        let processor = result.and_then(|one| one.processor.as_deref());
-        let processor = processor.map(|text| format::first_line(text).split(", because").next().unwrap_or_default());
-        let own = [Some(kind.as_str()), processor].into_iter().flatten().filter(|part| !part.is_empty());
-        let line = format!("{} ({})", cell.contender, own.collect::<Vec<_>>().join("; processor: "));
-        if !told.contains(&line) {
-            told.push(line);
-        }
-    }
-    told.join(", ")
+        let kind = kind + &within(" by ", result.and_then(|one| one.runtime.as_deref()).unwrap_or_default(), "");
+        let processor = result.and_then(|one| one.processor.as_deref()).map_or("", format::first_line);
+        let processor = processor.split(", because").next().unwrap_or_default();
+        format!("{} ({})", cell.contender, filled([kind.as_str(), processor], "; processor: "))
+    });
+    distinct(told).join(", ")
 }
 
 /// "other: engine.profile durable → relaxed, by which synchronous 2 → 1". An ablation has a table of its changes.
@@ -165,24 +157,24 @@ fn changed(run: &Run, analysis: &Analysis) -> String {
     for group in groups.iter().filter(|_| analysis.ablation.is_none()) {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline) else { continue };
         for cell in group.cells.iter().filter(|cell| !cell.baseline) {
-            let (old, new) = (what_ran::flattened(base.settings.tables()), what_ran::flattened(cell.settings.tables()));
-            // Platforms of two kinds have other keys.
-            let is_asked = |name: &&String| {
-                *name != PLATFORM_KIND
-                    && (old.get(PLATFORM_KIND) == new.get(PLATFORM_KIND) || !name.starts_with("platform."))
-            };
-            let names: BTreeSet<&String> = old.keys().chain(new.keys()).filter(is_asked).collect();
-            let shown = |value: Option<&String>| value.map_or("–", |value| format::first_line(value)).to_owned();
-            let keys = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
-            let keys = keys.map(|name| format!("{name} {} → {}", shown(old.get(name)), shown(new.get(name))));
-            let keys: Vec<String> = keys.collect();
-            if !keys.is_empty() {
-                let line = format!("{}: {}{}", cell.contender, keys.join(", "), read_back(analysis, base, cell));
-                told.extend((!told.contains(&line)).then_some(line));
-            }
+            let keys = joined(changed_keys(base, cell).map(Some));
+            told.push(within(&format!("{}: ", cell.contender), &keys, &read_back(analysis, base, cell)));
         }
     }
-    told.join("; ")
+    filled(distinct(told), "; ")
+}
+
+fn changed_keys(base: &Cell, cell: &Cell) -> impl Iterator<Item = String> {
+    let [old, new] = [base, cell].map(|cell| what_ran::flattened(cell.settings.tables()));
+    let names: BTreeSet<String> = old.keys().chain(new.keys()).cloned().collect();
+    names.into_iter().filter_map(move |name| {
+        let of = |name: &str| [old.get(name), new.get(name)];
+        let differs = |name: &str| of(name)[0] != of(name)[1];
+        // Platforms of two kinds have other keys.
+        let is_asked = name != PLATFORM_KIND && !(differs(PLATFORM_KIND) && name.starts_with("platform."));
+        let [old, new] = of(&name).map(|value| value.map_or("–", |value| format::first_line(value)));
+        (is_asked && differs(&name)).then(|| format!("{name} {old} → {new}"))
+    })
 }
 
 const PLATFORM_KIND: &str = "platform.kind";
@@ -195,10 +187,11 @@ fn read_back(analysis: &Analysis, base: &Cell, cell: &Cell) -> String {
     let place = |cell: &Cell| compared.contenders.iter().position(|name| *name == cell.contender);
     let Some((old, new)) = place(base).zip(place(cell)) else { return String::new() };
     let differing = compared.settings.iter().filter(|row| row.differs && row.values[old] != row.values[new]);
-    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
-    let rows = differing.map(|row| format!("{} {} → {}", row.name, shown(&row.values[old]), shown(&row.values[new])));
-    let rows: Vec<String> = rows.collect();
-    if rows.is_empty() { String::new() } else { format!(", by which {}", rows.join(", ")) }
+    let rows = differing.map(|row| {
+        let [old, new] = [old, new].map(|place| row.values[place].as_deref().unwrap_or("–"));
+        format!("{} {old} → {new}", row.name)
+    });
+    within(", by which ", &joined(rows.map(Some)), "")
 }
 
 fn design(plan: &Plan, all: &Decided<'_>) -> String {

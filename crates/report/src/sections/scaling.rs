@@ -1,9 +1,9 @@
 //! How throughput grows with vCPUs, clients or another number, if a study varies it: table, figure, laws, limits crossed.
 
-use super::{busy, heading};
+use super::{busy, headed};
 use crate::document::Block;
 use crate::figures::{self, scaling::plural};
-use crate::format::{self, Digits, Style, distinct};
+use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined, within};
 use crate::measures::compare;
 use crate::missing;
 use crate::table::{Cell, Table, Tone, columns, id};
@@ -15,20 +15,17 @@ use analysis::summary::Analysis;
 use record::settings::key;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    if analysis.scaling.is_empty() && analysis.thread_gains.is_empty() {
-        return Vec::new();
-    }
-    let groups = groups(&analysis.scaling);
-    let mut blocks = vec![heading("Growth with size")];
+    // Curves that share one table: the same resource under the same conditions.
+    let groups = grouped_by(&analysis.scaling, |curve| (&curve.axis, &curve.held));
     // In the order of the plan, so that each contender has the same look as in other figures.
     let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
-    blocks.extend(figures::scaling::figure(&groups, &contenders).map(Block::Figure));
+    let mut blocks: Vec<Block> =
+        figures::scaling::figure(&groups, &contenders).map(Block::Figure).into_iter().collect();
     for group in &groups {
-        let title = title(group[0]);
-        blocks.push(Block::Heading { level: 3, text: title });
+        let text = format!("Over {}", filled([plural(&group[0].axis), &group[0].held], ", "));
+        blocks.push(Block::Heading { level: 3, text });
         blocks.push(Block::Table(growth(group)));
-        let remarks: Vec<String> = group.iter().flat_map(|curve| remarks(curve)).collect();
-        blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
+        blocks.extend(Block::list(group.iter().flat_map(|curve| remarks(curve))));
         blocks.extend(busy::table(analysis, group).map(Block::Table));
         blocks.extend(laws(group).map(Block::Table));
     }
@@ -37,8 +34,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(second_threads(analysis)));
     }
     let has_laws = analysis.scaling.iter().any(|curve| curve.universal.is_some() || curve.amdahl.is_some());
-    blocks.push(Block::Note(note(has_laws)));
-    blocks
+    headed("Growth with size", blocks, Some(note(has_laws)))
 }
 
 /// The gain of second threads, which is no part of a curve.
@@ -57,31 +53,8 @@ fn second_threads(analysis: &Analysis) -> Table {
             compare(gain.gain.as_ref(), Style::EFFECT),
         ]
     });
-    let numbers = ["cores", "one vCPU on each", "two on each", "gain of second threads"];
-    Table::new(
-        "second-threads".to_owned(),
-        "Throughput on the same number of cores".to_owned(),
-        columns(&["contender"], &numbers),
-        rows,
-    )
-}
-
-/// Curves that share one table: the same resource under the same conditions.
-fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
-    let mut groups: Vec<Vec<&Scaling>> = Vec::new();
-    for curve in curves {
-        let same = |group: &&mut Vec<&Scaling>| group[0].axis == curve.axis && group[0].held == curve.held;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(curve),
-            None => groups.push(vec![curve]),
-        }
-    }
-    groups
-}
-
-fn title(curve: &Scaling) -> String {
-    let place = if curve.held.is_empty() { String::new() } else { format!(", {}", curve.held) };
-    format!("Over {}{place}", plural(&curve.axis))
+    let columns = columns(&["contender"], &["cores", "one vCPU on each", "two on each", "gain of second threads"]);
+    Table::new("second-threads".to_owned(), "Throughput on the same number of cores", columns, rows)
 }
 
 fn growth(group: &[&Scaling]) -> Table {
@@ -136,30 +109,24 @@ fn unknown() -> Cell {
 }
 
 fn remarks(curve: &Scaling) -> Vec<String> {
-    let mut said: Vec<String> =
-        curve.remarks.iter().map(|one| format!("{}: {}", curve.contender, remark(one))).collect();
-    said.extend(is_resource(&curve.axis).then(|| format!("{}: {}", curve.contender, peak(curve))));
-    said
+    let peak = is_resource(&curve.axis).then(|| peak(curve));
+    let said = curve.remarks.iter().map(remark).chain(peak);
+    said.map(|one| format!("{}: {one}", curve.contender)).collect()
 }
 
 fn peak(curve: &Scaling) -> String {
-    let of_law = curve.universal.as_ref().map(|law| (&law.peak, law.sizes.len()));
-    let unit = plural(&curve.axis);
-    match of_law {
+    match curve.universal.as_ref().map(|law| &law.peak) {
         None => "Too few sizes for the Universal Scalability Law.".to_owned(),
-        Some((Peak::Determined { size }, _)) => {
+        Some(Peak::Determined { size }) => {
             let largest = curve.points.last().map_or(0.0, |point| point.size);
             let beyond = if size.point > largest { ", beyond the largest size measured" } else { "" };
-            format!("Throughput is highest at {}{beyond}.", format::estimate_in(size, format::ratio, unit))
+            let size = format::estimate_in(size, format::ratio, plural(&curve.axis));
+            format!("Throughput is highest at {size}{beyond}.")
         }
-        Some((Peak::NotDetermined { extrapolated, why }, _)) => {
-            let beyond =
-                extrapolated.map(|size| format!(" (the curve, extrapolated, has it at {})", format::ratio(size)));
-            format!(
-                "Peak not determined{}: {}.",
-                beyond.unwrap_or_default(),
-                why.iter().map(missing::why).collect::<Vec<_>>().join("; ")
-            )
+        Some(Peak::NotDetermined { extrapolated, why }) => {
+            let size = extrapolated.map(format::ratio).unwrap_or_default();
+            let beyond = within(" (the curve, extrapolated, has it at ", &size, ")");
+            format!("Peak not determined{beyond}: {}.", joined(why.iter().map(missing::why), "; "))
         }
     }
 }
@@ -191,34 +158,26 @@ fn singular(resource: &str) -> &str {
 fn laws(group: &[&Scaling]) -> Option<Table> {
     let one = format!("λ, of one {}", singular(&group[0].axis));
     let columns = columns(&["contender", "law"], &[&one, "σ, contention", "κ, coherency", "furthest off, %"]);
-    let mut rows = Vec::new();
-    for curve in group {
-        if let Some(law) = &curve.universal {
-            let coherency = Some(&law.coherency);
-            rows.push(law_row(curve, "universal", [&law.rate_of_one, &law.contention], coherency, law.furthest_off));
-        }
-        if let Some(law) = &curve.amdahl {
-            rows.push(law_row(curve, "Amdahl's", [&law.rate_of_one, &law.contention], None, law.furthest_off));
-        }
-    }
+    let rows = group.iter().flat_map(|curve| {
+        let row = |name: &str, one: &Estimate, queue: &Estimate, coherency: Option<&Estimate>, furthest_off: f64| {
+            vec![
+                Cell::text(&curve.contender),
+                Cell::text(name),
+                Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), ""),
+                Cell::estimate(Some(queue), Style::new("", Digits::Small), ""),
+                Cell::estimate(coherency, Style::new("", Digits::Scientific), "the law has none"),
+                Cell::number(furthest_off, Style::PERCENT).detail("point value"),
+            ]
+        };
+        let universal = curve
+            .universal
+            .as_ref()
+            .map(|law| row("universal", &law.rate_of_one, &law.contention, Some(&law.coherency), law.furthest_off));
+        let amdahl =
+            curve.amdahl.as_ref().map(|law| row("Amdahl's", &law.rate_of_one, &law.contention, None, law.furthest_off));
+        universal.into_iter().chain(amdahl)
+    });
     Table::new(id_of("laws", group[0]), "Fitted laws", columns, rows).unless_empty()
-}
-
-fn law_row(
-    curve: &Scaling,
-    name: &str,
-    [one, queue]: [&Estimate; 2],
-    coherency: Option<&Estimate>,
-    furthest_off: f64,
-) -> Vec<Cell> {
-    vec![
-        Cell::text(&curve.contender),
-        Cell::text(name),
-        Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), ""),
-        Cell::estimate(Some(queue), Style::new("", Digits::Small), ""),
-        Cell::estimate(coherency, Style::new("", Digits::Scientific), "the law has none"),
-        Cell::number(furthest_off, Style::PERCENT).detail("point value"),
-    ]
 }
 
 fn note(has_laws: bool) -> String {

@@ -2,7 +2,7 @@
 
 use super::heading;
 use crate::document::Block;
-use crate::format;
+use crate::format::{self, grouped_by, joined, within};
 use crate::table::{Cell, Table, columns, id};
 use analysis::summary::Analysis;
 use record::run::Run;
@@ -33,22 +33,14 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 
 /// The builds that ran the trials, each with its trials if there are several; empty for old records.
 fn measured_by(run: &Run) -> String {
-    let mut builds: Vec<(&str, Vec<u32>)> = Vec::new();
-    for record in run.trials.iter().map(|trial| &trial.record) {
-        let Some(build) = record.made_by.as_deref() else { continue };
-        match builds.iter_mut().find(|(known, _)| *known == build) {
-            Some((_, trials)) => trials.push(record.id),
-            None => builds.push((build, vec![record.id])),
-        }
-    }
-    match builds.as_slice() {
-        [] => String::new(),
-        [(build, _)] => format!("Measured by {build}. "),
-        several => {
-            let with_trials = several.iter().map(|(build, trials)| format!("{build} ({})", format::trials(trials)));
-            format!("Measured by {}. ", with_trials.collect::<Vec<_>>().join(" and "))
-        }
-    }
+    let trials = run.trials.iter().filter_map(|trial| Some((trial.record.made_by.as_deref()?, trial.record.id)));
+    let builds = grouped_by(trials, |(build, _)| *build);
+    let said = |group: &Vec<(&str, u32)>| {
+        let trials: Vec<u32> = group.iter().map(|(_, trial)| *trial).collect();
+        format!("{} ({})", group[0].0, format::trials(&trials))
+    };
+    let said = if let [only] = &builds[..] { only[0].0.to_owned() } else { joined(builds.iter().map(said), " and ") };
+    within("Measured by ", &said, ". ")
 }
 
 /// Words that a reader meets before any explanation. Their meanings come from the glossary, so that there is only one.

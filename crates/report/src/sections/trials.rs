@@ -3,8 +3,8 @@
 use super::steadiness::verdict;
 use super::{contender, heading};
 use crate::document::Block;
-use crate::format::{self, Style};
-use crate::table::{Cell, Column, Table, Tone, id};
+use crate::format::{self, Style, joined};
+use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::cells::CellResult;
 use analysis::steadiness::Settled;
 use analysis::summary::Analysis;
@@ -13,18 +13,15 @@ use analysis::validity::has_wrong_data;
 use record::plan::PlannedTrial;
 use record::run::{Run, StoredTrial};
 use record::trial::{Outcome, TrialRecord};
+use std::collections::BTreeSet;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let mut columns = vec![
-        Column::number("trial"),
-        Column::number("block"),
-        Column::text("contender"),
-        Column::text("outcome"),
-        Column::number("throughput"),
-        Column::text("steady state"),
-        Column::text("started (UTC)"),
-        Column::text("phases"),
-    ];
+    let mut columns = [
+        columns(&[], &["trial", "block"]),
+        columns(&["contender", "outcome"], &["throughput"]),
+        columns(&["steady state", "started (UTC)", "phases"], &[]),
+    ]
+    .concat();
     let mut rows: Vec<Vec<Cell>> = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
     if run.trials.iter().any(|trial| trial.record.other_load.is_some()) {
         columns.push(Column::number("run again"));
@@ -42,10 +39,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         Block::Table(Table::new(id("trials", ""), "", columns, rows)),
         Block::Note(note.to_owned()),
     ];
-    let again: Vec<String> = run.trials.iter().filter_map(|trial| why_again(&trial.record)).collect();
-    if !again.is_empty() {
-        blocks.push(Block::List(again));
-    }
+    blocks.extend(Block::list(run.trials.iter().filter_map(|trial| why_again(&trial.record))));
     blocks
 }
 
@@ -59,10 +53,10 @@ fn not_completed() -> Cell {
 
 /// The attempts at a trial that were void because of other load on the host.
 fn why_again(record: &TrialRecord) -> Option<String> {
-    let limit = record.disturbed().first()?.by.allowed();
-    let used: Vec<String> = record.disturbed().iter().map(|attempt| attempt.by.used()).collect();
-    let times = if used.len() == 1 { "once".to_owned() } else { format!("{} times", used.len()) };
-    let (id, used) = (record.id, format::listed(&used));
+    let (id, attempts) = (record.id, record.disturbed());
+    let limit = attempts.first()?.by.allowed();
+    let used = format::listed(attempts.iter().map(|attempt| attempt.by.used()));
+    let times = if attempts.len() == 1 { "once".to_owned() } else { format!("{} times", attempts.len()) };
     Some(format!("Trial {id} was run {times} more, because others used {used} of the host's CPU time (limit {limit})."))
 }
 
@@ -107,30 +101,27 @@ fn steady_state(trial: &TrialThroughput) -> Cell {
         Settled::NotInFirstHalf => Some("not settled in the first half by MSER-5".to_owned()),
         Settled::TooShortToTell { .. } => None,
     };
-    let details: Vec<String> = [drift, settled].into_iter().flatten().collect();
-    shown.detail(details.join("; "))
+    shown.detail(joined([drift, settled].into_iter().flatten(), "; "))
 }
 
 fn outcome(trial: &StoredTrial) -> Cell {
-    let (text, tone) = match &trial.record.outcome {
+    let text = match &trial.record.outcome {
         Outcome::Completed if has_wrong_data(trial) => {
             let violated = trial.findings.iter().filter(|finding| finding.is_violated());
-            let mut names: Vec<String> = violated.map(|finding| finding.name.clone()).collect();
             // Several machines may have violated the same check.
-            names.sort_unstable();
-            names.dedup();
-            return Cell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
+            let names: BTreeSet<&String> = violated.map(|finding| &finding.name).collect();
+            return Cell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(names)));
         }
         Outcome::Completed if !trial.disagreements.is_empty() => {
             return Cell::verdict("not believed", Tone::Bad).detail(trial.disagreements.join("; "));
         }
         Outcome::Completed => return Cell::verdict("completed", Tone::Good),
-        Outcome::Invalid { .. } => ("invalid", Tone::Bad),
-        Outcome::Failed { .. } => ("failed", Tone::Bad),
-        Outcome::Skipped { .. } => ("skipped", Tone::Bad),
-        Outcome::Interrupted { .. } => ("interrupted", Tone::Bad),
+        Outcome::Invalid { .. } => "invalid",
+        Outcome::Failed { .. } => "failed",
+        Outcome::Skipped { .. } => "skipped",
+        Outcome::Interrupted { .. } => "interrupted",
     };
-    Cell::verdict(text, tone).detail(format::outcome(&trial.record.outcome))
+    Cell::verdict(text, Tone::Bad).detail(format::outcome(&trial.record.outcome))
 }
 
 /// "2026-11-21T12:00:00Z" is easier to read as "2026-11-21 12:00:00".
@@ -139,8 +130,6 @@ fn started(rfc3339: &str) -> String {
 }
 
 fn phases(trial: &StoredTrial) -> Cell {
-    let phases = trial.record.phases.iter();
-    let phases: Vec<String> =
-        phases.map(|phase| format!("{} {}", phase.phase, format::span(phase.length_ms))).collect();
-    Cell::text(phases.join(" · ")).tone(Tone::Muted)
+    let phases = trial.record.phases.iter().map(|one| format!("{} {}", one.phase, format::span(one.length_ms)));
+    Cell::text(joined(phases, " · ")).tone(Tone::Muted)
 }

@@ -3,7 +3,7 @@
 use super::side_by_side::SideBySide;
 use super::{heading, odd_machine};
 use crate::document::Block;
-use crate::format;
+use crate::format::{self, filled, joined};
 use crate::table::{Cell, Column, Table, id};
 use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
@@ -55,8 +55,7 @@ fn with_unit(name: &str, value: &str) -> String {
 }
 
 fn title(cell: &PlanCell) -> String {
-    let coordinates = cell.coordinates();
-    if coordinates.is_empty() { cell.contender.clone() } else { format!("{}, {coordinates}", cell.contender) }
+    filled([&cell.contender, &cell.coordinates()], ", ")
 }
 
 /// Nested tables as dotted keys.
@@ -89,10 +88,10 @@ fn order(plan: &Plan) -> Table {
     let row = |block: u32| {
         let trials: Vec<_> = plan.trials.iter().filter(|trial| trial.block == block).collect();
         let name = |cell: u32| plan.cells.iter().find(|found| found.id == cell).map_or_else(|| cell.to_string(), title);
-        let names: Vec<String> = trials.iter().map(|trial| name(trial.cell)).collect();
-        let mut seeds: Vec<String> = trials.iter().map(|trial| trial.seed.to_string()).collect();
+        let mut seeds: Vec<u64> = trials.iter().map(|trial| trial.seed).collect();
         seeds.dedup();
-        vec![Cell::name(block), Cell::text(names.join(" → ")), Cell::text(seeds.join(", "))]
+        let names = joined(trials.iter().map(|trial| name(trial.cell)), " → ");
+        vec![Cell::name(block), Cell::text(names), Cell::text(joined(seeds, ", "))]
     };
     Table::new(id("order", ""), "Order and seeds", columns, (1..=plan.blocks).map(row))
 }
