@@ -2,7 +2,7 @@
 
 use crate::format::{Digits, Style, within};
 use crate::missing;
-use crate::table::{Cell, Column, Table, id};
+use crate::table::{Cell, Table, TableOf, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
@@ -168,19 +168,19 @@ pub fn table(
     cells: &[&CellResult],
     wanted: impl Fn(&Measure) -> bool,
 ) -> Option<Table> {
-    let comparisons: Vec<&Comparison> = cells.iter().filter_map(|cell| compared(analysis, cell)).collect();
-    let contenders = cells.iter().map(|cell| Column::number(&cell.contender));
-    let against = |one: &&Comparison| Column::number(format!("{} against {}", one.contender, one.baseline));
-    let columns = std::iter::once(Column::text("")).chain(contenders).chain(comparisons.iter().map(against));
     let measures = analysis.observations.measures().map(|measured| &measured.measure);
     let measures = measures.filter(|measure| wanted(measure));
-    let measures = measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some()));
-    let row = |measure: &Measure| {
-        let value = |cell: &&CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
-        let others = comparisons.iter().map(|one| contrast(measure, one.contrast(&measure.id)));
-        std::iter::once(named(measure)).chain(cells.iter().map(value)).chain(others).collect()
-    };
-    Table::new(id(what, &cells[0].coordinates), "", columns, measures.map(row)).unless_empty()
+    let measures: Vec<&Measure> =
+        measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some())).collect();
+    let table = TableOf::new(&measures).text("", |measure| named(measure));
+    let table = cells.iter().fold(table, |table, cell| {
+        table.number(&cell.contender, |measure| level(analysis, cell, &measure.id, style(&measure.unit)))
+    });
+    let table = cells.iter().filter_map(|cell| compared(analysis, cell)).fold(table, |table, one| {
+        let title = format!("{} against {}", one.contender, one.baseline);
+        table.number(title, |measure| contrast(measure, one.contrast(&measure.id)))
+    });
+    table.table(id(what, &cells[0].coordinates), "").unless_empty()
 }
 
 /// The comparison of a cell with its baseline.

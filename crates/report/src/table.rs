@@ -126,6 +126,42 @@ impl Table {
     }
 }
 
+/// A table in the making, with a row for each of some things. A column is declared once: its title, and its cell of each thing.
+pub struct TableOf<'a, T> {
+    things: &'a [T],
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl<'a, T> TableOf<'a, T> {
+    pub fn new(things: &'a [T]) -> Self {
+        Self { things, columns: Vec::new(), rows: things.iter().map(|_| Vec::new()).collect() }
+    }
+
+    #[must_use]
+    fn column(mut self, column: Column, cell: impl Fn(&'a T) -> Cell) -> Self {
+        self.columns.push(column);
+        for (row, thing) in self.rows.iter_mut().zip(self.things) {
+            row.push(cell(thing));
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn text(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
+        self.column(Column::text(title), cell)
+    }
+
+    #[must_use]
+    pub fn number(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
+        self.column(Column::number(title), cell)
+    }
+
+    pub fn table(self, id: impl Into<String>, caption: impl Into<String>) -> Table {
+        Table::new(id.into(), caption, self.columns, self.rows)
+    }
+}
+
 impl Column {
     pub fn text(title: impl Into<String>) -> Self {
         Self { title: title.into(), numeric: false }

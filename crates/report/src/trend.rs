@@ -9,7 +9,7 @@ use crate::format::{counted, filled, grouped_by};
 use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
 use crate::missing;
-use crate::table::{Cell, Column, Table, columns, id};
+use crate::table::{Cell, Table, TableOf, id};
 use crate::terminal::{self, wrapped};
 use analysis::contrast::{self, Contrast};
 use analysis::estimate::Estimate;
@@ -150,31 +150,31 @@ fn compared<'a>(group: &[&'a Series]) -> Vec<(usize, &'a Series)> {
 }
 
 fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
-    let against = compared(group);
-    let mut columns = columns(&["run", "started, UTC"], &[]);
-    columns.extend(group.iter().map(|series| Column::number(&series.contender)));
-    columns.extend(against.iter().map(|(_, series)| {
-        Column::number(format!("{} against {}", series.contender, series.baseline.as_deref().unwrap_or_default()))
-    }));
-    let level =
-        |found: Option<&Estimate>| Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it");
-    let row = |(place, stop): (usize, &Stop)| {
-        let mut cells = vec![Cell::text(&stop.run), Cell::text(moment(stop.started.as_deref()))];
-        cells.extend(group.iter().map(|series| level(series.levels[place].as_ref().map(|level| &level.estimate))));
-        let contrast = |(_, series): &(usize, &Series)| measures::contrast(measure, series.contrasts[place].as_ref());
-        cells.extend(against.iter().map(contrast));
-        cells
-    };
-    let mut rows: Vec<Vec<Cell>> = course.runs.iter().enumerate().map(row).collect();
     // A mean of two runs adds nothing.
-    if group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some())) {
-        let mut mean = vec![Cell::text("mean over runs"), Cell::text("")];
-        mean.extend(group.iter().map(|series| level(series.mean.as_ref())));
-        mean.extend(against.iter().map(|(_, series)| measures::contrast(measure, series.mean_contrast.as_ref())));
-        rows.push(mean);
-    }
+    let has_mean = group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some()));
+    let runs = course.runs.iter().enumerate().map(Some);
+    // `None` is for the mean.
+    let rows: Vec<Option<(usize, &Stop)>> = runs.chain(has_mean.then_some(None)).collect();
+    let started = |stop: &Stop| moment(stop.started.as_deref());
+    let table = TableOf::new(&rows)
+        .text("run", |row| Cell::text(row.map_or("mean over runs", |(_, stop)| &stop.run)))
+        .text("started, UTC", |row| Cell::text(row.map(|(_, stop)| started(stop)).unwrap_or_default()));
+    let table = group.iter().fold(table, |table, series| {
+        table.number(&series.contender, |row| {
+            let level = |place: usize| series.levels[place].as_ref().map(|level| &level.estimate);
+            let found = row.map_or(series.mean.as_ref(), |(place, _)| level(place));
+            Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it")
+        })
+    });
+    let table = compared(group).into_iter().fold(table, |table, (_, series)| {
+        let baseline = series.baseline.as_deref().unwrap_or_default();
+        table.number(format!("{} against {baseline}", series.contender), |row| {
+            let found = row.map_or(series.mean_contrast.as_ref(), |(place, _)| series.contrasts[place].as_ref());
+            measures::contrast(measure, found)
+        })
+    });
     let place = &group[0].coordinates;
-    Table::new(place_of("trend", course, place), filled([&title(measure), place], ", "), columns, rows)
+    table.table(place_of("trend", course, place), filled([&title(measure), place], ", "))
 }
 
 /// Courses of one study on several hosts are distinguished by their first run.

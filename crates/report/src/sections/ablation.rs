@@ -5,10 +5,9 @@ use crate::ablation::compared;
 use crate::document::Block;
 use crate::format::{Style, joined};
 use crate::measures::compare;
-use crate::table::{Cell, Column, Table, Tone, columns};
+use crate::table::{Cell, Table, TableOf, Tone};
 use analysis::ablation::{Ablation, Effect, ReadBack};
 use analysis::compare::{COMPARED_QUANTILES, Comparison, Verdict, headline};
-use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
 use record::ablation::Direction;
 use serde_json::Value;
@@ -34,25 +33,19 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 
 /// A row for each change.
 fn table(analysis: &Analysis, ablation: &Ablation) -> Option<Table> {
-    let time = compared(analysis, ablation).find_map(|(_, own)| response(own)).unwrap_or_default();
+    let changes: Vec<(&Effect, &Comparison)> = compared(analysis, ablation).collect();
+    let time = changes.iter().find_map(|(_, own)| response(own)).unwrap_or_default();
     let p95 = time.split_once('/').map_or_else(|| "p95".to_owned(), |(_, kind)| format!("p95 of {kind}"));
-    let head = columns(&["change", "sets"], &["throughput", &p95]);
-    let head: Vec<Column> = head.into_iter().chain(columns(&["makes a difference", "read back"], &[])).collect();
-    let row = |(effect, own): (&Effect, &Comparison)| {
-        let measured = |measure: Option<&str>| compare(measure.and_then(|id| own.contrast(id)), Style::EFFECT);
-        let slower = response(own);
-        vec![
-            Cell::text(&effect.change).detail(&effect.coordinates),
-            Cell::text(set(effect)),
-            measured(Some(THROUGHPUT)),
-            measured(slower.as_deref()),
-            verdict(own.verdict),
-            read_back(&effect.read_back),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = compared(analysis, ablation).map(row).collect();
     let caption = "What each change did, and what was read back from the platform, the system inside and the server";
-    Table::new("ablation".to_owned(), caption, head, rows).unless_empty()
+    TableOf::new(&changes)
+        .text("change", |(effect, _)| Cell::text(&effect.change).detail(&effect.coordinates))
+        .text("sets", |(effect, _)| Cell::text(set(effect)))
+        .number("throughput", |(_, own)| compare(own.throughput(), Style::EFFECT))
+        .number(p95, |(_, own)| compare(response(own).and_then(|id| own.contrast(&id)), Style::EFFECT))
+        .text("makes a difference", |(_, own)| verdict(own.verdict))
+        .text("read back", |(effect, _)| read_back(&effect.read_back))
+        .table("ablation", caption)
+        .unless_empty()
 }
 
 /// The same for the terminal, without what a change sets and what was read back.

@@ -5,7 +5,7 @@ use super::heading;
 use crate::document::Block;
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by};
 use crate::measures;
-use crate::table::{Cell, Column, Table, Tone, id};
+use crate::table::{Cell, Column, Table, TableOf, Tone, id};
 use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
 use analysis::consistency::equal_work::RULES;
@@ -63,21 +63,21 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
 /// One row for each check, one column for each contender, in the order of the plan.
 fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -> Table {
     let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
-    let row = |same: &Vec<&CheckSummary>| {
+    let table = TableOf::new(groups).text("check", |same| {
         let CheckSummary { name, moment, rule, .. } = same[0];
         let when = match moment {
             Moment::AfterLoad => "After load",
             Moment::AfterTrial => "After the trial",
         };
-        let label = Cell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')));
-        let of = |contender: &&str| {
-            let own = same.iter().find(|check| check.contender == **contender);
+        Cell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')))
+    });
+    let table = contenders.into_iter().fold(table, |table, contender| {
+        table.text(contender, |same| {
+            let own = same.iter().find(|check| check.contender == contender);
             own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
-        };
-        std::iter::once(label).chain(contenders.iter().map(of)).collect()
-    };
-    let columns = std::iter::once("check").chain(contenders.iter().copied());
-    Table::new(id(what, ""), "", columns.map(Column::text), groups.iter().map(row))
+        })
+    });
+    table.table(what, "")
 }
 
 fn verdict(check: &CheckSummary) -> Cell {

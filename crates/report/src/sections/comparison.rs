@@ -3,9 +3,9 @@
 use super::place;
 use crate::document::Block;
 use crate::figures;
-use crate::format::{self, Style, distinct, grouped_by, joined};
+use crate::format::{self, Style, distinct, grouped_by, joined, within};
 use crate::measures::{compare, compared, level, named, style};
-use crate::table::{Cell, Column, Table, Tone, id};
+use crate::table::{Cell, Table, TableOf, Tone, id};
 use analysis::cells::CellResult;
 use analysis::checks::CellChecks;
 use analysis::measures::Measure;
@@ -56,35 +56,32 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
     let axis = only_axis(&groups);
-    let columns = columns(analysis, first, axis.unwrap_or("point"), false);
-    let of_cell = |own: Option<&&CellResult>, compare_too: bool| {
-        let value = own.map_or_else(
-            || Cell::missing("not at this point"),
-            |cell| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail(""),
-        );
-        let contrast = own.and_then(|cell| compared(analysis, cell)).and_then(|one| one.contrast(THROUGHPUT));
-        std::iter::once(value).chain(compare_too.then(|| compare(contrast, Style::EFFECT)))
-    };
-    let row = |cells: &Vec<&CellResult>| {
+    let point = |cells: &[&CellResult]| {
         let name = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("");
-        let values = first.iter().flat_map(|column| {
-            let own = cells.iter().find(|cell| cell.contender == column.contender);
-            of_cell(own, compared(analysis, column).is_some())
-        });
-        let point = value_on(axis, &cells[0].coordinates);
-        std::iter::once(Cell::text(point).detail(name)).chain(values).collect()
+        Cell::text(value_on(axis, &cells[0].coordinates)).detail(name)
     };
-    Some(Table::new(id("overview", ""), "", columns, groups.iter().map(row)))
+    let throughput =
+        |cell: &&CellResult| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail("");
+    let table = TableOf::new(&groups).text(axis.unwrap_or("point"), |cells| point(cells));
+    let table = first.iter().fold(table, |table, column| {
+        let table = table.number(&column.contender, |cells| {
+            of_contender(cells, &column.contender)
+                .as_ref()
+                .map_or_else(|| Cell::missing("not at this point"), throughput)
+        });
+        if compared(analysis, column).is_none() {
+            return table;
+        }
+        table.number(format!("change of {}", column.contender), |cells| {
+            let compared = of_contender(cells, &column.contender).and_then(|cell| compared(analysis, cell));
+            compare(compared.and_then(|one| one.throughput()), Style::EFFECT)
+        })
+    });
+    Some(table.table("overview", ""))
 }
 
-/// A column for each contender, and one for its change if it is compared.
-fn columns(analysis: &Analysis, cells: &[&CellResult], first: &str, is_only_change: bool) -> Vec<Column> {
-    let of_cell = |cell: &&CellResult| {
-        let change = if is_only_change { "change".to_owned() } else { format!("change of {}", cell.contender) };
-        let change = compared(analysis, cell).map(|_| Column::number(change));
-        std::iter::once(Column::number(&cell.contender)).chain(change)
-    };
-    std::iter::once(Column::text(first)).chain(cells.iter().flat_map(of_cell)).collect()
+fn of_contender<'a>(cells: &[&'a CellResult], contender: &str) -> Option<&'a CellResult> {
+    cells.iter().copied().find(|cell| cell.contender == contender)
 }
 
 /// The key that alone differs between points, such as "machine.vcpus".
@@ -131,29 +128,38 @@ pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<
 }
 
 fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+    enum Row<'a> {
+        Figure(&'a Measure),
+        Trials,
+        Data,
+    }
     let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
-    let row = |label: Cell, of: &dyn Fn(&CellResult) -> (Cell, Option<Cell>)| -> Vec<Cell> {
-        let of_cell = |cell: &&CellResult| {
-            let (own, change) = of(cell);
-            std::iter::once(own).chain(compared(analysis, cell).map(|_| change.unwrap_or_else(|| Cell::text(""))))
-        };
-        std::iter::once(label).chain(cells.iter().flat_map(of_cell)).collect()
-    };
-    let figures = headline(analysis, cells).into_iter().map(|measure| {
-        row(label(measure, cells).known_as(&measure.id), &|cell| level_and_change(analysis, cell, measure))
+    let figures = headline(analysis, cells).into_iter().map(Row::Figure);
+    let rows: Vec<Row<'_>> = figures.chain([Row::Trials, Row::Data]).collect();
+    let table = TableOf::new(&rows).text("", |row| match row {
+        Row::Figure(measure) => label(measure, cells).known_as(&measure.id),
+        Row::Trials => Cell::text("valid trials"),
+        Row::Data => Cell::text("data"),
     });
-    let others_of_cell = [
-        row(Cell::text("valid trials"), &|cell| (completed(cell), None)),
-        row(Cell::text("data"), &|cell| (checks(analysis, cell), None)),
-    ];
-    let columns = columns(analysis, cells, "", others == 1);
-    Table::new(id("comparison", &cells[0].coordinates), "", columns, figures.chain(others_of_cell))
+    let table = cells.iter().fold(table, |table, cell| {
+        let table = table.number(&cell.contender, |row| match row {
+            Row::Figure(measure) => plain_level(analysis, cell, measure),
+            Row::Trials => completed(cell),
+            Row::Data => checks(analysis, cell),
+        });
+        let Some(comparison) = compared(analysis, cell) else { return table };
+        let title = if others == 1 { "change".to_owned() } else { format!("change of {}", cell.contender) };
+        table.number(title, |row| match row {
+            Row::Figure(measure) => compare(comparison.contrast(&measure.id), Style::EFFECT),
+            Row::Trials | Row::Data => Cell::text(""),
+        })
+    });
+    table.table(id("comparison", &cells[0].coordinates), "")
 }
 
 /// The interval of the change matters here; those of levels are among all measures.
-fn level_and_change(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> (Cell, Option<Cell>) {
-    let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
-    (level(analysis, cell, &measure.id, style(&measure.unit)).detail(""), change)
+fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> Cell {
+    level(analysis, cell, &measure.id, style(&measure.unit)).detail("")
 }
 
 /// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
@@ -165,32 +171,27 @@ fn in_rows(
     changes: bool,
 ) -> Table {
     let is_compared = changes && cells.iter().any(|cell| compared(analysis, cell).is_some());
-    let mut columns = vec![Column::text(kind.map_or_else(String::new, |kind| format!("response of {kind}")))];
-    for measure in measures {
+    let table = TableOf::new(cells)
+        .text(within("response of ", kind.unwrap_or_default(), ""), |cell| Cell::text(&cell.contender));
+    let table = measures.iter().fold(table, |table, measure| {
         let (title, change) = match percentile_of(measure) {
             Some((figure, _)) => (format!("{figure}, {}", style(&measure.unit).unit), format!("change of {figure}")),
             None => (label(measure, cells).shown().text, "change".to_owned()),
         };
-        columns.push(Column::number(title));
-        columns.extend(is_compared.then(|| Column::number(change)));
-    }
-    if kind.is_none() {
-        columns.extend(["trials", "data"].map(Column::number));
-    }
-    let row = |cell: &&CellResult| {
-        let mut row = vec![Cell::text(&cell.contender)];
-        for measure in measures {
-            let (own, change) = level_and_change(analysis, cell, measure);
-            row.push(own);
-            row.extend(is_compared.then(|| change.unwrap_or_else(|| Cell::text(""))));
+        let table = table.number(title, |cell| plain_level(analysis, cell, measure));
+        if !is_compared {
+            return table;
         }
-        if kind.is_none() {
-            row.extend([completed(cell), checks(analysis, cell)]);
-        }
-        row
-    };
-    let place = format!("{} {}", cells[0].coordinates, kind.unwrap_or_default());
-    Table::new(id("comparison", &place), "", columns, cells.iter().map(row))
+        table.number(change, |cell| {
+            let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+            change.unwrap_or_else(|| Cell::text(""))
+        })
+    });
+    let id = id("comparison", &format!("{} {}", cells[0].coordinates, kind.unwrap_or_default()));
+    if kind.is_some() {
+        return table.table(id, "");
+    }
+    table.number("trials", |cell| completed(cell)).number("data", |cell| checks(analysis, cell)).table(id, "")
 }
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.

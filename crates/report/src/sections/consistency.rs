@@ -6,7 +6,7 @@ use super::heading;
 use crate::document::Block;
 use crate::format::{Digits, Style, counted};
 use crate::missing;
-use crate::table::{Cell, Table, columns, id};
+use crate::table::{Cell, Table, TableOf};
 use analysis::consistency::host::{HostDuringRun, HostDuringTrial, UnavailableFact};
 use analysis::consistency::loaded_data::LoadedData;
 use analysis::consistency::{Consistency, littles_law::Accounted};
@@ -65,39 +65,27 @@ fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
         "Point values, from readings at both ends of each measured window. Busy, stolen (by a hypervisor below) \
             and others (processes of others) are shares of the time of all CPUs."
             .to_owned();
-    for UnavailableFact { fact, why } in &host.unavailable {
-        note = format!("{note} Of the host, {} is unavailable, because {why}.", missing::host_fact(*fact));
-    }
+    note.extend(host.unavailable.iter().map(|UnavailableFact { fact, why }| {
+        format!(" Of the host, {} is unavailable, because {why}.", missing::host_fact(*fact))
+    }));
     blocks.push(Block::Note(note));
     vec![Block::Fold { title: "The host during each trial".to_owned(), blocks }]
 }
 
 fn host_table(trials: &[HostDuringTrial]) -> Table {
-    let titles = [
-        "MHz",
-        "busy, %",
-        "stolen, %",
-        "others, %",
-        "others' disk use / s",
-        "waiting for memory, %",
-        "pages swapped",
-        "memory available",
-    ];
-    let columns = [columns(&[], &["trial"]), columns(&["contender"], &titles)].concat();
-    let row = |trial: &HostDuringTrial| {
-        let percent = |share: Option<f64>| (share, Style::PERCENT);
-        let figures = [
-            (trial.frequency_mhz, Style { unit: "MHz", ..Style::COUNT }),
-            percent(trial.busy),
-            percent(trial.stolen),
-            percent(trial.others),
-            (trial.others_disk, Style::new("bytes", Digits::Bytes)),
-            percent(trial.memory_stalled),
-            (trial.swapped_pages.map(|pages| pages as f64), Style::COUNT),
-            (trial.available_bytes.map(|bytes| bytes as f64), Style::new("bytes", Digits::Bytes)),
-        ];
-        let figures = figures.map(|(figure, style)| Cell::number_or(figure, style, "the host does not tell"));
-        [Cell::name(trial.trial), Cell::text(&trial.contender)].into_iter().chain(figures).collect()
-    };
-    Table::new(id("host", ""), "", columns, trials.iter().map(row))
+    let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not tell");
+    let percent = |share| number(share, Style::PERCENT);
+    let bytes = |bytes| number(bytes, Style::new("bytes", Digits::Bytes));
+    TableOf::new(trials)
+        .number("trial", |one| Cell::name(one.trial))
+        .text("contender", |one| Cell::text(&one.contender))
+        .number("MHz", |one| number(one.frequency_mhz, Style { unit: "MHz", ..Style::COUNT }))
+        .number("busy, %", |one| percent(one.busy))
+        .number("stolen, %", |one| percent(one.stolen))
+        .number("others, %", |one| percent(one.others))
+        .number("others' disk use / s", |one| bytes(one.others_disk))
+        .number("waiting for memory, %", |one| percent(one.memory_stalled))
+        .number("pages swapped", |one| number(one.swapped_pages.map(|pages| pages as f64), Style::COUNT))
+        .number("memory available", |one| bytes(one.available_bytes.map(|bytes| bytes as f64)))
+        .table("host", "")
 }

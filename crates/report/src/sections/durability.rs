@@ -3,7 +3,7 @@
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
-use crate::table::{Cell, Column, Table, Tone, columns};
+use crate::table::{Cell, Table, TableOf, Tone};
 use analysis::durability::{Audited, Verdict};
 use analysis::summary::Analysis;
 use record::durability::{Cost, Fault};
@@ -33,31 +33,24 @@ fn tone(verdict: &Verdict) -> Tone {
 pub fn overview(all: &[Audited]) -> Option<Table> {
     let rates: Vec<u32> =
         all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
-    let mut columns = columns(&["contender", "verdict"], &["flushes", "KiB", "waited for"]);
-    // The first says what the numbers count.
-    let clients = |(index, count): (usize, &u32)| {
-        Column::number(if index == 0 { format::counted((*count).into(), "client") } else { count.to_string() })
+    let number = |one: &Audited, of: &dyn Fn(&Cost) -> Option<f64>, digits| {
+        Cell::number_or(one.cost.as_ref().and_then(of), Style::new("", digits), NOT_MEASURED)
     };
-    columns.extend(rates.iter().enumerate().map(clients));
-    let rows = all.iter().map(|one| {
-        let cost = one.cost.as_ref();
-        let number = |value: Option<f64>, digits| Cell::number_or(value, Style::new("", digits), NOT_MEASURED);
-        let mut row = vec![
-            contender(&one.contender, &one.coordinates),
-            Cell::verdict(one.verdict.word(), tone(&one.verdict)),
-            number(cost.map(|cost| cost.flushes), Digits::Decimals(2)),
-            number(cost.map(|cost| cost.bytes / 1024.0), Digits::Decimals(1)),
-            number(cost.and_then(|cost| cost.slope), Digits::Decimals(2)),
-        ];
-        row.extend(rates.iter().map(|clients| {
-            let rate = cost.and_then(|cost| cost.rates.iter().find(|rate| rate.clients == *clients));
-            number(rate.map(|rate| rate.per_second), Digits::Quantity)
-        }));
-        row
+    let table = TableOf::new(all)
+        .text("contender", |one| contender(&one.contender, &one.coordinates))
+        .text("verdict", |one| Cell::verdict(one.verdict.word(), tone(&one.verdict)))
+        .number("flushes", |one| number(one, &|cost| Some(cost.flushes), Digits::Decimals(2)))
+        .number("KiB", |one| number(one, &|cost| Some(cost.bytes / 1024.0), Digits::Decimals(1)))
+        .number("waited for", |one| number(one, &|cost| cost.slope, Digits::Decimals(2)));
+    let table = rates.iter().enumerate().fold(table, |table, (index, clients)| {
+        let rate = |cost: &Cost| Some(cost.rates.iter().find(|rate| rate.clients == *clients)?.per_second);
+        // The first says what the numbers count.
+        let title = if index == 0 { format::counted((*clients).into(), "client") } else { clients.to_string() };
+        table.number(title, |one| number(one, &rate, Digits::Quantity))
     });
     let caption =
         "What a commit costs: flushes and KiB at the disk, flushes that it waited for, and commits/s by clients";
-    Table::new("durability".to_owned(), caption, columns, rows).unless_empty()
+    table.table("durability", caption).unless_empty()
 }
 
 fn tried(cost: &Cost) -> Vec<u32> {
@@ -73,21 +66,17 @@ fn fault(fault: Fault) -> &'static str {
 }
 
 fn faults(all: &[Audited]) -> Option<Table> {
-    let numbers = ["times", "something acknowledged was lost", "most lost", "data not whole"];
-    let rows = all.iter().flat_map(|one| {
-        one.faults.iter().map(|by| {
-            vec![
-                contender(&one.contender, &one.coordinates),
-                Cell::text(fault(by.fault)),
-                Cell::count(by.times as u64),
-                marked(by.losing as u64),
-                marked(by.most),
-                marked(by.breaking as u64),
-            ]
-        })
-    });
+    let faults: Vec<_> = all.iter().flat_map(|one| one.faults.iter().map(move |by| (one, by))).collect();
     let caption = "What was lost, and what was missing afterwards; a loss is counted if a second rebuild shows it, too";
-    Table::new("durability-faults".to_owned(), caption, columns(&["contender", "fault"], &numbers), rows).unless_empty()
+    TableOf::new(&faults)
+        .text("contender", |(one, _)| contender(&one.contender, &one.coordinates))
+        .text("fault", |(_, by)| Cell::text(fault(by.fault)))
+        .number("times", |(_, by)| Cell::count(by.times as u64))
+        .number("something acknowledged was lost", |(_, by)| marked(by.losing as u64))
+        .number("most lost", |(_, by)| marked(by.most))
+        .number("data not whole", |(_, by)| marked(by.breaking as u64))
+        .table("durability-faults", caption)
+        .unless_empty()
 }
 
 fn marked(count: u64) -> Cell {
@@ -96,20 +85,16 @@ fn marked(count: u64) -> Cell {
 
 /// What was acknowledged before it was safe, whether or not a cut lost it.
 fn early(all: &[Audited]) -> Option<Table> {
-    let numbers =
-        ["acknowledged", "holds", "begun and acknowledged in a hold", "flushed", "only written", "not written"];
-    let rows = all.iter().filter(|one| !matches!(one.verdict, Verdict::NotAudited { .. })).map(|one| {
-        let scan = one.scan.unwrap_or_default();
-        vec![
-            contender(&one.contender, &one.coordinates),
-            Cell::count(one.acknowledged),
-            Cell::count(one.holds as u64),
-            marked(one.acknowledged_in_holds),
-            Cell::count(scan.flushed),
-            marked(scan.unflushed),
-            marked(scan.unwritten),
-        ]
-    });
-    let caption = "Where each transaction was when it was acknowledged, by the log of the disk";
-    Table::new("durability-early".to_owned(), caption, columns(&["contender"], &numbers), rows).unless_empty()
+    let audited = all.iter().filter(|one| !matches!(one.verdict, Verdict::NotAudited { .. }));
+    let scanned: Vec<_> = audited.map(|one| (one, one.scan.unwrap_or_default())).collect();
+    TableOf::new(&scanned)
+        .text("contender", |(one, _)| contender(&one.contender, &one.coordinates))
+        .number("acknowledged", |(one, _)| Cell::count(one.acknowledged))
+        .number("holds", |(one, _)| Cell::count(one.holds as u64))
+        .number("begun and acknowledged in a hold", |(one, _)| marked(one.acknowledged_in_holds))
+        .number("flushed", |(_, scan)| Cell::count(scan.flushed))
+        .number("only written", |(_, scan)| marked(scan.unflushed))
+        .number("not written", |(_, scan)| marked(scan.unwritten))
+        .table("durability-early", "Where each transaction was when it was acknowledged, by the log of the disk")
+        .unless_empty()
 }

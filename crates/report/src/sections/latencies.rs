@@ -6,7 +6,7 @@ use super::profiles::{buckets, some, waits};
 use crate::document::Block;
 use crate::format::{self, Digits, Style, grouped_by};
 use crate::measures::level;
-use crate::table::{Cell, Column, Table, columns, id};
+use crate::table::{Cell, Table, TableOf, id};
 use analysis::cells::CellResult;
 use analysis::latency::{Latency, QUANTILES};
 use analysis::measures::latency::{mean, percentile};
@@ -35,19 +35,27 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, caption: &str) -> Table {
-    let all = of_span(cells, span);
-    let mut columns = columns(&["kind", "contender"], &["count", "mean"]);
-    columns.extend(QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
-    columns.push(Column::number("longest"));
-    let of_mean = |(cell, latency): &(&CellResult, &Latency)| cell.level(&mean(span, &latency.kind))?.bounds.known();
+    let all = by_kind(of_span(cells, span), |latency| &latency.kind);
+    let of_mean = |(_, cell, latency): &OfKind<'_, Latency>| cell.level(&mean(span, &latency.kind))?.bounds.known();
+    // If nothing has an interval, the caption says so once.
     let plain = all.iter().all(|one| of_mean(one).is_none());
-    let rows = by_kind(all, |latency| &latency.kind).map(|(kind, cell, latency)| {
-        let cells = row(analysis, kind, cell, latency);
-        // If nothing has an interval, the caption says so once.
-        cells.into_iter().map(|cell| if plain { cell.detail("") } else { cell }).collect()
+    let level = |cell: &CellResult, measure: &str| {
+        let level = level(analysis, cell, measure, Style::MILLISECONDS);
+        if plain { level.detail("") } else { level }
+    };
+    let table = TableOf::new(&all)
+        .text("kind", |(kind, ..)| Cell::text(*kind))
+        .text("contender", |(_, cell, _)| Cell::text(&cell.contender))
+        .number("count", |(.., latency)| Cell::count(latency.count))
+        .number("mean", |(_, cell, latency)| level(cell, &mean(span, &latency.kind)));
+    let table = QUANTILES.into_iter().fold(table, |table, quantile| {
+        let measure = |latency: &Latency| percentile(span, quantile, &latency.kind);
+        table.number(format::percentile(quantile), |(_, cell, latency)| level(cell, &measure(latency)))
     });
     let caption = if plain { format!("{caption}; all are point values") } else { caption.to_owned() };
-    Table::new(id(what, &cells[0].coordinates), caption, columns, rows)
+    table
+        .number("longest", |(.., latency)| Cell::number(latency.max_us as f64, Style::MILLISECONDS))
+        .table(id(what, &cells[0].coordinates), caption)
 }
 
 /// What became of the transactions of each kind. Those that the workload rolls back are part of it.
@@ -58,34 +66,31 @@ fn endings(cells: &[&CellResult]) -> Table {
         .filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0)
         .collect();
     let share = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
-    let of = |count: u64, of: u64| Cell::number(count as f64 / of as f64, share);
-    let rows = by_kind(all, |totals| &totals.kind).map(|(kind, cell, totals)| {
-        let begun = totals.finished() + totals.failed;
-        vec![
-            Cell::text(kind),
-            Cell::text(&cell.contender),
-            Cell::count(usize::try_from(totals.committed).unwrap_or(usize::MAX)),
-            of(totals.rolled_back, begun),
-            of(totals.retries, begun),
-            of(totals.failed, begun),
-        ]
-    });
-    let numbers = ["committed", "rolled back, %", "tried again, %", "given up, %"];
+    let of = |totals: &KindTotals, count: u64| {
+        Cell::number(count as f64 / (totals.finished() + totals.failed) as f64, share)
+    };
     let caption = "What became of the transactions; point values over all valid trials";
-    Table::new(id("endings", &cells[0].coordinates), caption, columns(&["kind", "contender"], &numbers), rows)
+    TableOf::new(&by_kind(all, |totals| &totals.kind))
+        .text("kind", |(kind, ..)| Cell::text(*kind))
+        .text("contender", |(_, cell, _)| Cell::text(&cell.contender))
+        .number("committed", |(.., totals)| Cell::count(totals.committed))
+        .number("rolled back, %", |(.., totals)| of(totals, totals.rolled_back))
+        .number("tried again, %", |(.., totals)| of(totals, totals.retries))
+        .number("given up, %", |(.., totals)| of(totals, totals.failed))
+        .table(id("endings", &cells[0].coordinates), caption)
 }
 
-/// Sorted by kind, which only the first of each names; contenders keep their order.
-fn by_kind<'a, T>(
-    all: Vec<(&'a CellResult, &'a T)>,
-    kind: impl Fn(&'a T) -> &'a String,
-) -> impl Iterator<Item = (&'a str, &'a CellResult, &'a T)> {
-    let groups = grouped_by(all, |one| kind(one.1));
-    groups.into_iter().flat_map(move |group| {
-        let first = kind(group[0].1).as_str();
-        let names = std::iter::once(first).chain(std::iter::repeat(""));
+/// The kind if it is the first of it, the contender's cell, and what both have.
+type OfKind<'a, T> = (&'a str, &'a CellResult, &'a T);
+
+/// Sorted by kind; contenders keep their order.
+fn by_kind<'a, T>(all: Vec<(&'a CellResult, &'a T)>, kind: fn(&T) -> &String) -> Vec<OfKind<'a, T>> {
+    let groups = grouped_by(all, |one| kind(one.1)).into_iter();
+    let of_group = groups.flat_map(|group| {
+        let names = std::iter::once(kind(group[0].1).as_str()).chain(std::iter::repeat(""));
         names.zip(group).map(|(name, (cell, one))| (name, cell, one))
-    })
+    });
+    of_group.collect()
 }
 
 fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a Latency)> {
@@ -95,20 +100,12 @@ fn of_span<'a>(cells: &[&'a CellResult], span: Span) -> Vec<(&'a CellResult, &'a
 
 /// Response times in the classic buckets, each of which ends at twice the end of the one before.
 fn histogram(cells: &[&CellResult]) -> Table {
-    let rows = by_kind(of_span(cells, Span::Response), |latency| &latency.kind).map(|(_, cell, latency)| {
-        let counts = latency.buckets.iter().map(|count| some(*count, Cell::count(*count)));
-        [Cell::text(&latency.kind), Cell::text(&cell.contender)].into_iter().chain(counts).collect()
-    });
+    let rows =
+        by_kind(of_span(cells, Span::Response), |latency| &latency.kind).into_iter().map(|(_, cell, latency)| {
+            let counts = latency.buckets.iter().map(|count| some(*count, Cell::count(*count)));
+            [Cell::text(&latency.kind), Cell::text(&cell.contender)].into_iter().chain(counts).collect()
+        });
     let id = id("response-time-counts", &cells[0].coordinates);
     let caption = "Transactions by response time in ms, over all trials; point values";
     Table::new(id, caption, buckets(&["kind", "contender"]), rows)
-}
-
-fn row(analysis: &Analysis, kind: &str, cell: &CellResult, latency: &Latency) -> Vec<Cell> {
-    let level = |measure: String| level(analysis, cell, &measure, Style::MILLISECONDS);
-    let mut cells = vec![Cell::text(kind), Cell::text(&cell.contender), Cell::count(latency.count)];
-    cells.push(level(mean(latency.span, &latency.kind)));
-    cells.extend(QUANTILES.map(|quantile| level(percentile(latency.span, quantile, &latency.kind))));
-    cells.push(Cell::number(latency.max_us as f64, Style::MILLISECONDS));
-    cells
 }

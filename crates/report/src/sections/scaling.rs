@@ -6,7 +6,7 @@ use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined, within};
 use crate::measures::compare;
 use crate::missing;
-use crate::table::{Cell, Table, Tone, columns, id};
+use crate::table::{Cell, Table, TableOf, Tone, columns, id};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::scaling::law::Peak;
@@ -44,58 +44,50 @@ fn second_threads(analysis: &Analysis) -> Table {
         let unit = known.map_or("", |known| known.metric.unit.as_str());
         Cell::estimate(known.and_then(|known| known.throughput()), Style::quantity(unit), "no valid trial has it")
     };
-    let rows = analysis.thread_gains.iter().map(|gain| {
-        vec![
-            Cell::text(&gain.contender),
-            Cell::count(gain.cores),
-            level(gain.one_each),
-            level(gain.two_each),
-            compare(gain.gain.as_ref(), Style::EFFECT),
-        ]
-    });
-    let columns = columns(&["contender"], &["cores", "one vCPU on each", "two on each", "gain of second threads"]);
-    Table::new("second-threads".to_owned(), "Throughput on the same number of cores", columns, rows)
+    TableOf::new(&analysis.thread_gains)
+        .text("contender", |one| Cell::text(&one.contender))
+        .number("cores", |one| Cell::count(one.cores))
+        .number("one vCPU on each", |one| level(one.one_each))
+        .number("two on each", |one| level(one.two_each))
+        .number("gain of second threads", |one| compare(one.gain.as_ref(), Style::EFFECT))
+        .table("second-threads", "Throughput on the same number of cores")
 }
 
 fn growth(group: &[&Scaling]) -> Table {
-    let axis = group[0].axis.as_str();
-    let efficiency = format!("efficiency per {}", singular(axis));
-    let mut numbers = vec![plural(axis), "throughput", "of the smallest", "per doubling"];
+    let (first, axis) = (group[0], group[0].axis.as_str());
+    let points = group.iter().flat_map(|curve| curve.points.iter().enumerate().map(move |(at, one)| (*curve, at, one)));
+    let points: Vec<(&Scaling, usize, &Point)> = points.collect();
+    let over_smallest = |place: usize, found: Option<&Contrast>, style: Style<'static>| match place {
+        0 => Cell::count(1).tone(Tone::Muted),
+        _ => compare(found, style),
+    };
+    let throughput = |curve: &Scaling, point: &Point| {
+        Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it")
+    };
+    let per_doubling = |curve: &Scaling, place: usize| {
+        let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
+        compare(step.and_then(|step| step.per_doubling.as_ref()), Style::EFFECT)
+    };
+    let mut table = TableOf::new(&points)
+        .text("contender", |(curve, place, _)| Cell::text(if *place == 0 { &curve.contender } else { "" }))
+        .number(plural(axis), |(.., point)| Cell::number(point.size, Style::new("", Digits::Plain)))
+        .number("throughput", |(curve, _, point)| throughput(curve, point))
+        .number("of the smallest", |(_, place, point)| over_smallest(*place, point.growth.as_ref(), Style::EFFECT));
     if is_resource(axis) {
-        numbers.insert(3, &efficiency);
+        let title = format!("efficiency per {}", singular(axis));
+        table = table.number(title, |(_, place, one)| over_smallest(*place, one.efficiency.as_ref(), Style::RATIO));
     }
+    table = table.number("per doubling", |(curve, place, _)| per_doubling(curve, *place));
     if axis == key::VCPUS {
-        numbers.extend(["cores", "memory nodes"]);
+        table = table
+            .number("cores", |(.., point)| cores(point))
+            .number("memory nodes", |(.., point)| point.place.nodes.map_or_else(unknown, Cell::count));
     }
-    let rows = group.iter().flat_map(|curve| (0..curve.points.len()).map(|place| row(curve, place)));
-    let caption = figures::scaling::of_slowest(group[0], &group[0].metric.unit);
-    Table::new(id_of("growth", group[0]), caption, columns(&["contender"], &numbers), rows)
+    table.table(id_of("growth", first), figures::scaling::of_slowest(first, &first.metric.unit))
 }
 
 fn id_of(what: &str, curve: &Scaling) -> String {
     id(what, &format!("{} {}", plural(&curve.axis), curve.held))
-}
-
-fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
-    let point = &curve.points[place];
-    let over_smallest = |found: Option<&Contrast>, style: Style<'static>| match place {
-        0 => Cell::count(1).tone(Tone::Muted),
-        _ => compare(found, style),
-    };
-    let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
-    let per_doubling = step.and_then(|step| step.per_doubling.as_ref());
-    let mut cells = vec![
-        Cell::text(if place == 0 { &curve.contender } else { "" }),
-        Cell::number(point.size, Style::new("", Digits::Plain)),
-        Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it"),
-        over_smallest(point.growth.as_ref(), Style::EFFECT),
-    ];
-    cells.extend(is_resource(&curve.axis).then(|| over_smallest(point.efficiency.as_ref(), Style::RATIO)));
-    cells.push(compare(per_doubling, Style::EFFECT));
-    if curve.axis == key::VCPUS {
-        cells.extend([cores(point), point.place.nodes.map_or_else(unknown, Cell::count)]);
-    }
-    cells
 }
 
 fn cores(point: &Point) -> Cell {

@@ -3,9 +3,9 @@
 use super::comparison::each_group;
 use super::heading;
 use crate::document::Block;
-use crate::format::Style;
+use crate::format::{Style, within};
 use crate::missing;
-use crate::table::{Cell, Column, Table, Tone, columns, id};
+use crate::table::{Cell, Table, TableOf, Tone, id};
 use analysis::cells::CellResult;
 use analysis::estimate::Estimate;
 use analysis::steadiness::{CellSteadiness, Steadiness};
@@ -24,25 +24,22 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn table(cells: &[&CellResult]) -> Table {
-    let numbers = ["drift over the window", "trials that drift", "that settle after the warm-up", "that do not settle"];
-    let mut columns = columns(&["contender", "steady state"], &numbers);
-    columns.push(Column::text("whole checkpoint cycles in a window"));
-    Table::new(id("steadiness", &cells[0].coordinates), "", columns, cells.iter().map(|cell| row(cell)))
-}
-
-fn row(cell: &CellResult) -> Vec<Cell> {
-    let found = &cell.steadiness;
-    let change = found.change.filter(|_| found.settled_late > 0).map(|change| Style::CHANGE.text(change));
-    let change = change.map_or_else(String::new, |change| format!("throughput would change by {change}"));
-    vec![
-        Cell::text(&cell.contender),
-        verdict(&found.verdict),
-        drift(found.drift.as_ref()),
-        part(found.drifting, found.drift_told),
-        part(found.settled_late, found.settling_told).detail(change),
-        part(found.unsettled, found.settling_told),
-        cycles(found),
-    ]
+    let found: Vec<(&str, &CellSteadiness)> =
+        cells.iter().map(|cell| (cell.contender.as_str(), &cell.steadiness)).collect();
+    let change = |found: &CellSteadiness| {
+        let change = found.change.filter(|_| found.settled_late > 0).map(|change| Style::CHANGE.text(change));
+        within("throughput would change by ", &change.unwrap_or_default(), "")
+    };
+    let late = |found: &CellSteadiness| part(found.settled_late, found.settling_told).detail(change(found));
+    TableOf::new(&found)
+        .text("contender", |(contender, _)| Cell::text(*contender))
+        .text("steady state", |(_, found)| verdict(&found.verdict))
+        .number("drift over the window", |(_, found)| drift(found.drift.as_ref()))
+        .number("trials that drift", |(_, found)| part(found.drifting, found.drift_told))
+        .number("that settle after the warm-up", |(_, found)| late(found))
+        .number("that do not settle", |(_, found)| part(found.unsettled, found.settling_told))
+        .text("whole checkpoint cycles in a window", |(_, found)| cycles(found))
+        .table(id("steadiness", &cells[0].coordinates), "")
 }
 
 const TOO_SHORT: &str = "trials are too short to tell";

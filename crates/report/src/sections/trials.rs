@@ -4,7 +4,7 @@ use super::steadiness::verdict;
 use super::{contender, heading};
 use crate::document::Block;
 use crate::format::{self, Style, joined};
-use crate::table::{Cell, Column, Table, Tone, columns, id};
+use crate::table::{Cell, Table, TableOf, Tone};
 use analysis::cells::CellResult;
 use analysis::steadiness::Settled;
 use analysis::summary::Analysis;
@@ -16,39 +16,42 @@ use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeSet;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let mut columns = [
-        columns(&[], &["trial", "block"]),
-        columns(&["contender", "outcome"], &["throughput"]),
-        columns(&["steady state", "started (UTC)", "phases"], &[]),
-    ]
-    .concat();
-    let mut rows: Vec<Vec<Cell>> = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
-    if run.trials.iter().any(|trial| trial.record.other_load.is_some()) {
-        columns.push(Column::number("run again"));
-        for (row, planned) in rows.iter_mut().zip(&run.plan.trials) {
-            row.push(
-                stored(run, planned).map_or_else(not_completed, |trial| Cell::count(trial.record.disturbed().len())),
-            );
-        }
-    }
     let note = "The interval of a trial's throughput comes from batch means of its own seconds. It does not cover the \
             differences between trials, and no estimate uses it. A short window gives a point value only. Only valid \
             trials enter an estimate: completed, with a record that agrees with itself, and with correct data.";
-    let mut blocks = vec![
-        heading("Every trial"),
-        Block::Table(Table::new(id("trials", ""), "", columns, rows)),
-        Block::Note(note.to_owned()),
-    ];
+    let mut blocks = vec![heading("Every trial"), Block::Table(table(run, analysis)), Block::Note(note.to_owned())];
     blocks.extend(Block::list(run.trials.iter().filter_map(|trial| why_again(&trial.record))));
     blocks
 }
 
-fn stored<'a>(run: &'a Run, planned: &PlannedTrial) -> Option<&'a StoredTrial> {
-    run.trials.iter().find(|trial| trial.record.id == planned.id)
-}
-
-fn not_completed() -> Cell {
-    Cell::missing("it was not completed")
+fn table(run: &Run, analysis: &Analysis) -> Table {
+    let stored = |planned: &PlannedTrial| run.trials.iter().find(|trial| trial.record.id == planned.id);
+    let found = |planned: &PlannedTrial| {
+        let mut trials = analysis.cells.iter().flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
+        trials.find(|(_, trial)| trial.trial == planned.id && trial.value.is_some())
+    };
+    let name = |planned: &PlannedTrial| {
+        let cell = run.plan.cells.iter().find(|cell| cell.id == planned.cell);
+        let name = cell.map(|cell| contender(&cell.contender, &cell.coordinates()));
+        name.unwrap_or_else(|| Cell::missing("the plan has no such cell"))
+    };
+    let not_completed = || Cell::missing("it was not completed");
+    let nothing = || Cell::missing(NOTHING);
+    let trials: Vec<_> = run.plan.trials.iter().map(|planned| (planned, stored(planned), found(planned))).collect();
+    let table = TableOf::new(&trials)
+        .number("trial", |(planned, ..)| Cell::name(planned.id))
+        .number("block", |(planned, ..)| Cell::name(planned.block))
+        .text("contender", |(planned, ..)| name(planned))
+        .text("outcome", |(_, one, _)| one.map_or_else(|| Cell::verdict("not completed", Tone::Bad), outcome))
+        .number("throughput", |(.., found)| found.map_or_else(nothing, throughput))
+        .text("steady state", |(.., found)| found.map_or_else(nothing, |(_, trial)| steady_state(trial)))
+        .text("started (UTC)", |(_, one, _)| one.map_or_else(not_completed, started))
+        .text("phases", |(_, one, _)| one.map_or_else(not_completed, phases));
+    if run.trials.iter().all(|trial| trial.record.other_load.is_none()) {
+        return table.table("trials", "");
+    }
+    let again = |trial: &StoredTrial| Cell::count(trial.record.disturbed().len());
+    table.number("run again", |(_, one, _)| one.map_or_else(not_completed, again)).table("trials", "")
 }
 
 /// The attempts at a trial that were void because of other load on the host.
@@ -58,24 +61,6 @@ fn why_again(record: &TrialRecord) -> Option<String> {
     let used = format::listed(attempts.iter().map(|attempt| attempt.by.used()));
     let times = if attempts.len() == 1 { "once".to_owned() } else { format!("{} times", attempts.len()) };
     Some(format!("Trial {id} was run {times} more, because others used {used} of the host's CPU time (limit {limit})."))
-}
-
-fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
-    let cell = run.plan.cells.iter().find(|cell| cell.id == planned.cell);
-    let name = cell.map(|cell| contender(&cell.contender, &cell.coordinates()));
-    let stored = stored(run, planned);
-    let mut trials = analysis.cells.iter().flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
-    let found = trials.find(|(_, trial)| trial.trial == planned.id && trial.value.is_some());
-    vec![
-        Cell::name(planned.id),
-        Cell::name(planned.block),
-        name.unwrap_or_else(|| Cell::missing("the plan has no such cell")),
-        stored.map_or_else(|| Cell::verdict("not completed", Tone::Bad), outcome),
-        found.map_or_else(|| Cell::missing(NOTHING), throughput),
-        found.map_or_else(|| Cell::missing(NOTHING), |(_, trial)| steady_state(trial)),
-        stored.map_or_else(not_completed, |trial| Cell::text(started(&trial.record.started))),
-        stored.map_or_else(not_completed, phases),
-    ]
 }
 
 const NOTHING: &str = "nothing was measured";
@@ -125,8 +110,8 @@ fn outcome(trial: &StoredTrial) -> Cell {
 }
 
 /// "2026-11-21T12:00:00Z" is easier to read as "2026-11-21 12:00:00".
-fn started(rfc3339: &str) -> String {
-    rfc3339.replacen('T', " ", 1).trim_end_matches('Z').to_owned()
+fn started(trial: &StoredTrial) -> Cell {
+    Cell::text(trial.record.started.replacen('T', " ", 1).trim_end_matches('Z'))
 }
 
 fn phases(trial: &StoredTrial) -> Cell {
