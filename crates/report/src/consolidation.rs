@@ -41,11 +41,7 @@ fn over_baseline(one: &Consolidation) -> Option<String> {
     let reference = one.of_baseline.as_ref()?;
     let each = one.slots.iter().filter_map(|slot| Some(format::effect_of(slot.of_baseline.as_ref()?)));
     let place = crate::format::at(&reference.coordinates);
-    Some(format!(
-        "Each over one machine of {}{place}: {}.",
-        reference.contender,
-        format::listed(&each.collect::<Vec<_>>())
-    ))
+    Some(format!("Each over one machine of {}{place}: {}.", reference.contender, format::listed(each)))
 }
 
 /// Everything else that the scores show, each in a sentence.

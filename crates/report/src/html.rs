@@ -60,8 +60,8 @@ impl Page {
             Block::Note(text) => format!("<p class=\"note\">{}</p>\n", self.explained(text)),
             Block::Trust { found, passed } => self.trust(found, passed),
             Block::List(lines) => {
-                let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", self.explained(line))).collect();
-                format!("<ul>\n{items}</ul>\n")
+                let items = lines.iter().map(|line| format!("<li>{}</li>\n", self.explained(line)));
+                format!("<ul>\n{}</ul>\n", items.collect::<String>())
             }
             Block::Facts(facts) => {
                 let fact = |(name, value): &(&str, String)| {

@@ -31,7 +31,7 @@ fn of_block(block: &Block) -> String {
             let fact = |(name, value): &(&str, String)| format!("- **{}:** {}\n", escaped(name), escaped(value));
             facts.iter().map(fact).collect()
         }
-        Block::List(lines) => lines.iter().map(|line| format!("- {}\n", escaped(line))).collect(),
+        Block::List(lines) => joined(lines.iter().map(|line| format!("- {}\n", escaped(line))), ""),
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
         Block::Code { title, text } => {
