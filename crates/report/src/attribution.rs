@@ -49,16 +49,18 @@ fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Ve
     let sentence = |level: &&Level| {
         let effect = level.effect.as_ref()?;
         let (figure, kind) = (format::effect_of(effect), label.label);
-        let whoever = whoever(kind, &level.level, machines);
-        let others = if is_within_node(found, kind) { "the others on its node" } else { "the others" };
+        let ((guilty, whoever), which) = (words(kind), self::level(kind, &level.level, machines));
+        let is_within_node = kind == LabelKind::Place && judges(found, LabelKind::Node);
+        let others = if is_within_node { "the others on its node" } else { "the others" };
         let wherever = if kind == LabelKind::Machine { wherever(found) } else { String::new() };
         let how_much = match kind {
             _ if is_little(effect) => ", by little",
             LabelKind::Machine => "",
             _ => not_machine,
         };
-        let guilty = name(kind);
-        Some(format!("{whoever} did {figure} against the mean of {others}{wherever}: it is the {guilty}{how_much}."))
+        Some(format!(
+            "{whoever} {which} did {figure} against the mean of {others}{wherever}: it is the {guilty}{how_much}."
+        ))
     };
     apart.iter().filter_map(sentence).collect()
 }
@@ -69,25 +71,15 @@ fn is_little(effect: &Estimate) -> bool {
     effect.bounds.known().map(near).is_some_and(|near| near >= 1.0 - HELD_BACK)
 }
 
-fn is_within_node(found: &Attribution, kind: LabelKind) -> bool {
-    kind == LabelKind::Place && found.labels.iter().any(|label| label.label == LabelKind::Node && is_judged(label))
+fn judges(found: &Attribution, kind: LabelKind) -> bool {
+    found.labels.iter().any(|label| label.label == kind && is_judged(label))
 }
 
 /// Which labels were taken out of a machine's own figure.
 fn wherever(found: &Attribution) -> String {
-    let is_there = |kind: LabelKind| found.labels.iter().any(|label| label.label == kind && is_judged(label));
     let parts = [(LabelKind::Place, "wherever it ran"), (LabelKind::StartOrder, "whenever it was started")];
-    let parts: Vec<&str> = parts.into_iter().filter(|(kind, _)| is_there(*kind)).map(|(_, words)| words).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|(kind, _)| judges(found, *kind)).map(|(_, words)| words).collect();
     if parts.is_empty() { String::new() } else { format!(" {}", parts.join(" and ")) }
-}
-
-fn whoever(kind: LabelKind, level: &str, machines: usize) -> String {
-    match kind {
-        LabelKind::Machine => format!("Machine {level}"),
-        LabelKind::Place => format!("Whichever machine had {}", place(level)),
-        LabelKind::Node => format!("Whichever machine was on memory {}", place(level)),
-        LabelKind::StartOrder => format!("Whichever machine was started {}", when(level, machines)),
-    }
 }
 
 /// "CPU 0", "CPUs 0-1", "place 1", "node 0".
@@ -110,11 +102,16 @@ fn when(position: &str, machines: usize) -> String {
 }
 
 pub fn name(kind: LabelKind) -> &'static str {
+    words(kind).0
+}
+
+/// The name of a label, and how a sentence about one of its levels begins.
+fn words(kind: LabelKind) -> (&'static str, &'static str) {
     match kind {
-        LabelKind::Machine => "machine",
-        LabelKind::Place => "place",
-        LabelKind::Node => "memory node",
-        LabelKind::StartOrder => "start order",
+        LabelKind::Machine => ("machine", "Machine"),
+        LabelKind::Place => ("place", "Whichever machine had"),
+        LabelKind::Node => ("memory node", "Whichever machine was on memory"),
+        LabelKind::StartOrder => ("start order", "Whichever machine was started"),
     }
 }
 
@@ -141,7 +138,7 @@ fn names(labels: &[&LabelAttribution], last: &str) -> String {
 }
 
 /// "machine, place or start order".
-fn joined(words: &[&str], last: &str) -> String {
+pub fn joined(words: &[&str], last: &str) -> String {
     match words {
         [] => String::new(),
         [only] => (*only).to_owned(),

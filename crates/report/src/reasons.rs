@@ -1,11 +1,12 @@
 //! Why contenders or machines differ, in words: the reasons that rules found, each with its quantities and their intervals.
 
-use crate::words::{interval, number, percent, with_interval, with_unit};
+use crate::attribution::joined;
+use crate::words::{number, percent, with_interval, with_unit};
 use crate::{format, measures, missing};
-use analysis::consolidation::reasons::{self, Cause, Suspect};
+use analysis::consolidation::reasons::{self, Cause, OwnAndOthers, Suspect};
 use analysis::estimate::Estimate;
-use analysis::explanation::evidence::OfBoth;
-use analysis::explanation::rules::{Operation, Reason, Unknown};
+use analysis::explanation::evidence::{Cost, OfBoth};
+use analysis::explanation::rules::{HeldBackDisk, Operation, Reason, ShareOf, SharedCpu, Unknown};
 use analysis::missing::Missing;
 use record::telemetry::Side;
 
@@ -25,28 +26,10 @@ fn times(estimate: &Estimate) -> String {
 
 /// A rule's reason about two contenders.
 pub fn sentence(reason: &Reason) -> String {
-    of_cpu(reason).or_else(|| of_disk(reason)).unwrap_or_else(|| of_work(reason))
-}
-
-fn of_cpu(reason: &Reason) -> Option<String> {
-    Some(match reason {
-        Reason::SharedCpu { who, all, vcpu, of_wanted, of_window, other } => {
-            let (of_window, of_wanted) = (share(of_window), share(of_wanted));
-            let other = other.as_ref().map(|other| format!(" ({}: {})", other.who, share(&other.share)));
-            let other = other.unwrap_or_default();
-            if *all {
-                format!(
-                    "{who}'s vCPUs waited {of_window} of the window for a CPU of the host{other}. vCPU {vcpu} waited longest: \
-            {of_wanted} of the time it was runnable."
-                )
-            } else {
-                format!(
-                    "{who}'s vCPU {vcpu} waited {of_window} of the window for a CPU of the host{other}. That is {of_wanted} of \
-            the time it was runnable."
-                )
-            }
-        }
-        Reason::StolenTime { who, share: stolen } => {
+    match reason {
+        Reason::HeldBackDisk(found) => held_back(found),
+        Reason::SharedCpu(found) => shared(found),
+        Reason::StolenTime(ShareOf { who, share: stolen }) => {
             format!("{who} saw {} of the time of its CPUs stolen by others.", share(stolen))
         }
         Reason::StolenDisagreement { who, by_host, by_machine } => format!(
@@ -55,59 +38,24 @@ fn of_cpu(reason: &Reason) -> Option<String> {
             share(by_host),
             share(by_machine)
         ),
-        Reason::CpuQuota { who, share: held } => format!(
+        Reason::CpuQuota(ShareOf { who, share: held }) => format!(
             "{who} was throttled for {} of the window: its control group had used up its CPU time.",
             share(held)
         ),
         Reason::MigratingVcpus { who, per_second } => {
             format!("{who}'s vCPUs changed their CPU {} a second.", times(per_second))
         }
-        Reason::CpuFrequency { pair, ratio } => {
-            let OfBoth { baseline, contender, of_baseline, of_contender } = pair;
-            format!(
-                "The host's CPUs ran at {} GHz beside {contender} and at {} GHz beside {baseline}: {} as fast.",
-                number(of_contender.point / KHZ_PER_GHZ),
-                number(of_baseline.point / KHZ_PER_GHZ),
-                times(ratio)
-            )
-        }
-        _ => return None,
-    })
-}
-
-fn operation(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-    }
-}
-
-fn of_disk(reason: &Reason) -> Option<String> {
-    Some(match reason {
-        Reason::HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below } => {
-            let busy_below = busy_below.as_ref().map(|busy| format!(" and was busy for {}", share(busy)));
-            format!(
-                "{who}'s disk looks limited: the guest's device was busy for {} of the window at a steady {} operations a \
-            second (varying by {}), {} each. The host's device below took {}{}.",
-                share(busy),
-                with_interval(per_second, number),
-                share(varies),
-                ms(guest),
-                ms(host),
-                busy_below.unwrap_or_default()
-            )
-        }
+        Reason::CpuFrequency { pair: OfBoth { baseline, contender, of_baseline, of_contender }, ratio } => format!(
+            "The host's CPUs ran at {} GHz beside {contender} and at {} GHz beside {baseline}: {} as fast.",
+            number(of_contender.point / KHZ_PER_GHZ),
+            number(of_baseline.point / KHZ_PER_GHZ),
+            times(ratio)
+        ),
         Reason::DiskTimeBetweenLayers { who, operation: kind, longer, guest, host } => {
             let word = if longer.point > 0.0 { "longer" } else { "less" };
-            let positive = |value: f64| number(value.abs());
-            format!(
-                "A disk {} took {} ms {word}{} in {who}'s guest than on the host: {} and {}.",
-                operation(*kind),
-                positive(longer.point),
-                interval(longer, positive),
-                ms(guest),
-                ms(host)
-            )
+            let took = with_unit(longer, |value| number(value.abs()), &format!("ms {word}"));
+            let (kind, guest, host) = (operation(*kind), ms(guest), ms(host));
+            format!("A disk {kind} took {took} in {who}'s guest than on the host: {guest} and {host}.")
         }
         Reason::DiskTimeOfContenders { operation: kind, pair, ratio } => format!(
             "A disk {} took {} {} as long as {}, each by its own count: {} against {}.",
@@ -118,31 +66,7 @@ fn of_disk(reason: &Reason) -> Option<String> {
             ms(&pair.of_contender),
             ms(&pair.of_baseline)
         ),
-        Reason::StoragePressure { pair } => format!(
-            "A task inside {} waited for storage in {} of the window, inside {} in {}.",
-            pair.contender,
-            share(&pair.of_contender),
-            pair.baseline,
-            share(&pair.of_baseline)
-        ),
-        _ => return None,
-    })
-}
-
-fn of_work(reason: &Reason) -> String {
-    match reason {
-        Reason::WorkPerTransaction { measure, pair, ratio } => {
-            let style = measures::style(&measure.unit);
-            let level = |estimate: &Estimate| [&style.text(estimate.point), style.unit].join(" ").trim().to_owned();
-            let OfBoth { baseline, contender, of_baseline, of_contender } = pair;
-            format!(
-                "For each transaction, {}: {} of {contender}, {} of {baseline}, {}.",
-                measures::words(&measure.id).0,
-                level(of_contender),
-                level(of_baseline),
-                format::effect_of(ratio)
-            )
-        }
+        Reason::WorkPerTransaction(cost) => work(cost),
         Reason::ExitsPerTransaction { who, exits } => {
             format!("Each transaction made the hypervisor take over from {who}'s guest {}.", times(exits))
         }
@@ -151,14 +75,68 @@ fn of_work(reason: &Reason) -> String {
             ms(waited_ms),
             share(of_response)
         ),
-        Reason::MemoryPressure { who, share: waited } => {
+        Reason::MemoryPressure(ShareOf { who, share: waited }) => {
             format!("In {} of the window a task inside {who} waited for memory.", share(waited))
         }
         Reason::Swapping { who, per_second } => {
             format!("{who} swapped {} a second.", with_unit(per_second, number, "pages"))
         }
-        _ => String::new(),
+        Reason::StoragePressure(OfBoth { baseline, contender, of_baseline, of_contender }) => format!(
+            "A task inside {contender} waited for storage in {} of the window, inside {baseline} in {}.",
+            share(of_contender),
+            share(of_baseline)
+        ),
     }
+}
+
+fn shared(found: &SharedCpu) -> String {
+    let SharedCpu { who, all, vcpu, of_wanted, of_window, other } = found;
+    let other = other.as_ref().map(|other| format!(" ({}: {})", other.who, share(&other.share))).unwrap_or_default();
+    let (which, that) = if *all {
+        ("vCPUs".to_owned(), format!("vCPU {vcpu} waited longest:"))
+    } else {
+        (format!("vCPU {vcpu}"), "That is".to_owned())
+    };
+    format!(
+        "{who}'s {which} waited {} of the window for a CPU of the host{other}. {that} {} of the time it was runnable.",
+        share(of_window),
+        share(of_wanted)
+    )
+}
+
+fn operation(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+    }
+}
+
+fn held_back(found: &HeldBackDisk) -> String {
+    let HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below } = found;
+    let busy_below = busy_below.as_ref().map(|busy| format!(" and was busy for {}", share(busy)));
+    format!(
+        "{who}'s disk looks limited: the guest's device was busy for {} of the window at a steady {} operations a \
+         second (varying by {}), {} each. The host's device below took {}{}.",
+        share(busy),
+        with_interval(per_second, number),
+        share(varies),
+        ms(guest),
+        ms(host),
+        busy_below.unwrap_or_default()
+    )
+}
+
+fn work(Cost { measure, pair, ratio }: &Cost) -> String {
+    let style = measures::style(&measure.unit);
+    let level = |estimate: &Estimate| [&style.text(estimate.point), style.unit].join(" ").trim().to_owned();
+    let OfBoth { baseline, contender, of_baseline, of_contender } = pair;
+    format!(
+        "For each transaction, {}: {} of {contender}, {} of {baseline}, {}.",
+        measures::words(&measure.id).0,
+        level(of_contender),
+        level(of_baseline),
+        format::effect_of(ratio)
+    )
 }
 
 /// What could not be said, and why.
@@ -206,7 +184,7 @@ pub fn unknown(unknown: &Unknown) -> String {
 pub fn of_machine(reason: &reasons::Reason) -> String {
     let machine = reason.machine;
     match &reason.cause {
-        Cause::CpuQuota { own, others, several_cpus, quota_of_study } => {
+        Cause::CpuQuota { found: OwnAndOthers { own, others, .. }, several_cpus, quota_of_study } => {
             let others = if others.point > 0.0 {
                 format!("the others for {}", share(others))
             } else {
@@ -221,25 +199,25 @@ pub fn of_machine(reason: &reasons::Reason) -> String {
                 share(own)
             )
         }
-        Cause::WaitingForCpu { own, others } => format!(
+        Cause::WaitingForCpu(OwnAndOthers { own, others, .. }) => format!(
             "Machine {machine} waited for a CPU of the host in {} of the time in which it wanted to run; the others in {}.",
             share(own),
             share(others)
         ),
-        Cause::StolenTime { own, others } => format!(
+        Cause::StolenTime(OwnAndOthers { own, others, .. }) => format!(
             "Machine {machine} saw {} of the time of its CPUs stolen; the others {}.",
             share(own),
             share(others)
         ),
-        Cause::DiskTime { own, others, times: slower } => format!(
+        Cause::DiskTime(OwnAndOthers { own, others, times: slower }) => format!(
             "An operation of machine {machine}'s disk took {} as long as one of the others': {} against {}.",
-            times(slower),
+            slower.as_ref().map(times).unwrap_or_default(),
             ms(own),
             ms(others)
         ),
-        Cause::Interrupts { own, others, times: more } => format!(
+        Cause::Interrupts(OwnAndOthers { own, others, times: more }) => format!(
             "Each transaction of machine {machine} came with {} as many interrupts as one of the others: {} against {}.",
-            times(more),
+            more.as_ref().map(times).unwrap_or_default(),
             with_interval(own, number),
             with_interval(others, number)
         ),
@@ -264,19 +242,17 @@ fn not_known(machine: u32, alike: &[Suspect], not_counted: &[Suspect]) -> String
         Suspect::Interrupts => "interrupts",
     };
     let [alike, missing] = [alike, not_counted].map(|all| all.iter().map(name).collect::<Vec<_>>());
-    let opening = format!("Why machine {machine} gets less than the others is not known");
     let not_counted = if missing.is_empty() {
         String::new()
     } else {
         format!(" Not counted of all machines: {}.", missing.join(", "))
     };
-    match alike.split_last() {
-        None => format!("{opening}: nothing was counted of all machines of a trial."),
-        Some((last, [])) => format!("{opening}: {last} does not surely set it apart.{not_counted}"),
-        Some((last, rest)) => {
-            format!("{opening}: neither {} nor {last} surely sets it apart.{not_counted}", rest.join(", "))
-        }
-    }
+    let known = match &alike[..] {
+        [] => "nothing was counted of all machines of a trial.".to_owned(),
+        [only] => format!("{only} does not surely set it apart.{not_counted}"),
+        _ => format!("neither {} surely sets it apart.{not_counted}", joined(&alike, "nor")),
+    };
+    format!("Why machine {machine} gets less than the others is not known: {known}")
 }
 
 #[cfg(test)]

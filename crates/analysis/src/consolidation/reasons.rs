@@ -8,7 +8,8 @@ use super::slots::Slot;
 use crate::contrast::Position;
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
-use crate::explanation::evidence::nearest_end;
+use crate::explanation::evidence::{SMALLEST_RATIO, nearest_end};
+use crate::gathered::by_key;
 use crate::student;
 use crate::validity;
 use record::plan::Cell;
@@ -16,14 +17,6 @@ use record::run::{Run, StoredTrial};
 use record::settings::Odd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// By how much more it was throttled than the others, as a share of the window.
-const THROTTLED: f64 = 0.01;
-/// By how much longer it waited for a CPU, as a share of the time in which it wanted to run.
-const WAITED: f64 = 0.05;
-const STOLEN: f64 = 0.02;
-/// A ratio to the others whose interval comes nearer to 1 than this distinguishes no machine.
-const SMALLEST_RATIO: f64 = 1.05;
 
 /// A reason why one machine gets less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,38 +27,24 @@ pub struct Reason {
     pub cause: Cause,
 }
 
-/// What distinguishes the machine from the others, with its own quantity and the mean of the others'.
+/// What distinguishes the machine from the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", content = "quantities", rename_all = "kebab-case")]
 pub enum Cause {
     /// Shares of the window. With several CPUs, the kernel adds up the time that each was held back.
     CpuQuota {
-        own: Estimate,
-        others: Estimate,
+        #[serde(flatten)]
+        found: OwnAndOthers,
         several_cpus: bool,
         quota_of_study: Option<f64>,
     },
     /// Shares of the time in which it wanted to run.
-    WaitingForCpu {
-        own: Estimate,
-        others: Estimate,
-    },
-    StolenTime {
-        own: Estimate,
-        others: Estimate,
-    },
+    WaitingForCpu(OwnAndOthers),
+    StolenTime(OwnAndOthers),
     /// Milliseconds per operation.
-    DiskTime {
-        own: Estimate,
-        others: Estimate,
-        times: Estimate,
-    },
+    DiskTime(OwnAndOthers),
     /// Interrupts per transaction.
-    Interrupts {
-        own: Estimate,
-        others: Estimate,
-        times: Estimate,
-    },
+    Interrupts(OwnAndOthers),
     /// The study limits it to this share, but it was not throttled more than the others.
     QuotaNotSeen {
         quota_of_study: f64,
@@ -80,6 +59,16 @@ pub enum Cause {
     },
 }
 
+/// A quantity of the machine, and the mean of the others'.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OwnAndOthers {
+    pub own: Estimate,
+    pub others: Estimate,
+    /// The one over the other, for causes that are known by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Estimate>,
+}
+
 /// The causes that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +78,22 @@ pub enum Suspect {
     StolenTime,
     DiskTime,
     Interrupts,
+}
+
+impl Suspect {
+    fn cause(self, found: OwnAndOthers, cell: &Cell, machine: u32) -> Cause {
+        match self {
+            Self::CpuQuota => Cause::CpuQuota {
+                found,
+                several_cpus: cell.settings.machine().vcpus != Some(1),
+                quota_of_study: odd(cell, machine).and_then(|odd| odd.cpu_quota),
+            },
+            Self::WaitingForCpu => Cause::WaitingForCpu(found),
+            Self::StolenTime => Cause::StolenTime(found),
+            Self::DiskTime => Cause::DiskTime(found),
+            Self::Interrupts => Cause::Interrupts(found),
+        }
+    }
 }
 
 /// The counted machines of one trial, by number.
@@ -114,82 +119,54 @@ pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
 
 fn of_machine(trials: &[Trial], cell: &Cell, machine: u32) -> Vec<Reason> {
     let (mut found, mut alike, mut not_counted): (Vec<Cause>, Vec<Suspect>, Vec<Suspect>) = Default::default();
-    for question in &QUESTIONS {
-        let Some(against) = against(trials, machine, [question.of, question.of_others]) else {
-            not_counted.push(question.suspect);
-            continue;
-        };
-        // Some kernels count a throttled thread as one that waits for a CPU.
-        let is_throttled = found.iter().any(|cause| matches!(cause, Cause::CpuQuota { .. }));
-        match (question.told)(&against, cell, machine) {
-            None => alike.push(question.suspect),
-            Some(Cause::WaitingForCpu { .. }) if is_throttled => {}
-            Some(cause) => found.push(cause),
+    let mut is_throttled = false;
+    for (suspect, measures, least) in QUESTIONS {
+        match against(trials, machine, measures).map(|against| against.surely(least)) {
+            None => not_counted.push(suspect),
+            Some(None) => alike.push(suspect),
+            // Some kernels count a throttled thread as one that waits for a CPU.
+            Some(Some(_)) if suspect == Suspect::WaitingForCpu && is_throttled => {}
+            Some(Some(against)) => {
+                is_throttled |= suspect == Suspect::CpuQuota;
+                found.push(suspect.cause(against, cell, machine));
+            }
         }
     }
-    let is_throttled = found.iter().any(|cause| matches!(cause, Cause::CpuQuota { .. }));
     if found.is_empty() {
         found.push(Cause::NotKnown { alike, not_counted });
     }
-    found.extend(by_study(cell, machine, is_throttled));
+    // What the study does to a machine and no counter has shown.
+    if let Some(odd) = odd(cell, machine) {
+        let quota = odd.cpu_quota.filter(|_| !is_throttled);
+        found.extend(quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study }));
+        found.extend(odd.clients.map(|clients| Cause::OwnClients { clients: clients.into() }));
+    }
     found.into_iter().map(|cause| Reason { machine, cause }).collect()
 }
 
 type Measure = fn(&CountedTrial) -> Option<f64>;
 
-/// One possible cause, and how to read it.
-struct Question {
-    suspect: Suspect,
-    of: Measure,
-    of_others: Measure,
-    told: fn(&Against, &Cell, u32) -> Option<Cause>,
+/// How far a machine must surely be above the others.
+#[derive(Clone, Copy)]
+enum Least {
+    By(f64),
+    Times(f64),
 }
 
-const QUESTIONS: [Question; 5] = [
-    Question {
-        suspect: Suspect::CpuQuota,
-        of: CountedTrial::throttled_share,
-        // A machine without a limit may have no group that counts this; then it was never throttled.
-        of_others: |trial| trial.throttled_share().or_else(|| trial.host.is_ok().then_some(0.0)),
-        told: throttled,
-    },
-    Question {
-        suspect: Suspect::WaitingForCpu,
-        of: CountedTrial::waited_of_wanted,
-        of_others: CountedTrial::waited_of_wanted,
-        told: |found, _, _| {
-            let (own, others) = found.both();
-            found.is_more_by(WAITED).then_some(Cause::WaitingForCpu { own, others })
-        },
-    },
-    Question {
-        suspect: Suspect::StolenTime,
-        of: CountedTrial::stolen_share,
-        of_others: CountedTrial::stolen_share,
-        told: |found, _, _| {
-            let (own, others) = found.both();
-            found.is_more_by(STOLEN).then_some(Cause::StolenTime { own, others })
-        },
-    },
-    Question {
-        suspect: Suspect::DiskTime,
-        of: CountedTrial::ms_of_an_operation,
-        of_others: CountedTrial::ms_of_an_operation,
-        told: |found, _, _| {
-            let ((own, others), times) = (found.both(), found.times()?.clone());
-            Some(Cause::DiskTime { own, others, times })
-        },
-    },
-    Question {
-        suspect: Suspect::Interrupts,
-        of: CountedTrial::interrupts_each,
-        of_others: CountedTrial::interrupts_each,
-        told: |found, _, _| {
-            let ((own, others), times) = (found.both(), found.times()?.clone());
-            Some(Cause::Interrupts { own, others, times })
-        },
-    },
+/// The possible causes, how to read them of the machine and of the others, and from where on they are one. They are shares of the
+/// window, or of the time in which it wanted to run, or ratios to the others.
+const QUESTIONS: [(Suspect, [Measure; 2], Least); 5] = [
+    (Suspect::CpuQuota, [CountedTrial::throttled_share, throttled_if_limited], Least::By(0.01)),
+    (Suspect::WaitingForCpu, [CountedTrial::waited_of_wanted; 2], Least::By(0.05)),
+    (Suspect::StolenTime, [CountedTrial::stolen_share; 2], Least::By(0.02)),
+    (Suspect::DiskTime, [CountedTrial::ms_of_an_operation; 2], Least::Times(SMALLEST_RATIO)),
+    (Suspect::Interrupts, [CountedTrial::interrupts_each; 2], Least::Times(SMALLEST_RATIO)),
 ];
+
+/// A machine without a limit may have no group that counts this; then it was never throttled.
+fn throttled_if_limited(trial: &CountedTrial) -> Option<f64> {
+    trial.throttled_share().or_else(|| trial.host.is_ok().then_some(0.0))
+}
 
 /// A machine against the mean of the others of its trials, over blocks.
 struct Against {
@@ -202,67 +179,39 @@ struct Against {
 }
 
 impl Against {
-    fn both(&self) -> (Estimate, Estimate) {
-        (self.own.clone(), self.others.clone())
-    }
-
-    fn is_more_by(&self, least: f64) -> bool {
-        nearest_end(&self.difference, 0.0).is_some_and(|end| end > least)
-    }
-
-    fn times(&self) -> Option<&Estimate> {
-        self.ratio.as_ref().filter(|ratio| nearest_end(ratio, 1.0).is_some_and(|end| end > SMALLEST_RATIO))
+    /// Both values, if the machine's is surely above the others' by this.
+    fn surely(self, least: Least) -> Option<OwnAndOthers> {
+        let (found, neutral, least, times) = match least {
+            Least::By(least) => (self.difference, 0.0, least, None),
+            Least::Times(least) => (self.ratio.clone()?, 1.0, least, self.ratio),
+        };
+        let is_above = nearest_end(&found, neutral).is_some_and(|end| end > least);
+        is_above.then_some(OwnAndOthers { own: self.own, others: self.others, times })
     }
 }
 
 /// `None` if no trial has the measure for all of its machines.
 fn against(trials: &[Trial], machine: u32, [of, of_others]: [Measure; 2]) -> Option<Against> {
-    let mut blocks: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-    for trial in trials {
-        let own = trial.machines.get(&machine).and_then(of);
+    let of_trial = |trial: &Trial| {
         let others = trial.machines.iter().filter(|(number, _)| **number != machine).map(|(_, other)| of_others(other));
-        let others = others.collect::<Option<Vec<f64>>>().filter(|others| !others.is_empty());
-        if let Some((own, others)) = own.zip(others) {
-            let mean = others.iter().sum::<f64>() / others.len() as f64;
-            blocks.entry(trial.block).or_default().push((own, mean));
-        }
-    }
-    let of_block = |pairs: &Vec<(f64, f64)>| {
-        let many = pairs.len() as f64;
-        (pairs.iter().map(|pair| pair.0).sum::<f64>() / many, pairs.iter().map(|pair| pair.1).sum::<f64>() / many)
+        let others = others.collect::<Option<Vec<f64>>>().filter(|others| !others.is_empty())?;
+        Some((trial.block, [of(trial.machines.get(&machine)?)?, student::mean_of(&others)]))
     };
-    let pairs: Vec<(f64, f64)> = blocks.values().map(of_block).collect();
+    let blocks: BTreeMap<u32, Vec<[f64; 2]>> = by_key(trials.iter().filter_map(of_trial));
+    let mean = |pairs: &[[f64; 2]], side: usize| pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;
+    let pairs: Vec<[f64; 2]> = blocks.values().map(|pairs| [0, 1].map(|side| mean(pairs, side))).collect();
+    let of_both = |of: fn(&[f64; 2]) -> f64| -> Vec<f64> { pairs.iter().map(of).collect() };
     Some(Against {
-        own: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
-        others: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
-        difference: student::mean(pairs.iter().map(|(own, others)| own - others).collect())?,
-        ratio: student::geometric_mean(&pairs.iter().map(|(own, others)| own / others).collect::<Vec<_>>()),
+        own: student::mean_amount(of_both(|[own, _]| *own))?,
+        others: student::mean_amount(of_both(|[_, others]| *others))?,
+        difference: student::mean(of_both(|[own, others]| own - others))?,
+        ratio: student::geometric_mean(&of_both(|[own, others]| own / others)),
     })
-}
-
-fn throttled(found: &Against, cell: &Cell, machine: u32) -> Option<Cause> {
-    let (own, others) = found.both();
-    let several_cpus = cell.settings.machine().vcpus != Some(1);
-    let quota_of_study = quota(cell, machine);
-    found.is_more_by(THROTTLED).then_some(Cause::CpuQuota { own, others, several_cpus, quota_of_study })
 }
 
 /// The `machine.odd` table if it is about this machine.
 fn odd(cell: &Cell, machine: u32) -> Option<&Odd> {
     cell.odd().filter(|odd| odd.number == machine)
-}
-
-fn quota(cell: &Cell, machine: u32) -> Option<f64> {
-    odd(cell, machine)?.cpu_quota
-}
-
-/// What the study does to a machine and no counter has shown.
-fn by_study(cell: &Cell, machine: u32, is_throttled: bool) -> impl Iterator<Item = Cause> {
-    let quota = quota(cell, machine).filter(|_| !is_throttled);
-    let quota = quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study });
-    let clients =
-        odd(cell, machine).and_then(|odd| odd.clients).map(|clients| Cause::OwnClients { clients: clients.into() });
-    quota.into_iter().chain(clients)
 }
 
 #[cfg(test)]

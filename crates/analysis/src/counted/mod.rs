@@ -16,7 +16,7 @@ use crate::missing::Missing;
 use crate::validity;
 use column::{rates, worth};
 use record::intervals::Span;
-use record::looks::{Looks, Reading};
+use record::looks::Reading;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Series, Side};
 use record::trial::KindTotals;
@@ -38,7 +38,8 @@ pub struct CountedTrial {
     pub machine: Result<SideCounts, Missing>,
     /// Mean over the window, of all kinds; `None` if nothing was timed.
     pub response_ms: Option<f64>,
-    pub database: DatabaseWaits,
+    /// Waits for row locks, per transaction, where the database adds them up: from the two looks within the window.
+    pub lock_ms: Option<f64>,
     /// Where several machines ran side by side: each measured machine by itself, with its number. The other fields are
     /// then of all of them together. What is counted on the host as a whole is only in those.
     pub machines: Vec<(u32, CountedTrial)>,
@@ -80,13 +81,6 @@ pub struct Rate {
     pub per_second: f64,
 }
 
-/// Waits that databases count themselves, from the two looks within the window.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DatabaseWaits {
-    /// Waits for row locks, per transaction.
-    pub lock_ms: Option<f64>,
-}
-
 /// Every valid trial that has telemetry, by number.
 pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
     let is_sampled = |trial: &StoredTrial| trial.each_machine().iter().any(|machine| !machine.telemetry.is_empty());
@@ -104,8 +98,10 @@ pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
         transactions,
         host: side(trial, Side::Host),
         machine: side(trial, Side::Machine).map(SideCounts::of_shape),
-        response_ms: mean_response_ms(trial),
-        database: database_waits(trial, transactions),
+        response_ms: latency::of_parts(trial.transactions(), Span::Response)
+            .mean()
+            .map(|mean_us| mean_us / MICROS_PER_MILLI),
+        lock_ms: lock_ms(trial, transactions),
         machines: machines(trial),
     })
 }
@@ -163,22 +159,16 @@ fn counts(series: &Series, parts: &[SideWindow]) -> SideCounts {
     }
 }
 
-/// The mean over all kinds.
-fn mean_response_ms(trial: &StoredTrial) -> Option<f64> {
-    latency::of_parts(trial.transactions(), Span::Response).mean().map(|mean_us| mean_us / MICROS_PER_MILLI)
-}
-
 /// MariaDB's name for this counter. PostgreSQL and SQLite do not add up their waits for locks.
 const LOCK_TIME_MS: &str = "innodb_row_lock_time";
 
-fn database_waits(trial: &StoredTrial, transactions: f64) -> DatabaseWaits {
-    let waited_ms = |looks: &Looks| {
-        let (start, end) = (looks.start.counters.get(LOCK_TIME_MS)?, looks.end.counters.get(LOCK_TIME_MS)?);
-        let window_ns = trial.record.driver.as_ref()?.measured_ms as f64 * 1e6;
-        // The time between the looks is a little shorter than the window.
-        (looks.span_ns() > 0).then_some(end.checked_sub(*start)? as f64 * window_ns / looks.span_ns() as f64)
-    };
-    DatabaseWaits { lock_ms: trial.looks.as_ref().and_then(waited_ms).map(|waited_ms| waited_ms / transactions) }
+fn lock_ms(trial: &StoredTrial, transactions: f64) -> Option<f64> {
+    let (looks, driver) = (trial.looks.as_ref()?, trial.record.driver.as_ref()?);
+    let (start, end) = (looks.start.counters.get(LOCK_TIME_MS)?, looks.end.counters.get(LOCK_TIME_MS)?);
+    let window_ns = driver.measured_ms as f64 * 1e6;
+    // The time between the looks is a little shorter than the window.
+    let waited_ms = end.checked_sub(*start)? as f64 * window_ns / looks.span_ns() as f64;
+    (looks.span_ns() > 0).then_some(waited_ms / transactions)
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Which columns hold what people ask for: disks, interfaces, vCPUs, and the shape's share of a system.
 
-use super::SideCounts;
 use super::unit::Unit;
+use super::{Counted, SideCounts};
 use record::telemetry::Behaviour;
 
 /// Stands between a probe's name and what it counts of the shape's CPUs alone.
 const SHAPE: &str = ".shape.";
 
-/// The layer of a disk between the guest and the host.
-const QEMU: &str = "qemu_disk";
+/// The layers of a disk: what the kernel of a side counts, and what QEMU does between the guest and the host.
+pub const KERNELS: &str = "disk";
+pub const QEMU: &str = "qemu_disk";
 
 /// The CPU time of a machine on the host's kernel, all processes together.
 const WHOLE: &str = "machine.run";
@@ -69,11 +70,8 @@ impl SideCounts {
         }
         // The kernel's own sum of interrupts is over all CPUs.
         if of_shape.iter().any(|name| name.starts_with("interrupts.")) {
-            let kinds =
-                self.columns.iter().filter(|(name, _)| name.starts_with("interrupts.") && *name != "interrupts.total");
-            let sum = kinds.map(|(_, counted)| counted.worth).sum::<Option<f64>>();
-            let total =
-                super::Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: sum, rates: Vec::new() };
+            let worth = self.sum_of(0, |name| name.starts_with("interrupts.") && name != "interrupts.total");
+            let total = Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth, rates: Vec::new() };
             self.columns.insert("interrupts.total".to_owned(), total);
         }
         self
@@ -97,8 +95,8 @@ impl SideCounts {
         (self.seconds > 0.0).then(|| millis / (self.seconds * 1e3))
     }
 
-    /// The prefix of the columns of the data's disk: the disk with that label, or the only one.
-    fn prefix(&self, layer: &str) -> Option<String> {
+    /// The prefix of the columns of the data's disk in a layer: the disk with that label, or the only one.
+    pub fn disk_prefix(&self, layer: &str) -> Option<String> {
         let opening = format!("{layer}.");
         let mut labels: Vec<&str> =
             self.columns.keys().filter_map(|name| name.strip_prefix(&opening)?.split('.').next()).collect();
@@ -107,23 +105,14 @@ impl SideCounts {
         Some(format!("{layer}.{label}"))
     }
 
-    /// The prefix of the columns of the data's disk, as the kernel of this side counts it.
-    pub fn disk_prefix(&self) -> Option<String> {
-        self.prefix("disk")
-    }
-
     /// The data's disk, as the kernel of this side counts it.
     pub fn disk(&self) -> Option<DiskWork> {
-        self.disk_at("disk")
+        self.disk_at(KERNELS)
     }
 
-    /// The data's disk as QEMU counts it, between the guest and the host.
-    pub fn qemu_disk(&self) -> Option<DiskWork> {
-        self.disk_at(QEMU)
-    }
-
-    fn disk_at(&self, layer: &str) -> Option<DiskWork> {
-        let prefix = self.prefix(layer)?;
+    /// The data's disk, as this layer counts it.
+    pub fn disk_at(&self, layer: &str) -> Option<DiskWork> {
+        let prefix = self.disk_prefix(layer)?;
         let of = |field: &str| self.worth(&format!("{prefix}.{field}"));
         Some(DiskWork {
             reads: of("reads")?,
@@ -149,9 +138,12 @@ impl SideCounts {
     /// The sum of a field over the columns with this opening: of all interfaces, nodes, vCPUs. `None` if there are fewer, or
     /// if one has no worth.
     fn sum_of_several(&self, opening: &str, field: &str, fewest: usize) -> Option<f64> {
-        let is_one = |name: &str| name.starts_with(opening) && name.rsplit('.').next() == Some(field);
-        let own: Vec<Option<f64>> =
-            self.columns.iter().filter(|(name, _)| is_one(name)).map(|(_, counted)| counted.worth).collect();
+        self.sum_of(fewest, |name| name.starts_with(opening) && name.rsplit('.').next() == Some(field))
+    }
+
+    fn sum_of(&self, fewest: usize, is_one: impl Fn(&str) -> bool) -> Option<f64> {
+        let own = self.columns.iter().filter(|(name, _)| is_one(name)).map(|(_, counted)| counted.worth);
+        let own: Vec<Option<f64>> = own.collect();
         if own.len() < fewest { None } else { own.into_iter().sum() }
     }
 
@@ -182,10 +174,7 @@ impl SideCounts {
     /// Of all processor packages, whose parts are counted within them.
     pub fn energy_of_packages_uj(&self) -> Option<f64> {
         const PACKAGE: &str = "energy.package-";
-        let is_package = |name: &str| name.strip_prefix(PACKAGE).is_some_and(|rest| !rest.contains('_'));
-        let all: Vec<Option<f64>> =
-            self.columns.iter().filter(|(name, _)| is_package(name)).map(|(_, counted)| counted.worth).collect();
-        if all.is_empty() { None } else { all.into_iter().sum() }
+        self.sum_of(1, |name| name.strip_prefix(PACKAGE).is_some_and(|rest| !rest.contains('_')))
     }
 
     /// The threads of all vCPUs for which both times are known.

@@ -76,10 +76,10 @@ fn lock_waits_between_the_looks_stand_for_the_window() {
     (looks.start.at_ns, looks.end.at_ns) = (SECOND, 21 * SECOND);
     looks.start.counters.insert(LOCK_TIME_MS.to_owned(), 50);
     looks.end.counters.insert(LOCK_TIME_MS.to_owned(), 250);
-    let found = database_waits(&waited, 1_000.0).lock_ms.unwrap();
+    let found = lock_ms(&waited, 1_000.0).unwrap();
     assert!((found - 0.24).abs() < 1e-12, "{found}");
     looks_fall(&mut waited);
-    assert_eq!(database_waits(&waited, 1_000.0).lock_ms, None);
+    assert_eq!(lock_ms(&waited, 1_000.0), None);
 }
 
 fn looks_fall(trial: &mut StoredTrial) {

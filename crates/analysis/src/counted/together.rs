@@ -8,6 +8,7 @@
 
 use super::unit::Unit;
 use super::{Counted, Rate, SideCounts, Unseen, of_side};
+use crate::gathered::distinct;
 use crate::missing::Missing;
 use crate::topology;
 use record::run::StoredTrial;
@@ -36,16 +37,16 @@ pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missin
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let first = parts.first().ok_or(Missing::NoMachine)?;
     let mut columns = BTreeMap::new();
-    let mut unavailable = unavailable(&parts);
+    let mut unavailable: Vec<Unseen> = unavailable(&parts).collect();
     for name in parts.iter().flat_map(|part| part.counts.columns.keys()).collect::<BTreeSet<_>>() {
         match column(&parts, name) {
             Ok(counted) => columns.extend(counted.map(|counted| (name.clone(), counted))),
-            Err(why) => add(&mut unavailable, Unseen { probe: None, why }),
+            Err(why) => unavailable.push(Unseen { probe: None, why }),
         }
     }
     let seconds = parts.iter().map(|part| part.counts.seconds).sum::<f64>() / parts.len() as f64;
     let samples = parts.iter().map(|part| part.counts.samples).min().unwrap_or(first.counts.samples);
-    Ok(SideCounts { seconds, samples, columns, unavailable })
+    Ok(SideCounts { seconds, samples, columns, unavailable: distinct(unavailable) })
 }
 
 impl<'a> Part<'a> {
@@ -114,7 +115,11 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let mut distinct: Vec<Option<&Counted>> = Vec::new();
     for part in concerned {
         let thing = part.thing(name);
-        if things.iter().any(|known| overlap(known, &thing)) {
+        let overlaps = |known: &Thing<'_>| match (known, &thing) {
+            (Thing::OfCpus(one), Thing::OfCpus(other)) => one != other && !one.is_disjoint(other),
+            _ => false,
+        };
+        if things.iter().any(overlaps) {
             return Err(Missing::CpusOverlap);
         }
         if !things.contains(&thing) {
@@ -126,22 +131,11 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let (unit, behaviour) = (any.unit.clone(), any.behaviour);
     let all: Option<Vec<&Counted>> = distinct.into_iter().collect();
     let adds_up = behaviour == Behaviour::Counts || unit == Unit::Bytes;
-    let worth = all.as_ref().and_then(|all| of_all(all, adds_up));
-    let rates = all.map(|all| summed(&all.iter().map(|counted| counted.rates.as_slice()).collect::<Vec<_>>()));
-    Ok(Some(Counted { unit, behaviour, worth, rates: rates.unwrap_or_default() }))
-}
-
-/// True if both are sets of CPUs that overlap but are not equal.
-fn overlap(one: &Thing<'_>, other: &Thing<'_>) -> bool {
-    match (one, other) {
-        (Thing::OfCpus(one), Thing::OfCpus(other)) => one != other && !one.is_disjoint(other),
-        _ => false,
-    }
-}
-
-fn of_all(all: &[&Counted], adds_up: bool) -> Option<f64> {
-    let sum = all.iter().map(|counted| counted.worth).sum::<Option<f64>>()?;
-    Some(if adds_up { sum } else { sum / all.len() as f64 })
+    let Some(all) = all else { return Ok(Some(Counted { unit, behaviour, worth: None, rates: Vec::new() })) };
+    let sum = all.iter().map(|counted| counted.worth).sum::<Option<f64>>();
+    let worth = if adds_up { sum } else { sum.map(|sum| sum / all.len() as f64) };
+    let rates = summed(&all.iter().map(|counted| counted.rates.as_slice()).collect::<Vec<_>>());
+    Ok(Some(Counted { unit, behaviour, worth, rates }))
 }
 
 /// Machines are sampled at different moments, so the others' rates are interpolated at the moments of the first.
@@ -169,23 +163,14 @@ fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
 }
 
 /// Probes that saw nothing. A machine is named if others saw something, or saw nothing for other reasons.
-fn unavailable(parts: &[Part<'_>]) -> Vec<Unseen> {
-    let mut found = Vec::new();
-    for part in parts {
-        for unseen in &part.counts.unavailable {
-            let has_it = |other: &&Part<'_>| unseen.probe.as_ref().is_some_and(|probe| other.has_probe(probe));
-            let is_alike = parts.iter().filter(has_it).all(|other| other.counts.unavailable.contains(unseen));
-            let why = if is_alike { unseen.why.clone() } else { unseen.why.clone().of_machine(part.number) };
-            add(&mut found, Unseen { why, ..unseen.clone() });
-        }
-    }
-    found
-}
-
-fn add(known: &mut Vec<Unseen>, one: Unseen) {
-    if !known.contains(&one) {
-        known.push(one);
-    }
+fn unavailable(parts: &[Part<'_>]) -> impl Iterator<Item = Unseen> {
+    let all = parts.iter().flat_map(|part| part.counts.unavailable.iter().map(move |unseen| (part, unseen)));
+    all.map(move |(part, unseen)| {
+        let has_it = |other: &&Part<'_>| unseen.probe.as_ref().is_some_and(|probe| other.has_probe(probe));
+        let is_alike = parts.iter().filter(has_it).all(|other| other.counts.unavailable.contains(unseen));
+        let why = if is_alike { unseen.why.clone() } else { unseen.why.clone().of_machine(part.number) };
+        Unseen { why, ..unseen.clone() }
+    })
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub fn parts_of_side(record: &TrialRecord, side: Side) -> Result<Vec<SideWindow>
         return Err(Missing::WindowEmpty);
     }
     let own = own_parts(driver, start_ns);
-    let driven_on = if driver.placement == "outside" { Side::Host } else { Side::Machine };
+    let driven_on = if is_driven_outside(record) { Side::Host } else { Side::Machine };
     if driven_on == side {
         return Ok(own);
     }
@@ -87,21 +87,30 @@ fn own_parts(driver: &DriverFacts, start_ns: u64) -> Vec<SideWindow> {
     phases.map(|phase| part(measured_after(phase).saturating_sub(first_ms), phase.measured_ms)).collect()
 }
 
+/// True if the host's clock timed the driving.
+pub fn is_driven_outside(record: &TrialRecord) -> bool {
+    record.driver.as_ref().is_some_and(|driver| driver.placement == "outside")
+}
+
+/// The offsets of the machine's clock before and after driving, as far as they were read.
+fn around_driving(clock: &[ClockReading]) -> [Option<i64>; 2] {
+    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
+    [BEFORE_DRIVING, AFTER_DRIVING].map(at)
+}
+
 /// How much the machine's clock moved against the host's between the readings around the driving, if that clock timed
 /// the driving.
 pub fn drift_ns(record: &TrialRecord) -> u64 {
-    let is_outside = record.driver.as_ref().is_some_and(|driver| driver.placement == "outside");
-    let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
-    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
-    let moved = at(BEFORE_DRIVING).zip(at(AFTER_DRIVING)).map(|(before, after)| after.abs_diff(before));
-    moved.filter(|_| !is_outside).unwrap_or(0)
+    match record.machine.as_ref().map(|machine| around_driving(&machine.clock)) {
+        Some([Some(before), Some(after)]) if !is_driven_outside(record) => after.abs_diff(before),
+        _ => 0,
+    }
 }
 
 /// The offset at the beginning and at the end of the window.
 fn offsets(clock: &[ClockReading], driver: &DriverFacts) -> Option<(i64, i64)> {
-    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
     let last = clock.last()?.offset_ns;
-    let (before, after) = (at(BEFORE_DRIVING).unwrap_or(last), at(AFTER_DRIVING).unwrap_or(last));
+    let [before, after] = around_driving(clock).map(|offset_ns| offset_ns.unwrap_or(last));
     let driven_ms = (driver.warmup_ms + driver.measured_ms) as f64;
     let share = driver.warmup_ms as f64 / driven_ms.max(1.0);
     #[allow(clippy::cast_possible_truncation)] // Between two numbers that fit.

@@ -2,7 +2,7 @@
 //!
 //! Like is compared with like: counters read inside with counters read inside, the host's with the host's.
 
-use super::evidence::{Evidence, Pair, Who};
+use super::evidence::{BOTH, Evidence, Pair, Who};
 use crate::contrast::{self, Contrast};
 use crate::counted::unit::Unit;
 use crate::counted::{Counted, CountedTrial};
@@ -61,51 +61,40 @@ pub struct OneSided {
     pub on: String,
 }
 
-/// A row before the number of all rows is known.
-struct Tested {
-    row: CounterRow,
-    is_negligible: bool,
-    difference: Contrast,
-}
-
-impl Tested {
-    /// The row with its rank, given that `differing` of `asked` counters differ. Intervals of selected counters are
-    /// widened to make up for the selection (Benjamini and Yekutieli).
-    fn ranked(self, differing: usize, asked: usize) -> CounterRow {
-        let tails = (1.0 - CONFIDENCE) * differing as f64 / asked.max(1) as f64;
-        let larger = self.row.baseline.point.max(self.row.contender.point);
-        let surely = |(low, high): (f64, f64)| if differing == 0 { 0.0 } else { low.max(-high).max(0.0) / larger };
-        CounterRow { surely_apart: self.difference.bounds_but_for(tails).known().map(surely), ..self.row }
-    }
-}
-
 pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
     let mut found = CounterComparison::default();
-    let mut tested: Vec<Tested> = Vec::new();
+    let mut tested: Vec<(CounterRow, Contrast)> = Vec::new();
     for side in [Side::Machine, Side::Host] {
-        let baseline = columns(evidence, side, Who::Baseline);
-        let contender = columns(evidence, side, Who::Contender);
+        let [baseline, contender] = BOTH.map(|who| columns(evidence, side, who));
         if baseline.is_empty() || contender.is_empty() {
             continue;
         }
         let names: BTreeSet<&String> = baseline.keys().chain(contender.keys()).collect();
         for name in names {
             match (baseline.get(name), contender.get(name)) {
-                (Some(column), Some(_)) => tested.extend(row(evidence, side, name, column)),
+                (Some(column), Some(_)) => match row(evidence, side, name, column) {
+                    Some((.., true)) => found.negligible += 1,
+                    row => tested.extend(row.map(|(row, difference, _)| (row, difference))),
+                },
                 (one, _) => {
-                    let on = if one.is_some() { evidence.baseline } else { evidence.contender };
-                    found.one_sided.push(OneSided { side, name: name.clone(), on: on.to_owned() });
+                    let on = evidence.name(if one.is_some() { Who::Baseline } else { Who::Contender });
+                    found.one_sided.push(OneSided { side, name: name.clone(), on });
                 }
             }
         }
     }
-    let all = tested.len();
-    tested.retain(|one| !one.is_negligible);
-    found.negligible = all - tested.len();
-    let p_values: Vec<f64> = tested.iter().filter_map(|one| one.difference.p_equal()).collect();
+    let p_values: Vec<f64> = tested.iter().filter_map(|(_, difference)| difference.p_equal()).collect();
     (found.asked, found.differing) = (p_values.len(), contrast::discoveries(&p_values));
-    found.rows = tested.into_iter().map(|row| row.ranked(found.differing, found.asked)).collect();
-    let rank = |row: &CounterRow| (row.surely_apart.unwrap_or(0.0), apart(row));
+    // Intervals of selected counters are widened to make up for the selection (Benjamini and Yekutieli).
+    let tails = (1.0 - CONFIDENCE) * found.differing as f64 / found.asked.max(1) as f64;
+    let ranked = |(row, difference): (CounterRow, Contrast)| {
+        let least = |(low, high): (f64, f64)| if found.differing == 0 { 0.0 } else { low.max(-high).max(0.0) };
+        let surely_apart = difference.bounds_but_for(tails).known().map(|ends| least(ends) / larger(&row));
+        CounterRow { surely_apart, ..row }
+    };
+    found.rows = tested.into_iter().map(ranked).collect();
+    // The difference as a share of the larger side, certain or not, decides between those that are equally certain.
+    let rank = |row: &CounterRow| (row.surely_apart.unwrap_or(0.0), row.difference.point.abs() / larger(row));
     found.rows.sort_by(|one, other| {
         let ((sure, point), (other_sure, other_point)) = (rank(one), rank(other));
         other_sure.total_cmp(&sure).then(other_point.total_cmp(&point)).then_with(|| one.name.cmp(&other.name))
@@ -113,15 +102,18 @@ pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
     found
 }
 
+fn larger(row: &CounterRow) -> f64 {
+    row.baseline.point.max(row.contender.point)
+}
+
 /// The columns for which any trial of a contender has a worth.
 fn columns<'a>(evidence: &Evidence<'a>, side: Side, who: Who) -> BTreeMap<String, &'a Counted> {
-    let counted =
-        evidence.trials(who).into_iter().filter_map(|trial| trial.side(side)).flat_map(|counts| &counts.columns);
+    let counted = evidence.trials(who).filter_map(|trial| trial.side(side)).flat_map(|counts| &counts.columns);
     counted.filter(|(_, column)| column.worth.is_some()).map(|(name, column)| (name.clone(), column)).collect()
 }
 
-/// `None` if no block has the column on both sides.
-fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Option<Tested> {
+/// The row without its rank, its difference, and whether it is negligible. `None` if no block has the column on both sides.
+fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Option<(CounterRow, Contrast, bool)> {
     let each = |trial: &CountedTrial| {
         let worth = trial.side(side)?.worth(name)?;
         Some(if column.behaviour == Behaviour::Counts { worth / trial.transactions } else { worth })
@@ -133,7 +125,7 @@ fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Opt
     let (name, unit, behaviour) = (name.to_owned(), column.unit.clone(), column.behaviour);
     let difference = contrast.estimate.clone();
     let row = CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart: None };
-    Some(Tested { row, is_negligible, difference: contrast })
+    Some((row, contrast, is_negligible))
 }
 
 fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
@@ -146,14 +138,8 @@ fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
     }
 }
 
-/// The difference as a share of the larger side, certain or not.
-fn apart(row: &CounterRow) -> f64 {
-    row.difference.point.abs() / row.baseline.point.max(row.contender.point)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::PairedBlock;
     use super::super::evidence::tests::trial;
     use super::*;
     use crate::counted::SideCounts;
@@ -168,9 +154,9 @@ mod tests {
     }
 
     fn compared(baseline: &[CountedTrial], contender: &[CountedTrial]) -> CounterComparison {
-        let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
+        let block = |(one, other)| [vec![one], vec![other]];
         let blocks = baseline.iter().zip(contender).map(block).collect();
-        compare(&Evidence { baseline: "native", contender: "kvm", blocks, costs: Vec::new() })
+        compare(&Evidence { names: ["native", "kvm"], blocks, costs: Vec::new() })
     }
 
     /// `a` doubles steadily. `b` triples on average, but by such different amounts that it may not differ at all. `c`

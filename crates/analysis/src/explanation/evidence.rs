@@ -12,7 +12,10 @@ use std::collections::BTreeSet;
 /// A window with fewer samples is not enough to base a statement on.
 pub const FEWEST_SAMPLES: usize = 5;
 
-/// One of the two contenders.
+/// A ratio whose interval comes nearer to 1 than this is no explanation.
+pub const SMALLEST_RATIO: f64 = 1.05;
+
+/// One of the two contenders: its place in what [`Evidence`] has of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Baseline,
@@ -21,47 +24,26 @@ pub enum Who {
 
 pub const BOTH: [Who; 2] = [Who::Baseline, Who::Contender];
 
-/// The counted trials of two contenders, block by block.
+/// The counted trials of two contenders, block by block; the baseline's come first.
 pub struct Evidence<'a> {
-    pub baseline: &'a str,
-    pub contender: &'a str,
+    pub names: [&'a str; 2],
     pub blocks: Vec<PairedBlock<'a>>,
     /// The costs of a transaction on both sides; empty for a single machine.
     pub costs: Vec<Cost>,
 }
 
 /// A measure of both contenders.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     pub measure: Measure,
-    pub baseline: Estimate,
-    pub contender: Estimate,
+    #[serde(flatten)]
+    pub pair: OfBoth,
     pub ratio: Estimate,
 }
 
 /// Trials of the same block, or of all blocks on one pair of hosts. Neither side is empty, except for a machine that one of the two
 /// lacks.
-#[derive(Default)]
-pub struct PairedBlock<'a> {
-    pub baseline: Vec<&'a CountedTrial>,
-    pub contender: Vec<&'a CountedTrial>,
-}
-
-impl<'a> PairedBlock<'a> {
-    fn of(&self, who: Who) -> &[&'a CountedTrial] {
-        match who {
-            Who::Baseline => &self.baseline,
-            Who::Contender => &self.contender,
-        }
-    }
-
-    /// The mean over a contender's trials; `None` unless all of them have the quantity.
-    fn mean(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<f64> {
-        let trials = self.of(who);
-        let sum: Option<f64> = trials.iter().map(|trial| of(trial)).sum();
-        sum.map(|sum| sum / trials.len() as f64).filter(|mean| mean.is_finite())
-    }
-}
+pub type PairedBlock<'a> = [Vec<&'a CountedTrial>; 2];
 
 /// The values of a quantity on both sides: geometric means if there is a ratio, so that it is their quotient.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,15 +66,12 @@ pub struct OfBoth {
 }
 
 impl<'a> Evidence<'a> {
-    pub fn trials(&self, who: Who) -> Vec<&'a CountedTrial> {
-        self.blocks.iter().flat_map(|block| block.of(who)).copied().collect()
+    pub fn trials(&self, who: Who) -> impl Iterator<Item = &'a CountedTrial> {
+        self.blocks.iter().flat_map(move |block| &block[who as usize]).copied()
     }
 
-    pub fn name(&self, who: Who) -> &str {
-        match who {
-            Who::Baseline => self.baseline,
-            Who::Contender => self.contender,
-        }
+    pub fn name(&self, who: Who) -> String {
+        self.names[who as usize].to_owned()
     }
 
     /// The numbers of the machines that ran side by side; empty where each trial had one machine.
@@ -103,22 +82,21 @@ impl<'a> Evidence<'a> {
 
     /// The name of a machine in a statement about one machine only: the contender's name, with its number if there are several.
     pub fn called(&self, who: Who, machine: u32) -> String {
-        let is_one_of_several = self.trials(who).iter().any(|trial| !trial.machines.is_empty());
+        let is_one_of_several = self.trials(who).any(|trial| !trial.machines.is_empty());
         let name = self.name(who);
-        if is_one_of_several { format!("{name} machine {machine}") } else { name.to_owned() }
+        if is_one_of_several { format!("{name} machine {machine}") } else { name }
     }
 
     /// The evidence for one machine of each trial, under these names. A trial of one machine counts as machine 1.
-    pub fn of_machine<'b>(&self, machine: u32, [baseline, contender]: &'b [String; 2]) -> Evidence<'b>
+    pub fn of_machine<'b>(&self, machine: u32, names: &'b [String; 2]) -> Evidence<'b>
     where
         'a: 'b,
     {
-        let own = |trials: &[&'a CountedTrial]| {
-            trials.iter().copied().filter_map(|trial| of_machine(trial, machine)).collect()
+        let own = |trials: &Vec<&'a CountedTrial>| -> Vec<&'b CountedTrial> {
+            trials.iter().filter_map(|trial| of_machine(trial, machine)).collect()
         };
-        let block =
-            |block: &PairedBlock<'a>| PairedBlock { baseline: own(&block.baseline), contender: own(&block.contender) };
-        Evidence { baseline, contender, blocks: self.blocks.iter().map(block).collect(), costs: Vec::new() }
+        let blocks = self.blocks.iter().map(|block| block.each_ref().map(own)).collect();
+        Evidence { names: names.each_ref().map(String::as_str), blocks, costs: Vec::new() }
     }
 
     /// A contender's mean over the blocks that have it, for a quantity that is never negative.
@@ -131,14 +109,18 @@ impl<'a> Evidence<'a> {
         student::mean(self.each(who, of))
     }
 
+    /// The same if it is surely above a limit.
+    pub fn above(&self, limit: f64, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
+        self.value(who, of).filter(|found| found.bounds.known().is_some_and(|(low, _)| low > limit))
+    }
+
     fn each(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Vec<f64> {
-        self.blocks.iter().filter_map(|block| block.mean(who, of)).collect()
+        self.blocks.iter().filter_map(|block| mean(&block[who as usize], of)).collect()
     }
 
     /// Both sides, over the blocks in which both have the quantity.
     pub fn pair(&self, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Pair> {
-        let of_block =
-            |block: &PairedBlock<'_>| Some((block.mean(Who::Baseline, of)?, block.mean(Who::Contender, of)?));
+        let of_block = |[baseline, contender]: &PairedBlock<'_>| Some((mean(baseline, of)?, mean(contender, of)?));
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
         let paired = |scale| {
             contrast::paired(
@@ -162,14 +144,15 @@ impl<'a> Evidence<'a> {
 
     /// Both values with the contenders' names.
     pub fn both(&self, of_baseline: Estimate, of_contender: Estimate) -> OfBoth {
-        let (baseline, contender) = (self.baseline.to_owned(), self.contender.to_owned());
+        let [baseline, contender] = self.names.map(str::to_owned);
         OfBoth { baseline, contender, of_baseline, of_contender }
     }
+}
 
-    /// True if every trial of a contender has enough samples for a statement.
-    pub fn has_samples(&self, who: Who, samples: impl Fn(&CountedTrial) -> Option<usize>) -> bool {
-        self.trials(who).into_iter().all(|trial| samples(trial).is_some_and(|samples| samples >= FEWEST_SAMPLES))
-    }
+/// The mean over a contender's trials; `None` unless all of them have the quantity.
+fn mean(trials: &[&CountedTrial], of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<f64> {
+    let sum: Option<f64> = trials.iter().map(|trial| of(trial)).sum();
+    sum.map(|sum| sum / trials.len() as f64).filter(|mean| mean.is_finite())
 }
 
 fn of_machine(trial: &CountedTrial, machine: u32) -> Option<&CountedTrial> {
@@ -188,6 +171,11 @@ pub fn nearest_end(estimate: &Estimate, neutral: f64) -> Option<f64> {
     }
 }
 
+/// True if a ratio surely differs from one by enough to explain something.
+pub fn is_apart(ratio: &Estimate) -> bool {
+    nearest_end(ratio, 1.0).is_some_and(|end| end.max(1.0 / end) > SMALLEST_RATIO)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -201,15 +189,15 @@ pub(crate) mod tests {
             host: Ok(SideCounts::default()),
             machine: Ok(SideCounts::default()),
             response_ms: None,
-            database: crate::counted::DatabaseWaits::default(),
+            lock_ms: None,
             machines: Vec::new(),
         }
     }
 
     fn evidence<'a>(baseline: &'a [CountedTrial], contender: &'a [CountedTrial]) -> Evidence<'a> {
-        let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
+        let block = |(one, other)| [vec![one], vec![other]];
         let blocks = baseline.iter().zip(contender).map(block).collect();
-        Evidence { baseline: "native", contender: "kvm", blocks, costs: Vec::new() }
+        Evidence { names: ["native", "kvm"], blocks, costs: Vec::new() }
     }
 
     /// `d = [105, 95, 112, 98]`, `scipy.stats.t.interval(0.95, 3, numpy.mean(d), scipy.stats.sem(d))` (scipy 1.17.1) is

@@ -16,7 +16,7 @@ use crate::measures::counted::COSTS;
 use crate::observations::{Measured, Observations};
 use crate::pairing::Pairing;
 use counters::CounterComparison;
-use evidence::{Cost, Evidence, PairedBlock};
+use evidence::{BOTH, Cost, Evidence, PairedBlock};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Side};
@@ -55,9 +55,6 @@ pub struct Course {
 /// Explains every comparison that has telemetry on both sides in at least one block.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Explanation> {
     let counted = counted::of_run(run);
-    if counted.is_empty() {
-        return Vec::new();
-    }
     let groups = groups::of_plan(&run.plan);
     groups.iter().flat_map(|group| of_group(run, group, &counted, observations)).collect()
 }
@@ -88,41 +85,35 @@ fn of_pair(
     for pair in &pairing.pairs {
         let Some((baseline, contender)) = of_trials(&pair.baseline).zip(of_trials(&pair.contender)) else { continue };
         let unit = units.entry(pair.unit).or_default();
-        unit.baseline.extend(baseline);
-        unit.contender.extend(contender);
+        unit[0].extend(baseline);
+        unit[1].extend(contender);
     }
-    let blocks = units.into_values().collect();
-    let costs = COSTS.iter().filter_map(|id| cost(observations.measure(id)?, &pairing)).collect();
-    let evidence = Evidence { baseline: &baseline.contender, contender: &contender.contender, blocks, costs };
+    let (names, blocks) = ([baseline, contender].map(|cell| cell.contender.as_str()), units.into_values().collect());
+    let mut evidence = Evidence { names, blocks, costs: Vec::new() };
+    let costs = COSTS.iter().filter_map(|id| cost(observations.measure(id)?, &pairing, &evidence));
+    evidence.costs = costs.collect();
     (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
 }
 
 /// `None` where there is no ratio.
-fn cost(measured: &Measured, pairing: &Pairing<'_>) -> Option<Cost> {
+fn cost(measured: &Measured, pairing: &Pairing<'_>, evidence: &Evidence<'_>) -> Option<Cost> {
     let ratio = measured.paired(pairing).filter(|contrast| contrast.scale == Scale::Ratio)?.estimate;
     let level = |cell| measured.level(cell).map(|level| level.estimate);
-    let (baseline, contender) = (level(pairing.baseline)?, level(pairing.contender)?);
-    Some(Cost { measure: measured.measure.clone(), baseline, contender, ratio })
+    let pair = evidence.both(level(pairing.baseline)?, level(pairing.contender)?);
+    Some(Cost { measure: measured.measure.clone(), pair, ratio })
 }
 
 /// Everything that the evidence tells.
-pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
+fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
     let counters = counters::compare(evidence);
     let (reasons, unknown) = rules::apply(evidence);
-    Explanation {
-        coordinates: coordinates.to_owned(),
-        baseline: evidence.baseline.to_owned(),
-        contender: evidence.contender.to_owned(),
-        blocks: evidence.blocks.len(),
-        reasons,
-        unknown,
-        courses: courses(evidence, &counters),
-        counters,
-    }
+    let [baseline, contender] = BOTH.map(|who| evidence.name(who));
+    let (coordinates, blocks, courses) = (coordinates.to_owned(), evidence.blocks.len(), courses(evidence, &counters));
+    Explanation { coordinates, baseline, contender, blocks, reasons, unknown, counters, courses }
 }
 
 fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<Course> {
-    let Some(block) = evidence.blocks.first() else { return Vec::new() };
+    let Some([baseline, contender]) = evidence.blocks.first() else { return Vec::new() };
     let counts = counters.rows.iter().filter(|row| row.behaviour == Behaviour::Counts);
     let of_row = |row: &counters::CounterRow| {
         let rates = |trials: &[&CountedTrial]| {
@@ -133,8 +124,8 @@ fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<Course>
             side: row.side,
             name: row.name.clone(),
             unit: row.unit.clone(),
-            baseline: rates(&block.baseline)?,
-            contender: rates(&block.contender)?,
+            baseline: rates(baseline)?,
+            contender: rates(contender)?,
         })
     };
     counts.filter_map(of_row).take(DRAWN).collect()

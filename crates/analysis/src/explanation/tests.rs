@@ -5,6 +5,7 @@ use crate::estimate::Estimate;
 use crate::measures::CATALOG;
 use record::synthetic::telemetry::{Source, counts, vcpu};
 use record::synthetic::{consolidated, run, sampled};
+use rules::{HeldBackDisk, ShareOf, SharedCpu};
 
 fn all(run: &Run) -> Vec<Explanation> {
     super::all(run, &Observations::of_run(run, CATALOG))
@@ -19,11 +20,11 @@ fn is_given(run: &Run, is_it: impl Fn(&Reason) -> bool) -> bool {
 }
 
 fn is_held_back(reason: &Reason) -> bool {
-    matches!(reason, Reason::HeldBackDisk { .. })
+    matches!(reason, Reason::HeldBackDisk(_))
 }
 
 fn is_shared(reason: &Reason) -> bool {
-    matches!(reason, Reason::SharedCpu { .. })
+    matches!(reason, Reason::SharedCpu(_))
 }
 
 #[track_caller]
@@ -58,7 +59,8 @@ fn a_throttled_disk_is_named_as_such() {
     ];
     sampled(&mut run, 1, Side::Host, &host);
     let reasons: Vec<Reason> = given(&run).into_iter().filter(is_held_back).collect();
-    let [Reason::HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below }] = &reasons[..] else {
+    let [Reason::HeldBackDisk(HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below })] = &reasons[..]
+    else {
         panic!("{reasons:#?}")
     };
     assert_eq!(who, "kvm");
@@ -108,7 +110,7 @@ fn a_vcpu_that_shares_its_core_with_a_busy_loop_is_named_as_such() {
     sampled(&mut run, 1, Side::Host, &vcpu(1, 0.39, 0.39));
     let reasons = given(&run);
     let shared: Vec<&Reason> = reasons.iter().filter(|reason| is_shared(reason)).collect();
-    let [Reason::SharedCpu { who, all: false, vcpu: name, of_wanted, of_window, .. }] = shared[..] else {
+    let [Reason::SharedCpu(SharedCpu { who, all: false, vcpu: name, of_wanted, of_window, .. })] = shared[..] else {
         panic!("{shared:#?}")
     };
     assert_eq!((who.as_str(), name.as_str()), ("kvm", "1"));
@@ -117,7 +119,7 @@ fn a_vcpu_that_shares_its_core_with_a_busy_loop_is_named_as_such() {
     // The guest counts 0.7 % as stolen.
     assert!(reasons.iter().any(|reason| matches!(reason, Reason::StolenDisagreement { .. })), "{reasons:#?}");
     sampled(&mut run, 1, Side::Host, &vcpu(0, 0.4, 0.38));
-    assert!(is_given(&run, |reason| matches!(reason, Reason::SharedCpu { all: true, .. })));
+    assert!(is_given(&run, |reason| matches!(reason, Reason::SharedCpu(SharedCpu { all: true, .. }))));
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn the_made_up_run_is_explained() {
     let [found] = &explanations[..] else { panic!("one comparison") };
     assert_eq!((found.baseline.as_str(), found.contender.as_str(), found.blocks), ("native", "kvm", 5));
     let is_expected: [fn(&Reason) -> bool; 4] = [
-        |reason| matches!(reason, Reason::WorkPerTransaction { .. }),
+        |reason| matches!(reason, Reason::WorkPerTransaction(_)),
         |reason| matches!(reason, Reason::ExitsPerTransaction { .. }),
         |reason| matches!(reason, Reason::DiskTimeBetweenLayers { .. }),
         |reason| matches!(reason, Reason::DiskTimeOfContenders { .. }),
@@ -182,11 +184,12 @@ fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
     run.plan.cells.retain(|cell| cell.machines() == 3);
     let reasons = given(&run);
     let shared: Vec<&Reason> = reasons.iter().filter(|reason| is_shared(reason)).collect();
-    let [Reason::SharedCpu { who, vcpu: name, .. }] = shared[..] else { panic!("{shared:#?}") };
+    let [Reason::SharedCpu(SharedCpu { who, vcpu: name, .. })] = shared[..] else { panic!("{shared:#?}") };
     assert_eq!((who.as_str(), name.as_str()), ("kvm machine 2", "0"));
-    let is_work = |reason: &&Reason| matches!(reason, Reason::WorkPerTransaction { measure, .. } if measure.id == "work.interrupts");
+    let is_work =
+        |reason: &&Reason| matches!(reason, Reason::WorkPerTransaction(cost) if cost.measure.id == "work.interrupts");
     let work: Vec<&Reason> = reasons.iter().filter(is_work).collect();
-    let [Reason::WorkPerTransaction { pair, .. }] = work[..] else { panic!("{work:#?}") };
+    let [Reason::WorkPerTransaction(Cost { pair, .. })] = work[..] else { panic!("{work:#?}") };
     assert_eq!((pair.baseline.as_str(), pair.contender.as_str()), ("native", "kvm"));
     let found = &all(&run)[0];
     assert_eq!(found.blocks, 3);
@@ -202,7 +205,7 @@ fn a_throttled_vcpu_is_not_said_to_share_its_cpu() {
     sampled(&mut run, 1, Side::Host, &vcpu(1, 0.39, 0.39));
     sampled(&mut run, 1, Side::Host, &[counts("cgroup.machine.throttled_time", "ns", 0.39e9)]);
     assert!(!is_given(&run, is_shared));
-    let is_quota = |reason: &Reason| matches!(reason, Reason::CpuQuota { who, share } if who == "kvm" && (share.point - 0.39).abs() < 0.01);
+    let is_quota = |reason: &Reason| matches!(reason, Reason::CpuQuota(ShareOf { who, share }) if who == "kvm" && (share.point - 0.39).abs() < 0.01);
     assert!(is_given(&run, is_quota), "{:#?}", given(&run));
     let found = &all(&run)[0];
     assert!(found.unknown.contains(&Unknown::SharingBehindQuota { who: "kvm".to_owned() }), "{found:?}");

@@ -2,7 +2,6 @@
 
 use super::*;
 use analysis::estimate::Bounds;
-use analysis::explanation::rules::OfOther;
 
 fn around(point: f64, low: f64, high: f64) -> Estimate {
     Estimate { point, bounds: Bounds::Known { low, high }, method: analysis::estimate::Method::GeometricMeanOverBlocks }
@@ -10,7 +9,7 @@ fn around(point: f64, low: f64, high: f64) -> Estimate {
 
 #[test]
 fn a_held_back_disk_is_told_with_both_devices() {
-    let reason = Reason::HeldBackDisk {
+    let reason = Reason::HeldBackDisk(HeldBackDisk {
         who: "kvm".to_owned(),
         busy: around(0.99, 0.988, 0.992),
         per_second: around(100.0, 99.9, 100.1),
@@ -18,7 +17,7 @@ fn a_held_back_disk_is_told_with_both_devices() {
         guest: around(8.0, 8.0, 8.0),
         host: around(0.2, 0.19, 0.21),
         busy_below: Some(around(0.025, 0.02, 0.03)),
-    };
+    });
     assert_eq!(
         sentence(&reason),
         "kvm's disk looks limited: the guest's device was busy for 99 % (99 to 99) of the window at a steady 100 (99.9 to 100) \
@@ -30,14 +29,14 @@ fn a_held_back_disk_is_told_with_both_devices() {
 #[test]
 fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
     let shared = |all| {
-        sentence(&Reason::SharedCpu {
+        sentence(&Reason::SharedCpu(SharedCpu {
             who: "kvm".to_owned(),
             all,
             vcpu: "1".to_owned(),
             of_wanted: around(0.49, 0.48, 0.51),
             of_window: around(0.38, 0.37, 0.4),
-            other: Some(OfOther { who: "native".to_owned(), share: around(0.01, 0.005, 0.015) }),
-        })
+            other: Some(ShareOf { who: "native".to_owned(), share: around(0.01, 0.005, 0.015) }),
+        }))
     };
     assert_eq!(
         shared(false),
@@ -51,8 +50,7 @@ fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
 fn machines_are_told_with_what_the_study_did_to_them() {
     let told = |cause| of_machine(&reasons::Reason { machine: 2, cause });
     let quota = Cause::CpuQuota {
-        own: around(0.48, 0.47, 0.49),
-        others: around(0.0, 0.0, 0.0),
+        found: OwnAndOthers { own: around(0.48, 0.47, 0.49), others: around(0.0, 0.0, 0.0), times: None },
         several_cpus: true,
         quota_of_study: Some(0.5),
     };

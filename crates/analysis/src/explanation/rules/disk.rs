@@ -1,10 +1,10 @@
 //! Rules on the disk of the data: how long an operation takes at each layer, and whether something limits it.
 
-use super::{Operation, Reason, SMALLEST_RATIO, Said, Unknown};
-use crate::counted::places::DiskWork;
+use super::{HeldBackDisk, Operation, Reason, Said, Unknown};
+use crate::counted::places::{DiskWork, KERNELS, QEMU};
 use crate::counted::shares::FEWEST_OPERATIONS;
 use crate::counted::{CountedTrial, Rate, SideCounts};
-use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use crate::explanation::evidence::{BOTH, Evidence, Who, is_apart, nearest_end};
 use crate::student;
 use record::telemetry::Side;
 
@@ -16,6 +16,8 @@ const STEADY: f64 = 0.1;
 const LONGER: f64 = 2.0;
 /// The number of seconds from which a variation can be computed.
 const FEWEST_RATES: usize = 5;
+/// By how much the shares of the window differ in which tasks waited for storage.
+const APART: f64 = 0.05;
 
 type Mean = fn(&DiskWork) -> Option<f64>;
 
@@ -32,7 +34,7 @@ fn inside(trial: &CountedTrial) -> Option<DiskWork> {
 /// The host's device below a guest's disk; `None` for a machine that is no guest, since it has no layer in between.
 fn below(trial: &CountedTrial) -> Option<DiskWork> {
     let host = trial.side(Side::Host)?;
-    let is_guest = host.qemu_disk().is_some() || !host.vcpus().is_empty();
+    let is_guest = host.disk_at(QEMU).is_some() || !host.vcpus().is_empty();
     host.disk().filter(|_| is_guest)
 }
 
@@ -48,7 +50,7 @@ pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
             if nearest_end(&longer, 0.0).is_none_or(|end| end.abs() <= SMALLEST_DIFFERENCE_MS) {
                 continue;
             }
-            let who = evidence.name(who).to_owned();
+            let who = evidence.name(who);
             said.push(Ok(Reason::DiskTimeBetweenLayers { who, operation, longer, guest, host }));
         }
     }
@@ -58,11 +60,9 @@ pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
 pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
     let of_operation = |(operation, mean): (Operation, Mean)| {
         let pair = evidence.pair(&|trial| mean(&inside(trial)?))?;
-        let ratio = pair.ratio?;
-        let end = nearest_end(&ratio, 1.0)?;
-        (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
-            Ok(Reason::DiskTimeOfContenders { operation, pair: evidence.both(pair.baseline, pair.contender), ratio })
-        })
+        let ratio = pair.ratio.filter(is_apart)?;
+        let pair = evidence.both(pair.baseline, pair.contender);
+        Some(Ok(Reason::DiskTimeOfContenders { operation, pair, ratio }))
     };
     if evidence.pair(&|trial| Some(inside(trial)?.operations())).is_none() {
         return vec![Err(Unknown::DisksNotCounted)];
@@ -75,19 +75,19 @@ pub fn held_back(evidence: &Evidence<'_>) -> Vec<Said> {
 }
 
 fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
-    let name = evidence.name(who).to_owned();
+    let each =
+        |disk: fn(&CountedTrial) -> Option<DiskWork>| move |trial: &CountedTrial| disk(trial)?.ms_of_an_operation();
+    let (each_inside, each_below) = (each(inside), each(below));
     let busy_inside = |trial: &CountedTrial| trial.side(Side::Machine)?.share_of_window(inside(trial)?.busy_ms?);
     let busy = evidence.value(who, &busy_inside).filter(|busy| busy.point >= BUSY)?;
     // A busy and steady disk may simply be at the device's limit, unless the device below it is known to have time left.
-    let is_guest = evidence
-        .value(who, &|trial| trial.side(Side::Host).map(|host| host.vcpus().len() as f64))
-        .is_some_and(|many| many.point > 0.0);
-    let guest = evidence.value(who, &|trial| inside(trial)?.ms_of_an_operation())?;
-    let Some(host) = evidence.value(who, &|trial| below(trial)?.ms_of_an_operation()) else {
-        return is_guest.then_some(Err(Unknown::DiskBelowNotCounted { who: name, busy }));
+    let guest = evidence.value(who, &each_inside)?;
+    let Some(host) = evidence.value(who, &each_below) else {
+        let vcpus = evidence.value(who, &|trial| trial.side(Side::Host).map(|host| host.vcpus().len() as f64));
+        let is_guest = vcpus.is_some_and(|many| many.point > 0.0);
+        return is_guest.then(|| Err(Unknown::DiskBelowNotCounted { who: evidence.name(who), busy }));
     };
-    let longer = evidence
-        .signed_value(who, &|trial| Some(inside(trial)?.ms_of_an_operation()? - below(trial)?.ms_of_an_operation()?))?;
+    let longer = evidence.signed_value(who, &|trial| Some(each_inside(trial)? - each_below(trial)?))?;
     let varies = evidence.value(who, &|trial| variation(trial.side(Side::Machine)?))?;
     let is_so = nearest_end(&longer, 0.0).is_some_and(|end| end > 0.0)
         && guest.point > LONGER * host.point
@@ -95,12 +95,21 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let per_second =
         evidence.value(who, &|trial| Some(inside(trial)?.operations() / trial.side(Side::Machine)?.seconds))?;
     let busy_below = evidence.value(who, &|trial| trial.side(Side::Host)?.share_of_window(below(trial)?.busy_ms?));
-    is_so.then_some(Ok(Reason::HeldBackDisk { who: name, busy, per_second, varies, guest, host, busy_below }))
+    let who = evidence.name(who);
+    let found = HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below };
+    is_so.then_some(Ok(Reason::HeldBackDisk(found)))
+}
+
+pub fn pressure(evidence: &Evidence<'_>) -> Vec<Said> {
+    let waited = evidence.pair(&|trial| trial.side(Side::Machine)?.share("pressure.io.some"));
+    let is_so = |end: f64| end.abs() > APART;
+    let apart = waited.filter(|pair| nearest_end(&pair.difference.estimate, 0.0).is_some_and(is_so));
+    apart.map(|pair| Ok(Reason::StoragePressure(evidence.both(pair.baseline, pair.contender)))).into_iter().collect()
 }
 
 /// Standard deviation over mean of the disk's seconds: of its operations or its bytes, whichever is steadier.
 fn variation(machine: &SideCounts) -> Option<f64> {
-    let prefix = machine.disk_prefix()?;
+    let prefix = machine.disk_prefix(KERNELS)?;
     let of = |fields: [&str; 2]| {
         let rates = fields.map(|field| machine.columns.get(&format!("{prefix}.{field}")).map(|column| &column.rates));
         let [Some(one), Some(other)] = rates else { return None };

@@ -4,60 +4,38 @@
 
 mod cpu;
 mod disk;
-mod memory;
 mod work;
 
-use super::evidence::{BOTH, Evidence, FEWEST_SAMPLES, OfBoth};
-use crate::counted::Unseen;
+use super::evidence::{BOTH, Cost, Evidence, FEWEST_SAMPLES, OfBoth};
+use crate::counted::{CountedTrial, SideCounts, Unseen};
 use crate::estimate::Estimate;
-use crate::measures::Measure;
+use crate::gathered::{by_first, distinct};
 use crate::missing::Missing;
 use crate::student::FEWEST_BLOCKS;
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
 
-/// A ratio whose interval comes nearer to 1 than this is no explanation.
-const SMALLEST_RATIO: f64 = 1.05;
+/// From these limits on, the whole interval above them, something is a reason: shares of the window, or so many a second.
+const STOLEN: f64 = 0.02;
+const THROTTLED: f64 = 0.01;
+const WAITED_FOR_MEMORY: f64 = 0.01;
+const MIGRATIONS: f64 = 10.0;
+const SWAPPED_PAGES: f64 = 1.0;
 
 /// What a rule states, with its quantities; the report puts it into words. Where a reason is about one machine only,
 /// `who` has its number beside the name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", content = "quantities", rename_all = "kebab-case")]
 pub enum Reason {
-    HeldBackDisk {
-        who: String,
-        busy: Estimate,
-        per_second: Estimate,
-        /// The coefficient of variation from second to second.
-        varies: Estimate,
-        /// Milliseconds per operation of the guest's device, and of the host's below it.
-        guest: Estimate,
-        host: Estimate,
-        busy_below: Option<Estimate>,
-    },
-    SharedCpu {
-        who: String,
-        /// True if all vCPUs waited; the named one waited longest.
-        all: bool,
-        vcpu: String,
-        of_wanted: Estimate,
-        /// For all vCPUs if all waited, otherwise for the named one.
-        of_window: Estimate,
-        other: Option<OfOther>,
-    },
-    StolenTime {
-        who: String,
-        share: Estimate,
-    },
+    HeldBackDisk(HeldBackDisk),
+    SharedCpu(SharedCpu),
+    StolenTime(ShareOf),
     StolenDisagreement {
         who: String,
         by_host: Estimate,
         by_machine: Estimate,
     },
-    CpuQuota {
-        who: String,
-        share: Estimate,
-    },
+    CpuQuota(ShareOf),
     MigratingVcpus {
         who: String,
         per_second: Estimate,
@@ -82,12 +60,7 @@ pub enum Reason {
         pair: OfBoth,
         ratio: Estimate,
     },
-    WorkPerTransaction {
-        measure: Measure,
-        #[serde(flatten)]
-        pair: OfBoth,
-        ratio: Estimate,
-    },
+    WorkPerTransaction(Cost),
     ExitsPerTransaction {
         who: String,
         exits: Estimate,
@@ -97,18 +70,12 @@ pub enum Reason {
         waited_ms: Estimate,
         share: Estimate,
     },
-    MemoryPressure {
-        who: String,
-        share: Estimate,
-    },
+    MemoryPressure(ShareOf),
     Swapping {
         who: String,
         per_second: Estimate,
     },
-    StoragePressure {
-        #[serde(flatten)]
-        pair: OfBoth,
-    },
+    StoragePressure(OfBoth),
 }
 
 /// What cannot be said, and why.
@@ -143,9 +110,34 @@ pub enum Unknown {
     },
 }
 
-/// The share of the window that the vCPUs of the other contender waited.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfOther {
+pub struct HeldBackDisk {
+    pub who: String,
+    pub busy: Estimate,
+    pub per_second: Estimate,
+    /// The coefficient of variation from second to second.
+    pub varies: Estimate,
+    /// Milliseconds per operation of the guest's device, and of the host's below it.
+    pub guest: Estimate,
+    pub host: Estimate,
+    pub busy_below: Option<Estimate>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharedCpu {
+    pub who: String,
+    /// True if all vCPUs waited; the named one waited longest.
+    pub all: bool,
+    pub vcpu: String,
+    pub of_wanted: Estimate,
+    /// For all vCPUs if all waited, otherwise for the named one.
+    pub of_window: Estimate,
+    pub other: Option<ShareOf>,
+}
+
+/// A share of the window, or of the CPUs' time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShareOf {
     pub who: String,
     pub share: Estimate,
 }
@@ -160,16 +152,6 @@ pub enum Operation {
 /// The outcome of a rule: a reason, or what cannot be said.
 type Said = Result<Reason, Unknown>;
 
-/// The conditions of rules are described in docs/findings.md.
-struct Rule {
-    of: Subject,
-    says: fn(&Evidence<'_>) -> Vec<Said>,
-}
-
-const fn rule(of: Subject, says: fn(&Evidence<'_>) -> Vec<Said>) -> Rule {
-    Rule { of, says }
-}
-
 /// What a reason is about, where machines ran side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
@@ -177,22 +159,63 @@ enum Subject {
     All,
 }
 
-const RULES: [Rule; 15] = [
-    rule(Subject::EachMachine, disk::held_back),
-    rule(Subject::EachMachine, cpu::shared),
-    rule(Subject::EachMachine, cpu::stolen),
-    rule(Subject::EachMachine, cpu::disagreement),
-    rule(Subject::EachMachine, cpu::quota),
-    rule(Subject::EachMachine, cpu::migrating),
-    rule(Subject::All, cpu::frequency),
-    rule(Subject::All, disk::between_layers),
-    rule(Subject::All, disk::of_contenders),
-    rule(Subject::All, work::each),
-    rule(Subject::All, work::exits),
-    rule(Subject::All, work::locks),
-    rule(Subject::EachMachine, memory::pressure),
-    rule(Subject::EachMachine, memory::swapping),
-    rule(Subject::EachMachine, memory::storage_pressure),
+/// A rule. The conditions of all are described in docs/findings.md.
+enum Rule {
+    /// Says anything that follows from the evidence.
+    Says(fn(&Evidence<'_>) -> Vec<Said>),
+    /// Gives a reason for each contender of which a quantity is surely above a limit.
+    Above(f64, fn(&CountedTrial) -> Option<f64>, fn(String, Estimate) -> Reason),
+}
+
+impl Rule {
+    fn says(&self, evidence: &Evidence<'_>) -> Vec<Said> {
+        match self {
+            Self::Says(says) => says(evidence),
+            Self::Above(limit, quantity, reason) => {
+                let of = |who| Some(Ok(reason(evidence.name(who), evidence.above(*limit, who, quantity)?)));
+                BOTH.into_iter().filter_map(of).collect()
+            }
+        }
+    }
+}
+
+const RULES: [(Subject, Rule); 15] = [
+    (Subject::EachMachine, Rule::Says(disk::held_back)),
+    (Subject::EachMachine, Rule::Says(cpu::shared)),
+    (
+        Subject::EachMachine,
+        Rule::Above(STOLEN, CountedTrial::stolen_share, |who, share| Reason::StolenTime(ShareOf { who, share })),
+    ),
+    (Subject::EachMachine, Rule::Says(cpu::disagreement)),
+    (
+        Subject::EachMachine,
+        Rule::Above(THROTTLED, CountedTrial::throttled_share, |who, share| Reason::CpuQuota(ShareOf { who, share })),
+    ),
+    (
+        Subject::EachMachine,
+        Rule::Above(MIGRATIONS, cpu::migrations, |who, per_second| Reason::MigratingVcpus { who, per_second }),
+    ),
+    (Subject::All, Rule::Says(cpu::frequency)),
+    (Subject::All, Rule::Says(disk::between_layers)),
+    (Subject::All, Rule::Says(disk::of_contenders)),
+    (Subject::All, Rule::Says(work::each)),
+    // They are told wherever there is an interval.
+    (
+        Subject::All,
+        Rule::Above(f64::NEG_INFINITY, work::exits, |who, exits| Reason::ExitsPerTransaction { who, exits }),
+    ),
+    (Subject::All, Rule::Says(work::locks)),
+    (
+        Subject::EachMachine,
+        Rule::Above(WAITED_FOR_MEMORY, work::memory_pressure, |who, share| {
+            Reason::MemoryPressure(ShareOf { who, share })
+        }),
+    ),
+    (
+        Subject::EachMachine,
+        Rule::Above(SWAPPED_PAGES, work::swapped, |who, per_second| Reason::Swapping { who, per_second }),
+    ),
+    (Subject::EachMachine, Rule::Says(disk::pressure)),
 ];
 
 /// The reasons found, and what could not be said.
@@ -206,23 +229,21 @@ pub fn apply(evidence: &Evidence<'_>) -> (Vec<Reason>, Vec<Unknown>) {
     for said in RULES.iter().flat_map(|rule| said_by(rule, evidence)) {
         match said {
             Ok(reason) => reasons.push(reason),
-            // Several machines may lack the same.
-            Err(what) if unknown.contains(&what) => {}
             Err(what) => unknown.push(what),
         }
     }
-    unknown.extend(not_counted);
-    (reasons, unknown)
+    // Several machines may lack the same.
+    (reasons, distinct(unknown.into_iter().chain(not_counted)))
 }
 
-fn said_by(rule: &Rule, evidence: &Evidence<'_>) -> Vec<Said> {
+fn said_by((subject, rule): &(Subject, Rule), evidence: &Evidence<'_>) -> Vec<Said> {
     let machines = evidence.machines();
-    if machines.is_empty() || rule.of == Subject::All {
-        return (rule.says)(evidence);
+    if machines.is_empty() || *subject == Subject::All {
+        return rule.says(evidence);
     }
     let of_machine = |machine| {
         let names = BOTH.map(|who| evidence.called(who, machine));
-        (rule.says)(&evidence.of_machine(machine, &names))
+        rule.says(&evidence.of_machine(machine, &names))
     };
     machines.into_iter().flat_map(of_machine).collect()
 }
@@ -233,43 +254,35 @@ fn too_little(evidence: &Evidence<'_>) -> Option<Unknown> {
     if blocks < FEWEST_BLOCKS {
         return Some(Unknown::TooFewBlocks { blocks, needed: FEWEST_BLOCKS });
     }
-    let seen = |who| {
-        evidence.has_samples(who, |trial| {
-            [Side::Host, Side::Machine].into_iter().filter_map(|side| Some(trial.side(side)?.samples)).max()
-        })
+    let is_sampled = |trial: &CountedTrial| {
+        let samples = sides(trial).into_iter().filter_map(|(_, counts)| Some(counts.as_ref().ok()?.samples));
+        samples.max().is_some_and(|samples| samples >= FEWEST_SAMPLES)
     };
-    let few = BOTH.into_iter().find(|who| !seen(*who))?;
-    Some(Unknown::TooFewSamples { who: evidence.name(few).to_owned(), needed: FEWEST_SAMPLES })
+    let few = BOTH.into_iter().find(|who| !evidence.trials(*who).all(is_sampled))?;
+    Some(Unknown::TooFewSamples { who: evidence.name(few), needed: FEWEST_SAMPLES })
 }
 
 /// Sides and probes that saw nothing: each reason once, with the contenders it applies to.
 fn not_counted(evidence: &Evidence<'_>) -> Vec<Unknown> {
-    let mut reasons: Vec<(Side, Unseen, Vec<String>)> = Vec::new();
-    for who in BOTH {
-        let mut add = |side: Side, unseen: &Unseen| {
-            let name = evidence.name(who).to_owned();
-            match reasons.iter_mut().find(|(of, known, _)| *of == side && known == unseen) {
-                Some((.., names)) if names.contains(&name) => {}
-                Some((.., names)) => names.push(name),
-                None => reasons.push((side, unseen.clone(), vec![name])),
-            }
+    let of_side = |(side, counts): (Side, &Result<SideCounts, Missing>)| {
+        let unseen = match counts {
+            Ok(counts) => counts.unavailable.clone(),
+            Err(why) => vec![Unseen { probe: None, why: why.clone() }],
         };
-        for trial in evidence.trials(who) {
-            for (side, counts) in [(Side::Machine, &trial.machine), (Side::Host, &trial.host)] {
-                match counts {
-                    Err(why) => add(side, &Unseen { probe: None, why: why.clone() }),
-                    Ok(counts) => counts.unavailable.iter().for_each(|unseen| add(side, unseen)),
-                }
-            }
-        }
-    }
+        unseen.into_iter().map(move |unseen| (side, unseen))
+    };
+    let of =
+        |who| evidence.trials(who).flat_map(sides).flat_map(of_side).map(move |unseen| (unseen, evidence.name(who)));
+    let mut reasons = by_first(BOTH.into_iter().flat_map(of));
     // Sorted, so that the order in which trials are listed cannot matter.
-    reasons.sort_by(|(one, unseen, _), (other, next, _)| (&unseen.probe, one).cmp(&(&next.probe, other)));
-    let unknown = |(side, Unseen { probe, why }, contenders): (Side, Unseen, Vec<String>)| Unknown::NotCounted {
-        contenders,
-        side,
-        probe,
-        why,
+    reasons.sort_by(|((one, unseen), _), ((other, next), _)| (&unseen.probe, one).cmp(&(&next.probe, other)));
+    let unknown = |((side, Unseen { probe, why }), mut contenders): ((Side, Unseen), Vec<String>)| {
+        contenders.dedup();
+        Unknown::NotCounted { contenders, side, probe, why }
     };
     reasons.into_iter().map(unknown).collect()
+}
+
+fn sides(trial: &CountedTrial) -> [(Side, &Result<SideCounts, Missing>); 2] {
+    [(Side::Machine, &trial.machine), (Side::Host, &trial.host)]
 }

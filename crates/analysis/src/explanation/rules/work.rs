@@ -1,10 +1,11 @@
-//! Rules on what each transaction cost ([`COSTS`]), on exits, and on waits for locks.
+//! Rules on what each transaction cost ([`COSTS`]), on exits, on waits for locks, and on memory.
 //!
 //! [`COSTS`]: crate::measures::counted::COSTS
 
-use super::{Reason, SMALLEST_RATIO, Said, Unknown};
+use super::{Reason, Said, Unknown};
 use crate::counted::CountedTrial;
-use crate::explanation::evidence::{BOTH, Cost, Evidence, Who, nearest_end};
+use crate::estimate::Estimate;
+use crate::explanation::evidence::{BOTH, Cost, Evidence, Who, is_apart};
 use crate::measures::Unit;
 use record::telemetry::Side;
 
@@ -15,40 +16,40 @@ const LOCKS_OF_RESPONSE: f64 = 0.01;
 /// Costs of a transaction that differ between the two sides.
 pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
     let is_worth_saying = |cost: &&Cost| {
-        let largest = cost.baseline.point.max(cost.contender.point);
-        (cost.measure.unit != Unit::PerTransaction || largest >= FEWEST_EACH)
-            && nearest_end(&cost.ratio, 1.0).is_some_and(|end| end.max(1.0 / end) > SMALLEST_RATIO)
+        let largest = cost.pair.of_baseline.point.max(cost.pair.of_contender.point);
+        (cost.measure.unit != Unit::PerTransaction || largest >= FEWEST_EACH) && is_apart(&cost.ratio)
     };
-    let said = |cost: &Cost| {
-        let pair = evidence.both(cost.baseline.clone(), cost.contender.clone());
-        Ok(Reason::WorkPerTransaction { measure: cost.measure.clone(), pair, ratio: cost.ratio.clone() })
-    };
-    evidence.costs.iter().filter(is_worth_saying).map(said).collect()
+    let costs = evidence.costs.iter().filter(is_worth_saying).cloned();
+    costs.map(|cost| Ok(Reason::WorkPerTransaction(cost))).collect()
 }
 
-pub fn exits(evidence: &Evidence<'_>) -> Vec<Said> {
-    let of = |who: Who| {
-        let exits = evidence
-            .value(who, &|trial| Some(trial.side(Side::Host)?.worth("kvm.vcpu.exits")? / trial.transactions))?;
-        exits.bounds.known()?;
-        Some(Ok(Reason::ExitsPerTransaction { who: evidence.name(who).to_owned(), exits }))
-    };
-    BOTH.into_iter().filter_map(of).collect()
+pub fn exits(trial: &CountedTrial) -> Option<f64> {
+    Some(trial.side(Side::Host)?.worth("kvm.vcpu.exits")? / trial.transactions)
 }
 
 fn lock_share(trial: &CountedTrial) -> Option<f64> {
-    Some(trial.database.lock_ms? / trial.response_ms.filter(|response_ms| *response_ms > 0.0)?)
+    Some(trial.lock_ms? / trial.response_ms.filter(|response_ms| *response_ms > 0.0)?)
 }
 
 pub fn locks(evidence: &Evidence<'_>) -> Vec<Said> {
-    if BOTH.into_iter().all(|who| evidence.value(who, &|trial| trial.database.lock_ms).is_none()) {
+    let waited = BOTH.map(|who| evidence.value(who, &|trial| trial.lock_ms));
+    if waited == [None, None] {
         return vec![Err(Unknown::LocksNotAddedUp)];
     }
-    let of = |who: Who| {
-        let share = evidence.value(who, &lock_share)?;
-        let waited = evidence.value(who, &|trial| trial.database.lock_ms)?;
-        let is_so = share.bounds.known().is_some_and(|(low, _)| low > LOCKS_OF_RESPONSE);
-        is_so.then(|| Ok(Reason::Locks { who: evidence.name(who).to_owned(), waited_ms: waited, share }))
+    let of = |(who, waited_ms): (Who, Option<Estimate>)| {
+        let share = evidence.above(LOCKS_OF_RESPONSE, who, &lock_share)?;
+        Some(Ok(Reason::Locks { who: evidence.name(who), waited_ms: waited_ms?, share }))
     };
-    BOTH.into_iter().filter_map(of).collect()
+    BOTH.into_iter().zip(waited).filter_map(of).collect()
+}
+
+/// The share of the window in which a task waited for memory.
+pub fn memory_pressure(trial: &CountedTrial) -> Option<f64> {
+    trial.side(Side::Machine)?.share("pressure.memory.some")
+}
+
+/// Pages a second, in and out.
+pub fn swapped(trial: &CountedTrial) -> Option<f64> {
+    let machine = trial.side(Side::Machine)?;
+    Some(machine.per_second("faults.swapped_in")? + machine.per_second("faults.swapped_out")?)
 }
