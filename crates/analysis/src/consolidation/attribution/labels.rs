@@ -1,7 +1,7 @@
 //! What the record tells of where each machine ran and when it was started: one level of each label for each machine of
 //! each trial.
 
-use super::{LabelKind, Untold};
+use super::{LabelAttribution, LabelKind, Untold};
 use crate::consolidation::TrialReadings;
 use crate::topology::{Topology, cpus_in};
 use record::facts::{Fact, HOST_CPUS, PLACE, START_ORDER};
@@ -42,6 +42,12 @@ pub struct Label {
     pub nodes: Vec<String>,
 }
 
+impl Label {
+    pub fn has_nodes_of_several_places(&self) -> bool {
+        self.nodes.iter().collect::<BTreeSet<_>>().len() < self.nodes.len()
+    }
+}
+
 /// Every machine of the trials that have scores, ordered by block, trial and number.
 pub fn readings<'a>(
     scores: &[TrialReadings],
@@ -49,37 +55,32 @@ pub fn readings<'a>(
     host: &Topology,
 ) -> Vec<Reading> {
     let trials: BTreeMap<u32, &StoredTrial> = trials.map(|trial| (trial.record.id, trial)).collect();
-    let mut readings = Vec::new();
-    for scored in scores {
-        let Some(trial) = trials.get(&scored.trial) else { continue };
-        let facts: BTreeMap<u32, Option<&MachineFacts>> =
-            trial.measured_machines().map(|(number, machine)| (number, machine.record.machine.as_ref())).collect();
-        for (machine, rate) in &scored.machines {
-            let facts = facts.get(machine).copied().flatten();
-            readings.push(Reading {
-                trial: scored.trial,
-                block: scored.block,
-                machine: *machine,
-                rate: *rate,
-                place: facts.and_then(|facts| place(facts, host)),
-                start: facts.and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
-            });
-        }
-    }
+    let of_trial = |scored: &TrialReadings| {
+        let machines = trials.get(&scored.trial).into_iter().flat_map(|trial| trial.measured_machines());
+        let facts = machines.map(|(_, machine)| machine.record.machine.as_ref());
+        let reading = |((machine, rate), facts): (&(u32, f64), Option<&MachineFacts>)| Reading {
+            trial: scored.trial,
+            block: scored.block,
+            machine: *machine,
+            rate: *rate,
+            place: facts.and_then(|facts| place(facts, host)),
+            start: facts.and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
+        };
+        scored.machines.iter().zip(facts).map(reading).collect::<Vec<_>>()
+    };
+    let mut readings: Vec<Reading> = scores.iter().flat_map(of_trial).collect();
     readings.sort_by_key(|reading| (reading.block, reading.trial, reading.machine));
     readings
 }
 
 fn known<'a>(facts: &'a MachineFacts, name: &str) -> Option<&'a str> {
-    match facts.decided.get(name)? {
-        Fact::Known(text) => Some(text),
-        Fact::Unavailable(_) => None,
-    }
+    if let Fact::Known(text) = facts.decided.get(name)? { Some(text) } else { None }
 }
 
 /// A place is its CPUs, not its number: places that share CPUs are one place, and all are one if machines may run anywhere.
 fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
-    let number = || known(facts, PLACE)?.parse().ok().map(Place::of_number);
+    let of_number = |number: usize| Place { cpus: vec![number], name: format!("place/{number}"), node: None };
+    let number = || known(facts, PLACE)?.parse().ok().map(of_number);
     known(facts, HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
 }
 
@@ -89,10 +90,6 @@ impl Place {
         let name = format!("cpus/{text}");
         let node = host.node_of(&cpus).map(|node| format!("node/{node}"));
         Some(Self { cpus: cpus.into_iter().collect(), name, node })
-    }
-
-    fn of_number(number: usize) -> Self {
-        Self { cpus: vec![number], name: format!("place/{number}"), node: None }
     }
 }
 
@@ -106,7 +103,7 @@ pub fn complete(readings: Vec<Reading>) -> Vec<Reading> {
 }
 
 /// The labels of the model that distinguish machines in these trials; for the others, why they do not.
-pub fn labels(readings: &[Reading]) -> Vec<Result<Label, (LabelKind, Untold)>> {
+pub fn labels(readings: &[Reading]) -> Vec<Result<Label, LabelAttribution>> {
     let places: Option<Vec<&Place>> = readings.iter().map(|reading| reading.place.as_ref()).collect();
     let starts: Option<Vec<u32>> = readings.iter().map(|reading| reading.start).collect();
     let machines = readings.iter().map(|reading| reading.machine).collect();
@@ -132,11 +129,11 @@ fn label<T: Ord>(
     kind: LabelKind,
     values: Option<Vec<T>>,
     name: impl Fn(&T) -> String,
-) -> Result<Label, (LabelKind, Untold)> {
-    let values = values.ok_or((kind, Untold::NotRecorded))?;
+) -> Result<Label, LabelAttribution> {
+    let values = values.ok_or_else(|| LabelAttribution::untold(kind, Untold::NotRecorded))?;
     let distinct: BTreeSet<&T> = values.iter().collect();
     if distinct.len() < 2 {
-        return Err((kind, Untold::SameForAll));
+        return Err(LabelAttribution::untold(kind, Untold::SameForAll));
     }
     let number: BTreeMap<&T, usize> = distinct.iter().copied().zip(0..).collect();
     let level_of = values.iter().map(|value| number[value]).collect();

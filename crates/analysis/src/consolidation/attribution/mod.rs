@@ -19,13 +19,13 @@ use crate::missing::Missing;
 use crate::student::{FEWEST_BLOCKS, by_block, mean_of as mean};
 use crate::topology::Topology;
 use crate::validity;
-use additive::Difference;
+use additive::Fit;
 use labels::{Label, Reading};
 use questions::{Model, Question, Side};
 use record::plan::Cell;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// With fewer degrees of freedom, intervals say nothing. A mean over three blocks leaves as many.
 const FEWEST_DEGREES: usize = 2;
@@ -51,6 +51,12 @@ pub struct LabelAttribution {
     /// Why nothing can be attributed to it, or said about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untold: Option<Untold>,
+}
+
+impl LabelAttribution {
+    fn untold(label: LabelKind, why: Untold) -> Self {
+        Self { label, levels: Vec::new(), untold: Some(why) }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -101,20 +107,20 @@ fn of_readings(readings: &[Reading]) -> Option<Attribution> {
     if machines.len() < 2 {
         return None;
     }
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    let (mut known, mut labels) = (Vec::new(), Vec::new());
     for label in labels::labels(readings) {
         match label {
             Ok(label) => known.push(label),
-            Err(why) => unknown.push(why),
+            Err(untold) => labels.push(untold),
         }
     }
     let blocks: BTreeSet<u32> = readings.iter().map(|reading| reading.block).collect();
-    let (blocks, blocks_needed) = (blocks.len(), blocks_needed(&known, machines.len()));
-    let mut labels = judged(readings, &known, (blocks, blocks_needed));
-    let untold = |(label, why)| LabelAttribution { label, levels: Vec::new(), untold: Some(why) };
-    labels.extend(unknown.into_iter().map(untold));
+    let (blocks, needed) = (blocks.len(), blocks_needed(&known, machines.len()));
+    let too_few =
+        if blocks < needed { Missing::TooFewBlocks { blocks, needed } } else { Missing::BlocksIncomplete { blocks } };
+    labels.extend(judged(readings, &known, &too_few));
     labels.sort_by_key(|one| one.label);
-    Some(Attribution { labels, blocks, blocks_needed })
+    Some(Attribution { labels, blocks, blocks_needed: needed })
 }
 
 /// Each label has one effect fewer than it has levels. Each block yields one figure fewer than it has machines.
@@ -123,7 +129,8 @@ fn blocks_needed(labels: &[Label], machines: usize) -> usize {
     (effects + FEWEST_DEGREES).div_ceil(machines - 1).max(FEWEST_BLOCKS)
 }
 
-fn judged(readings: &[Reading], known: &[Label], blocks: (usize, usize)) -> Vec<LabelAttribution> {
+/// `too_few` says why there is no interval where too little is left for one.
+fn judged(readings: &[Reading], known: &[Label], too_few: &Missing) -> Vec<LabelAttribution> {
     let model = Model::of(readings, known);
     let fit = model.fit(|_| true);
     let questions = model.questions();
@@ -132,12 +139,11 @@ fn judged(readings: &[Reading], known: &[Label], blocks: (usize, usize)) -> Vec<
         let asked: Vec<&Question> = questions.iter().filter(|question| question.kind == kind).collect();
         let is_told = asked.iter().all(|question| question.is_told_by(&fit));
         let level = |question: &&Question| {
-            let difference = Some(&fit).filter(|_| is_told && question.has_others());
-            let difference = difference.and_then(|fit| fit.difference(&question.weights));
-            let effect = difference.map(|difference| estimate(difference, fit.degrees, comparisons, blocks));
+            let is_judged = is_told && question.has_others();
+            let effect = is_judged.then(|| effect(&fit, question, comparisons, too_few)).flatten();
             Level {
                 level: question.level.clone(),
-                seen: slots::simultaneous(&seen(readings, question), asked.len()),
+                seen: slots::simultaneous(&seen(readings, &model, question), asked.len()),
                 position: position(effect.as_ref()),
                 effect,
             }
@@ -150,35 +156,28 @@ fn judged(readings: &[Reading], known: &[Label], blocks: (usize, usize)) -> Vec<
 }
 
 /// What machines of the question got over the mean of those they are compared with, block by block.
-fn seen(readings: &[Reading], question: &Question) -> Vec<f64> {
-    let mut trials: BTreeMap<(u32, u32), (Vec<f64>, Vec<f64>)> = BTreeMap::new();
-    for (index, reading) in readings.iter().enumerate() {
-        let (own, others) = trials.entry((reading.block, reading.trial)).or_default();
-        match question.side_of(index) {
-            Some(Side::Own) => own.push(reading.rate),
-            Some(Side::Others) => others.push(reading.rate),
-            None => {}
-        }
-    }
-    let both = trials.into_iter().filter(|(_, (own, others))| !own.is_empty() && !others.is_empty());
-    by_block(both.map(|((block, _), (own, others))| (block, mean(&own) / mean(&others)))).into_values().collect()
-}
-
-/// `blocks` are the number there are and the number needed.
-fn estimate(found: Difference, degrees: usize, comparisons: usize, blocks: (usize, usize)) -> Estimate {
-    let bounds = match found.standard_error.filter(|_| degrees >= FEWEST_DEGREES) {
-        Some(error) => {
-            let t = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, degrees as f64);
-            let half = t * error + ROUNDING;
-            Bounds::Known { low: found.value - half, high: found.value + half }.map(f64::exp)
-        }
-        None => Bounds::Unknown { why: too_few(blocks) },
+fn seen(readings: &[Reading], model: &Model<'_>, question: &Question) -> Vec<f64> {
+    let of_trial = |trial: &Vec<usize>| {
+        let of = |side| trial.iter().filter(move |index| question.sides[**index] == Some(side));
+        let rates = |side| of(side).map(|index| readings[*index].rate).collect::<Vec<f64>>();
+        let [own, others] = [Side::Own, Side::Others].map(rates);
+        let is_both = !own.is_empty() && !others.is_empty();
+        is_both.then(|| (readings[trial[0]].block, mean(&own) / mean(&others)))
     };
-    Estimate { point: found.value.exp(), bounds, method: Method::AdditiveModel { comparisons } }
+    by_block(model.trials.iter().filter_map(of_trial)).into_values().collect()
 }
 
-fn too_few((blocks, needed): (usize, usize)) -> Missing {
-    if blocks < needed { Missing::TooFewBlocks { blocks, needed } } else { Missing::BlocksIncomplete { blocks } }
+fn effect(fit: &Fit, question: &Question, comparisons: usize, too_few: &Missing) -> Option<Estimate> {
+    let sum = fit.sum(&question.weights)?;
+    let bounds = match fit.error(&sum).filter(|_| fit.degrees >= FEWEST_DEGREES) {
+        Some(error) => {
+            let t = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, fit.degrees as f64);
+            let half = t * error + ROUNDING;
+            Bounds::Known { low: sum.value - half, high: sum.value + half }.map(f64::exp)
+        }
+        None => Bounds::Unknown { why: too_few.clone() },
+    };
+    Some(Estimate { point: sum.value.exp(), bounds, method: Method::AdditiveModel { comparisons } })
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //! A memory node is no label of the model, since a place is always on the same node. What its places have in common is
 //! attributed to the node, and places are then compared only with those of the same node.
 
-use super::additive::{Fit, Observation};
+use super::additive::Fit;
 use super::labels::{Label, Reading};
 use super::{LabelAttribution, LabelKind, Untold};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::gathered::by_key;
+use std::collections::BTreeSet;
 
 /// Weights are fractions that add up to one.
 const ROUNDING: f64 = 1e-9;
@@ -17,7 +18,8 @@ pub struct Model<'a> {
     /// The first column of each label.
     first: Vec<usize>,
     columns: usize,
-    group_of: Vec<usize>,
+    /// The indexes of each trial's readings.
+    pub trials: Vec<Vec<usize>>,
     logarithms: Vec<f64>,
 }
 
@@ -28,7 +30,7 @@ pub struct Question {
     /// The weight of each column of the model.
     pub weights: Vec<f64>,
     /// The side of each reading.
-    sides: Vec<Option<Side>>,
+    pub sides: Vec<Option<Side>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,17 +40,13 @@ pub enum Side {
 }
 
 impl Question {
-    pub fn side_of(&self, reading: usize) -> Option<Side> {
-        self.sides[reading]
-    }
-
     /// False for a place that is alone on its node, since it is compared with nothing.
     pub fn has_others(&self) -> bool {
         self.sides.contains(&Some(Side::Others))
     }
 
     pub fn is_told_by(&self, fit: &Fit) -> bool {
-        !self.has_others() || fit.difference(&self.weights).is_some()
+        !self.has_others() || fit.sum(&self.weights).is_some()
     }
 }
 
@@ -66,33 +64,27 @@ pub fn distinct(questions: &[Question]) -> usize {
 
 impl<'a> Model<'a> {
     pub fn of(readings: &[Reading], labels: &'a [Label]) -> Self {
-        let trials: BTreeSet<(u32, u32)> = readings.iter().map(|reading| (reading.block, reading.trial)).collect();
-        let number: BTreeMap<(u32, u32), usize> = trials.into_iter().zip(0..).collect();
+        let trials = readings.iter().enumerate().map(|(index, reading)| ((reading.block, reading.trial), index));
         let mut columns = 0;
-        let mut first = Vec::new();
-        for label in labels {
-            first.push(columns);
+        let first = |label: &Label| {
             columns += label.levels.len();
-        }
+            columns - label.levels.len()
+        };
         Self {
+            first: labels.iter().map(first).collect(),
             labels,
-            first,
             columns,
-            group_of: readings.iter().map(|reading| number[&(reading.block, reading.trial)]).collect(),
+            trials: by_key::<_, _, Vec<usize>>(trials).into_values().collect(),
             logarithms: readings.iter().map(|reading| reading.rate.ln()).collect(),
         }
     }
 
     /// Fits the model with only some of the labels.
     pub fn fit(&self, is_in: impl Fn(LabelKind) -> bool) -> Fit {
-        let columns = |reading: usize| {
+        Fit::of(&self.trials, &self.logarithms, self.columns, |reading| {
             let labels = self.labels.iter().zip(&self.first).filter(|(label, _)| is_in(label.kind));
             labels.map(|(label, first)| first + label.level_of[reading]).collect()
-        };
-        let observations: Vec<Observation> = (self.group_of.iter().zip(&self.logarithms).enumerate())
-            .map(|(index, (group, value))| Observation { group: *group, columns: columns(index), value: *value })
-            .collect();
-        Fit::of(&observations, self.columns)
+        })
     }
 
     pub fn questions(&self) -> Vec<Question> {
@@ -101,41 +93,33 @@ impl<'a> Model<'a> {
 
     fn questions_of(&self, label: usize) -> Vec<Question> {
         let own = &self.labels[label];
-        let all = own.levels.len();
-        let question = |kind, level: &str, is_own: &dyn Fn(usize) -> bool, is_other: &dyn Fn(usize) -> bool| {
-            self.question(label, kind, level, |level| match (is_own(level), is_other(level)) {
-                (true, _) => Some(Side::Own),
-                (false, true) => Some(Side::Others),
-                (false, false) => None,
+        // Without nodes of several places, all levels count as on the same one.
+        let nodes: &[String] = if own.has_nodes_of_several_places() { &own.nodes } else { &[] };
+        let of_level = |level: usize| {
+            self.question(label, own.kind, &own.levels[level], |other| {
+                let is_on_same = nodes.get(level) == nodes.get(other);
+                if other == level { Some(Side::Own) } else { is_on_same.then_some(Side::Others) }
             })
         };
-        let against_all =
-            |level: usize| question(own.kind, &own.levels[level], &|other| other == level, &|other| other != level);
-        if !has_nodes_of_several_places(own) {
-            return (0..all).map(against_all).collect();
-        }
-        let on_same = |level: usize, other: usize| own.nodes[level] == own.nodes[other];
-        let within = |level: usize| {
-            question(own.kind, &own.levels[level], &|other| other == level, &|other| on_same(level, other))
-        };
-        let nodes: BTreeSet<&String> = own.nodes.iter().collect();
         let of_node = |node: &String| {
-            let is_there = |level: usize| own.nodes[level] == *node;
-            question(LabelKind::Node, node, &is_there, &|level| !is_there(level))
+            let side = |level: usize| if nodes[level] == *node { Side::Own } else { Side::Others };
+            self.question(label, LabelKind::Node, node, |level| Some(side(level)))
         };
-        (0..all).map(within).chain(nodes.into_iter().map(of_node)).collect()
+        let distinct: BTreeSet<&String> = nodes.iter().collect();
+        (0..own.levels.len()).map(of_level).chain(distinct.into_iter().map(of_node)).collect()
     }
 
     /// The means are over readings: a level counts as often as machines had it.
     fn question(&self, label: usize, kind: LabelKind, level: &str, side: impl Fn(usize) -> Option<Side>) -> Question {
-        let sides: Vec<Option<Side>> = self.labels[label].level_of.iter().map(|level| side(*level)).collect();
-        let count = |of: Side| sides.iter().filter(|side| **side == Some(of)).count() as f64;
-        let (own, others) = (count(Side::Own), count(Side::Others));
+        let level_of = &self.labels[label].level_of;
+        let sides: Vec<Option<Side>> = level_of.iter().map(|level| side(*level)).collect();
+        let share = |of: Side| 1.0 / sides.iter().filter(|side| **side == Some(of)).count() as f64;
+        let (own, others) = (share(Side::Own), share(Side::Others));
         let mut weights = vec![0.0; self.columns];
-        for (level, side) in self.labels[label].level_of.iter().zip(&sides) {
+        for (level, side) in level_of.iter().zip(&sides) {
             weights[self.first[label] + level] += match side {
-                Some(Side::Own) => 1.0 / own,
-                Some(Side::Others) => -1.0 / others,
+                Some(Side::Own) => own,
+                Some(Side::Others) => -others,
                 None => 0.0,
             };
         }
@@ -156,14 +140,8 @@ impl<'a> Model<'a> {
 
     /// Nodes that have one place each cannot be judged.
     pub fn untold_node(&self) -> Option<LabelAttribution> {
-        let is_untold = |label: &Label| !label.nodes.is_empty() && !has_nodes_of_several_places(label);
-        let untold = Some(Untold::OnePlaceEach);
-        let node = || LabelAttribution { label: LabelKind::Node, levels: Vec::new(), untold };
+        let is_untold = |label: &Label| !label.nodes.is_empty() && !label.has_nodes_of_several_places();
+        let node = || LabelAttribution::untold(LabelKind::Node, Untold::OnePlaceEach);
         self.labels.iter().any(is_untold).then(node)
     }
-}
-
-fn has_nodes_of_several_places(label: &Label) -> bool {
-    let distinct: BTreeSet<&String> = label.nodes.iter().collect();
-    distinct.len() < label.nodes.len()
 }
