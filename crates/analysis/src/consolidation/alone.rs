@@ -4,12 +4,13 @@ use crate::estimate::Estimate;
 use crate::measures::Scale;
 use crate::measures::machines::SUM;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::Observations;
+use crate::observations::{Measured, Observations};
 use crate::pairing::Pairing;
 use crate::validity;
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Memory is divided among machines in whole pages or MiB, so the parts may be up to this share less than the whole.
 const MEMORY_ALIKE: f64 = 0.02;
@@ -37,31 +38,30 @@ pub struct Efficiency {
     pub value: Estimate,
 }
 
+/// The tables of a cell's settings that decide what its clients do, the last one how many.
+const WORK: [&str; 2] = ["engine", "workload"];
+const WORK_AND_LOAD: [&str; 3] = ["engine", "workload", "load"];
+
 /// The cell in which one machine of the same contender, size and load runs alone.
 pub fn of_one<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
-    let same = |one: &&Cell| {
-        one.contender == cell.contender
-            && size(one) == size(cell)
-            && ["engine", "workload", "load"].iter().all(|table| is_same(one, cell, table))
-    };
-    of_single_machines(plan).find(same)
+    let is_such = |one: &&Cell| one.contender == cell.contender && size(one) == size(cell);
+    of_single_machines(plan, cell, &WORK_AND_LOAD).find(is_such)
 }
 
 /// The cell in which one machine of the baseline runs alone under the same load: with all CPUs and memory of these together, or else as
 /// large as each of them, or else the first.
 pub fn of_baseline<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
-    let same = |one: &&Cell| {
-        one.baseline && !cell.baseline && ["engine", "workload", "load"].iter().all(|table| is_same(one, cell, table))
-    };
-    of_single_machines(plan).filter(same).min_by_key(|one| (!has_same_total(one, cell), size(one) != size(cell)))
+    let found = of_single_machines(plan, cell, &WORK_AND_LOAD).filter(|one| one.baseline && !cell.baseline);
+    found.min_by_key(|one| (!has_same_total(one, cell), size(one) != size(cell)))
 }
 
-fn of_single_machines(plan: &Plan) -> impl Iterator<Item = &Cell> {
-    plan.cells.iter().filter(|cell| cell.machines() == 1)
+/// Those with the same values in these tables.
+fn of_single_machines<'a>(plan: &'a Plan, cell: &Cell, tables: &[&str]) -> impl Iterator<Item = &'a Cell> {
+    plan.cells.iter().filter(move |one| one.machines() == 1 && is_same(one, cell, tables))
 }
 
-fn is_same(one: &Cell, other: &Cell, table: &str) -> bool {
-    one.settings.tables().get(table) == other.settings.tables().get(table)
+fn is_same(one: &Cell, other: &Cell, tables: &[&str]) -> bool {
+    tables.iter().all(|table| one.settings.tables().get(*table) == other.settings.tables().get(*table))
 }
 
 /// vCPUs and memory of each machine.
@@ -70,59 +70,36 @@ fn size(cell: &Cell) -> (Option<u32>, Option<u64>) {
     (machine.vcpus, machine.memory_bytes)
 }
 
-/// Of several machines, what is compared with one.
-#[derive(Debug, Clone, Copy)]
-pub enum Part {
-    Slowest,
-    Machine(u32),
-    Sum,
-}
-
-/// A cell of several machines, over cells of one machine.
-pub struct Over<'a> {
-    pub run: &'a Run,
-    pub observations: &'a Observations,
-    pub cell: &'a Cell,
-}
-
-impl Over<'_> {
-    /// Paired like every ratio of two cells, over the blocks in which each of the machines did something.
-    pub fn ratio(&self, one: &Cell, part: Part) -> Option<Estimate> {
-        let throughput = self.observations.measure(THROUGHPUT)?;
-        let slowest = throughput.by_block(self.cell.id)?;
-        let own = match part {
-            Part::Slowest => slowest,
-            Part::Machine(number) => {
-                let mut own = throughput.of_machines_by_block(self.cell.id, Some(number))?;
-                own.retain(|block, _| slowest.contains_key(block));
-                own
-            }
-            Part::Sum => self.observations.measure(SUM)?.by_block(self.cell.id)?,
-        };
-        let (pairing, base) = (Pairing::planned(&self.run.plan, one, self.cell), throughput.by_block(one.id)?);
-        Some(throughput.paired_on(Scale::Ratio, &pairing, [&base, &own])?.estimate)
-    }
+/// Values of several machines by block over what one does. They are paired like every ratio of two cells, over the blocks in which
+/// each of the machines did something.
+pub fn over(
+    run: &Run,
+    observations: &Observations,
+    [one, several]: [&Cell; 2],
+    own: impl FnOnce(&Measured) -> Option<BTreeMap<u32, f64>>,
+) -> Option<Estimate> {
+    let throughput = observations.measure(THROUGHPUT)?;
+    let slowest = throughput.by_block(several.id)?;
+    let mut own = own(throughput)?;
+    own.retain(|block, _| slowest.contains_key(block));
+    let (pairing, base) = (Pairing::planned(&run.plan, one, several), throughput.by_block(one.id)?);
+    Some(throughput.paired_on(Scale::Ratio, &pairing, [&base, &own])?.estimate)
 }
 
 /// The sum of all machines over one machine: the baseline's with the same vCPUs and memory in total, otherwise the same
 /// contender's. `None` if the study has neither.
-pub fn efficiency(over: &Over<'_>) -> Option<Efficiency> {
-    let (run, cell) = (over.run, over.cell);
-    let candidates = || {
-        let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
-        of_single_machines(&run.plan)
-            .filter(same_work)
-            .filter(|one| validity::valid_trials(run, one.id).next().is_some())
-    };
+pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell) -> Option<Efficiency> {
+    let is_valid = |one: &&Cell| validity::valid_trials(run, one.id).next().is_some();
+    let candidates = || of_single_machines(&run.plan, cell, &WORK).filter(is_valid);
     let whole = candidates().filter(|one| one.baseline && has_same_total(one, cell));
     let own = candidates().filter(|one| one.contender == cell.contender);
     // The cell with the same load comes first, then the same size; among equals, the first of the plan.
-    let nearest = |one: &&Cell| (!is_same(one, cell, "load"), !has_same_total(one, cell), size(one) != size(cell));
+    let nearest = |one: &&Cell| (!is_same(one, cell, &["load"]), !has_same_total(one, cell), size(one) != size(cell));
     let reference = whole.min_by_key(nearest).or_else(|| own.min_by_key(nearest))?;
     Some(Efficiency {
         reference: Reference::of(reference),
         same_total: has_same_total(reference, cell),
-        value: over.ratio(reference, Part::Sum)?,
+        value: over(run, observations, [reference, cell], |_| observations.measure(SUM)?.by_block(cell.id))?,
     })
 }
 

@@ -4,7 +4,7 @@
 use crate::estimate::Estimate;
 use crate::{student, throughput, validity};
 use record::plan::Cell;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let machine = cell.bystander()?;
     let drivers = || {
         validity::valid_trials(run, cell.id).filter_map(move |trial| {
-            let driver = of_number(trial, machine)?.record.driver.as_ref()?;
+            let driver = trial.machines.get(machine as usize - 1)?.record.driver.as_ref()?;
             Some((trial.record.block, driver))
         })
     };
@@ -32,10 +32,6 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
         .map(|(block, driver)| Some((block, throughput::of_window(driver).filter(|rate| *rate > 0.0)?)))
         .collect();
     Some(Bystander { machine, metric, throughput: rates.and_then(student::geometric_mean_of_blocks) })
-}
-
-fn of_number(trial: &StoredTrial, number: u32) -> Option<&StoredTrial> {
-    trial.machines.get((number as usize).checked_sub(1)?)
 }
 
 #[cfg(test)]

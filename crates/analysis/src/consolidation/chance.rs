@@ -5,10 +5,11 @@
 //! logarithms of all throughputs, once the effects of blocks and of machines are taken out. A machine that is held back
 //! in every block is no noise, and must not excuse itself.
 
-use super::TrialReadings;
+use super::{TrialReadings, means};
 use crate::contrast::Position;
 use crate::distributions::{integral, normal_below, normal_density};
 use crate::estimate::{Bounds, Estimate, Method};
+use crate::gathered::by_key;
 use crate::student::{FEWEST_BLOCKS, mean_of as mean, too_few};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -58,13 +59,9 @@ fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
     let (bounds, minimum) = match range.zip(noise) {
         None => (too_few(rows.len()), Position::Unknown),
         Some(((low, high), noise)) => {
-            let seen = mean(&rows.iter().map(|row| lowest(row) - mean(row)).collect::<Vec<_>>());
-            let minimum = match seen {
-                seen if seen < low * noise - ROUNDING => Position::Below,
-                seen if seen > high * noise + ROUNDING => Position::Above,
-                _ => Position::Across,
-            };
-            (Bounds::Known { low: at(low), high: at(high) }, minimum)
+            let by_chance = Bounds::Known { low: low * noise - ROUNDING, high: high * noise + ROUNDING };
+            // Bounds below the minimum are a minimum above bounds.
+            (Bounds::Known { low: at(low), high: at(high) }, by_chance.against(distance(rows)).turned())
         }
     };
     let method = Method::LeastOfEqualMachines { machines, draws: DRAWS };
@@ -89,31 +86,29 @@ fn range_by_chance(blocks: usize, machines: usize) -> (f64, f64) {
     (end(tail), end(drawn.len().saturating_sub(tail + 1)))
 }
 
-/// How far the minimum lies below the mean of its block, averaged over blocks, in units of the noise.
+/// How far the minimum lies below the mean of its block, averaged over blocks.
+fn distance(rows: &[Vec<f64>]) -> f64 {
+    mean(&rows.iter().map(|row| lowest(row) - mean(row)).collect::<Vec<_>>())
+}
+
+/// The same in units of the noise.
 fn deviation(rows: &[Vec<f64>]) -> Option<f64> {
-    let seen = mean(&rows.iter().map(|row| lowest(row) - mean(row)).collect::<Vec<_>>());
-    noise(rows).filter(|noise| *noise > 0.0).map(|noise| seen / noise)
+    noise(rows).filter(|noise| *noise > 0.0).map(|noise| distance(rows) / noise)
 }
 
 /// Logarithms of the machines' throughputs, one row for each block.
 fn rows(trials: &[TrialReadings]) -> Vec<Vec<f64>> {
-    let mut blocks: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
-    for trial in trials {
-        blocks.entry(trial.block).or_default().push(trial.rates().map(f64::ln).collect());
-    }
-    let mean_row = |trials: Vec<Vec<f64>>| -> Vec<f64> {
-        let machines = trials.iter().map(Vec::len).min().unwrap_or(0);
-        (0..machines).map(|machine| mean(&trials.iter().map(|row| row[machine]).collect::<Vec<_>>())).collect()
+    let row = |trial: &TrialReadings| -> (u32, Vec<f64>) {
+        (trial.block, trial.machines.iter().map(|(_, rate)| rate.ln()).collect())
     };
-    blocks.into_values().map(mean_row).collect()
+    let blocks: BTreeMap<u32, Vec<Vec<f64>>> = by_key(trials.iter().map(row));
+    blocks.into_values().map(|rows| means(&rows)).collect()
 }
 
 /// The standard deviation of what is left once the effects of blocks and machines are taken out.
 fn noise(rows: &[Vec<f64>]) -> Option<f64> {
     let (blocks, machines) = (rows.len(), rows.first()?.len());
-    let of_block: Vec<f64> = rows.iter().map(|row| mean(row)).collect();
-    let of_machine: Vec<f64> =
-        (0..machines).map(|machine| mean(&rows.iter().map(|row| row[machine]).collect::<Vec<_>>())).collect();
+    let (of_block, of_machine) = (rows.iter().map(|row| mean(row)).collect::<Vec<f64>>(), means(rows));
     let all = mean(&of_block);
     let left = |block: usize, machine: usize| rows[block][machine] - of_block[block] - of_machine[machine] + all;
     let squares: f64 =

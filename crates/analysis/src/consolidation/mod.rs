@@ -22,8 +22,9 @@ use crate::findings::{Finding, What};
 use crate::measures::throughput::THROUGHPUT;
 use crate::missing::Missing;
 use crate::observations::Observations;
+use crate::student::mean_of;
 use crate::{throughput, validity};
-use alone::{Efficiency, Over, Part, Reference};
+use alone::{Efficiency, Reference};
 use attribution::Attribution;
 use bystander::Bystander;
 use chance::AgainstChance;
@@ -65,7 +66,6 @@ pub struct Consolidation {
     #[serde(default)]
     pub reasons: Vec<Reason>,
     /// How much of that is due to machines, to their places or to their start order; absent from old files.
-    #[serde(default)]
     pub attribution: Option<Attribution>,
     /// `None` for fewer than two machines.
     pub chance: Option<AgainstChance>,
@@ -123,12 +123,6 @@ pub struct TrialReadings {
     pub together: SideBySide,
 }
 
-impl TrialReadings {
-    fn rates(&self) -> impl Iterator<Item = f64> {
-        self.machines.iter().map(|(_, rate)| *rate)
-    }
-}
-
 /// Every cell with several machines that has a valid trial.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Consolidation> {
     let of_several = run.plan.cells.iter().filter(|cell| cell.machines() > 1);
@@ -141,10 +135,13 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
     let alone = alone::of_one(&run.plan, cell).filter(|one| validity::valid_trials(run, one.id).next().is_some());
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
     let of_baseline = alone::of_baseline(&run.plan, cell);
-    let over = Over { run, observations, cell };
-    let slots = slots::all(&trials, |machine| {
-        [alone, of_baseline].map(|reference| over.ratio(reference?, Part::Machine(machine)))
-    });
+    let over = |one: Option<&Cell>, machine: Option<u32>| {
+        alone::over(run, observations, [one?, cell], |measured| match machine {
+            Some(_) => measured.of_machines_by_block(cell.id, machine),
+            None => measured.by_block(cell.id),
+        })
+    };
+    let slots = slots::all(&trials, |machine| [alone, of_baseline].map(|one| over(one, Some(machine))));
     Some(Consolidation {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -156,14 +153,14 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
         metric: first.record.driver.as_ref().map(|driver| driver.metric.clone()).unwrap_or_default(),
         bystander: bystander::of_cell(run, cell),
         minimum: observations.level(THROUGHPUT, cell.id).map(|level| level.estimate),
-        minimum_of_alone: alone.and_then(|one| over.ratio(one, Part::Slowest)),
+        minimum_of_alone: over(alone, None),
         reasons: reasons::of_cell(run, cell, &slots),
         slots,
         attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
         of_baseline: of_baseline.filter(|one| observations.level(THROUGHPUT, one.id).is_some()).map(Reference::of),
-        efficiency: alone::efficiency(&over),
+        efficiency: alone::efficiency(run, observations, cell),
         left_out,
         skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),
         unlike: validity::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
@@ -183,6 +180,12 @@ fn readings(run: &Run, cell: &Cell) -> (Vec<TrialReadings>, Vec<Missing>) {
         }
     }
     (found, left_out)
+}
+
+/// The mean of the first of each, of the second, and so on, as far as all have one.
+fn means(rows: &[Vec<f64>]) -> Vec<f64> {
+    let length = rows.iter().map(Vec::len).min().unwrap_or(0);
+    (0..length).map(|place| mean_of(&rows.iter().map(|row| row[place]).collect::<Vec<_>>())).collect()
 }
 
 fn numbers(trial: &TrialReadings) -> impl Iterator<Item = u32> {

@@ -42,10 +42,8 @@ pub enum Apart {
 impl TrialSkew {
     /// The larger of the two.
     pub fn worst_ms(&self) -> Option<f64> {
-        match self.apart {
-            Apart::Known { start_ms, end_ms, .. } => Some(end_ms.map_or(start_ms, |end_ms| start_ms.max(end_ms))),
-            Apart::Unknown { .. } => None,
-        }
+        let Apart::Known { start_ms, end_ms, .. } = self.apart else { return None };
+        Some(end_ms.map_or(start_ms, |end_ms| start_ms.max(end_ms)))
     }
 }
 
@@ -80,12 +78,9 @@ fn spread(moments: impl Iterator<Item = u64> + Clone) -> Option<f64> {
 
 /// A window on the host's own clock is certain. Another is off by up to half a round trip, and two of them by a whole one.
 pub fn round_trip_ns(record: &TrialRecord) -> u64 {
-    if record.driver.as_ref().is_some_and(|driver| driver.placement == "outside") {
-        return 0;
-    }
     let readings = record.machine.iter().flat_map(|machine| &machine.clock);
     let around = readings.filter(|reading| reading.at == BEFORE_DRIVING || reading.at == AFTER_DRIVING);
-    around.map(|reading| reading.round_trip_ns).max().unwrap_or(0)
+    around.filter(|_| !window::is_driven_outside(record)).map(|reading| reading.round_trip_ns).max().unwrap_or(0)
 }
 
 /// A finding on trials of a cell that did not measure all machines at the same time.

@@ -36,9 +36,9 @@ pub struct Slot {
 
 /// `over` gives a machine over what one does alone, of the same contender and of the baseline.
 pub fn all(trials: &[TrialReadings], over: impl Fn(u32) -> [Option<Estimate>; 2]) -> Vec<Slot> {
-    let numbers = trials.first().map(|trial| trial.machines.iter().map(|(number, _)| *number).collect::<Vec<_>>());
-    let numbers = numbers.unwrap_or_default();
-    numbers.iter().enumerate().map(|(place, number)| of_slot(trials, place, *number, over(*number))).collect()
+    let Some(first) = trials.first() else { return Vec::new() };
+    let numbers = first.machines.iter().map(|(number, _)| *number).enumerate();
+    numbers.map(|(place, number)| of_slot(trials, place, number, over(number))).collect()
 }
 
 fn of_slot(
@@ -51,7 +51,7 @@ fn of_slot(
         let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
         student::by_block(values).into_values().collect()
     };
-    let slots = trials.first().map_or(0, |trial| trial.machines.len());
+    let slots = trials[0].machines.len();
     let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
     let of_others = (slots > 1).then(|| each(&others)).and_then(|values| simultaneous(&values, slots));
     Slot {

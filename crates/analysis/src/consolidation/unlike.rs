@@ -5,6 +5,7 @@
 
 use super::Consolidation;
 use crate::findings::{Finding, OfMachines, Property, What, gathered};
+use crate::gathered::by_key;
 use crate::settings;
 use record::check::{CheckResult, Verdict};
 use record::facts::{Fact, PROCESSOR};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Facts that a machine reports about itself and that its shape decides.
-const SHAPE: [&str; 2] = ["cpu.threads", MEMORY];
+const THREADS: &str = "cpu.threads";
 const MEMORY: &str = "memory.total_bytes";
 /// Kernels of equal guests keep a few pages more or less for themselves when they boot.
 const MEMORY_TOLERANCE: f64 = 0.001;
@@ -26,64 +27,54 @@ pub struct Unlike {
 
 /// `None` if all machines are alike, or there is only one.
 pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
-    let mut seen: BTreeMap<String, BTreeMap<String, Vec<u32>>> = BTreeMap::new();
-    for (number, machine) in trial.measured_machines() {
-        for (name, value) in properties(machine) {
-            seen.entry(name).or_default().entry(value).or_default().push(number);
-        }
-    }
-    let differing =
-        seen.into_iter().filter(|(name, values)| values.len() > 1 && !(name == MEMORY && are_close(values)));
-    let property = |(name, values): (String, BTreeMap<String, Vec<u32>>)| {
-        let values = values.into_iter().map(|(value, machines)| OfMachines { value, machines }).collect();
-        Property { name, values }
+    let of_machine = |(number, machine): (u32, &StoredTrial)| {
+        properties(machine).into_iter().map(move |(name, value)| (name, (value, number))).collect::<Vec<_>>()
     };
-    let properties: Vec<Property> = differing.map(property).collect();
+    let seen: BTreeMap<String, Vec<(String, u32)>> = by_key(trial.measured_machines().flat_map(of_machine));
+    let property = |(name, values): (String, Vec<(String, u32)>)| {
+        let values: BTreeMap<String, Vec<u32>> = by_key(values);
+        let differ = values.len() > 1 && !(name == MEMORY && are_close(&values));
+        let values = values.into_iter().map(|(value, machines)| OfMachines { value, machines }).collect();
+        differ.then_some(Property { name, values })
+    };
+    let properties: Vec<Property> = seen.into_iter().filter_map(property).collect();
     (!properties.is_empty()).then_some(Unlike { trial: trial.record.id, properties })
 }
 
 fn are_close(values: &BTreeMap<String, Vec<u32>>) -> bool {
     let numbers: Option<Vec<u64>> = values.keys().map(|value| value.parse().ok()).collect();
-    let Some((least, most)) = numbers.and_then(|all| Some((*all.iter().min()?, *all.iter().max()?))) else {
-        return false;
-    };
-    (most - least) as f64 <= MEMORY_TOLERANCE * most as f64
+    numbers.is_some_and(|numbers| {
+        let most = numbers.iter().copied().max().unwrap_or(0);
+        numbers.iter().all(|number| (most - number) as f64 <= MEMORY_TOLERANCE * most as f64)
+    })
 }
 
 /// Everything that must be alike, by name. What is unknown about a machine is left out.
 fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut add = |name: &str, value: String| found.push((name.to_owned(), value));
-    if let Some(facts) = &machine.record.machine {
-        add("platform", facts.platform.clone());
-        add("image", facts.image.clone());
-        if let Some(processor) = facts.decided.get(PROCESSOR) {
-            add(PROCESSOR, processor.kind());
-        }
-        for name in SHAPE {
-            if let Some(Fact::Known(text)) = facts.inside.get(name) {
-                add(name, text.clone());
-            }
-        }
-    }
-    if let Some(server) = &machine.record.server {
-        add("engine", server.engine.clone());
-        add("version", server.version.clone());
-        add("profile", server.profile.clone());
-        for (name, value) in server.effective.iter().filter(|(name, _)| !settings::PLACES.contains(&name.as_str())) {
-            add(&format!("setting/{name}"), value.clone());
-        }
-    }
-    if let Some(driver) = &machine.record.driver {
-        // Work that ends takes each machine its own time.
-        if !driver.ends_with_its_work() {
-            add("measured_ms", driver.measured_ms.to_string());
-        }
-    }
-    for (table, sum) in machine.findings.iter().filter_map(checksum) {
-        add(&format!("table/{table}"), sum.to_owned());
-    }
-    found
+    let (facts, server) = (machine.record.machine.as_ref(), machine.record.server.as_ref());
+    let inside = |name: &str| {
+        if let Fact::Known(text) = facts?.inside.get(name)? { Some(text.clone()) } else { None }
+    };
+    // Work that ends takes each machine its own time.
+    let driver = machine.record.driver.as_ref().filter(|driver| !driver.ends_with_its_work());
+    let named = [
+        ("platform", facts.map(|facts| facts.platform.clone())),
+        ("image", facts.map(|facts| facts.image.clone())),
+        (PROCESSOR, facts.and_then(|facts| Some(facts.decided.get(PROCESSOR)?.kind()))),
+        (THREADS, inside(THREADS)),
+        (MEMORY, inside(MEMORY)),
+        ("engine", server.map(|server| server.engine.clone())),
+        ("version", server.map(|server| server.version.clone())),
+        ("profile", server.map(|server| server.profile.clone())),
+        ("measured_ms", driver.map(|driver| driver.measured_ms.to_string())),
+    ];
+    let named = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let settings = server.into_iter().flat_map(|server| &server.effective);
+    let settings = settings.filter(|(name, _)| !settings::PLACES.contains(&name.as_str()));
+    let settings = settings.map(|(name, value)| (format!("setting/{name}"), value.clone()));
+    let sums = machine.findings.iter().filter_map(checksum);
+    let sums = sums.map(|(table, sum)| (format!("table/{table}"), sum.to_owned()));
+    named.chain(settings).chain(sums).collect()
 }
 
 fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {

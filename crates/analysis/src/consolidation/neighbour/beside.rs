@@ -1,7 +1,7 @@
 //! A neighbour that stands idle, compared with cells of the same study in which it works all the time.
 
 use super::parts::{self, TrialParts};
-use super::{Effect, Of, effects};
+use super::{Effect, effects, of_mean};
 use crate::consolidation::alone::Reference;
 use crate::consolidation::slots::position;
 use crate::contrast::Position;
@@ -55,8 +55,7 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
         return None;
     }
     let effects = effects(&paired);
-    let of_mean = effects.iter().find(|effect| effect.of == Of::Mean);
-    let kept = position(of_mean.and_then(Effect::kept));
+    let kept = position(of_mean(&effects).and_then(Effect::kept));
     Some(Beside { reference: Reference::of(works), effects, kept })
 }
 

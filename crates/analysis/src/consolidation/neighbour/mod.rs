@@ -7,6 +7,7 @@
 pub mod beside;
 pub mod parts;
 
+use super::means;
 use super::slots::position;
 use crate::contrast::Position;
 use crate::estimate::Estimate;
@@ -17,7 +18,7 @@ use crate::validity;
 use beside::Beside;
 use parts::{PartReading, TrialParts, Work};
 use record::plan::Cell;
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::settings::OddLoad;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,7 @@ pub struct Neighbour {
     pub recovered: Position,
     /// For an idle neighbour: comparisons with cells in which it works, alone or as one of several.
     pub beside: Vec<Beside>,
-    /// The mean of the others in each second of their windows, over the trials. These are point values.
+    /// The mean of the others in each second of their windows that all trials have, over the trials. These are point values.
     pub course: Vec<f64>,
     /// The trials that have parts, in their order.
     pub trials: Vec<TrialParts>,
@@ -101,30 +102,30 @@ impl Effect {
 pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     let machine = cell.bystander()?;
     let (mut trials, mut left_out) = (Vec::new(), Vec::new());
-    for trial in validity::valid_trials(run, cell.id) {
+    let mut valid: Vec<&StoredTrial> = validity::valid_trials(run, cell.id).collect();
+    // Sorted, so that the order in which trials are listed cannot matter.
+    valid.sort_by_key(|trial| trial.record.id);
+    for trial in valid {
         match parts::of_trial(trial, machine) {
             Ok(found) => trials.extend(found),
-            Err(why) => left_out.push((trial.record.id, why)),
+            Err(why) => left_out.push(why.of_trial(trial.record.id)),
         }
     }
-    // Sorted, so that the order in which trials are listed cannot matter.
-    trials.sort_by_key(|trial| trial.trial);
-    left_out.sort_by_key(|(trial, _)| *trial);
     let work = work(&trials);
     let effects = work.map_or_else(Vec::new, |_| effects(&trials));
-    let of_mean = || effects.iter().find(|effect| effect.of == Of::Mean);
+    let mean = of_mean(&effects);
     Some(Neighbour {
         machine,
         load: beside::load(cell),
         others: cell.machines() as usize - 1,
         work,
-        kept: position(of_mean().and_then(Effect::kept)),
-        recovered: position(of_mean().and_then(|effect| effect.after_over_before.as_ref())),
+        kept: position(mean.and_then(Effect::kept)),
+        recovered: position(mean.and_then(|effect| effect.after_over_before.as_ref())),
         beside: beside::all(run, cell, machine),
-        course: course(&trials),
+        course: means(&trials.iter().map(|trial| trial.seconds.clone()).collect::<Vec<_>>()),
         effects,
         trials,
-        left_out: left_out.into_iter().map(|(trial, why): (u32, Missing)| why.of_trial(trial)).collect(),
+        left_out,
     })
 }
 
@@ -138,20 +139,13 @@ fn work(trials: &[TrialParts]) -> Option<Work> {
     (work.from_s.is_some() || work.to_s.is_some()).then_some(work)
 }
 
-/// Covers only the seconds that all trials have.
-fn course(trials: &[TrialParts]) -> Vec<f64> {
-    let length = trials.iter().map(|trial| trial.seconds.len()).min().unwrap_or(0);
-    let mean = |second: usize| mean_of(&trials.iter().map(|trial| trial.seconds[second]).collect::<Vec<_>>());
-    (0..length).map(mean).collect()
+fn of_mean(effects: &[Effect]) -> Option<&Effect> {
+    effects.iter().find(|effect| effect.of == Of::Mean)
 }
 
 fn effects(trials: &[TrialParts]) -> Vec<Effect> {
-    let several = |of: &Of| *of != Of::Least || trials.iter().flat_map(|trial| &trial.parts).any(has_several);
-    Of::ALL.into_iter().filter(several).map(|of| effect(of, trials)).collect()
-}
-
-fn has_several(reading: &PartReading) -> bool {
-    reading.machines.len() > 1
+    let are_several = trials.iter().flat_map(|trial| &trial.parts).any(|reading| reading.machines.len() > 1);
+    Of::ALL.into_iter().filter(|of| *of != Of::Least || are_several).map(|of| effect(of, trials)).collect()
 }
 
 fn effect(of: Of, trials: &[TrialParts]) -> Effect {

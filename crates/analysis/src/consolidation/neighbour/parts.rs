@@ -4,18 +4,17 @@
 //! each other machine belongs to the part that contains its middle. Seconds beside a change are left out: transactions
 //! begun before it end after it, a database that starts to work is cold, and clocks agree only roughly.
 
-use crate::consolidation::skew;
+use crate::consolidation::{means, skew};
 use crate::counted::window::{self, SideWindow};
 use crate::latency::Counts;
 use crate::missing::{Missing, Part};
 use crate::student::mean_of;
 use crate::throughput;
-use record::intervals::{Interval, Span};
+use record::intervals::{Interval, KindInterval, Span};
 use record::run::StoredTrial;
 use record::telemetry::Side;
-use record::trial::{DriverFacts, TrialRecord};
+use record::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How far the middle of a second must be from a change. With grids that agree, one second is left out on either side.
@@ -29,7 +28,7 @@ const NANOS_PER_SECOND: f64 = 1e9;
 pub const FEWEST_SECONDS: usize = 2;
 
 /// The parts of one trial. All are point values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TrialParts {
     pub trial: u32,
     pub block: u32,
@@ -49,7 +48,7 @@ impl TrialParts {
 }
 
 /// When the neighbour worked, in seconds since the first of the others' windows began.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Work {
     /// `None` if it was already working at that moment.
     pub from_s: Option<f64>,
@@ -110,10 +109,19 @@ impl Changes {
 /// One of the other machines.
 struct Other<'a> {
     number: u32,
-    machine: &'a StoredTrial,
-    driver: &'a DriverFacts,
+    record: &'a TrialRecord,
     /// On the host's clock.
     window: SideWindow,
+    seconds: Vec<CountedSecond>,
+}
+
+/// A second of a measured window.
+struct CountedSecond {
+    /// On the host's clock, by which the driver's window may be longer or shorter than by its own.
+    middle_ns: u64,
+    rate: f64,
+    /// Of the counted kinds.
+    responses: Vec<(u64, u64)>,
 }
 
 /// Divides a trial into parts, or says why that fails. `Ok(None)` if the neighbour did nothing at all.
@@ -126,7 +134,7 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
     let last_ns = others.iter().map(|other| other.window.end_ns).max().ok_or(Missing::NobodyBeside)?;
     let worked = window::of_side(record, Side::Host).map_err(|why| why.of_machine(neighbour))?;
     let begins_ns = worked.start_ns.saturating_sub(driver.warmup_ms * NANOS_PER_MILLI);
-    let records = others.iter().map(|other| &other.machine.record).chain([record]);
+    let records = others.iter().map(|other| other.record).chain([record]);
     let uncertain_ns = records.map(uncertain_ns).max().unwrap_or(0);
     let changes = Changes {
         begins_ns: Some(begins_ns).filter(|begins| *begins > first_ns + HALF_NS),
@@ -140,7 +148,7 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
         work: Work { from_s: changes.begins_ns.map(in_s), to_s: changes.ends_ns.map(in_s) },
         uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI as f64,
         parts: changes.parts().map(|part| reading(part, &others, &changes)).collect::<Result<_, _>>()?,
-        seconds: means(&others),
+        seconds: course(&others),
     }))
 }
 
@@ -149,9 +157,7 @@ pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialPar
     let others = others(trial, neighbour)?;
     let changes = Changes { begins_ns: None, ends_ns: None, guard: Duration::ZERO };
     let parts = vec![PartReading { part, ..reading(Part::During, &others, &changes)? }];
-    let (trial, block) = (trial.record.id, trial.record.block);
-    let work = Work { from_s: None, to_s: None };
-    Ok(TrialParts { trial, block, work, uncertain_ms: 0.0, parts, seconds: means(&others) })
+    Ok(TrialParts { trial: trial.record.id, block: trial.record.block, parts, ..TrialParts::default() })
 }
 
 /// All machines but the neighbour. One machine without data makes the whole trial unusable.
@@ -163,7 +169,28 @@ fn others(trial: &StoredTrial, neighbour: u32) -> Result<Vec<Other<'_>>, Missing
 fn other(number: u32, machine: &StoredTrial) -> Result<Other<'_>, Missing> {
     let window = window::of_side(&machine.record, Side::Host)?;
     let driver = machine.record.driver.as_ref().ok_or(Missing::NotDriven)?;
-    Ok(Other { number, machine, driver, window })
+    let measured = machine.measured.as_ref();
+    let (kinds, intervals) =
+        measured.map_or((&[][..], &[][..]), |measured| (&measured.kinds[..], &measured.intervals[..]));
+    let is_counted = |own: &&KindInterval| {
+        let name = kinds.get(usize::from(own.kind));
+        own.span == Span::Response && name.is_some_and(|name| driver.metric.counts(name))
+    };
+    let intervals = || intervals.iter().filter(|interval| interval.measured);
+    let first_ms = intervals().next().map_or(0, |first| first.start_ms);
+    let second = |interval: &Interval| {
+        let middle_ms = interval.start_ms.saturating_sub(first_ms) as f64 + interval.length_ms as f64 / 2.0;
+        let share = middle_ms / driver.measured_ms.max(1) as f64;
+        let counts = interval.kinds.iter().filter(is_counted).flat_map(|own| &own.counts);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within the window.
+        let after_ns = (window.length_ns() as f64 * share) as u64;
+        CountedSecond {
+            middle_ns: window.start_ns + after_ns,
+            rate: throughput::rate_of(interval, kinds, driver).unwrap_or(0.0),
+            responses: counts.map(|&(value_us, count)| (value_us, u64::from(count))).collect(),
+        }
+    };
+    Ok(Other { number, record: &machine.record, window, seconds: intervals().map(second).collect() })
 }
 
 /// Half a round trip for each of two clocks, plus how much the clock moved between the readings around the driving. At
@@ -175,11 +202,11 @@ fn uncertain_ns(record: &TrialRecord) -> u64 {
 fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, Missing> {
     let (mut machines, mut fewest, mut responses) = (Vec::new(), usize::MAX, Vec::new());
     for other in others {
-        let is_own = |interval: &&Interval| changes.part_at(other.middle_ns(interval)) == Some(part);
-        let own: Vec<&Interval> = other.measured().filter(is_own).collect();
+        let is_own = |second: &&CountedSecond| changes.part_at(second.middle_ns) == Some(part);
+        let own: Vec<&CountedSecond> = other.seconds.iter().filter(is_own).collect();
         fewest = fewest.min(own.len());
-        machines.push((other.number, mean_of(&own.iter().map(|interval| other.rate(interval)).collect::<Vec<_>>())));
-        responses.extend(own.iter().flat_map(|interval| other.responses(interval)));
+        machines.push((other.number, mean_of(&own.iter().map(|second| second.rate).collect::<Vec<_>>())));
+        responses.extend(own.iter().flat_map(|second| &second.responses).copied());
     }
     if fewest < FEWEST_SECONDS {
         return Err(Missing::PartTooShort { part, seconds: fewest });
@@ -187,44 +214,10 @@ fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartRe
     Ok(PartReading { part, seconds: fewest, machines, responses: Counts::of(responses) })
 }
 
-impl Other<'_> {
-    fn measured(&self) -> impl Iterator<Item = &Interval> {
-        let intervals = self.machine.measured.iter().flat_map(|measured| &measured.intervals);
-        intervals.filter(|interval| interval.measured)
-    }
-
-    /// On the host's clock, by which the driver's window may be longer or shorter than by its own.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within the window.
-    fn middle_ns(&self, interval: &Interval) -> u64 {
-        let first_ms = self.measured().next().map_or(0, |first| first.start_ms);
-        let middle_ms = interval.start_ms.saturating_sub(first_ms) as f64 + interval.length_ms as f64 / 2.0;
-        let share = middle_ms / self.driver.measured_ms.max(1) as f64;
-        self.window.start_ns + (self.window.length_ns() as f64 * share) as u64
-    }
-
-    fn rate(&self, interval: &Interval) -> f64 {
-        let kinds = self.machine.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
-        throughput::rate_of(interval, kinds, self.driver).unwrap_or(0.0)
-    }
-
-    fn responses<'a>(&'a self, interval: &'a Interval) -> impl Iterator<Item = (u64, u64)> + 'a {
-        let kinds = self.machine.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
-        let is_counted = |kind: u16| kinds.get(usize::from(kind)).is_some_and(|name| self.driver.metric.counts(name));
-        let counted = interval.kinds.iter().filter(move |own| own.span == Span::Response && is_counted(own.kind));
-        counted.flat_map(|own| own.counts.iter().map(|&(value_us, count)| (value_us, u64::from(count))))
-    }
-}
-
-/// The mean of the others in each second from the beginning of their windows, averaged over those that have this second.
-fn means(others: &[Other<'_>]) -> Vec<f64> {
-    let mut seconds: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for other in others {
-        for (second, interval) in other.measured().enumerate() {
-            seconds.entry(second).or_default().push(other.rate(interval));
-        }
-    }
-    let whole = seconds.into_values().filter(|rates| rates.len() == others.len());
-    whole.map(|rates| mean_of(&rates)).collect()
+/// The mean of the others in each second from the beginning of their windows that all of them have.
+fn course(others: &[Other<'_>]) -> Vec<f64> {
+    let rates = |other: &Other<'_>| other.seconds.iter().map(|second| second.rate).collect();
+    means(&others.iter().map(rates).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
