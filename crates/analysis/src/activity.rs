@@ -1,9 +1,10 @@
 //! What a reader must know about the figures of the database and the device ([`crate::measures::activity`]). It says
 //! what a read is to the engine, which device it was, why figures are missing, and whether the data fit.
 
+use crate::gathered::distinct;
 use crate::missing::Missing;
 use crate::validity;
-use record::looks::Looks;
+use record::looks::{Look, Looks};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
@@ -43,8 +44,8 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     let database = looks.iter().find_map(|looks| looks.start.database.known());
     let device = looks.iter().find_map(|looks| looks.start.device.known());
     // Whether the data fit is a question about one machine.
-    let of_one: Vec<&Looks> = trials.iter().filter_map(|trial| first_machine(trial).looks.as_ref()).collect();
-    let one = of_one.iter().find_map(|looks| looks.start.database.known());
+    let one =
+        trials.iter().find_map(|trial| trial.measured_machines().next()?.1.looks.as_ref()?.start.database.known());
     Activity {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -60,33 +61,16 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     }
 }
 
-/// The first measured machine if there are several, otherwise the trial itself.
-fn first_machine(trial: &StoredTrial) -> &StoredTrial {
-    trial.measured_machines().map(|(_, machine)| machine).next().unwrap_or(trial)
-}
-
 fn missing(trials: &[&StoredTrial]) -> Vec<Missing> {
-    let mut reasons: Vec<Missing> = Vec::new();
-    let mut add = |reason: Missing| {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
+    let of_look = |look: &Look| {
+        let database = look.database.why_not().map(|why| Missing::DatabaseNotAsked { why: why.to_owned() });
+        [database, look.device.why_not().map(|why| Missing::DeviceUnknown { why: why.to_owned() })]
     };
-    for trial in trials {
-        let Some(looks) = &trial.looks else {
-            add(Missing::NotLookedAt { several_machines: !trial.machines.is_empty() });
-            continue;
-        };
-        for look in [&looks.start, &looks.end] {
-            if let Some(why) = look.database.why_not() {
-                add(Missing::DatabaseNotAsked { why: why.to_owned() });
-            }
-            if let Some(why) = look.device.why_not() {
-                add(Missing::DeviceUnknown { why: why.to_owned() });
-            }
-        }
-    }
-    reasons
+    let of_trial = |trial: &&StoredTrial| match &trial.looks {
+        Some(looks) => [&looks.start, &looks.end].into_iter().flat_map(of_look).flatten().collect(),
+        None => vec![Missing::NotLookedAt { several_machines: !trial.machines.is_empty() }],
+    };
+    distinct(trials.iter().flat_map(of_trial))
 }
 
 #[cfg(test)]

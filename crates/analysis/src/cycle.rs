@@ -53,10 +53,7 @@ pub enum Cycle {
 
 impl Cycle {
     pub fn period_s(self) -> Option<f64> {
-        match self {
-            Self::Found { period_s } => Some(period_s),
-            Self::NoneFound | Self::TooShort => None,
-        }
+        if let Self::Found { period_s } = self { Some(period_s) } else { None }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::contrast::{holm, is_significant};
 use crate::distributions::f_above;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, HostRatio, What};
+use crate::gathered::by_key;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{Measured, Observations};
 use crate::student::{self, geometric_mean};
@@ -93,30 +94,24 @@ fn of_comparison(run: &Run, comparison: &Comparison) -> Option<OfComparison> {
 
 /// The geometric mean for each host.
 fn by_host<'a>(values: impl Iterator<Item = (&'a str, f64)>) -> Vec<OnHost> {
-    let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (host, value) in values {
-        hosts.entry(host).or_default().push(value);
-    }
     let on_host = |(host, values): (&str, Vec<f64>)| {
         let (host, blocks) = (host.to_owned(), values.len());
         Some(OnHost { host, blocks, estimate: geometric_mean(&values)? })
     };
-    hosts.into_iter().filter_map(on_host).collect()
+    by_key(values).into_iter().filter_map(on_host).collect()
 }
 
 /// The p value of the F test of one-way analysis of variance, on logarithms.
 fn p_alike(ratios: &[(&str, f64)]) -> Option<f64> {
     let logs = student::logarithms(&ratios.iter().map(|(_, ratio)| *ratio).collect::<Vec<_>>())?;
-    let hosts: BTreeSet<&str> = ratios.iter().map(|(host, _)| *host).collect();
+    let hosts: BTreeMap<&str, Vec<f64>> = by_key(ratios.iter().zip(&logs).map(|((host, _), log)| (*host, *log)));
     let (count, groups) = (logs.len() as f64, hosts.len() as f64);
     if groups < 2.0 || count <= groups {
         return None;
     }
     let mean = student::mean_of(&logs);
     let (mut between, mut within) = (0.0, 0.0);
-    for host in hosts {
-        let own: Vec<f64> =
-            ratios.iter().zip(&logs).filter(|((name, _), _)| *name == host).map(|(_, log)| *log).collect();
+    for own in hosts.into_values() {
         let own_mean = student::mean_of(&own);
         between += own.len() as f64 * (own_mean - mean).powi(2);
         within += own.iter().map(|log| (log - own_mean).powi(2)).sum::<f64>();

@@ -5,6 +5,7 @@
 //! if the user asked for only one stream. A phase in which
 //! nothing counts has a length only. The figure of a machine is the geometric mean of the rates of its phases.
 
+use crate::latency;
 use crate::missing::Missing;
 use record::intervals::{Interval, KindInterval, Measured, Span};
 use record::run::StoredTrial;
@@ -70,14 +71,10 @@ fn mean_us(measured: &Measured, phase: &PhaseDone, kind: &str, expected: u64) ->
     let number = measured.kinds.iter().position(|known| known == kind)?;
     let within = phase.start_ms..phase.start_ms + phase.warmup_ms + phase.measured_ms;
     let is_within = |interval: &&Interval| interval.measured && within.contains(&interval.start_ms);
+    let parts = measured.intervals.iter().filter(is_within).flat_map(|interval| &interval.kinds);
     let is_asked = |part: &&KindInterval| usize::from(part.kind) == number && part.span == Span::Response;
-    let parts = measured.intervals.iter().filter(is_within).flat_map(|interval| &interval.kinds).filter(is_asked);
-    let (mut count, mut sum_us) = (0, 0.0);
-    for (value_us, of_value) in parts.flat_map(|part| &part.counts) {
-        count += u64::from(*of_value);
-        sum_us += *value_us as f64 * f64::from(*of_value);
-    }
-    (count == expected && sum_us > 0.0).then(|| sum_us / count as f64)
+    let times = latency::of_parts(parts.filter(is_asked), Span::Response);
+    times.mean().filter(|mean_us| times.total() == expected && *mean_us > 0.0)
 }
 
 fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

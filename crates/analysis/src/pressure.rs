@@ -4,7 +4,7 @@
 
 use crate::validity::trials_of;
 use record::ladder::Ladder;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::trial::{DriverFacts, KindTotals, Pacing, Queue};
 use serde::{Deserialize, Serialize};
 
@@ -31,40 +31,32 @@ pub struct TrialQueue {
 }
 
 pub fn climbs(run: &Run, cell: u32) -> Vec<TrialClimb> {
-    let of_trial = |trial: &StoredTrial| {
-        let ladder = trial.record.driver.as_ref()?.ladder.clone()?;
-        Some(TrialClimb { trial: trial.record.id, block: trial.record.block, ladder })
+    let of_trial = |(trial, block, driver): (u32, u32, &DriverFacts)| {
+        Some(TrialClimb { trial, block, ladder: driver.ladder.clone()? })
     };
-    trials_of(run, cell).filter_map(of_trial).collect()
+    driven(run, cell).filter_map(of_trial).collect()
 }
 
 pub fn queues(run: &Run, cell: u32) -> Vec<TrialQueue> {
-    let of_trial = |trial: &StoredTrial| {
-        let driver = trial.record.driver.as_ref()?;
-        let queue = driver.queue.clone()?;
+    let of_trial = |(trial, block, driver): (u32, u32, &DriverFacts)| {
+        let asked = |pacing| if let Pacing::Arrivals { per_second, .. } = pacing { Some(per_second) } else { None };
+        let done: u64 = driver.transactions().map(KindTotals::finished).sum();
         Some(TrialQueue {
-            trial: trial.record.id,
-            block: trial.record.block,
-            asked_per_s: asked_per_s(driver),
-            done_per_s: done_per_s(driver),
+            trial,
+            block,
+            asked_per_s: driver.pacing.and_then(asked),
+            done_per_s: done as f64 * 1000.0 / driver.measured_ms.max(1) as f64,
             response_p99_us: driver.testimony.response.p99_us,
             session_wait_p99_us: driver.testimony.session_wait.p99_us,
-            queue,
+            queue: driver.queue.clone()?,
         })
     };
-    trials_of(run, cell).filter_map(of_trial).collect()
+    driven(run, cell).filter_map(of_trial).collect()
 }
 
-fn asked_per_s(driver: &DriverFacts) -> Option<f64> {
-    match driver.pacing? {
-        Pacing::Arrivals { per_second, .. } => Some(per_second),
-        Pacing::Clients { .. } | Pacing::Terminals { .. } => None,
-    }
-}
-
-fn done_per_s(driver: &DriverFacts) -> f64 {
-    let done: u64 = driver.transactions().map(KindTotals::finished).sum();
-    done as f64 * 1000.0 / driver.measured_ms.max(1) as f64
+/// Number and block of each trial that was driven.
+fn driven(run: &Run, cell: u32) -> impl Iterator<Item = (u32, u32, &DriverFacts)> {
+    trials_of(run, cell).filter_map(|trial| Some((trial.record.id, trial.record.block, trial.record.driver.as_ref()?)))
 }
 
 #[cfg(test)]

@@ -46,10 +46,7 @@ impl Topology {
     }
 
     pub fn of(host: &Facts) -> Self {
-        let known = |name: &str| match host.get(name) {
-            Some(Fact::Known(text)) => Some(text.as_str()),
-            _ => None,
-        };
+        let known = |name: &str| if let Some(Fact::Known(text)) = host.get(name) { Some(text.as_str()) } else { None };
         let number = |name: &str| known(name).and_then(|text| text.parse().ok());
         Self {
             cores: number("cpu.cores"),
@@ -68,10 +65,7 @@ impl Topology {
 
     /// Where a machine with this many vCPUs ran; `machine` is `None` if it never started.
     pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> Place {
-        let cpus = machine.and_then(|machine| machine.decided.get(HOST_CPUS)).and_then(|fact| match fact {
-            Fact::Known(list) => cpus_in(list),
-            Fact::Unavailable(_) => None,
-        });
+        let cpus = machine.and_then(held_to);
         Place { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
     }
 
@@ -110,10 +104,7 @@ fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
 
 /// The CPUs of the host to which a machine was pinned, as far as the record tells.
 pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
-    match machine.decided.get(HOST_CPUS)? {
-        Fact::Known(text) => cpus_in(text),
-        Fact::Unavailable(_) => None,
-    }
+    if let Fact::Known(text) = machine.decided.get(HOST_CPUS)? { cpus_in(text) } else { None }
 }
 
 /// Lists of CPUs separated by semicolons: "0,2; 1,3".

@@ -1,12 +1,13 @@
 //! What the sessions of a server waited for: how many on average, by event, for all contenders side by side.
 
+use crate::gathered::{by_first, distinct};
 use crate::groups::{self, Group};
 use crate::missing::Missing;
 use crate::validity;
 use record::looks::Reading;
 use record::plan::Cell;
 use record::run::Run;
-use record::waits::Waits;
+use record::waits::{SeenWaiting, Waits};
 use serde::{Deserialize, Serialize};
 
 /// How many events are listed by name; the rest is added up.
@@ -59,18 +60,15 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
     if !sampled.iter().any(is_asked) {
         return None;
     }
-    let mut events: Vec<AverageSessions> = Vec::new();
-    for (place, (_, seen)) in sampled.iter().enumerate() {
-        for (class, event, sessions) in seen {
-            let known = events.iter().position(|one| one.class == *class && one.event == *event);
-            let known = known.unwrap_or_else(|| {
-                let none = sampled.iter().map(|(contender, _)| (contender.samples > 0).then_some(0.0)).collect();
-                events.push(AverageSessions { class: class.clone(), event: event.clone(), sessions: none });
-                events.len() - 1
-            });
-            events[known].sessions[place] = Some(*sessions);
-        }
-    }
+    let seen = sampled.iter().enumerate();
+    let seen = seen.flat_map(|(place, (_, seen))| seen.iter().map(move |(event, many)| (event, (place, *many))));
+    let event = |((class, event), own): (&(String, String), Vec<(usize, f64)>)| {
+        let none = sampled.iter().map(|(contender, _)| (contender.samples > 0).then_some(0.0));
+        let mut sessions: Vec<Option<f64>> = none.collect();
+        own.into_iter().for_each(|(place, many)| sessions[place] = Some(many));
+        AverageSessions { class: class.clone(), event: event.clone(), sessions }
+    };
+    let mut events: Vec<AverageSessions> = by_first(seen).into_iter().map(event).collect();
     let most = |one: &AverageSessions| one.sessions.iter().flatten().fold(0.0, |most: f64, own| most.max(*own));
     events.sort_by(|one, other| most(other).total_cmp(&most(one)));
     let further = events.split_off(events.len().min(TOLD));
@@ -84,35 +82,29 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
 }
 
 /// Class and event of a wait, with how many sessions waited for it at a time.
-type Seen = (String, String, f64);
-
-fn once<T: PartialEq>(known: &mut Vec<T>, one: T) {
-    if !known.contains(&one) {
-        known.push(one);
-    }
-}
+type Seen = ((String, String), f64);
 
 fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
+    let looks = validity::valid_trials(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits());
+    let looks: Vec<&Reading<Waits>> = looks.collect();
+    let known = || looks.iter().filter_map(|waits| waits.known());
     let mut all = Waits::default();
-    let (mut sources, mut missing) = (Vec::new(), Vec::new());
-    for waits in validity::valid_trials(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits()) {
-        match waits {
-            Reading::Known(waits) => {
-                all.absorb(waits);
-                once(&mut sources, waits.source.clone());
-                if let Some(why) = &waits.stopped {
-                    once(&mut missing, Missing::SamplingEnded { why: why.clone() });
-                }
-            }
-            Reading::Unavailable(why) => once(&mut missing, Missing::Unavailable { why: why.clone() }),
-        }
-    }
+    known().for_each(|waits| all.absorb(waits));
+    let why = |waits: &&Reading<Waits>| match waits {
+        Reading::Known(waits) => waits.stopped.clone().map(|why| Missing::SamplingEnded { why }),
+        Reading::Unavailable(why) => Some(Missing::Unavailable { why: why.clone() }),
+    };
     let each = |count: u64| (all.samples > 0).then(|| count as f64 / all.samples as f64);
-    let told = |one: &record::waits::SeenWaiting| Some((one.class.clone(), one.event.clone(), each(one.sessions)?));
-    let seen = all.seen.iter().filter_map(told).collect();
-    let milliseconds_each = each(all.took_ns).map(|nanos| nanos / NANOS_PER_MILLISECOND);
-    let Waits { samples, missed, .. } = all;
-    (Sampled { contender: cell.contender.clone(), samples, missed, milliseconds_each, sources, missing }, seen)
+    let told = |one: &SeenWaiting| Some(((one.class.clone(), one.event.clone()), each(one.sessions)?));
+    let sampled = Sampled {
+        contender: cell.contender.clone(),
+        samples: all.samples,
+        missed: all.missed,
+        milliseconds_each: each(all.took_ns).map(|nanos| nanos / NANOS_PER_MILLISECOND),
+        sources: distinct(known().map(|waits| waits.source.clone())),
+        missing: distinct(looks.iter().filter_map(why)),
+    };
+    (sampled, all.seen.iter().filter_map(told).collect())
 }
 
 #[cfg(test)]
