@@ -20,14 +20,12 @@ pub fn headline(one: &Consolidation) -> String {
         1 => "the one measured machine".to_owned(),
         _ => format!("the slowest of {machines} machines"),
     };
-    let told = match &one.minimum_of_alone {
-        Some(kept) => {
-            let change = format::effect_of(kept);
-            format!("{who}: {whose} did {figure}. Against one machine alone that is {change}.")
-        }
-        None => format!("{who}: {whose} did {figure}."),
-    };
-    std::iter::once(told).chain(over_baseline(one)).collect::<Vec<_>>().join(" ")
+    let change = one.minimum_of_alone.as_ref().map(|kept| {
+        let change = format::effect_of(kept);
+        format!("Against one machine alone that is {change}.")
+    });
+    let told = std::iter::once(format!("{who}: {whose} did {figure}.")).chain(change);
+    told.chain(over_baseline(one)).collect::<Vec<_>>().join(" ")
 }
 
 /// The headline, and the machines that are held back.
@@ -134,27 +132,19 @@ fn together(one: &Consolidation, efficiency: &Efficiency) -> String {
 
 fn apart(skew: &[TrialSkew]) -> Vec<String> {
     let worst = skew.iter().filter_map(TrialSkew::worst_ms).reduce(f64::max);
-    let uncertain = skew.iter().filter_map(|one| match one.apart {
-        Apart::Known { uncertain_ms, .. } => Some(uncertain_ms),
-        Apart::Unknown { .. } => None,
-    });
-    let uncertain = uncertain.fold(0.0, f64::max);
-    let why = skew.iter().find_map(|one| match &one.apart {
-        Apart::Unknown { why } => Some(why),
-        Apart::Known { .. } => None,
-    });
+    let (mut uncertain, mut unknown) = (0.0_f64, None);
+    for one in skew {
+        match &one.apart {
+            Apart::Known { uncertain_ms, .. } => uncertain = uncertain.max(*uncertain_ms),
+            Apart::Unknown { why } => unknown = unknown.or(Some(missing::why(why))),
+        }
+    }
+    let within = format!(", give or take {} ms", format::decimal(uncertain, 2));
+    let within = if uncertain > 0.0 { within.as_str() } else { "" };
     let known = worst.map(|worst| {
-        let within = if uncertain > 0.0 {
-            format!(", give or take {} ms", format::decimal(uncertain, 2))
-        } else {
-            String::new()
-        };
-        format!(
-            "Measured windows of its machines lie at most {} ms apart on the host's clock{within}.",
-            format::decimal(worst, 1)
-        )
+        let worst = format::decimal(worst, 1);
+        format!("Measured windows of its machines lie at most {worst} ms apart on the host's clock{within}.")
     });
-    let unknown = why
-        .map(|why| format!("How far measured windows lie apart is not known of every trial: {}.", missing::why(why)));
+    let unknown = unknown.map(|why| format!("How far measured windows lie apart is not known of every trial: {why}."));
     known.into_iter().chain(unknown).collect()
 }

@@ -56,29 +56,29 @@ fn of_effects(neighbour: &Neighbour) -> String {
         (None, Some(_)) => "before it",
         (None, None) => "after it",
     };
-    let kept = told(neighbour, neighbour.kept, kept, &format!("while machine {} works", neighbour.machine), without);
-    let after = mean.after_over_before.as_ref().map(|after| recovery(neighbour, after));
+    let opening = format!("while machine {} works,", neighbour.machine);
+    let kept = told(neighbour, &opening, kept, without, no_effect(neighbour.kept));
+    let recovered = match (neighbour.recovered, neighbour.others) {
+        (Position::Below, 1) => " It has not recovered.",
+        (Position::Below, _) => " They have not recovered.",
+        (Position::Across, 1) => " It has recovered.",
+        (Position::Across, _) => " They have recovered.",
+        (Position::Above | Position::Unknown, _) => "",
+    };
+    let after = mean.after_over_before.as_ref();
+    let after = after.map(|after| told(neighbour, "Afterwards", after, "before it", recovered));
     std::iter::once(kept).chain(after).collect::<Vec<_>>().join(" ")
 }
 
-/// "while machine 3 works, the others do 29 % less work than before and after it (95 % confidence interval −34 to −24 %)."
-fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, without: &str) -> String {
-    let (name, does) = others(neighbour);
-    let (work, interval) = (format::work_against(kept.point), format::effect_interval(kept));
-    let end = if kept_is == Position::Across { " No effect is shown." } else { "" };
-    format!("{when}, {name} {does} {work} {without}{interval}.{end}")
+fn no_effect(kept: Position) -> &'static str {
+    if kept == Position::Across { " No effect is shown." } else { "" }
 }
 
-fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
+/// "while machine 3 works, the others do 29 % less work than before and after it (95 % confidence interval −34 to −24 %)."
+fn told(neighbour: &Neighbour, opening: &str, ratio: &Estimate, without: &str, end: &str) -> String {
     let (name, does) = others(neighbour);
-    let (work, interval) = (format::work_against(after.point), format::effect_interval(after));
-    let end = match neighbour.recovered {
-        Position::Below => " They have not recovered.",
-        Position::Across => " They have recovered.",
-        Position::Above | Position::Unknown => "",
-    };
-    let end = if neighbour.others == 1 { end.replace("They have", "It has") } else { end.to_owned() };
-    format!("Afterwards {name} {does} {work} before it{interval}.{end}")
+    let (work, interval) = (format::work_against(ratio.point), format::effect_interval(ratio));
+    format!("{opening} {name} {does} {work} {without}{interval}.{end}")
 }
 
 fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
@@ -88,8 +88,8 @@ fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
         let why = mean.why_none.as_ref().map_or_else(|| "no block has both".to_owned(), missing::why);
         return format!("what machine {machine} costs the others at {place} is not known: {why}.");
     };
-    let when = format!("at {place}, where machine {machine} works");
-    told(neighbour, beside.kept, kept, &when, "where it is idle")
+    let opening = format!("at {place}, where machine {machine} works,");
+    told(neighbour, &opening, kept, "where it is idle", no_effect(beside.kept))
 }
 
 /// For a machine whose load never changes, where no other cell shows its effect either.

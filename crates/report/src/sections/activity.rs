@@ -38,22 +38,16 @@ fn fit(activity: &Activity) -> String {
 }
 
 fn note(group: &[&Activity]) -> String {
-    let mut sentences = vec![
-        "Database and device counters were read twice within the measured window; their figures cover the time \
-            between. The workload's figures cover the whole window."
-            .to_owned(),
-    ];
-    let mut add = |sentence: String| {
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
+    let read = "Database and device counters were read twice within the measured window; their figures cover the time \
+            between. The workload's figures cover the whole window.";
+    let of_one = |activity: &&Activity| {
+        let name = &activity.contender;
+        let device = activity.device.iter();
+        let device =
+            device.map(|device| format!("The device of {name} is {device}, with everything else that uses it."));
+        let missing = activity.missing.iter().map(|why| format!("Of {name}, {}.", missing::why(why)));
+        activity.meaning.iter().cloned().chain(device).chain(missing).collect::<Vec<_>>()
     };
-    for activity in group {
-        activity.meaning.iter().for_each(|meaning| add(meaning.clone()));
-        if let Some(device) = &activity.device {
-            add(format!("The device of {} is {device}, with everything else that uses it.", activity.contender));
-        }
-        activity.missing.iter().for_each(|why| add(format!("Of {}, {}.", activity.contender, missing::why(why))));
-    }
-    sentences.join(" ")
+    let said: Vec<String> = group.iter().flat_map(of_one).collect();
+    format::distinct(std::iter::once(read).chain(said.iter().map(String::as_str))).join(" ")
 }

@@ -1,7 +1,7 @@
 //! Machines side by side: scores of each cell, each machine by itself, and conclusions in sentences.
 
 use super::attribution::tone;
-use super::{attribution, contender, heading};
+use super::{attribution, contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style};
 use crate::measures::{level, style};
@@ -18,15 +18,13 @@ use analysis::summary::Analysis;
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let found: Vec<&Consolidation> = analysis.consolidation.iter().filter(|one| has_scores(one)).collect();
     let Some(first) = found.first() else { return Vec::new() };
-    let mut blocks = vec![heading("Consolidation")];
-    blocks.extend(found.iter().map(|one| Block::Paragraph(consolidation::headline(one))));
+    let mut blocks: Vec<Block> = found.iter().map(|one| Block::Paragraph(consolidation::headline(one))).collect();
     blocks.push(Block::Table(scores(analysis, &found, &first.metric.unit)));
     blocks.extend(figures::consolidation::figure(analysis).map(Block::Figure));
     blocks.push(Block::List(found.iter().copied().flat_map(consolidation::sentences).collect()));
     blocks.push(Block::Table(machines(&found)));
     blocks.extend(attribution::blocks(&found));
-    blocks.push(Block::Note(note()));
-    blocks
+    headed("Consolidation", blocks, Some(NOTE.to_owned()))
 }
 
 const MEASURES: [&str; 4] = [SUM, MEAN, APART, FAIRNESS];
@@ -110,11 +108,8 @@ fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
     ]
 }
 
-fn note() -> String {
-    "The minimum of a trial is what its slowest machine did in the measured window; figures are over blocks, with 95 % confidence intervals by \
+const NOTE: &str = "The minimum of a trial is what its slowest machine did in the measured window; figures are over blocks, with 95 % confidence intervals by \
      Student's t. Fairness is Jain's index: 1 if all machines did the same, one over their number if one did everything. “Of one alone” is \
      paired by block with the cell in which one such machine runs by itself. “Of the mean of the others” has intervals that hold for \
      all machines of a cell together; a machine is held back if the whole of it is below 0.95. “Minimum by chance” is what as many equal \
-     machines would show that vary as these do, with the range in which it would lie in 95 of 100 runs."
-        .to_owned()
-}
+     machines would show that vary as these do, with the range in which it would lie in 95 of 100 runs.";

@@ -20,27 +20,24 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
         return Vec::new();
     }
     let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
-    let table = |what: &str, rows: &[&CounterRow], caption: &str| Block::Table(table(explanation, what, rows, caption));
-    let mut blocks = vec![table("counters", first, "Counters for each transaction, by their least difference")];
-    blocks.push(Block::Note(format!(
+    let table = |what: &str, rows: &[&CounterRow], caption: &str| table(explanation, what, rows, caption);
+    let note = format!(
         "Sorted by the least difference: the smallest one that is still plausible, in per cent of the larger value. Of {} counters \
          {} differ; at most 5 % of these do so by chance (Benjamini and Hochberg).",
         counters.asked, counters.differing
-    )));
-    let mut folded = Vec::new();
-    if !others.is_empty() {
-        folded.push(table("other-counters", others, "Counters for each transaction"));
-    }
-    if !standing.is_empty() {
-        folded.push(table("readings", &standing, "Readings of the moment, means over the window"));
-    }
-    folded.extend(one_sided(explanation));
-    if counters.negligible > 0 {
-        folded.push(Block::Note(format!(
-            "Left out: {} counters of which there is less than one, 1 KiB or 1 ms a second on both.",
-            counters.negligible
-        )));
-    }
+    );
+    let first = table("counters", first, "Counters for each transaction, by their least difference");
+    let mut blocks = vec![Block::Table(first), Block::Note(note)];
+    let others = table("other-counters", others, "Counters for each transaction");
+    let standing = table("readings", &standing, "Readings of the moment, means over the window");
+    let tables = [others, standing].into_iter().filter_map(Table::unless_empty);
+    let negligible = (counters.negligible > 0).then(|| {
+        let count = counters.negligible;
+        Block::Note(format!(
+            "Left out: {count} counters of which there is less than one, 1 KiB or 1 ms a second on both."
+        ))
+    });
+    let folded: Vec<Block> = tables.map(Block::Table).chain(one_sided(explanation)).chain(negligible).collect();
     if !folded.is_empty() {
         blocks.push(Block::Fold { title: "All other counters".to_owned(), blocks: folded });
     }

@@ -5,6 +5,7 @@ use crate::document::Block;
 use crate::format::{self, Style};
 use crate::table::{Cell, Column, Table, Tone, columns};
 use analysis::contrast::is_significant;
+use analysis::hosts::blocks::of_trial;
 use analysis::hosts::{Hosts, OfComparison, OnHost};
 use analysis::summary::Analysis;
 use record::facts::{Fact, Facts};
@@ -32,13 +33,9 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 fn described(run: &Run, hosts: &Hosts) -> Option<Table> {
     let names = format::distinct(hosts.cells.iter().flat_map(|of| &of.hosts).map(|on| on.host.as_str()));
     let facts = |name: &str| {
-        let own = run
-            .trials
-            .iter()
-            .filter(|trial| analysis::hosts::blocks::of_trial(&run.plan, trial.record.id) == Some(name));
-        own.filter_map(|trial| trial.record.machine.as_ref())
-            .map(|machine| &machine.inside)
-            .find(|facts| !facts.is_empty())
+        let own = run.trials.iter().filter(|trial| of_trial(&run.plan, trial.record.id) == Some(name));
+        let mut inside = own.filter_map(|trial| Some(&trial.record.machine.as_ref()?.inside));
+        inside.find(|facts| !facts.is_empty())
     };
     let row = |name: &&str| {
         let facts = facts(name);
@@ -50,27 +47,20 @@ fn described(run: &Run, hosts: &Hosts) -> Option<Table> {
 }
 
 fn known(facts: Option<&Facts>, name: &str) -> String {
-    match facts.and_then(|facts| facts.get(name)) {
-        Some(Fact::Known(text)) => {
-            text.parse().ok().filter(|_| name.ends_with("_bytes")).map_or(text.clone(), format::bytes)
-        }
-        _ => "–".to_owned(),
-    }
+    let Some(Fact::Known(text)) = facts.and_then(|facts| facts.get(name)) else { return "–".to_owned() };
+    text.parse().ok().filter(|_| name.ends_with("_bytes")).map_or(text.clone(), format::bytes)
+}
+
+fn on_host(who: Cell, on: &OnHost, style: Style<'_>) -> Vec<Cell> {
+    vec![who, Cell::text(&on.host), Cell::count(on.blocks), Cell::estimate(Some(&on.estimate), style, "")]
 }
 
 fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
-    let rows = hosts.cells.iter().flat_map(|of| {
-        let cell = analysis.cells.iter().find(|cell| cell.cell == of.cell);
-        of.hosts.iter().filter_map(move |on| {
-            let cell = cell?;
-            let figure = Cell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "");
-            Some(vec![
-                contender(&cell.contender, &cell.coordinates),
-                Cell::text(&on.host),
-                Cell::count(on.blocks),
-                figure,
-            ])
-        })
+    let cells =
+        hosts.cells.iter().filter_map(|of| Some((of, analysis.cells.iter().find(|cell| cell.cell == of.cell)?)));
+    let rows = cells.flat_map(|(of, cell)| {
+        let who = || contender(&cell.contender, &cell.coordinates);
+        of.hosts.iter().map(move |on| on_host(who(), on, Style::quantity(&cell.metric.unit)))
     });
     let unit = analysis.cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty());
     let head = columns(&["contender", "host"], &["blocks", unit.unwrap_or("throughput")]);
@@ -84,8 +74,7 @@ fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
             continue;
         };
         let who = || contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
-        let change = |on: &OnHost| Cell::estimate(Some(&on.estimate), Style::EFFECT, "");
-        let each = |on: &OnHost| vec![who(), Cell::text(&on.host), Cell::count(on.blocks), change(on), Cell::text("")];
+        let each = |on| [on_host(who(), on, Style::EFFECT), vec![Cell::text("")]].concat();
         rows.extend(of.hosts.iter().map(each));
         let over = Cell::estimate(of.over_hosts.as_ref(), Style::EFFECT, "it needs two hosts");
         rows.push(vec![who(), Cell::text("over hosts"), Cell::count(of.hosts.len()), over, alike(of)]);

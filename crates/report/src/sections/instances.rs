@@ -1,6 +1,6 @@
 //! Several databases of one machine: what each of them did.
 
-use super::heading;
+use super::{headed, place};
 use crate::document::Block;
 use crate::format::{Digits, Style, distinct};
 use crate::table::{Cell, Table, columns, id};
@@ -8,19 +8,15 @@ use analysis::databases::DatabaseOfMany;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    if analysis.databases.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![heading("Databases of each machine")];
+    let mut found = Vec::new();
     for coordinates in distinct(analysis.databases.iter().map(|one| one.coordinates.as_str())) {
-        blocks.extend(super::place(coordinates));
+        found.extend(place(coordinates));
         let of: Vec<&DatabaseOfMany> = analysis.databases.iter().filter(|one| one.coordinates == coordinates).collect();
-        blocks.push(Block::Table(table(coordinates, &of)));
+        found.push(Block::Table(table(coordinates, &of)));
     }
     let note = "All databases of a machine are driven at once, by an equal part of the clients each. The machine's throughput is \
         their sum. Each has data checks of its own.";
-    blocks.push(Block::Note(note.to_owned()));
-    blocks
+    headed("Databases of each machine", found, Some(note.to_owned()))
 }
 
 fn table(coordinates: &str, databases: &[&DatabaseOfMany]) -> Table {

@@ -13,9 +13,6 @@ const MILLIS: Style<'static> = Style::new("ms", Digits::Decimals(3));
 pub fn blocks(run: &Run) -> Vec<Block> {
     let all: Vec<&LoadHostFacts> = run.trials.iter().flat_map(StoredTrial::load_hosts).collect();
     let names = crate::format::distinct(all.iter().map(|facts| facts.host.as_str()));
-    if names.is_empty() {
-        return Vec::new();
-    }
     let statements: u64 = all.iter().map(|facts| facts.statements).sum();
     let rows = names.iter().map(|name| {
         let own = || all.iter().filter(|facts| facts.host == *name);
@@ -43,10 +40,10 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         "latest start, ms",
         "clock known to, ± ms",
     ];
-    let table = Table::new("load-hosts".to_owned(), "", columns(&["load host"], &titles), rows);
+    let table = Table::new("load-hosts".to_owned(), "", columns(&["load host"], &titles), rows).unless_empty();
     let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
         a host began, in the worst trial. The error of its clock comes on top.";
-    headed("Load hosts", vec![Block::Table(table)], Some(note.to_owned()))
+    headed("Load hosts", table.map(Block::Table).into_iter().collect(), Some(note.to_owned()))
 }
 
 /// The longest share of a window in which a thread waited.

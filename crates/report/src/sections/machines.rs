@@ -40,7 +40,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     let decided: Vec<&Facts> = machines.iter().map(|(_, machine)| &machine.decided).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
         found.push(Block::Heading { level: 3, text: "What the platforms decided".to_owned() });
-        found.extend(beside(titles.clone(), &decided).blocks("decided", "decisions"));
+        found.extend(SideBySide::of_facts(titles.clone(), &decided, readable).blocks("decided", "decisions"));
     }
     found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
     found.extend(seen(run, &machines, &titles));
@@ -62,7 +62,7 @@ fn seen(run: &Run, machines: &[(&TrialRecord, &MachineFacts)], contenders: &[Str
     titles.extend(contenders.iter().map(|name| format!("inside {name}")));
     let mut facts = vec![&run.host];
     facts.extend(machines.iter().map(|(_, machine)| &machine.inside));
-    let SideBySide { titles, rows } = beside(titles, &facts);
+    let SideBySide { titles, rows } = SideBySide::of_facts(titles, &facts, readable);
     let (telling, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(name, _)| TELLING.contains(&name.as_str()));
     let count = others.len();
     let mut blocks = Vec::new();
@@ -88,22 +88,11 @@ fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
     names.into_iter().filter_map(first).collect()
 }
 
-fn beside(titles: Vec<String>, columns: &[&Facts]) -> SideBySide {
-    let mut names: Vec<&String> = columns.iter().flat_map(|facts| facts.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let row = |name: &String| {
-        let values = columns.iter().map(|facts| facts.get(name).map(|fact| readable(name, &fact.to_string())));
-        (name.clone(), values.collect())
-    };
-    SideBySide { titles, rows: names.into_iter().map(row).collect() }
-}
-
 /// Large sizes in bytes with a larger unit; everything else as it was read.
-fn readable(name: &str, value: &str) -> String {
+fn readable(name: &str, value: String) -> String {
     match value.parse::<u64>() {
         Ok(bytes) if name.ends_with("_bytes") && bytes >= MIB => format::bytes(bytes),
-        _ => value.to_owned(),
+        _ => value,
     }
 }
 

@@ -9,7 +9,6 @@ use crate::table;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use std::collections::BTreeSet;
 
 /// Names of places and moments: where a machine's files and groups are, and when it was started.
 const BY_NATURE: [&str; 9] = [
@@ -42,47 +41,29 @@ fn first_with_most<'a>(run: &'a Run, contender: &str) -> Option<&'a StoredTrial>
 
 fn of_trial(run: &Run, trial: &StoredTrial) -> Vec<Block> {
     let facts: Vec<Facts> = trial.machines.iter().map(all_facts).collect();
-    let names: BTreeSet<&String> = facts.iter().flat_map(Facts::keys).collect();
-    let is_told = |name: &&&String| !BY_NATURE.contains(&name.as_str()) && differs(&facts, name);
-    let told: Vec<&String> = names.iter().filter(is_told).copied().collect();
+    let titles = (1..=facts.len()).map(|number| format!("machine {number}")).collect();
+    let mut found = SideBySide::of_facts(titles, &facts.iter().collect::<Vec<_>>(), |_, value| value);
+    found.rows.retain(|(name, _)| !BY_NATURE.contains(&name.as_str()) && differs(&facts, name));
     let place = run.plan.cells.iter().find(|cell| cell.id == trial.record.cell).map(Cell::coordinates);
     let place = crate::format::at(&place.unwrap_or_default());
-    let (contender, id, many) = (&trial.record.contender, trial.record.id, trial.machines.len());
-    if told.is_empty() {
+    let (contender, id, many) = (&trial.record.contender, trial.record.id, facts.len());
+    if found.rows.is_empty() {
         let text = format!(
             "{contender}{place}: the {many} machines of trial {id} are alike in all that was decided and seen."
         );
         return vec![Block::Paragraph(text)];
     }
-    let row = |name: &&String| {
-        let values = facts.iter().map(|facts| facts.get(*name).map(ToString::to_string));
-        ((*name).clone(), values.collect())
-    };
-    let rows = told.iter().map(row).collect();
-    let titles = (1..=many).map(|number| format!("machine {number}")).collect();
     let opening = Block::Paragraph(format!("{contender}{place}, of {many} machines in trial {id}:"));
-    std::iter::once(opening)
-        .chain(SideBySide { titles, rows }.blocks(&table::id("machines-apart", contender), "facts"))
-        .collect()
+    std::iter::once(opening).chain(found.blocks(&table::id("machines-apart", contender), "facts")).collect()
 }
 
 fn all_facts(machine: &StoredTrial) -> Facts {
-    let facts = machine.record.machine.iter();
-    facts
-        .flat_map(|facts| facts.decided.iter().chain(&facts.inside))
-        .map(|(name, fact)| (name.clone(), fact.clone()))
-        .collect()
+    let facts = machine.record.machine.iter().flat_map(|facts| facts.decided.iter().chain(&facts.inside));
+    facts.map(|(name, fact)| (name.clone(), fact.clone())).collect()
 }
 
 /// A fact that no machine could read is no difference, whatever the reasons.
 fn differs(facts: &[Facts], name: &str) -> bool {
-    let values: BTreeSet<Option<&String>> = facts.iter().map(|facts| known(facts.get(name))).collect();
-    values.len() > 1
-}
-
-fn known(fact: Option<&Fact>) -> Option<&String> {
-    match fact {
-        Some(Fact::Known(text)) => Some(text),
-        Some(Fact::Unavailable(_)) | None => None,
-    }
+    let known = |facts: &Facts| facts.get(name).filter(|fact| matches!(fact, Fact::Known(_))).cloned();
+    facts.windows(2).any(|pair| known(&pair[0]) != known(&pair[1]))
 }

@@ -21,7 +21,7 @@ fn said(cell: &Cell) -> Option<String> {
         odd.workload_kind()
             .map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
         odd.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
-        odd.cpu_quota.map(quota),
+        odd.cpu_quota.map(|share| format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))),
         load(odd.load).map(str::to_owned),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -41,10 +41,6 @@ fn did(analysis: &Analysis, cell: u32) -> String {
     figure.map_or_else(String::new, |(throughput, name)| {
         format!(" While it worked it did {}.", format::estimate_in(throughput, format::quantity, name))
     })
-}
-
-fn quota(share: f64) -> String {
-    format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))
 }
 
 /// When it was under load, if not always.

@@ -14,15 +14,11 @@ use analysis::summary::Analysis;
 use record::ladder::{ClimbEnd, Rung};
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let blocks = each_group(analysis, |cells| {
-        let climbs = if cells.iter().any(|cell| !cell.climbs.is_empty()) { climb(cells) } else { Vec::new() };
-        let queues = if cells.iter().any(|cell| !cell.queues.is_empty()) { queue(cells) } else { Vec::new() };
-        climbs.into_iter().chain(queues).collect()
-    });
+    let blocks = each_group(analysis, |cells| climb(cells).chain(queue(cells)).collect());
     headed("How work was offered", blocks, None)
 }
 
-fn climb(cells: &[&CellResult]) -> Vec<Block> {
+fn climb(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
     let curves = cells.iter().enumerate().flat_map(|(index, cell)| {
         let of_trial = move |climbed: &TrialClimb| {
             let point = |rung: &Rung| (f64::from(rung.clients), rung.per_second * cell.metric.per_ms as f64 / 1000.0);
@@ -46,8 +42,8 @@ fn climb(cells: &[&CellResult]) -> Vec<Block> {
     let mut titles = columns(&["contender"], &["block", "clients at the peak", "fewest as good", "steps"]);
     titles.extend(columns(&["climb ended", "what ran out at the peak"], &[]));
     let caption = "Where each climb ended; “fewest as good” cannot be told apart from the peak";
-    let table = Table::new(id_of("climbs"), caption, titles, rows);
-    figure.map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
+    let table = Table::new(id_of("climbs"), caption, titles, rows).unless_empty();
+    figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }
 
 fn climb_row(contender: &str, climbed: &TrialClimb) -> Vec<Cell> {
@@ -75,7 +71,7 @@ fn unit<'a>(cells: &[&'a CellResult]) -> &'a str {
     cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("throughput")
 }
 
-fn queue(cells: &[&CellResult]) -> Vec<Block> {
+fn queue(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
     let curves = cells.iter().enumerate().flat_map(|(index, cell)| {
         let of_trial = move |queued: &TrialQueue| {
             let lengths = (1_u32..).zip(&queued.queue.each_second);
@@ -93,8 +89,8 @@ fn queue(cells: &[&CellResult]) -> Vec<Block> {
     let waited = ["longest queue", "left waiting", "turned away", "wait p99, ms", "response p99, ms"];
     let columns = columns(&["contender"], &[["block", "asked/s", "done/s"].as_slice(), &waited].concat());
     let caption = "What was asked for and what was done; point values over all kinds of transaction";
-    let table = Table::new(id_of("queues"), caption, columns, rows);
-    figure.map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
+    let table = Table::new(id_of("queues"), caption, columns, rows).unless_empty();
+    figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }
 
 fn queue_row(contender: &str, queued: &TrialQueue) -> Vec<Cell> {

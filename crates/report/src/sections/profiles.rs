@@ -1,7 +1,7 @@
 //! Tables as published studies print them: load, operating system, I/O and memory of all contenders, and a histogram of waits.
 
 use super::comparison::each_group;
-use super::heading;
+use super::headed;
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
 use crate::measures;
@@ -39,10 +39,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         Some(Block::Table(Table { caption: title.to_owned(), ..found }))
     };
     let tables = each_group(analysis, |cells| PROFILES.into_iter().filter_map(|one| table(cells, one)).collect());
-    if tables.is_empty() {
-        return tables;
-    }
-    [heading("Profiles")].into_iter().chain(tables).chain([Block::Note(NOTE.to_owned())]).collect()
+    headed("Profiles", tables, Some(NOTE.to_owned()))
 }
 
 /// These columns, followed by those of the classic buckets.

@@ -2,6 +2,8 @@
 
 use crate::document::Block;
 use crate::table::{Cell, Column, Table, Tone};
+use record::facts::Facts;
+use std::collections::BTreeSet;
 
 /// Columns of named values; `None` where a column lacks a name.
 pub struct SideBySide {
@@ -13,6 +15,16 @@ pub struct SideBySide {
 const MOST_ROWS_SHOWN: usize = 16;
 
 impl SideBySide {
+    /// Every fact that some column has, as `shown` writes it.
+    pub fn of_facts(titles: Vec<String>, columns: &[&Facts], shown: fn(&str, String) -> String) -> Self {
+        let names: BTreeSet<&String> = columns.iter().flat_map(|facts| facts.keys()).collect();
+        let row = |name: &String| {
+            let values = columns.iter().map(|facts| facts.get(name).map(|fact| shown(name, fact.to_string())));
+            (name.clone(), values.collect())
+        };
+        Self { titles, rows: names.into_iter().map(row).collect() }
+    }
+
     /// All rows if they are few; otherwise the differing ones, with the equal ones folded.
     pub fn blocks(self, id: &str, name: &str) -> Vec<Block> {
         let Self { titles, rows } = self;

@@ -37,10 +37,6 @@ fn emulated(analysis: &Analysis, explanation: &Explanation) -> Option<String> {
     Some(format!("The CPU of {who} was emulated in software: each instruction of the guest took many of the host."))
 }
 
-fn sentences(explanation: &Explanation) -> Vec<String> {
-    explanation.reasons.iter().map(reasons::sentence).collect()
-}
-
 /// Everything behind these reasons.
 pub fn details(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("All reasons and counters")];
@@ -66,7 +62,7 @@ fn title(analysis: &Analysis, explanation: &Explanation) -> String {
 }
 
 fn of_comparison(explanation: &Explanation) -> Vec<Block> {
-    let said = sentences(explanation);
+    let said: Vec<String> = explanation.reasons.iter().map(reasons::sentence).collect();
     let mut blocks = Vec::new();
     if said.is_empty() {
         blocks.push(Block::Paragraph("Nothing can be said for sure.".to_owned()));
