@@ -13,7 +13,7 @@ mod tidy;
 
 use anyhow::Context;
 use clap::Parser;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -98,9 +98,11 @@ fn run(chore: &Chore) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The checkout that this is called in, so that the chores of a checkout can be done in an earlier commit, too.
 fn project_root() -> anyhow::Result<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(own.parent().context("xtask lies in the project's root")?.to_path_buf())
+    let here = std::env::current_dir()?;
+    let root = here.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
+    Ok(root.context("this folder is in no checkout: run it where xtask/Cargo.toml is")?.to_path_buf())
 }
 
 #[cfg(test)]
