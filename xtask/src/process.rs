@@ -98,11 +98,6 @@ pub fn cpu_of(process: u32) -> anyhow::Result<f64> {
     cpu(process, &[USER, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM])
 }
 
-/// CPU time of a process alone.
-pub fn own_cpu_of(process: u32) -> anyhow::Result<f64> {
-    cpu(process, &[USER, SYSTEM])
-}
-
 fn cpu(process: u32, wanted: &[usize]) -> anyhow::Result<f64> {
     let file = format!("/proc/{process}/stat");
     let stat = std::fs::read_to_string(&file).with_context(|| format!("reading {file}"))?;

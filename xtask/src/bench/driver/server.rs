@@ -96,11 +96,6 @@ impl Server {
         format!("{scheme}://{}:{}@127.0.0.1:{port}/{}{more}", self.user, self.password, self.database)
     }
 
-    /// PostgreSQL's log.
-    pub fn log(&self) -> PathBuf {
-        self.folder.join("logs/postgres.log")
-    }
-
     /// The process that started it.
     pub fn agent(&self) -> anyhow::Result<u32> {
         self.conversation.process_id().context("the agent is a process of ours")
