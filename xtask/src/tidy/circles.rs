@@ -23,7 +23,9 @@ pub fn check(files: &[RustFile]) -> Vec<Finding> {
         let mut paths = Paths { file, own, found: Vec::new() };
         paths.visit_file(&file.tree);
         let others = paths.found.iter().filter_map(|path| nearest(&known, path)).filter(|other| *other != file.path);
-        others.for_each(|other| drop(uses.add_edge(&file.path, other, ())));
+        for other in others {
+            uses.add_edge(&file.path, other, ());
+        }
     }
     let circles = tarjan_scc(&uses).into_iter().filter(|circle| circle.len() > MOST_FILES);
     circles.map(of_circle).collect()
