@@ -80,7 +80,16 @@ fn a_driver_that_stands_still_in_pieces_is_no_result() {
             for_a_while(Duration::from_millis(50));
         }
     });
-    assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
+    assert!(is_no_result_by_pieces(&told), "{told}");
+}
+
+/// Pieces that follow each other closely on a busy host are a single long one.
+fn is_no_result_by_pieces(told: &str) -> bool {
+    let longest_ms =
+        told.split_once("\"longest_ms\":").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let is_long = longest_ms.and_then(|text| text.parse::<u32>().ok()).is_some_and(|longest_ms| longest_ms >= 500);
+    let reason = if is_long { "" } else { "in pieces of less than half a second" };
+    told.contains("invalid: the load generator stood still for") && told.contains(reason)
 }
 
 /// As a service with `CPUQuota=5%` does, or a container with a twentieth of a CPU.
@@ -95,7 +104,7 @@ fn a_driver_that_a_cpu_limit_throttles_is_no_result() {
     assert!(told.contains("invalid: the load generator was throttled for"), "{told}");
     // A limit that holds only since then is unknown.
     let told = driven(None, |driver| held.take(driver));
-    assert!(told.contains("that were measured, in pieces of less than half a second"), "{told}");
+    assert!(is_no_result_by_pieces(&told), "{told}");
 }
 
 /// A control group with a twentieth of a CPU, so little that a driver beside other tests uses it up, too. It is empty, and removed, when what it held has ended.
