@@ -90,6 +90,9 @@ impl<'a> Visit<'a> for Paths<'_> {
         self.note_tree(&item.tree, &[]);
     }
 
+    /// A place that may see an item is not used by it.
+    fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
+
     fn visit_path(&mut self, path: &'a syn::Path) {
         let parts: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let line = path.segments.first().map_or(0, |segment| segment.ident.span().start().line);
@@ -127,8 +130,10 @@ mod tests {
     fn three_files_may_know_each_other_and_crates_have_modules_of_the_same_names() {
         let three = [
             ("crates/x/src/a.rs", "use crate::b::B;"),
-            ("crates/x/src/b.rs", "use crate::c::C;"),
+            ("crates/x/src/b.rs", "use crate::c::C; use crate::d::e::E;"),
             ("crates/x/src/c.rs", "use crate::a::A;"),
+            ("crates/x/src/d/mod.rs", "use crate::a::A;"),
+            ("crates/x/src/d/e.rs", "pub(super) struct E;"),
             ("crates/y/src/a.rs", "use crate::d::D;"),
             ("crates/y/src/d.rs", "use crate::c::C;"),
         ];
