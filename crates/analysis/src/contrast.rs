@@ -142,8 +142,8 @@ pub fn paired(measure: &str, scale: Scale, blocks: impl Iterator<Item = (u32, f6
 }
 
 /// From two samples whose members are not paired, each with the variance of its logarithms that is due to rounding.
-pub fn unpaired(measure: &str, scale: Scale, samples: [(Vec<f64>, f64); 2]) -> Option<Contrast> {
-    let [(old, _), (new, _)] = &samples;
+pub fn unpaired(measure: &str, scale: Scale, samples: &[(Vec<f64>, f64); 2]) -> Option<Contrast> {
+    let [(old, _), (new, _)] = samples;
     let estimate = if scale == Scale::Ratio { welch::ratio(old, new)? } else { welch::difference(old, new)? };
     let estimate = estimate.no_surer_than(&samples.each_ref().map(|(values, rounding)| (*rounding, values.len())));
     Some(Contrast { measure: measure.to_owned(), scale, estimate, spread: None, blocks: Vec::new() })

@@ -189,11 +189,14 @@ fn busy(all: &[Audited]) -> Option<Finding> {
     Some(Finding::new(What::HostBusy { share }).of(&disturbed.join(", ")))
 }
 
+/// Whether it is a proof, the transactions that it lost, and why the data are broken.
+type Tried<'a> = (bool, u64, Option<&'a String>);
+
 /// The least fault first.
 fn faults(found: &Durability) -> Vec<OfFault> {
     let killed = found.killed.iter().map(|killed| (Fault::ServerKilled, (true, killed.lost, killed.broken.as_ref())));
     let cuts = found.cuts.iter().map(|cut| (cut.fault(), (cut.is_proof(), cut.lost, cut.broken.as_ref())));
-    let of_fault = |(fault, tried): (Fault, Vec<(bool, u64, Option<&String>)>)| {
+    let of_fault = |(fault, tried): (Fault, Vec<Tried<'_>>)| {
         let proofs = || tried.iter().filter(|(is_proof, ..)| *is_proof);
         let broken = || proofs().filter_map(|(.., broken)| *broken);
         OfFault {

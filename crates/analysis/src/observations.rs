@@ -197,7 +197,7 @@ impl Measured {
         let sample = |measured: &Self, cell: u32| {
             Some((measured.by_block(cell)?.into_values().collect(), measured.rounding(&[cell])))
         };
-        contrast::unpaired(&self.measure.id, scale, [sample(old, old_cell)?, sample(self, cell)?])
+        contrast::unpaired(&self.measure.id, scale, &[sample(old, old_cell)?, sample(self, cell)?])
     }
 }
 

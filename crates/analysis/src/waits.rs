@@ -65,7 +65,9 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
     let event = |((class, event), own): (&(String, String), Vec<(usize, f64)>)| {
         let none = sampled.iter().map(|(contender, _)| (contender.samples > 0).then_some(0.0));
         let mut sessions: Vec<Option<f64>> = none.collect();
-        own.into_iter().for_each(|(place, many)| sessions[place] = Some(many));
+        for (place, many) in own {
+            sessions[place] = Some(many);
+        }
         AverageSessions { class: class.clone(), event: event.clone(), sessions }
     };
     let mut events: Vec<AverageSessions> = by_first(seen).into_iter().map(event).collect();

@@ -470,6 +470,6 @@ mod tests {
     #[test]
     fn lists_read_as_sentences() {
         let words = |count: usize| ["a", "b", "c"].map(str::to_owned)[..count].to_vec();
-        assert_eq!([0, 1, 2, 3].map(|count| listed(&words(count))), ["", "a", "a and b", "a, b and c"]);
+        assert_eq!([0, 1, 2, 3].map(|count| listed(words(count))), ["", "a", "a and b", "a, b and c"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Load from other hosts: an agent on each drives its share of the users of every database, and all start at one moment.
 //!
-//! The start is a moment of this host's clock, and each agent is told that moment by its own. So the network has no part
+//! The start is a moment of this host's clock, and each agent gets that moment by its own. So the network has no part
 //! in how far apart they start; the error of the clocks' offsets has, and is recorded.
 
 use crate::asking::Booted;
@@ -198,7 +198,7 @@ impl MergedSeconds {
     }
 }
 
-/// Drives every database from all load hosts; one plan for each database. The start is told by clocks that were read just
+/// Drives every database from all load hosts; one plan for each database. The start is sent by clocks that were read just
 /// before, and a host that drove wrong is found out, also in a climb.
 pub(crate) fn drive(
     live: &mut Live<'_, '_>,

@@ -57,10 +57,10 @@ impl<'l, 'a> Live<'l, 'a> {
 
     pub fn tick(&mut self, tick: &Tick) {
         let elapsed_ms = tick.elapsed_ms + in_millis(self.context.start_delay());
+        self.log.tick(tick, elapsed_ms);
         if let Some(host) = &mut self.host {
             host.tick(tick, self.context.site.read_host);
         }
-        self.log.tick(tick, elapsed_ms);
     }
 
     /// A second of driving from outside is over.

@@ -36,7 +36,7 @@ pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyho
     });
     let load = Load { source: Source::order_entry(warehouses), settings, writers };
     let scripts = load.prepare(ground)?;
-    let rounds = rounds(count, || load.ours(ground), || load.theirs(ground, &scripts))?;
+    let rounds = rounds(count, || load.ours(ground), || theirs(ground, &scripts))?;
     judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, MOST)
 }
 
@@ -48,17 +48,6 @@ impl Load {
                 .conversation
                 .ask(&json!({ "request": "load", "workload": workload, "writers": self.writers, "stay": null }))?;
             Ok(())
-        })
-    }
-
-    fn theirs(&self, ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
-        let [schema, finish] =
-            ["schema.postgres.sql", "finish.postgres.sql"].map(|name| ground.root.join(SQL).join(name));
-        in_new_server(ground, |server| {
-            server.run(&[schema])?;
-            server.run(scripts)?;
-            server.run(&[finish])?;
-            server.run(&[ground.root.join(SETTLE)])
         })
     }
 
@@ -78,6 +67,16 @@ impl Load {
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         Ok(path)
     }
+}
+
+fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
+    let [schema, finish] = ["schema.postgres.sql", "finish.postgres.sql"].map(|name| ground.root.join(SQL).join(name));
+    in_new_server(ground, |server| {
+        server.run(&[schema])?;
+        server.run(scripts)?;
+        server.run(&[finish])?;
+        server.run(&[ground.root.join(SETTLE)])
+    })
 }
 
 /// How long `work` takes in a new server.

@@ -343,7 +343,7 @@ fn relative(
         (contrast.blocks.iter().map(|block| block.value).collect(), rounding)
     };
     let samples = [sample(older, before, &old), sample(measured, after, &new)];
-    let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, samples)?;
+    let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &samples)?;
     let blocks = old.blocks.len().min(new.blocks.len());
     let figure = figure(measured, Some(baseline.to_owned()), [old.estimate, new.estimate], change);
     Some((Figure { is_headline: true, judged: true, ..figure }, blocks))

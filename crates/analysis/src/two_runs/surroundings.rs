@@ -36,6 +36,9 @@ const TELLING_INSIDE: [&str; 7] = [
     "storage.scheduler",
 ];
 
+/// Names and values that a trial has recorded.
+type Recorded = fn(&StoredTrial) -> Vec<(String, String)>;
+
 /// The worst first.
 pub fn findings(
     (old, observed): (&Run, &Observations),
@@ -49,8 +52,7 @@ pub fn findings(
     findings.extend(of_cells(matched, Part::Settings, |(before, after)| {
         before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
     }));
-    let recorded: [(Part, fn(&StoredTrial) -> Vec<(String, String)>); 3] =
-        [(Part::Machines, machine), (Part::Servers, server), (Part::Loads, driven)];
+    let recorded: [(Part, Recorded); 3] = [(Part::Machines, machine), (Part::Servers, server), (Part::Loads, driven)];
     for (part, of_trial) in recorded {
         findings.extend(of_cells(matched, part, |(before, after)| {
             let seen = |run, cell| joined(validity::trials_of(run, cell).flat_map(of_trial), " | ");

@@ -27,7 +27,9 @@ impl Fit {
             trial.iter().flat_map(|reading| held(*reading)).for_each(|column| below_mean[column] -= 1.0 / count);
             for reading in trial {
                 let mut row = below_mean.clone();
-                held(*reading).into_iter().for_each(|column| row[column] += 1.0);
+                for column in held(*reading) {
+                    row[column] += 1.0;
+                }
                 rows.push(row);
                 values.push(logarithms[*reading] - mean);
             }
