@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A machine that has booted, in its trial. Requests name the database that they are about, from 0.
-pub(crate) struct Booted<'a> {
+pub(crate) struct BootedMachine<'a> {
     pub context: TrialContext<'a>,
     pub machine: &'a mut dyn Machine,
 }
 
-impl Booted<'_> {
+impl BootedMachine<'_> {
     pub fn conversation(&mut self, instance: u16) -> Conversation<'_> {
         let (halt, limits) = (self.context.halt, self.context.limits());
         Conversation { link: self.machine.link(), halt, limits, instance }

@@ -1,6 +1,6 @@
 //! From the loaded data to a machine that answers.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::clock;
 use crate::context::TrialContext;
 use crate::conversation::mismatch;
@@ -105,7 +105,7 @@ fn fact(decided: &Result<String, String>) -> Fact {
 }
 
 /// Records what the machine sees of itself.
-pub(crate) fn describe(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepResult {
+pub(crate) fn describe(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) -> StepResult {
     clock::read(booted, log, "after boot")?;
     match booted.ask(0, &Request::Describe, booted.context.limits().start)? {
         Reply::Description(inside) => {

@@ -1,8 +1,8 @@
 //! Checks the data of a database against what was done to them.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::conversation::mismatch;
-use crate::done::Done;
+use crate::database_history::DatabaseHistory;
 use crate::error::StepResult;
 use crate::log::TrialLog;
 use crate::validity;
@@ -10,7 +10,12 @@ use agent::protocol::{Reply, Request};
 use record::check::{CheckResult, Moment, Verdict};
 
 /// A rehearsal executes nothing, so nothing is checked. A database that hung is not asked, since its check may take hours.
-pub(crate) fn check(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u16, done: &Done) -> StepResult {
+pub(crate) fn check(
+    booted: &mut BootedMachine<'_>,
+    log: &mut TrialLog<'_>,
+    instance: u16,
+    done: &DatabaseHistory,
+) -> StepResult {
     let begun = log.database(instance).findings.len();
     let findings = if !booted.context.executes() {
         vec![not_checked("rehearsal", "nothing was executed".to_owned())]
@@ -24,7 +29,7 @@ pub(crate) fn check(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u
     Ok(())
 }
 
-fn checked(booted: &mut Booted<'_>, instance: u16, done: &Done) -> StepResult<Vec<CheckResult>> {
+fn checked(booted: &mut BootedMachine<'_>, instance: u16, done: &DatabaseHistory) -> StepResult<Vec<CheckResult>> {
     let mut findings = Vec::new();
     let data = booted.context.data();
     if let Some(driven) = &done.driven {

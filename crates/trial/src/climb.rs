@@ -2,11 +2,11 @@
 //!
 //! The steps decide how many clients the trial is measured with. They are kept as a curve, and are not its result.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::context::TrialContext;
 use crate::conversation::AskError;
-use crate::done::Done;
-use crate::driving::{Drove, Source, drive, require_whole};
+use crate::database_history::DatabaseHistory;
+use crate::driving::{DriveOutcome, LoadSource, drive, require_whole};
 use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
 use driver::combine;
@@ -25,10 +25,10 @@ const SESSIONS_KEPT: u32 = 8;
 const SEED_STEP: u64 = 0xD1B5_4A32_D192_ED03;
 
 pub(crate) fn climb(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
-    source: &mut Source<'_>,
-    (servers, done): (&[ServerReport], &mut [Done]),
+    source: &mut LoadSource<'_>,
+    (servers, done): (&[ServerReport], &mut [DatabaseHistory]),
     limits: &PeakLimits,
 ) -> StepResult<Ladder> {
     let context = booted.context;
@@ -64,7 +64,7 @@ pub(crate) fn climb(
         log.tell(Event::Progress { what, done: steps, of: ladder::steps_max(&limits).into() });
         seed = seed.wrapping_add(SEED_STEP);
         let plan = context.drive_plan(Pacing::Clients { clients: all_clients }, seed);
-        let Drove { each: driven, looks, .. } = drive(booted, log, source, &plan)?;
+        let DriveOutcome { each: driven, looks, .. } = drive(booted, log, source, &plan)?;
         // If one database broke off, the others were stopped because of it and not by the user.
         require_whole(booted, log, &driven)?;
         for (own, driven) in done.iter_mut().zip(&driven) {

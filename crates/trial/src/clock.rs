@@ -1,6 +1,6 @@
 //! Reads a machine's clock, and checks that it can be trusted before anything is timed by it.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
 use crate::validity;
@@ -14,7 +14,7 @@ const OWN_CLOCK_NS: u64 = 1_000_000;
 
 /// Checks that the machine's clock runs as fast as the host's. A guest calibrates its clock while it boots. If its
 /// CPU is emulated and is taken away meanwhile, the result is wrong by a factor of several.
-pub(crate) fn require_right(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepResult {
+pub(crate) fn require_right(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) -> StepResult {
     let Some((first, at)) = last(log) else { return Ok(()) };
     if first.offset_ns.unsigned_abs() < OWN_CLOCK_NS {
         return Ok(());
@@ -31,7 +31,7 @@ fn last(log: &TrialLog<'_>) -> Option<(ClockReading, Instant)> {
     Some((log.clock()?.clone(), log.clock_read?))
 }
 
-pub(crate) fn read(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, at: &str) -> StepResult {
+pub(crate) fn read(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, at: &str) -> StepResult {
     let reading = booted.conversation(0).read_clock(at)?;
     log.clock_read = Some(Instant::now());
     if let Some(facts) = &mut log.record.machine {

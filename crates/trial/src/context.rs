@@ -1,4 +1,4 @@
-//! What does not change while a trial goes on with one of its machines.
+//! The part of a trial on one machine that does not change while it goes on.
 
 use crate::cell::CellOrder;
 use crate::conversation::AskError;
@@ -107,7 +107,7 @@ impl<'a> TrialContext<'a> {
         self.number == odd::leader(self.cell)
     }
 
-    /// What is different about this machine, if it is the odd one.
+    /// The differences of this machine, if it is the odd one.
     pub fn odd(&self) -> Option<&'a Odd> {
         self.cell.machine.odd.as_ref().filter(|odd| odd.number == self.number)
     }

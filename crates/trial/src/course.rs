@@ -3,15 +3,15 @@
 //! Each step is a function of its own file; here they are put in order. The context does not change, the log is written, and the
 //! machine is an argument. Steps leave their results in local variables, so that a step cannot come before those that it needs.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::boot;
 use crate::check::check;
 use crate::climb::climb;
 use crate::clock;
 use crate::context::TrialContext;
 use crate::conversation::AskError;
-use crate::done::Done;
-use crate::driving::{Drove, Source, drive, require_whole};
+use crate::database_history::DatabaseHistory;
+use crate::driving::{DriveOutcome, LoadSource, drive, require_whole};
 use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
 use crate::recording;
@@ -40,7 +40,7 @@ pub(crate) fn carry_out(context: &TrialContext<'_>, log: &mut TrialLog<'_>, task
     let ports = boot::hold_ports(context)?;
     // It is gone before its data are.
     let mut machine = boot::start(context, log, &lease, &ports)?;
-    let mut booted = Booted { context: *context, machine: machine.as_mut() };
+    let mut booted = BootedMachine { context: *context, machine: machine.as_mut() };
     let result = match context.can().server {
         ServerUse::Started => on_a_started_server(&mut booted, log, &ports),
         ServerUse::Running => on_a_running_server(&mut booted, log, tasks),
@@ -49,7 +49,7 @@ pub(crate) fn carry_out(context: &TrialContext<'_>, log: &mut TrialLog<'_>, task
     end(context, log, machine, result)
 }
 
-fn on_a_started_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, ports: &[HeldPort]) -> StepResult {
+fn on_a_started_server(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, ports: &[HeldPort]) -> StepResult {
     boot::describe(booted, log)?;
     log.enter(Phase::Start);
     let servers = server::start_all(booted, log, ports)?;
@@ -68,13 +68,13 @@ fn on_a_started_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, ports: &
     booted.expect_done(0, &Request::Shutdown, "shutdown")
 }
 
-/// What the trial loads is dropped again, whatever happens.
-fn on_a_running_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+/// Drops the tables that the trial loads, whatever happens.
+fn on_a_running_server(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
     let worked = on_a_connected_server(booted, log, tasks);
     and_then_anyway(worked, || running_server::leave(booted))
 }
 
-fn on_a_connected_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+fn on_a_connected_server(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
     boot::describe(booted, log)?;
     clock::require_right(booted, log)?;
     log.enter(Phase::Start);
@@ -86,7 +86,7 @@ fn on_a_connected_server(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks:
     and_then_anyway(worked, || running_server::drop_listed(booted))
 }
 
-fn on_a_server_anywhere(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
+fn on_a_server_anywhere(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
     log.enter(Phase::Start);
     let worked = running_server::connect(booted, log).and_then(|servers| carry_out_tasks(booted, log, &servers, tasks));
     let worked = worked.inspect(|()| log.enter(Phase::ShutDown));
@@ -145,13 +145,13 @@ fn end(
     }
 }
 
-fn fresh(booted: &Booted<'_>) -> Vec<Done> {
-    booted.context.databases().map(|_| Done::default()).collect()
+fn fresh(booted: &BootedMachine<'_>) -> Vec<DatabaseHistory> {
+    booted.context.databases().map(|_| DatabaseHistory::default()).collect()
 }
 
 /// Carries out tasks on a server that was there before.
 fn carry_out_tasks(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
     servers: &[ServerReport],
     tasks: &[Task],
@@ -192,10 +192,10 @@ fn carry_out_tasks(
 
 /// Drives the measured window, after the climb to the peak if one is asked for, and records it.
 fn driven(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
     (servers, ports): (&[ServerReport], &[HeldPort]),
-    done: &mut [Done],
+    done: &mut [DatabaseHistory],
 ) -> StepResult {
     let context = booted.context;
     if context.is_idle() {
@@ -204,7 +204,7 @@ fn driven(
         stand_by(&context)?;
         return Ok(context.meet()?);
     }
-    let mut source = Source::of(booted, log, servers, ports)?;
+    let mut source = LoadSource::of(booted, log, servers, ports)?;
     let (ladder, pacing) = match context.cell.load.offered {
         Offered::Peak(limits) => {
             log.enter(Phase::Climb);
@@ -242,7 +242,7 @@ fn driven(
     if has_stopped {
         return Err(AskError::halted(context.halt).into());
     }
-    if let Source::Hosts(generators) = source {
+    if let LoadSource::Hosts(generators) = source {
         log.record.load_hosts = generators.stop(&context)?;
     }
     Ok(())
@@ -250,11 +250,11 @@ fn driven(
 
 /// Drives the measured window, and keeps its series.
 fn measured(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
-    source: &mut Source<'_>,
+    source: &mut LoadSource<'_>,
     pacing: Pacing,
-) -> StepResult<Drove> {
+) -> StepResult<DriveOutcome> {
     let context = booted.context;
     let kinds: Vec<String> = context.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
     log.databases.iter_mut().for_each(|own| own.begin_series(&kinds));
@@ -270,7 +270,7 @@ fn measured(
 }
 
 /// Checks the data of all databases, unless nothing was asked of them.
-fn checked(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, done: &[Done]) -> StepResult {
+fn checked(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, done: &[DatabaseHistory]) -> StepResult {
     if booted.context.is_idle() {
         return Ok(());
     }

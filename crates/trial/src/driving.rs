@@ -1,13 +1,13 @@
 //! Drives the databases of a machine: from its agent, from this process, or from other hosts.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::context::TrialContext;
 use crate::conversation::{AskError, mismatch};
 use crate::error::{AttemptError, StepResult};
 use crate::events::Heard;
 use crate::from_hosts;
 use crate::generators::{Generators, boot_of};
-use crate::live::Live;
+use crate::live::LiveDriving;
 use crate::log::TrialLog;
 use crate::validity;
 use agent::looks::LookWatch;
@@ -32,7 +32,7 @@ const WINDOW_EDGE_MS: u64 = 400;
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Where the load of a machine comes from.
-pub(crate) enum Source<'a> {
+pub(crate) enum LoadSource<'a> {
     /// Its agent.
     Inside,
     /// This process, to these addresses of the databases.
@@ -41,10 +41,10 @@ pub(crate) enum Source<'a> {
     Hosts(Generators<'a>),
 }
 
-impl<'a> Source<'a> {
+impl<'a> LoadSource<'a> {
     /// Starts the load hosts, if load comes from any.
     pub fn of(
-        booted: &Booted<'a>,
+        booted: &BootedMachine<'a>,
         log: &mut TrialLog<'_>,
         servers: &[ServerReport],
         ports: &[HeldPort],
@@ -71,7 +71,12 @@ impl<'a> Source<'a> {
 }
 
 /// A server's address for sessions from outside of its machine.
-fn reached(booted: &Booted<'_>, server: &ServerReport, ports: &[HeldPort], place: usize) -> StepResult<Endpoint> {
+fn reached(
+    booted: &BootedMachine<'_>,
+    server: &ServerReport,
+    ports: &[HeldPort],
+    place: usize,
+) -> StepResult<Endpoint> {
     let endpoint = server.endpoint.clone();
     let port = match booted.context.can().server {
         // Databases of one server have one port.
@@ -85,7 +90,7 @@ fn reached(booted: &Booted<'_>, server: &ServerReport, ports: &[HeldPort], place
 }
 
 /// The outcome of driving all databases of a machine, in their order.
-pub(crate) struct Drove {
+pub(crate) struct DriveOutcome {
     pub each: Vec<Driven>,
     /// Counters over the measured window.
     pub looks: Vec<Option<Looks>>,
@@ -94,27 +99,29 @@ pub(crate) struct Drove {
 
 /// Drives all databases, each by its share of this plan.
 pub(crate) fn drive(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
-    source: &mut Source<'_>,
+    source: &mut LoadSource<'_>,
     plan: &DrivePlan,
-) -> StepResult<Drove> {
+) -> StepResult<DriveOutcome> {
     let context = booted.context;
     let share = |instance| instances::share_of(plan, instance, context.cell.instances);
     let plans = context.databases().map(share).collect::<Vec<_>>();
     let of_database = boot_of_database(&context, log);
-    let mut live = Live::of(context, log, plan);
+    let mut live = LiveDriving::of(context, log, plan);
     let driven = match source {
-        Source::Inside => drive_inside(&mut live, booted, plans),
-        Source::Here(endpoints) => {
+        LoadSource::Inside => drive_inside(&mut live, booted, plans),
+        LoadSource::Here(endpoints) => {
             let databases: Vec<_> = endpoints.iter().cloned().zip(plans).collect();
             drive_here(&mut live, booted, &databases).map_err(|error| why_dead(booted).unwrap_or(error))
         }
-        Source::Hosts(generators) => from_hosts::drive(&mut live, booted, generators, &plans, of_database.as_deref())
-            .map_err(|error| why_dead(booted).unwrap_or(error)),
+        LoadSource::Hosts(generators) => {
+            from_hosts::drive(&mut live, booted, generators, &plans, of_database.as_deref())
+                .map_err(|error| why_dead(booted).unwrap_or(error))
+        }
     };
     let (looks, host) = live.end();
-    Ok(Drove { each: driven?, looks, host })
+    Ok(DriveOutcome { each: driven?, looks, host })
 }
 
 /// The kernel whose CPUs the database gets, as far as that is known. A guest on this host gets those of this host.
@@ -130,7 +137,7 @@ pub(crate) fn boot_of_database(context: &TrialContext<'_>, log: &TrialLog<'_>) -
 }
 
 /// The agent's error, if one of its servers has died: that explains a failed drive better than the drive's own error does.
-fn why_dead(booted: &mut Booted<'_>) -> Option<AttemptError> {
+fn why_dead(booted: &mut BootedMachine<'_>) -> Option<AttemptError> {
     booted.context.databases().find_map(|instance| booted.counters(instance).err())
 }
 
@@ -143,7 +150,11 @@ fn quiet(plan: &DrivePlan) -> Option<(Duration, Duration)> {
     Some((Duration::from_millis(window.start + WINDOW_EDGE_MS), Duration::from_millis(length)))
 }
 
-fn drive_inside(live: &mut Live<'_, '_>, booted: &mut Booted<'_>, plans: Vec<DrivePlan>) -> StepResult<Vec<Driven>> {
+fn drive_inside(
+    live: &mut LiveDriving<'_, '_>,
+    booted: &mut BootedMachine<'_>,
+    plans: Vec<DrivePlan>,
+) -> StepResult<Vec<Driven>> {
     let context = live.context;
     let (databases, quiet) = (plans.len(), plans.first().filter(|_| context.is_elsewhere()).and_then(quiet));
     let request = Request::Drive { workload: context.data().chosen.clone(), plans };
@@ -171,7 +182,7 @@ fn drive_inside(live: &mut Live<'_, '_>, booted: &mut Booted<'_>, plans: Vec<Dri
 }
 
 /// Sends the agent inside its start: the common start of all machines, by its own clock.
-fn start_with_others(live: &mut Live<'_, '_>, link: &mut AgentLink) -> Result<(), AskError> {
+fn start_with_others(live: &mut LiveDriving<'_, '_>, link: &mut AgentLink) -> Result<(), AskError> {
     if live.context.is_alone() {
         return Ok(());
     }
@@ -180,8 +191,8 @@ fn start_with_others(live: &mut Live<'_, '_>, link: &mut AgentLink) -> Result<()
 }
 
 fn drive_here(
-    live: &mut Live<'_, '_>,
-    booted: &mut Booted<'_>,
+    live: &mut LiveDriving<'_, '_>,
+    booted: &mut BootedMachine<'_>,
     databases: &[(Endpoint, DrivePlan)],
 ) -> StepResult<Vec<Driven>> {
     let workload = &live.context.data().workload;
@@ -227,7 +238,7 @@ fn drive_here(
 
 /// Fails if a database broke off or a phase was cut off. What was seen until then is kept beside the reason. If our server died, that
 /// explains it better than the driver can. A server that we did not start passes, since it may be back when it is asked next.
-pub(crate) fn require_whole(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, driven: &[Driven]) -> StepResult {
+pub(crate) fn require_whole(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, driven: &[Driven]) -> StepResult {
     if !booted.context.can().starts_server() {
         return Ok(());
     }

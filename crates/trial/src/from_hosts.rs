@@ -3,12 +3,12 @@
 //! The start is a moment of this host's clock, and each agent gets that moment by its own. So the network has no part
 //! in how far apart they start; the error of the clocks' offsets has, and is recorded.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::StepResult;
 use crate::generators::{Generator, Generators, Terms, of_host};
 use crate::halt::Halt;
-use crate::live::Live;
+use crate::live::LiveDriving;
 use crate::odd::TAIL_S;
 use crate::rendezvous::Rendezvous;
 use agent::looks::LookWatch;
@@ -76,7 +76,7 @@ impl Driving<'_> {
             // The receiver listens until all have ended.
             let _ = say.send(said);
             if awaits_start {
-                let start_ns = told(&starts, halt)?;
+                let start_ns = await_start(&starts, halt)?;
                 link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?;
             }
             Ok(())
@@ -157,7 +157,7 @@ fn together(generators: &[Generator]) -> Vec<Driven> {
 }
 
 /// Waits until the start is known, or driving is given up.
-fn told(starts: &Receiver<u64>, halt: Halt<'_>) -> Result<u64, AskError> {
+fn await_start(starts: &Receiver<u64>, halt: Halt<'_>) -> Result<u64, AskError> {
     loop {
         match starts.recv_timeout(LOOK_UP) {
             Ok(start_ns) => return Ok(start_ns),
@@ -201,8 +201,8 @@ impl MergedSeconds {
 /// Drives every database from all load hosts; one plan for each database. The start is sent by clocks that were read just
 /// before, and a host that drove wrong is found out, also in a climb.
 pub(crate) fn drive(
-    live: &mut Live<'_, '_>,
-    booted: &mut Booted<'_>,
+    live: &mut LiveDriving<'_, '_>,
+    booted: &mut BootedMachine<'_>,
     generators: &mut Generators<'_>,
     plans: &[DrivePlan],
     of_database: Option<&str>,
@@ -215,8 +215,8 @@ pub(crate) fn drive(
 }
 
 fn drive_by(
-    live: &mut Live<'_, '_>,
-    booted: &mut Booted<'_>,
+    live: &mut LiveDriving<'_, '_>,
+    booted: &mut BootedMachine<'_>,
     generators: &mut [Generator],
     plans: &[DrivePlan],
     of_database: Option<&str>,
@@ -231,9 +231,9 @@ fn drive_by(
     let driven = thread::scope(|scope| {
         let (mut threads, mut starts) = (Vec::new(), Vec::new());
         for (generator, plans) in generators.iter_mut().zip(plans) {
-            let (start, told) = channel();
+            let (start, awaited) = channel();
             let (offset_ns, say) = (generator.offset_ns(), say.clone());
-            let driving = Driving { terms, workload, plans, offset_ns, silence, starts: told, say };
+            let driving = Driving { terms, workload, plans, offset_ns, silence, starts: awaited, say };
             let group = &group;
             threads.push(scope.spawn(move || driving.carry_out(generator.machine.as_mut(), group)));
             starts.push(start);
@@ -266,8 +266,8 @@ fn drive_by(
 
 /// Keeps what the load hosts say until all of them have ended, and sends them their start.
 fn hear(
-    live: &mut Live<'_, '_>,
-    booted: &mut Booted<'_>,
+    live: &mut LiveDriving<'_, '_>,
+    booted: &mut BootedMachine<'_>,
     hearing: &mut Hearing,
     heard: &Receiver<Said>,
     starts: &[Sender<u64>],

@@ -18,7 +18,7 @@
 //!                                         ▼
 //!   boot ─ server | running_server ─ clock ─ climb ─ sampling ─ driving ─ recording ─ check
 //!                                                                  ▼
-//!                            drive inside (the agent) | here | from_hosts, each heard by Live
+//!                            drive inside (the agent) | here | from_hosts, each heard by LiveDriving
 //! ```
 //!
 //! # Files
@@ -34,7 +34,7 @@
 //! | `boot.rs`, `clock.rs`, `server.rs`, `running_server.rs`, `check.rs`, `stand_by.rs` | steps, each a function |
 //! | `climb.rs`, `sampling.rs`, `recording.rs` | further steps: before, around and after the measured window |
 //! | `driving.rs`, `from_hosts.rs`, `generators.rs`, `live.rs` | driving from three places, and what is seen meanwhile |
-//! | `log.rs`, `database_log.rs`, `events.rs`, `outcome.rs`, `done.rs` | what is written, reported and kept for the check |
+//! | `log.rs`, `database_log.rs`, `events.rs`, `outcome.rs`, `database_history.rs` | what is written, reported and kept for the check |
 //! | `asking.rs`, `conversation.rs`, `limits.rs`, `halt.rs` | requests to agents, their limits, and giving up |
 //! | `rendezvous.rs`, `start_order.rs`, `odd.rs`, `places.rs` | machines of one trial: meeting, starting, differing, their CPUs |
 //! | `load_hosts.rs`, `hosts_in_use.rs`, `few_at_once.rs` | hosts that load comes from |
@@ -65,8 +65,8 @@ pub mod conductor;
 mod context;
 pub mod conversation;
 mod course;
+mod database_history;
 mod database_log;
-mod done;
 mod driving;
 pub mod error;
 pub mod events;

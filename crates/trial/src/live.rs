@@ -1,6 +1,6 @@
 //! What is seen while load is driven: seconds of the series, ticks, looks at the server's counters, and the host around the window.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::context::TrialContext;
 use crate::conversation::AskError;
 use crate::log::TrialLog;
@@ -13,14 +13,14 @@ use record::intervals::Interval;
 use record::looks::{Look, Looks};
 use std::time::Duration;
 
-/// Time from when the sessions of all machines are open to their common start. Agents must be told the start by then.
+/// Time from when the sessions of all machines are open to their common start. Agents must have the start by then.
 const START_LEAD_NS: u64 = 300_000_000;
 /// Before later phases, machines that were done early end what kept their databases busy, which takes about a second.
 const LATER_START_LEAD_NS: u64 = 2_000_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// One driving of a machine's databases.
-pub(crate) struct Live<'l, 'a> {
+pub(crate) struct LiveDriving<'l, 'a> {
     pub context: TrialContext<'l>,
     pub log: &'l mut TrialLog<'a>,
     /// Counters over the measured window, by database.
@@ -30,7 +30,7 @@ pub(crate) struct Live<'l, 'a> {
     start: JointStart,
 }
 
-impl<'l, 'a> Live<'l, 'a> {
+impl<'l, 'a> LiveDriving<'l, 'a> {
     pub fn of(context: TrialContext<'l>, log: &'l mut TrialLog<'a>, plan: &DrivePlan) -> Self {
         // The host is the same for all machines of a trial.
         let reads_host = context.leads() && context.executes() && !context.is_elsewhere();
@@ -64,7 +64,7 @@ impl<'l, 'a> Live<'l, 'a> {
     }
 
     /// A second of driving from outside is over.
-    pub fn look_and_tick(&mut self, booted: &mut Booted<'_>, watches: &mut [LookWatch], tick: &Tick) {
+    pub fn look_and_tick(&mut self, booted: &mut BootedMachine<'_>, watches: &mut [LookWatch], tick: &Tick) {
         for (instance, watch) in (0..).zip(watches) {
             watch.tick(tick, &mut |edge| look(booted, instance, edge));
         }
@@ -78,7 +78,7 @@ impl<'l, 'a> Live<'l, 'a> {
 }
 
 /// A look that fails costs its figures, not the trial. If the cause matters, it will show again.
-fn look(booted: &mut Booted<'_>, instance: u16, edge: Edge) -> Option<Look> {
+fn look(booted: &mut BootedMachine<'_>, instance: u16, edge: Edge) -> Option<Look> {
     match booted.ask(instance, &Request::Look { edge }, booted.context.limits().start) {
         Ok(Reply::Look(look)) => Some(*look),
         Ok(_) | Err(_) => None,

@@ -1,7 +1,7 @@
 //! Records the measured driving of a database: whether it counts, and its counters.
 
 use crate::context::TrialContext;
-use crate::driving::{Source, boot_of_database};
+use crate::driving::{LoadSource, boot_of_database};
 use crate::error::StepResult;
 use crate::events::Heard;
 use crate::log::TrialLog;
@@ -18,7 +18,7 @@ use study::Placement;
 pub(crate) fn record(
     context: &TrialContext<'_>,
     log: &mut TrialLog<'_>,
-    source: &Source<'_>,
+    source: &LoadSource<'_>,
     instance: u16,
     driven: &mut Driven,
     counters: &StoredCounters,
@@ -53,13 +53,13 @@ pub(crate) fn record(
 /// Changed settings come first: they can be mended, and may be the cause of all else.
 fn why_invalid(
     log: &TrialLog<'_>,
-    source: &Source<'_>,
+    source: &LoadSource<'_>,
     instance: u16,
     driven: &Driven,
     settings: &BTreeMap<String, String>,
 ) -> Option<Invalid> {
     let of_load_host = || match source {
-        Source::Hosts(generators) if driven.broke_off.is_none() && !driven.stopped => generators.why_wrong(),
+        LoadSource::Hosts(generators) if driven.broke_off.is_none() && !driven.stopped => generators.why_wrong(),
         _ => None,
     };
     let server = log.databases[usize::from(instance)].server.as_ref();
@@ -73,7 +73,7 @@ fn why_invalid(
 fn note_what_it_could_see(
     context: &TrialContext<'_>,
     log: &TrialLog<'_>,
-    source: &Source<'_>,
+    source: &LoadSource<'_>,
     facts: &mut DriverFacts,
 ) {
     let (can, machine) = (context.can(), log.record.machine.as_ref());
@@ -83,7 +83,7 @@ fn note_what_it_could_see(
     let placement = if facts.in_process { Placement::Inside } else { context.cell.load.placement };
     let is_inside = placement == Placement::Inside;
     if is_inside { "inside" } else { "outside" }.clone_into(&mut facts.placement);
-    if let Some(delay) = facts.testimony.run_delay.as_mut().filter(|_| !matches!(source, Source::Hosts(_))) {
+    if let Some(delay) = facts.testimony.run_delay.as_mut().filter(|_| !matches!(source, LoadSource::Hosts(_))) {
         let is_beside = is_inside && (facts.in_process || can.server != ServerUse::Anywhere);
         let here = || Some(boot_of_database(context, log)? == boot_id().ok()?);
         delay.beside_database = if is_beside { Some(true) } else { here() };

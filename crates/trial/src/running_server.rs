@@ -1,6 +1,6 @@
 //! Work on the tables of a server that was there before the trial.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::conversation::{Conversation, mismatch};
 use crate::error::StepResult;
 use crate::events::Heard;
@@ -18,7 +18,7 @@ use record::event::Event;
 use std::time::Instant;
 
 /// Connects to the server; returns a report for each database.
-pub(crate) fn connect(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepResult<Vec<ServerReport>> {
+pub(crate) fn connect(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) -> StepResult<Vec<ServerReport>> {
     let context = booted.context;
     let connect = |instance| {
         let endpoint = context.prepared.server.clone().unwrap_or_else(Endpoint::nowhere);
@@ -35,11 +35,11 @@ pub(crate) fn connect(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepRe
 }
 
 /// Closes all our connections to it.
-pub(crate) fn leave(booted: &mut Booted<'_>) -> StepResult {
+pub(crate) fn leave(booted: &mut BootedMachine<'_>) -> StepResult {
     booted.expect_done(0, &Request::Shutdown, "shutdown")
 }
 
-pub(crate) fn clean(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
+pub(crate) fn clean(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
     // A routine of the user's is in nobody's way here.
     let Tables { mut foreign, .. } = booted.tables(instance, false)?;
     foreign.retain(|name| !is_routine(name));
@@ -57,7 +57,7 @@ pub(crate) fn clean(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u
 }
 
 /// Drops what trials of studies have loaded on a server that runs already. That must also be done where the user wants to stop.
-pub(crate) fn drop_listed(booted: &mut Booted<'_>) -> StepResult {
+pub(crate) fn drop_listed(booted: &mut BootedMachine<'_>) -> StepResult {
     let nobody = Interrupts::default();
     let (limits, halt) = (booted.context.limits(), Halt::by_user(&nobody));
     for instance in booted.context.databases() {
@@ -71,7 +71,7 @@ pub(crate) fn drop_listed(booted: &mut Booted<'_>) -> StepResult {
 }
 
 /// Loads the tables, unless some exist: those are not touched.
-pub(crate) fn load(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
+pub(crate) fn load(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
     let Tables { present, foreign, .. } = booted.tables(instance, false)?;
     if !foreign.is_empty() {
         return Err(Unfit::Foreign(foreign).into());
@@ -98,7 +98,7 @@ pub(crate) fn load(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, instance: u1
 }
 
 /// Checks that the tables for this task exist, and for driving that they fit the workload's settings.
-pub(crate) fn require_tables(booted: &mut Booted<'_>, instance: u16, task: Task) -> StepResult {
+pub(crate) fn require_tables(booted: &mut BootedMachine<'_>, instance: u16, task: Task) -> StepResult {
     let Tables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
         booted.tables(instance, task == Task::Drive)?;
     if !missing.is_empty() {

@@ -3,7 +3,7 @@
 //! Both sides sample at the same moments, whole seconds from one origin. The machine keeps its samples until driving is over, so
 //! that none is transferred during measurement. If something cannot be sampled, its figures are lost, not the trial.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::conversation::{AskError, mismatch};
 use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
@@ -22,7 +22,7 @@ pub(crate) struct TrialSampling {
 }
 
 /// Starts sampling on both sides, if the study asks for it.
-pub(crate) fn start(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepResult<Option<TrialSampling>> {
+pub(crate) fn start(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) -> StepResult<Option<TrialSampling>> {
     if !booted.context.cell.load.telemetry || !booted.context.executes() {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ pub(crate) fn start(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) -> StepResu
 }
 
 /// Stops sampling on both sides and writes the samples.
-pub(crate) fn record(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, sampling: TrialSampling) -> StepResult {
+pub(crate) fn record(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, sampling: TrialSampling) -> StepResult {
     let mut series = Vec::new();
     let until_ns = monotonic_ns();
     if let Some(on_host) = sampling.on_host {
@@ -61,7 +61,7 @@ pub(crate) fn record(booted: &mut Booted<'_>, log: &mut TrialLog<'_>, sampling: 
     Ok(())
 }
 
-fn samples_of_machine(booted: &mut Booted<'_>) -> StepResult<Option<Series>> {
+fn samples_of_machine(booted: &mut BootedMachine<'_>) -> StepResult<Option<Series>> {
     let mut samples = Vec::new();
     let limit = booted.context.limits().sampling;
     let reply = booted.conversation(0).ask(&Request::StopSampling, limit, &mut |aside| {

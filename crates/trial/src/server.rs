@@ -1,6 +1,6 @@
 //! Starts and stops the servers of a machine's databases.
 
-use crate::asking::Booted;
+use crate::asking::BootedMachine;
 use crate::context::TrialContext;
 use crate::conversation::mismatch;
 use crate::error::StepResult;
@@ -18,7 +18,7 @@ fn servers(context: &TrialContext<'_>) -> Range<u16> {
 
 /// Starts the servers; returns a report for each database.
 pub(crate) fn start_all(
-    booted: &mut Booted<'_>,
+    booted: &mut BootedMachine<'_>,
     log: &mut TrialLog<'_>,
     ports: &[HeldPort],
 ) -> StepResult<Vec<ServerReport>> {
@@ -36,7 +36,7 @@ pub(crate) fn start_all(
     context.databases().map(start).collect()
 }
 
-fn start(booted: &mut Booted<'_>, instance: u16, listen: Option<SocketAddr>) -> StepResult<ServerReport> {
+fn start(booted: &mut BootedMachine<'_>, instance: u16, listen: Option<SocketAddr>) -> StepResult<ServerReport> {
     let cell = booted.context.cell;
     // They share the machine's memory, but each may use all of its CPUs.
     let memory_bytes = cell.machine.memory_bytes.0 / servers(&booted.context).count() as u64;
@@ -49,20 +49,20 @@ fn start(booted: &mut Booted<'_>, instance: u16, listen: Option<SocketAddr>) -> 
 }
 
 /// Opens a further database of the first one's server.
-fn open_database(booted: &mut Booted<'_>, instance: u16) -> StepResult<ServerReport> {
+fn open_database(booted: &mut BootedMachine<'_>, instance: u16) -> StepResult<ServerReport> {
     match booted.ask(instance, &Request::OpenDatabase, booted.context.limits().start)? {
         Reply::Opened(further) => Ok(further.report),
         other => Err(mismatch("opening of the database", &other).into()),
     }
 }
 
-pub(crate) fn stop_all(booted: &mut Booted<'_>) -> StepResult {
+pub(crate) fn stop_all(booted: &mut BootedMachine<'_>) -> StepResult {
     servers(&booted.context)
         .try_for_each(|instance| booted.expect_done(instance, &Request::StopServer, "stop of the server"))
 }
 
 /// The servers' logs are worth having, but a trial does not fail without them.
-pub(crate) fn keep_logs(booted: &mut Booted<'_>, log: &mut TrialLog<'_>) {
+pub(crate) fn keep_logs(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) {
     for instance in servers(&booted.context) {
         let reply = booted.ask(instance, &Request::ServerLog, booted.context.limits().end);
         let is_kept = match reply {

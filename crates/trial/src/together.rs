@@ -168,7 +168,7 @@ impl MergedEvents {
         if self.bystander == Some(number) {
             return Vec::new();
         }
-        let told = self.ticks.hear(Tick { elapsed_ms, measured, counted, committed, errors });
+        let whole = self.ticks.hear(Tick { elapsed_ms, measured, counted, committed, errors });
         let event = |Tick { elapsed_ms, measured, counted, committed, errors }| Event::Throughput {
             trial,
             measured,
@@ -177,7 +177,7 @@ impl MergedEvents {
             committed,
             errors,
         };
-        told.into_iter().map(event).collect()
+        whole.into_iter().map(event).collect()
     }
 }
 

@@ -23,7 +23,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let machine = cell.bystander()?;
     let drivers = || {
         validity::valid_trials(run, cell.id).filter_map(move |trial| {
-            let driver = trial.machines.get(machine as usize - 1)?.record.driver.as_ref()?;
+            let driver = trial.machines.get((machine as usize).checked_sub(1)?)?.record.driver.as_ref()?;
             Some((trial.record.block, driver))
         })
     };

@@ -27,7 +27,7 @@ pub struct Reason {
     pub cause: Cause,
 }
 
-/// What distinguishes the machine from the others.
+/// A difference of the machine from the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", content = "quantities", rename_all = "kebab-case")]
 pub enum Cause {
@@ -135,7 +135,7 @@ fn of_machine(trials: &[Trial], cell: &Cell, machine: u32) -> Vec<Reason> {
     if found.is_empty() {
         found.push(Cause::NotKnown { alike, not_counted });
     }
-    // What the study does to a machine and no counter has shown.
+    // The study itself may have slowed the machine down, without a counter that shows it.
     if let Some(odd) = odd(cell, machine) {
         let quota = odd.cpu_quota.filter(|_| !is_throttled);
         found.extend(quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study }));

@@ -12,21 +12,38 @@ use crate::estimate::Estimate;
 use crate::gathered::{by_first, by_key};
 use record::plan::Plan;
 use record::settings::Differing;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::cmp::Reverse;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Finding {
     pub severity: Severity,
-    /// It follows from the kind.
-    pub code: String,
     #[serde(flatten)]
     pub what: What,
     #[serde(flatten)]
     pub subject: Subject,
     /// Why the study accepts it, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub accepted: Option<String>,
+}
+
+/// With its code, which follows from its kind.
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            severity: Severity,
+            code: &'static str,
+            #[serde(flatten)]
+            what: &'a What,
+            #[serde(flatten)]
+            subject: &'a Subject,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            accepted: &'a Option<String>,
+        }
+        let Self { severity, what, subject, accepted } = self;
+        Written { severity: *severity, code: what.code(), what, subject, accepted }.serialize(serializer)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -206,8 +223,7 @@ pub enum Part {
 impl Finding {
     /// About the whole run.
     pub fn new(what: What) -> Self {
-        let (severity, code) = (what.kind().severity, what.code().to_owned());
-        Self { severity, code, what, subject: Subject::default(), accepted: None }
+        Self { severity: what.kind().severity, what, subject: Subject::default(), accepted: None }
     }
 
     #[must_use]

@@ -57,16 +57,17 @@ pub fn readings<'a>(
     let trials: BTreeMap<u32, &StoredTrial> = trials.map(|trial| (trial.record.id, trial)).collect();
     let of_trial = |scored: &TrialReadings| {
         let machines = trials.get(&scored.trial).into_iter().flat_map(|trial| trial.measured_machines());
-        let facts = machines.map(|(_, machine)| machine.record.machine.as_ref());
-        let reading = |((machine, rate), facts): (&(u32, f64), Option<&MachineFacts>)| Reading {
+        let facts: BTreeMap<u32, &MachineFacts> =
+            machines.filter_map(|(number, machine)| Some((number, machine.record.machine.as_ref()?))).collect();
+        let reading = |(machine, rate): &(u32, f64)| Reading {
             trial: scored.trial,
             block: scored.block,
             machine: *machine,
             rate: *rate,
-            place: facts.and_then(|facts| place(facts, host)),
-            start: facts.and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
+            place: facts.get(machine).and_then(|facts| place(facts, host)),
+            start: facts.get(machine).and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
         };
-        scored.machines.iter().zip(facts).map(reading).collect::<Vec<_>>()
+        scored.machines.iter().map(reading).collect::<Vec<_>>()
     };
     let mut readings: Vec<Reading> = scores.iter().flat_map(of_trial).collect();
     readings.sort_by_key(|reading| (reading.block, reading.trial, reading.machine));

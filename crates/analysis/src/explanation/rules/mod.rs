@@ -199,7 +199,7 @@ const RULES: [(Subject, Rule); 15] = [
     (Subject::All, Rule::Says(disk::between_layers)),
     (Subject::All, Rule::Says(disk::of_contenders)),
     (Subject::All, Rule::Says(work::each)),
-    // They are told wherever there is an interval.
+    // Exits are a reason wherever they have an interval.
     (
         Subject::All,
         Rule::Above(f64::NEG_INFINITY, work::exits, |who, exits| Reason::ExitsPerTransaction { who, exits }),

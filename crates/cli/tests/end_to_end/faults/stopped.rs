@@ -84,12 +84,12 @@ fn a_driver_that_stands_still_in_pieces_is_no_result() {
 }
 
 /// Pieces that follow each other closely on a busy host are a single long one.
-fn is_no_result_by_pieces(told: &str) -> bool {
+fn is_no_result_by_pieces(output: &str) -> bool {
     let longest_ms =
-        told.split_once("\"longest_ms\":").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
+        output.split_once("\"longest_ms\":").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
     let is_long = longest_ms.and_then(|text| text.parse::<u32>().ok()).is_some_and(|longest_ms| longest_ms >= 500);
     let reason = if is_long { "" } else { "in pieces of less than half a second" };
-    told.contains("invalid: the load generator stood still for") && told.contains(reason)
+    output.contains("invalid: the load generator stood still for") && output.contains(reason)
 }
 
 /// As a service with `CPUQuota=5%` does, or a container with a twentieth of a CPU.

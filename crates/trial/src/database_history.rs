@@ -1,4 +1,4 @@
-//! What was done to a database, as its check has to know.
+//! The work on a database that its check has to know.
 
 use crate::validity;
 use driver::plan::Driven;
@@ -6,7 +6,7 @@ use record::trial::{DriverFacts, KindTotals};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub(crate) struct Done {
+pub(crate) struct DatabaseHistory {
     /// Nothing was driven since the tables were filled.
     pub is_fresh: bool,
     /// Sums over the data before driving, if they were not known before the trial.
@@ -17,9 +17,9 @@ pub(crate) struct Done {
     pub all: AllDriven,
 }
 
-impl Done {
-    /// The reason if the database hung in the window. What its clients waited for may block everything else, too, and a
-    /// check may take hours.
+impl DatabaseHistory {
+    /// The reason if the database hung in the window. Its clients may have waited for something that blocks everything else,
+    /// too, and a check may take hours.
     pub fn why_it_hung(&self) -> Option<String> {
         validity::why_it_hung(&self.driven.as_ref()?.facts)
     }
