@@ -2,6 +2,7 @@
 
 use crate::missing;
 use analysis::estimate::{Bounds, Estimate};
+pub use analysis::gathered::distinct;
 use analysis::pairing::{Unusable, WhyUnusable};
 use record::trial::Outcome;
 
@@ -367,17 +368,6 @@ pub fn unusable(unusable: &Unusable) -> String {
 /// A reason may include the end of a console log; often its first line is enough.
 pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-/// Each word once, in the order of first use.
-pub fn distinct<T: PartialEq>(words: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for word in words {
-        if !found.contains(&word) {
-            found.push(word);
-        }
-    }
-    found
 }
 
 /// Items with the same key together, in the order of first use.
