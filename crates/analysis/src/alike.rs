@@ -3,7 +3,7 @@
 //! Most comparisons of a host with a guest differ in some of it, since a guest boots its own kernel. That is no mistake,
 //! but a reader who takes the ratio as a hypervisor's price must know it. What a platform is meant to decide is not listed.
 
-use crate::findings::{FactDiffers, Finding, Shared, What};
+use crate::findings::{FactDiffers, Finding, SharedValue, What};
 use crate::gathered::{by_first, distinct, joined};
 use crate::groups::{self, Group};
 use crate::machines::known;
@@ -77,8 +77,8 @@ fn telling(name: &str, text: &str) -> String {
 /// `None` unless the contenders that know the fact differ in it; those that do not know it are ignored.
 fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<FactDiffers> {
     let each = seen.iter().filter_map(|(cell, facts)| Some((facts.get(name)?, cell.contender.clone())));
-    let shared = |(value, contenders): (&String, _)| Shared { value: value.clone(), contenders };
-    let values: Vec<Shared> = by_first(each).into_iter().map(shared).collect();
+    let shared = |(value, contenders): (&String, _)| SharedValue { value: value.clone(), contenders };
+    let values: Vec<SharedValue> = by_first(each).into_iter().map(shared).collect();
     (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 

@@ -1,7 +1,7 @@
 //! Verdicts of durability audits. Pure.
 
 use crate::consistency::host::OTHERS_MAX;
-use crate::findings::{Finding, Shared, What};
+use crate::findings::{Finding, SharedValue, What};
 use crate::gathered::by_key;
 use crate::groups;
 use record::durability::{Cost, Cut, Durability, Fault, Scan};
@@ -174,7 +174,7 @@ pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
     });
     let apart = groups::of_plan(&run.plan).into_iter().filter_map(|group| {
         let own = all.iter().filter(|audited| group.cells.iter().any(|cell| cell.id == audited.cell));
-        let values = Shared::by_value(own.map(|audited| (audited.verdict.word(), audited.contender.clone())));
+        let values = SharedValue::by_value(own.map(|audited| (audited.verdict.word(), audited.contender.clone())));
         (values.len() > 1).then(|| Finding::new(What::DurabilityDiffers { values }).at(&group.coordinates))
     });
     lies.chain(apart).chain(busy).collect()

@@ -3,7 +3,7 @@
 //!
 //! The facts are those of a trial's record or, before a run, what platforms foresee under the same names.
 
-use crate::findings::{Finding, Shared, What};
+use crate::findings::{Finding, SharedValue, What};
 use crate::gathered::by_first;
 use crate::groups::{self, Group};
 use crate::machines::known;
@@ -119,9 +119,9 @@ impl Sameness {
 pub struct EqualRow {
     pub property: &'static str,
     fact: &'static str,
-    pub values: Vec<Shared>,
+    pub values: Vec<SharedValue>,
     /// The values that nothing explains.
-    unexplained: Vec<Shared>,
+    unexplained: Vec<SharedValue>,
     pub sameness: Sameness,
     /// The code of the finding that a difference is.
     pub code: &'static str,
@@ -219,15 +219,15 @@ pub fn connection(in_process: bool, placement: &str, between: Option<&str>) -> S
     between.filter(|_| !in_process).map_or_else(|| by.to_owned(), |kernel| format!("{by} of {kernel}"))
 }
 
-fn values(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Vec<Shared> {
+fn values(group: &Group<'_>, facts: &[Facts], property: &MachineProperty) -> Vec<SharedValue> {
     let each = group.cells.iter().zip(facts);
     let value =
         |(cell, facts): (&&Cell, &Facts)| Some(((property.value)(facts, property.fact)?, cell.contender.clone()));
-    Shared::by_value(each.filter_map(value))
+    SharedValue::by_value(each.filter_map(value))
 }
 
 /// The values that nothing explains stay.
-fn judged(group: &Group<'_>, property: &MachineProperty, values: Vec<Shared>) -> (Sameness, Vec<Shared>) {
+fn judged(group: &Group<'_>, property: &MachineProperty, values: Vec<SharedValue>) -> (Sameness, Vec<SharedValue>) {
     if values.len() < 2 {
         return (Sameness::Equal, values);
     }

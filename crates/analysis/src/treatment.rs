@@ -1,12 +1,16 @@
 //! A study asks about the differences that it sets itself. Settings of a server and storage of a machine that follow from them are no flaw
 //! of the answer.
 
-use crate::findings::Shared;
+use crate::findings::SharedValue;
 use crate::groups::Group;
 use record::settings::{Differing, key};
 
 /// Values of contenders without those that differ from the baseline's because the study sets a key differently which decides them.
-pub fn unexplained(group: &Group<'_>, mut values: Vec<Shared>, decides: impl Fn(&Differing) -> bool) -> Vec<Shared> {
+pub fn unexplained(
+    group: &Group<'_>,
+    mut values: Vec<SharedValue>,
+    decides: impl Fn(&Differing) -> bool,
+) -> Vec<SharedValue> {
     let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { return values };
     let is_asked = |name: &String| {
         let own = group.cells.iter().find(|cell| cell.contender == *name);
@@ -20,7 +24,7 @@ pub fn unexplained(group: &Group<'_>, mut values: Vec<Shared>, decides: impl Fn(
 }
 
 /// A setting as the servers report it: by its own key, by the profile, or by the shape of the machine, which a profile follows.
-pub fn without_set(group: &Group<'_>, setting: &str, values: Vec<Shared>) -> Vec<Shared> {
+pub fn without_set(group: &Group<'_>, setting: &str, values: Vec<SharedValue>) -> Vec<SharedValue> {
     unexplained(group, values, |set| {
         let name = set.key.rsplit('.').next();
         ["engine.kind", key::PROFILE, key::VCPUS, key::MEMORY].contains(&set.key.as_str())
@@ -29,7 +33,7 @@ pub fn without_set(group: &Group<'_>, setting: &str, values: Vec<Shared>) -> Vec
 }
 
 /// The product and its version.
-pub fn without_chosen(group: &Group<'_>, values: Vec<Shared>) -> Vec<Shared> {
+pub fn without_chosen(group: &Group<'_>, values: Vec<SharedValue>) -> Vec<SharedValue> {
     unexplained(group, values, |set| ["engine.kind", "engine.version", "machine.image"].contains(&set.key.as_str()))
 }
 
@@ -41,13 +45,14 @@ mod tests {
     use serde_json::{Value, json};
 
     /// How many values are left where the contenders differ, and the study has set this for the second one.
-    fn left(set: &[(&str, Value)], of: impl Fn(&Group<'_>, Vec<Shared>) -> Vec<Shared>) -> usize {
+    fn left(set: &[(&str, Value)], of: impl Fn(&Group<'_>, Vec<SharedValue>) -> Vec<SharedValue>) -> usize {
         let mut cells: Vec<Cell> = synthetic::run(1).plan.cells;
         for (key, value) in set {
             cells[1].settings.set(key, value.clone()).unwrap();
         }
         let group = Group { coordinates: String::new(), cells: cells.iter().collect() };
-        let value = |cell: &Cell| Shared { value: cell.contender.clone(), contenders: vec![cell.contender.clone()] };
+        let value =
+            |cell: &Cell| SharedValue { value: cell.contender.clone(), contenders: vec![cell.contender.clone()] };
         of(&group, cells.iter().map(value).collect()).len()
     }
 

@@ -97,7 +97,7 @@ fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
         Reading::Unavailable(why) => Some(Missing::Unavailable { why: why.clone() }),
     };
     let each = |count: u64| (all.samples > 0).then(|| count as f64 / all.samples as f64);
-    let told = |one: &SeenWaiting| Some(((one.class.clone(), one.event.clone()), each(one.sessions)?));
+    let average = |one: &SeenWaiting| Some(((one.class.clone(), one.event.clone()), each(one.sessions)?));
     let sampled = Sampled {
         contender: cell.contender.clone(),
         samples: all.samples,
@@ -106,7 +106,7 @@ fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
         sources: distinct(known().map(|waits| waits.source.clone())),
         missing: distinct(looks.iter().filter_map(why)),
     };
-    (sampled, all.seen.iter().filter_map(told).collect())
+    (sampled, all.seen.iter().filter_map(average).collect())
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ pub fn headline(one: &Consolidation) -> String {
         let change = format::effect_of(kept);
         format!("Against one machine alone that is {change}.")
     });
-    let told = std::iter::once(format!("{who}: {whose} did {figure}.")).chain(change);
-    told.chain(over_baseline(one)).collect::<Vec<_>>().join(" ")
+    let sentences = std::iter::once(format!("{who}: {whose} did {figure}.")).chain(change);
+    sentences.chain(over_baseline(one)).collect::<Vec<_>>().join(" ")
 }
 
 /// The headline, and the machines that are held back.

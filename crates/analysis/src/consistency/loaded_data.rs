@@ -1,6 +1,6 @@
 //! Whether all contenders began with the same data, by the checksums of every table after loading.
 
-use crate::findings::{Finding, TableSums, Told, What};
+use crate::findings::{ContenderValue, Finding, TableSums, What};
 use crate::gathered::joined;
 use crate::groups;
 use crate::validity;
@@ -60,7 +60,7 @@ fn side_by_side(coordinates: String, sums: &[(&str, Checksums<'_>)]) -> LoadedDa
             for ((contender, _), sum) in sums.iter().zip(of_table) {
                 let contender = (*contender).to_owned();
                 match sum {
-                    Some(sum) => table.sums.push(Told { contender, value: sum.clone() }),
+                    Some(sum) => table.sums.push(ContenderValue { contender, value: sum.clone() }),
                     None => table.without.push(contender),
                 }
             }
@@ -95,7 +95,8 @@ mod tests {
             let sum = trial.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
             sum.verdict = Verdict::Holds { seen: Some("100000 rows, checksum 00ff".to_owned()) };
         }
-        let told = |contender: &str, value: &str| Told { contender: contender.to_owned(), value: value.to_owned() };
+        let told =
+            |contender: &str, value: &str| ContenderValue { contender: contender.to_owned(), value: value.to_owned() };
         let stock = TableSums {
             table: "stock".to_owned(),
             sums: vec![

@@ -2,8 +2,8 @@
 //! `bakeoff explain`, the page, the schema and the table of docs/findings.md come from here.
 
 use super::{
-    Change, ChangedWork, EngineWait, FactDiffers, HostFact, HostRatio, InTrials, Part, Property, Severity, Shared,
-    Stamp, TableSums, Told, UnequalWork,
+    Change, ChangedWork, ContenderValue, EngineWait, FactDiffers, HostFact, HostRatio, InTrials, Part, Property,
+    Severity, SharedValue, Stamp, TableSums, UnequalWork,
 };
 use crate::estimate::Estimate;
 use crate::missing::Missing;
@@ -109,7 +109,7 @@ catalog! {
     "servers-differ" acceptable "Database settings"
     "The contenders ran different database servers or versions."
     "any difference that no key of the study explains" {
-        "servers-differ" Serious NotUsable "Install the same version everywhere." ServersDiffer { servers: Vec<Told> };
+        "servers-differ" Serious NotUsable "Install the same version everywhere." ServersDiffer { servers: Vec<ContenderValue> };
     }
     "loaded-data-differ" never "Consistency of the comparison"
     "The checksums of the loaded tables are not the same on all contenders."
@@ -127,19 +127,19 @@ catalog! {
     "storage-differs" acceptable "Equal on both sides"
     "The contenders kept their data on different kinds of storage, or behind a different number of caches."
     "any difference that no key of the study explains" {
-        "storage-differs" Serious NotUsable "Give all contenders the same machine.disk." StorageDiffers { fact: String, values: Vec<Shared> };
+        "storage-differs" Serious NotUsable "Give all contenders the same machine.disk." StorageDiffers { fact: String, values: Vec<SharedValue> };
     }
     "machines-differ" acceptable "Equal on both sides"
     "The contenders' machines had different CPUs, memory, memory nodes, limits or kernels."
     "any difference that neither a key of the study nor the kind of platform explains" {
-        "machines-differ" Serious NotUsable "Give all contenders the same [machine]." MachinesDiffer { fact: String, values: Vec<Shared> };
+        "machines-differ" Serious NotUsable "Give all contenders the same [machine]." MachinesDiffer { fact: String, values: Vec<SharedValue> };
     }
     "durability" acceptable "Durability"
     "Audits found that a contender acknowledges transactions which a fault can take, and no setting of the engine in force says so; or \
      contenders that are compared got different verdicts. A commit is then not the same work on them."
     "any loss that two rebuilds show" {
         "not-durable" Serious NotUsable "Find what drops flushes: cache mode, mount options, disk." NotDurable { verdict: String };
-        "durability-differs" Serious NotUsable "Give all contenders settings with the same verdict." DurabilityDiffers { values: Vec<Shared> };
+        "durability-differs" Serious NotUsable "Give all contenders settings with the same verdict." DurabilityDiffers { values: Vec<SharedValue> };
     }
     "timing" acceptable "Consistency of the comparison"
     "A guest's clock ran faster or slower than the host's, or response times and pauses do not add up to the number of clients (Little's \
@@ -246,7 +246,7 @@ catalog! {
     "Threads of the load engine were ready to run and had no CPU, or it used io_uring on some contenders only. Response times contain that wait. \
      Where the database has the same CPUs, it is a part of the load. With epoll each message needs more CPU time."
     "waits: more than 5 µs at a time; io_uring: any difference" {
-        "sending-differs" Caution WithCare "Allow io_uring everywhere, or set `load.placement = \"outside\"`." SendingDiffers { values: Vec<Shared> };
+        "sending-differs" Caution WithCare "Allow io_uring everywhere, or set `load.placement = \"outside\"`." SendingDiffers { values: Vec<SharedValue> };
         "engine-waited" Caution Usable "Give the machine more vCPUs, or drive from another host." EngineWaited { waits: Vec<EngineWait> };
     }
     "not-honoured" acceptable "Every trial"

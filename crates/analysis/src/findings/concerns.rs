@@ -1,6 +1,6 @@
 //! Which contenders a finding with values for each of them is about.
 
-use super::{FactDiffers, Shared, TableSums, Told, UnequalWork, What};
+use super::{ContenderValue, FactDiffers, SharedValue, TableSums, UnequalWork, What};
 use std::collections::BTreeSet;
 
 impl What {
@@ -29,13 +29,13 @@ impl What {
     }
 }
 
-fn are_apart(values: &[Shared], contenders: &BTreeSet<&str>) -> bool {
-    let has_it = |shared: &&Shared| shared.contenders.iter().any(|name| contenders.contains(name.as_str()));
+fn are_apart(values: &[SharedValue], contenders: &BTreeSet<&str>) -> bool {
+    let has_it = |value: &&SharedValue| value.contenders.iter().any(|name| contenders.contains(name.as_str()));
     values.iter().filter(has_it).count() > 1
 }
 
-fn have_several(told: &[Told], contenders: &BTreeSet<&str>) -> bool {
-    let of_them = told.iter().filter(|one| contenders.contains(one.contender.as_str()));
+fn have_several(values: &[ContenderValue], contenders: &BTreeSet<&str>) -> bool {
+    let of_them = values.iter().filter(|one| contenders.contains(one.contender.as_str()));
     of_them.map(|one| &one.value).collect::<BTreeSet<_>>().len() > 1
 }
 

@@ -100,7 +100,7 @@ pub struct EngineWait {
 
 /// One contender's value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ContenderValue {
     pub contender: String,
     pub value: String,
 }
@@ -114,12 +114,12 @@ pub struct HostRatio {
 
 /// A value and the contenders that have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shared {
+pub struct SharedValue {
     pub value: String,
     pub contenders: Vec<String>,
 }
 
-impl Shared {
+impl SharedValue {
     /// Each value with its contenders, sorted by value.
     pub fn by_value<V: Into<String> + Ord>(each: impl IntoIterator<Item = (V, String)>) -> Vec<Self> {
         by_key(each).into_iter().map(|(value, contenders)| Self { value: value.into(), contenders }).collect()
@@ -136,14 +136,14 @@ pub struct InTrials {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactDiffers {
     pub fact: String,
-    pub values: Vec<Shared>,
+    pub values: Vec<SharedValue>,
 }
 
 /// Rows and checksum of a loaded table, by contender; a contender without it is not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableSums {
     pub table: String,
-    pub sums: Vec<Told>,
+    pub sums: Vec<ContenderValue>,
     pub without: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! All findings on one run: reasons to doubt its figures that follow from its record alone.
 
-use super::{EngineWait, FactDiffers, Finding, Shared, Told, What, gathered};
+use super::{ContenderValue, EngineWait, FactDiffers, Finding, SharedValue, What, gathered};
 use crate::agreement::Agreement;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
@@ -90,7 +90,7 @@ pub(crate) fn unequal_settings(run: &Run, compared: &[SettingsComparison]) -> Ve
         let Some(group) = groups.iter().find(|group| group.coordinates == *coordinates) else { continue };
         let differing = settings.iter().filter(|row| row.differs).map(|row| {
             let values = row.values.iter().map(|value| value.as_deref().unwrap_or("absent"));
-            let values = Shared::by_value(values.zip(contenders.iter().cloned()));
+            let values = SharedValue::by_value(values.zip(contenders.iter().cloned()));
             FactDiffers { fact: row.name.clone(), values: treatment::without_set(group, &row.name, values) }
         });
         let settings: Vec<FactDiffers> = differing.filter(|one| one.values.len() > 1).collect();
@@ -100,12 +100,12 @@ pub(crate) fn unequal_settings(run: &Run, compared: &[SettingsComparison]) -> Ve
         // The plan decides on profiles.
         let product = |server: &str| server.split(PROFILE).next().unwrap_or_default().to_owned();
         let products = servers.iter().map(|all| all.split(" | ").map(product).collect::<Vec<_>>().join(" | "));
-        let values = treatment::without_chosen(group, Shared::by_value(products.zip(contenders.iter().cloned())));
+        let values = treatment::without_chosen(group, SharedValue::by_value(products.zip(contenders.iter().cloned())));
         if values.len() > 1 {
-            let told = |Shared { value, contenders }: Shared| {
-                contenders.into_iter().map(move |contender| Told { contender, value: value.clone() })
+            let each = |SharedValue { value, contenders }: SharedValue| {
+                contenders.into_iter().map(move |contender| ContenderValue { contender, value: value.clone() })
             };
-            let servers = values.into_iter().flat_map(told).collect();
+            let servers = values.into_iter().flat_map(each).collect();
             findings.push(Finding::new(What::ServersDiffer { servers }).at(coordinates));
         }
     }
@@ -120,7 +120,7 @@ pub(crate) fn sending(run: &Run) -> Vec<Finding> {
             let driver = driver.filter(|driver| !driver.in_process)?;
             Some((if driver.through_io_uring { "io_uring" } else { "epoll" }, cell.contender.clone()))
         });
-        let values = Shared::by_value(ways);
+        let values = SharedValue::by_value(ways);
         (values.len() > 1).then(|| Finding::new(What::SendingDiffers { values }).at(&group.coordinates))
     };
     groups::of_plan(&run.plan).into_iter().filter_map(of_group).collect()

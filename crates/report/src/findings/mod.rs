@@ -9,7 +9,8 @@ use crate::format::{
 use crate::{measures, missing};
 use analysis::estimate::Estimate;
 use analysis::findings::{
-    FactDiffers, Finding, InTrials, OfMachines, Property, Shared, Subject, TableSums, UnequalWork, What, Which, code,
+    FactDiffers, Finding, InTrials, OfMachines, Property, SharedValue, Subject, TableSums, UnequalWork, What, Which,
+    code,
 };
 use analysis::measures::work::{READ_BYTES, REDO_BYTES, WRITTEN_BYTES};
 use analysis::missing::Missing;
@@ -158,7 +159,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), facts(settings))
         }
         What::ServersDiffer { servers } => {
-            let servers = servers.iter().map(|told| format!("{} runs {}", told.contender, told.value));
+            let servers = servers.iter().map(|one| format!("{} runs {}", one.contender, one.value));
             format!("the database servers differ{place}: {}", joined(servers, "; "))
         }
         What::LoadedDataDiffer { tables } => {
@@ -275,7 +276,7 @@ fn of_steadiness(finding: &Finding) -> Option<String> {
 }
 
 /// Values with the contenders that have them: "ext4 on native; xfs on vm".
-fn each_on(values: &[Shared]) -> String {
+fn each_on(values: &[SharedValue]) -> String {
     joined(values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))), "; ")
 }
 

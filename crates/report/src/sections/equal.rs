@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::format::{self, joined};
 use crate::table::{Cell, Table, Tone, columns};
 use analysis::equal::{self, EqualRow, Sameness};
-use analysis::findings::Shared;
+use analysis::findings::SharedValue;
 use record::run::Run;
 
 pub fn blocks(run: &Run) -> Vec<Block> {
@@ -26,7 +26,8 @@ pub fn blocks(run: &Run) -> Vec<Block> {
 
 /// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all.
 pub fn words(row: &EqualRow) -> [String; 3] {
-    let of_contenders = |shared: &Shared| format!("{} ({})", readable(&shared.value), shared.contenders.join(", "));
+    let of_contenders =
+        |shared: &SharedValue| format!("{} ({})", readable(&shared.value), shared.contenders.join(", "));
     let value = match &row.values[..] {
         [shared] => readable(&shared.value),
         several => joined(several.iter().map(of_contenders), "; "),

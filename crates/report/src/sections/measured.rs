@@ -139,7 +139,7 @@ fn machine(plan: &Plan, all: &Decided<'_>) -> String {
 
 fn platforms(plan: &Plan, analysis: &Analysis) -> String {
     let cells = plan.cells.iter().filter(|cell| !cell.settings.is_of_existing_server());
-    let told = cells.map(|cell| {
+    let found = cells.map(|cell| {
         let kind = what_ran::flattened(cell.settings.tables()).remove(PLATFORM_KIND).unwrap_or_default();
         let result = analysis.cells.iter().find(|one| one.cell == cell.id);
         let kind = kind + &within(" by ", result.and_then(|one| one.runtime.as_deref()).unwrap_or_default(), "");
@@ -147,21 +147,21 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
         let processor = processor.split(", because").next().unwrap_or_default();
         format!("{} ({})", cell.contender, filled([kind.as_str(), processor], "; processor: "))
     });
-    distinct(told).join(", ")
+    distinct(found).join(", ")
 }
 
 /// "other: engine.profile durable → relaxed, by which synchronous 2 → 1". An ablation has a table of its changes.
 fn changed(run: &Run, analysis: &Analysis) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut found: Vec<String> = Vec::new();
     let groups = groups::of_plan(&run.plan);
     for group in groups.iter().filter(|_| analysis.ablation.is_none()) {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline) else { continue };
         for cell in group.cells.iter().filter(|cell| !cell.baseline) {
             let keys = joined(changed_keys(base, cell).map(Some));
-            told.push(within(&format!("{}: ", cell.contender), &keys, &read_back(analysis, base, cell)));
+            found.push(within(&format!("{}: ", cell.contender), &keys, &read_back(analysis, base, cell)));
         }
     }
-    filled(distinct(told), "; ")
+    filled(distinct(found), "; ")
 }
 
 fn changed_keys(base: &Cell, cell: &Cell) -> impl Iterator<Item = String> {
