@@ -77,9 +77,12 @@ fn context_switches_of_a_thread_that_waits_so_many_times() {
             std::thread::park_timeout(Duration::from_micros(50));
         }
     });
-    assert_near(grown(&sampler, &ends, "load.0.voluntary"), WAITS);
+    let voluntary = grown(&sampler, &ends, "load.0.voluntary");
+    assert_near(voluntary, WAITS);
     let all = grown(&sampler, &ends, "switches.context").expect("every kernel counts them");
-    assert!(all >= 2 * WAITS, "each wait is a switch away and one back, of {all}");
+    // A busy machine lets a few of the timers expire before the thread waits; each wait that took place is two switches.
+    let least = 2 * voluntary.unwrap_or(WAITS);
+    assert!(all as f64 >= least as f64 * (1.0 - TOLERANCE), "{all} switches of the machine, {least} of the thread");
 }
 
 #[test]
