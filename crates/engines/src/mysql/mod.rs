@@ -24,7 +24,7 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::entry::EngineEntry;
+use crate::entry::{EngineEntry, LosingSetting};
 use crate::own_server::most_sessions;
 
 pub const KIND: &str = "mariadb";
@@ -37,4 +37,8 @@ pub const ENTRY: EngineEntry = EngineEntry {
     dialect: crate::statement::Dialect::Mysql,
     empty_bytes: 120 << 20,
     most_sessions: |table, shape| most_sessions(&settings::of(table, shape).ok()?, 151),
+    losing: &[
+        LosingSetting::new("innodb_flush_log_at_trx_commit", &["0", "2"]),
+        LosingSetting::new("innodb_doublewrite", &["off", "0"]),
+    ],
 };

@@ -16,7 +16,7 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::entry::EngineEntry;
+use crate::entry::{EngineEntry, LosingSetting};
 use crate::own_server::most_sessions;
 use rustix::process::Signal;
 
@@ -33,4 +33,9 @@ pub const ENTRY: EngineEntry = EngineEntry {
     dialect: crate::statement::Dialect::Postgres,
     empty_bytes: 40 << 20,
     most_sessions: |table, shape| most_sessions(&settings::of(table, shape).ok()?, 100),
+    losing: &[
+        LosingSetting::new("fsync", &["off"]),
+        LosingSetting::new("synchronous_commit", &["off"]),
+        LosingSetting::new("full_page_writes", &["off"]),
+    ],
 };

@@ -11,7 +11,7 @@ pub mod session;
 pub mod settings;
 mod timer;
 
-use crate::entry::EngineEntry;
+use crate::entry::{EngineEntry, LosingSetting};
 
 pub const KIND: &str = "sqlite";
 
@@ -23,4 +23,9 @@ pub const ENTRY: EngineEntry = EngineEntry {
     dialect: crate::statement::Dialect::Sqlite,
     empty_bytes: 0,
     most_sessions: |_, _| None,
+    losing: &[
+        LosingSetting::new("synchronous", &["0", "1", "off", "normal"]),
+        // The removal of a journal is flushed only by `extra`, so that the last transaction may be rolled back.
+        LosingSetting { name: "journal_mode", values: &["delete"], beside: Some(("synchronous", &["2", "full"])) },
+    ],
 };
