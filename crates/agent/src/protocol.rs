@@ -20,7 +20,7 @@ use record::intervals::Interval;
 use record::looks::{Look, Looks};
 use record::telemetry::{Sample, Series};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use settings::Chosen;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,21 +28,6 @@ use std::time::Duration;
 /// Within a request the agent is never silent for much longer than this. While load is driven there is a tick every
 /// second, so no sign of life needs to be sent while anything is measured.
 pub const PULSE: Duration = Duration::from_secs(10);
-
-/// A catalog entry: its name and its checked settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Chosen {
-    pub kind: String,
-    pub settings: Map<String, Value>,
-}
-
-impl Chosen {
-    /// The form in a plan, with the kind first.
-    pub fn table(&self) -> Map<String, Value> {
-        let kind = ("kind".to_owned(), Value::from(self.kind.as_str()));
-        [kind].into_iter().chain(self.settings.clone()).collect()
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]

@@ -1,29 +1,26 @@
 //! A look ahead at the contenders' machines: the wishes that their platforms cannot meet here, and whether the machines are equal.
 
 use crate::display::wrapped;
-use crate::tools::planned;
 use analysis::equal::{self, CONNECTION, EqualRow, GOVERNOR, Sameness};
 use platforms::ahead::Ahead;
 use platforms::placement::{self, Topology};
 use record::facts::{Fact, Facts, PROCESSOR, SYSTEM_CALLS};
-use record::plan::{Cell, Plan};
-use record::settings::key;
+use record::plan::Plan;
 use report::sections::equal::words;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use study::{Placement, Storage};
+use study::{Placement, Storage, TypedCell, TypedPlan};
 use trial::site::Site;
 
 /// The facts that platforms foresee, by cell. Nothing is known of machines elsewhere.
 pub type Foreseen = BTreeMap<u32, Facts>;
 
-pub fn of(plan: &Plan, site: &Site) -> Foreseen {
+pub fn of(plan: &TypedPlan, site: &Site) -> Foreseen {
     let topology = Topology::of_host(&site.cpus);
     let governor = telemetry::describe(&site.cache).remove(GOVERNOR).filter(|fact| matches!(fact, Fact::Known(_)));
     let tried = OnceCell::new();
-    let facts = |cell: &Cell| {
-        let (kind, table) = study::kind_and_table(cell, "platform")?;
-        let machine = study::machine(cell).ok()?;
+    let facts = |cell: &TypedCell| {
+        let machine = &cell.machine;
         let places = placement::place(&topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()?;
         let ahead = Ahead {
             memory_bytes: machine.memory_bytes.0,
@@ -33,36 +30,35 @@ pub fn of(plan: &Plan, site: &Site) -> Foreseen {
             tried: &tried,
             cache: &site.cache,
         };
-        let foreseen = platforms::catalog::foreseen(kind, &table, &ahead);
+        let foreseen = cell.platform.foreseen(&ahead);
         let known =
             |(name, value): (String, Result<String, String>)| (name, value.map_or_else(Fact::unavailable, Fact::known));
         let mut facts: Facts = foreseen.into_iter().map(known).collect();
         if !facts.is_empty() {
-            facts.extend(connection(cell, &facts).map(|connection| (CONNECTION.to_owned(), Fact::known(connection))));
+            facts.extend([(CONNECTION.to_owned(), Fact::known(connection(cell, &facts)))]);
             facts.extend(governor.clone().map(|governor| (GOVERNOR.to_owned(), governor)));
         }
-        Some((cell.id, facts))
+        Some((cell.written.id, facts))
     };
-    planned(plan).filter_map(facts).collect()
+    plan.planned().filter_map(facts).collect()
 }
 
-fn connection(cell: &Cell, facts: &Facts) -> Option<String> {
-    let engine = cell.settings.tables().get("engine")?.get(key::KIND)?.as_str()?;
-    let in_process = !engines::catalog::entry(engine)?.remote;
-    let placement = match study::load(cell).ok()?.placement {
+fn connection(cell: &TypedCell, facts: &Facts) -> String {
+    let placement = match cell.load.placement {
         Placement::Inside => "inside",
         Placement::Outside => "outside",
     };
-    Some(equal::connection(in_process, placement, facts.contains_key(SYSTEM_CALLS).then_some("gVisor")))
+    let in_process = !cell.engine.entry.remote;
+    equal::connection(in_process, placement, facts.contains_key(SYSTEM_CALLS).then_some("gVisor"))
 }
 
 /// The wishes that platforms cannot meet here, each as a sentence with the code of the finding in the report.
-pub fn without(plan: &Plan, foreseen: &Foreseen) -> Vec<String> {
+pub fn without(plan: &TypedPlan, foreseen: &Foreseen) -> Vec<String> {
     let mut lacks: BTreeMap<(&String, &String), BTreeSet<&str>> = BTreeMap::new();
-    for cell in planned(plan) {
-        for (name, fact) in foreseen.get(&cell.id).into_iter().flatten() {
+    for TypedCell { written, .. } in plan.planned() {
+        for (name, fact) in foreseen.get(&written.id).into_iter().flatten() {
             if let Fact::Unavailable(why) = fact {
-                lacks.entry((name, why)).or_default().insert(&cell.contender);
+                lacks.entry((name, why)).or_default().insert(&written.contender);
             }
         }
     }

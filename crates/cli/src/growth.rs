@@ -6,17 +6,18 @@ use record::folder::RunFolder;
 use record::plan::Plan;
 use record::precision::Precision;
 use record::run::Run;
+use study::TypedPlan;
 use trial::order::NextPlan;
 
 /// The plan with another block, or with the reason why there is none; `None` if there is nothing to decide.
-pub fn what_follows(folder: &RunFolder) -> Result<Option<NextPlan>, RecordError> {
+pub fn what_follows(folder: &RunFolder, plan: &TypedPlan) -> Result<Option<NextPlan>, RecordError> {
     // Reading a long record takes a second, which studies without a wish save.
     if folder.plan()?.precision.is_none_or(|wish| wish.ended.is_some()) {
         return Ok(None);
     }
     let run = Run::open(folder.path())?;
     Ok(stopping::next(&run).map(|(attained, next)| match next {
-        Next::AnotherBlock => another_block(&run.plan, &attained),
+        Next::AnotherBlock => another_block(&plan.with(run.plan.clone()), &attained),
         Next::Stop(ended) => {
             let wish = Precision { ended: Some(ended), ..attained.wish };
             let plan = Plan { precision: Some(wish), ..run.plan };
@@ -25,11 +26,10 @@ pub fn what_follows(folder: &RunFolder) -> Result<Option<NextPlan>, RecordError>
     }))
 }
 
-fn another_block(plan: &Plan, attained: &Attained) -> NextPlan {
-    let grown = study::grown(plan, plan.blocks + 1);
-    let mut added = grown.clone();
-    added.trials.retain(|trial| trial.block == grown.blocks);
-    let estimate = study::estimate(&added);
+fn another_block(plan: &TypedPlan, attained: &Attained) -> NextPlan {
+    let grown = plan.grown(plan.blocks + 1);
+    let added = grown.trials.iter().filter(|trial| trial.block == grown.blocks).cloned().collect();
+    let estimate = study::estimate(&grown.with_trials(added));
     let expected_ms = estimate.total_ms - estimate.preparing_ms;
-    NextPlan { plan: grown, expected_ms, why: report::precision::shortfall(attained) }
+    NextPlan { plan: grown.plan().clone(), expected_ms, why: report::precision::shortfall(attained) }
 }

@@ -6,14 +6,14 @@ use record::settings::at;
 use report::format::counted;
 use serde_json::Value;
 use std::time::Duration;
-use study::Offered;
+use study::{Offered, TypedPlan};
 use trial::site::Site;
 
 /// Between two parts of a line.
 const DOT: &str = " · ";
 
 /// "quickstart: native against vm · sqlite, order-entry, 77.0 MiB of data, 2 clients", and how many trials of which length.
-pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
+pub fn text(plan: &TypedPlan, expected: Option<Duration>) -> String {
     let mut extent = vec![trials(plan), windows(plan)];
     extent.extend(expected.map(|expected| length(plan, expected, "")));
     format!(
@@ -34,7 +34,7 @@ fn skipped_changes(plan: &Plan) -> String {
 }
 
 /// The same for audits without trials; the plan has a trial of each cell to be audited.
-pub fn of_audits(plan: &Plan) -> String {
+pub fn of_audits(plan: &TypedPlan) -> String {
     let drive = plan.durability.as_ref().map(|audit| Duration::from_millis(audit.drive_ms));
     let extent = format!(
         "audits of durability: {}, each driven for {}",
@@ -49,17 +49,17 @@ pub fn of_audits(plan: &Plan) -> String {
 }
 
 /// How long these trials will take, including what has to be made first; what is in the cache costs nothing.
-pub fn expected(plan: &Plan, site: &Site) -> anyhow::Result<(Duration, Duration)> {
+pub fn expected(plan: &TypedPlan, site: &Site) -> anyhow::Result<(Duration, Duration)> {
     let estimate = study::estimate(plan);
-    let preparing = Duration::from_millis(trial::room::preparing_ms(plan, &plan.trials, site)?);
+    let preparing = Duration::from_millis(trial::room::preparing_ms(plan, site)?);
     Ok((Duration::from_millis(estimate.total_ms - estimate.preparing_ms) + preparing, preparing))
 }
 
-fn planned(plan: &Plan) -> impl Iterator<Item = &Cell> {
-    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
+fn planned(plan: &TypedPlan) -> impl Iterator<Item = &Cell> {
+    plan.planned().map(|cell| &cell.written)
 }
 
-pub fn contenders(plan: &Plan) -> String {
+fn contenders(plan: &TypedPlan) -> String {
     let (baselines, others): (Vec<&Cell>, Vec<&Cell>) = planned(plan).partition(|cell| cell.baseline);
     let names = |cells: Vec<&Cell>| distinct(cells.into_iter().map(|cell| cell.contender.clone()));
     let (baselines, others) = (names(baselines), names(others));
@@ -70,15 +70,14 @@ pub fn contenders(plan: &Plan) -> String {
 }
 
 /// Parts of the work that all cells share appear once; where they differ, all are listed.
-fn work(plan: &Plan) -> String {
+fn work(plan: &TypedPlan) -> String {
     let kind = |table: &'static str| {
         let kinds = planned(plan).filter_map(move |cell| at(cell.settings.tables(), table)?.get("kind")?.as_str());
         distinct(kinds.map(str::to_owned)).join(" or ")
     };
-    let data = planned(plan).filter_map(|cell| study::data_bytes_of(cell)?.first().copied());
+    let data = plan.planned().filter_map(|cell| cell.data_bytes().first().copied());
     let data = distinct(data.map(|bytes| format!("{} of data", study::roughly(bytes)))).join(" or ");
-    let offered =
-        distinct(planned(plan).filter_map(|cell| Some(offered(study::load(cell).ok()?.offered)))).join(" or ");
+    let offered = distinct(plan.planned().map(|cell| offered(cell.load.offered))).join(" or ");
     let parts = [kind("engine"), kind("workload"), data, offered];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
@@ -105,8 +104,8 @@ fn trials(plan: &Plan) -> String {
     }
 }
 
-fn windows(plan: &Plan) -> String {
-    let loads = planned(plan).filter_map(|cell| study::load(cell).ok());
+fn windows(plan: &TypedPlan) -> String {
+    let loads = plan.planned().map(|cell| &cell.load);
     let windows = distinct(loads.map(|load| {
         if load.offered == Offered::OwnPhases {
             return "as long as its queries take".to_owned();
@@ -121,9 +120,8 @@ fn windows(plan: &Plan) -> String {
 }
 
 /// "about 5 min in all". A load by count may end earlier than its window; how long queries take is not known in advance.
-pub fn length(plan: &Plan, expected: Duration, in_all: &str) -> String {
-    let has =
-        |is: fn(&study::Load) -> bool| planned(plan).filter_map(|cell| study::load(cell).ok()).any(|load| is(&load));
+pub fn length(plan: &TypedPlan, expected: Duration, in_all: &str) -> String {
+    let has = |is: fn(&study::Load) -> bool| plan.planned().any(|cell| is(&cell.load));
     let expected = span(expected);
     if has(|load| load.offered == Offered::OwnPhases) {
         return format!("about {expected}{in_all}, plus the time of the queries, which is not known in advance");
@@ -144,7 +142,7 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Settings that differ between planned cells, by path, with each contender's value.
-pub fn differing(plan: &Plan) -> Vec<(String, Vec<(String, Value)>)> {
+pub fn differing(plan: &TypedPlan) -> Vec<(String, Vec<(String, Value)>)> {
     let cells: Vec<&Cell> = planned(plan).collect();
     let mut paths: Vec<String> = Vec::new();
     for cell in &cells {

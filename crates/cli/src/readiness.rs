@@ -2,32 +2,30 @@
 
 use crate::exit::Ended;
 use crate::live::BUSY;
-use crate::tools::{self, planned};
+use crate::{host, tools};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, Probe};
-use platforms::qemu::settings::KvmWish;
 use record::host_state::HostState;
-use record::plan::{Cell, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
-use study::Storage;
-use trial::order::Images;
+use study::{Storage, TypedCell, TypedPlan};
+use trial::order::{Images, image_name};
 use trial::site::Site;
 
 /// The time between two readings of the host's processes.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Trials would fail without these, each as a sentence. Room is that of `site`, so that tests can pass their own place.
-pub fn lacking(plan: &Plan, site: &Site) -> Result<Vec<String>> {
+pub fn lacking(plan: &TypedPlan, site: &Site) -> Result<Vec<String>> {
     let lacks = tools::require_for(plan, site.lines.is_none()).err();
     let mut lacking: Vec<String> = lacks.map(|lacks| lacks.to_string()).into_iter().collect();
-    lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
+    lacking.extend(trial::room::lacking(plan, site)?);
     lacking.extend(no_right_to_build(plan, site)?);
-    for cell in planned(plan) {
+    for cell in plan.planned() {
         for why in [device_lacks(cell), runtime_lacks(cell)].into_iter().flatten() {
-            let sentence = format!("contender {}: {why}", cell.contender);
+            let sentence = format!("contender {}: {why}", cell.written.contender);
             if !lacking.contains(&sentence) {
                 lacking.push(sentence);
             }
@@ -38,25 +36,27 @@ pub fn lacking(plan: &Plan, site: &Site) -> Result<Vec<String>> {
 }
 
 /// Why this host cannot run some cells of the plan, by cell: what their platforms need is not there.
-pub fn missing(plan: &Plan, site: &Site) -> BTreeMap<u32, String> {
-    let lacks = |cell: &Cell| {
-        let trials = plan.trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect();
-        let own = Plan { trials, ..plan.clone() };
+pub fn missing(plan: &TypedPlan, site: &Site) -> BTreeMap<u32, String> {
+    let credentials = host::credentials();
+    let lacks = |cell: &TypedCell| {
+        let id = cell.written.id;
+        let own = plan.with_trials(plan.trials.iter().filter(|trial| trial.cell == id).cloned().collect());
         let tools = tools::missing(&own, site.lines.is_none())
             .into_iter()
             .map(|tool| format!("{} is not installed (on Debian: apt-get install {})", tool.program, tool.package));
-        let lacks = tools.chain(runtime_lacks(cell)).chain(tools::no_login(cell)).chain(daemons_lack(&own));
+        let login = cell.platform.without_login(&credentials);
+        let lacks = tools.chain(runtime_lacks(cell)).chain(login).chain(daemons_lack(&own));
         let lacks: Vec<String> = lacks.collect();
-        (!lacks.is_empty()).then(|| (cell.id, lacks.join("; ")))
+        (!lacks.is_empty()).then(|| (id, lacks.join("; ")))
     };
-    planned(plan).filter_map(lacks).collect()
+    plan.planned().filter_map(lacks).collect()
 }
 
 /// Fails if a contender that should run with KVM is known not to.
-pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
-    for cell in planned(plan) {
-        if let Some(why) = kvm_wish(cell).and_then(|wish| accelerator::without_kvm(&wish, cache)) {
-            let contender = &cell.contender;
+pub fn require_kvm(plan: &TypedPlan, cache: &Path) -> Result<()> {
+    for cell in plan.planned() {
+        if let Some(why) = cell.platform.kvm_wish().and_then(|wish| accelerator::without_kvm(&wish, cache)) {
+            let contender = &cell.written.contender;
             return Err(Ended::host(format!("--require-kvm: {contender} cannot run with KVM here: {why}")).into());
         }
     }
@@ -64,21 +64,17 @@ pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
 }
 
 /// True if KVM has still to be tried: only booting a guest with it tells whether it works for a contender.
-pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
-    planned(plan).filter_map(kvm_wish).any(|wish| accelerator::is_to_be_tried(&wish, cache))
-}
-
-fn kvm_wish(cell: &Cell) -> Option<KvmWish> {
-    let (kind, table) = study::kind_and_table(cell, "platform")?;
-    platforms::catalog::kvm_wish(kind, &table)
+pub fn is_kvm_open(plan: &TypedPlan, cache: &Path) -> bool {
+    let mut wishes = plan.planned().filter_map(|cell| cell.platform.kvm_wish());
+    wishes.any(|wish| accelerator::is_to_be_tried(&wish, cache))
 }
 
 /// Tries KVM where only trying tells whether it works, as the first trial would have to do.
-pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
-    for cell in planned(plan) {
-        let Some(wish) = kvm_wish(cell).filter(|wish| accelerator::is_to_be_tried(wish, &site.cache)) else { continue };
-        let Ok(machine) = study::machine(cell) else { continue };
-        let Some(image) = images.get(&(machine.image, machine.kernel)) else { continue };
+pub fn try_kvm(plan: &TypedPlan, images: &Images, site: &Site) -> Result<()> {
+    for cell in plan.planned() {
+        let wish = cell.platform.kvm_wish().filter(|wish| accelerator::is_to_be_tried(wish, &site.cache));
+        let Some(wish) = wish else { continue };
+        let Some(image) = images.get(&image_name(cell)) else { continue };
         let scratch = Scratch::create(&site.scratch, &format!("kvm-{}", std::process::id()))?;
         let probe = Probe {
             image: image.clone(),
@@ -104,13 +100,13 @@ pub fn busy(site: &Site) -> Option<String> {
 }
 
 /// Users other than root build images in a user namespace with many ids, which an administrator must have granted.
-fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
+fn no_right_to_build(plan: &TypedPlan, site: &Site) -> Result<Option<String>> {
     if rustix::process::geteuid().is_root() || tools::may_map_ids() {
         return Ok(None);
     }
-    for cell in planned(plan) {
-        let Ok(image) = study::machine(cell).map(|machine| machine.image) else { continue };
-        let recipe = images::find(&image, None)?;
+    for cell in plan.planned() {
+        let image = &cell.machine.image;
+        let recipe = images::find(image, None)?;
         // Without packages no file belongs to anybody else.
         if !recipe.packages.is_empty() && images::tree_in_cache(&recipe, &site.cache)?.is_none() {
             return Ok(Some(format!(
@@ -123,24 +119,20 @@ fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
 }
 
 /// A runtime that is named by its path and cannot be run. Those that are named by their name are tools.
-fn runtime_lacks(cell: &Cell) -> Option<String> {
-    let path = tools::runtime_of(cell).filter(|named| named.starts_with('/'))?;
-    platforms::oci::runtime::lacking(Path::new(&path))
+fn runtime_lacks(cell: &TypedCell) -> Option<String> {
+    let path = cell.platform.runtime().filter(|named| named.starts_with('/'))?;
+    platforms::oci::runtime::lacking(Path::new(path))
 }
 
 /// Daemons that contenders need and that do not answer. Each is asked once.
-fn daemons_lack(plan: &Plan) -> Vec<String> {
-    let needed = planned(plan).filter_map(|cell| {
-        let (kind, table) = study::kind_and_table(cell, "platform")?;
-        platforms::catalog::daemon(kind, &table)
-    });
-    let needed: BTreeSet<String> = needed.collect();
-    let lacks = |uri: String| Some(format!("{uri}: {}", platforms::libvirt::ready::answering(&uri).err()?));
+fn daemons_lack(plan: &TypedPlan) -> Vec<String> {
+    let needed: BTreeSet<&str> = plan.planned().filter_map(|cell| cell.platform.daemon()).collect();
+    let lacks = |uri: &str| Some(format!("{uri}: {}", platforms::libvirt::ready::answering(uri).err()?));
     needed.into_iter().filter_map(lacks).collect()
 }
 
-fn device_lacks(cell: &Cell) -> Option<String> {
-    let disk = study::machine(cell).ok()?.disk;
-    let device = disk.device.filter(|_| disk.storage == Storage::Device)?;
+fn device_lacks(cell: &TypedCell) -> Option<String> {
+    let disk = &cell.machine.disk;
+    let device = disk.device.as_ref().filter(|_| disk.storage == Storage::Device)?;
     images::data::require_idle(device.as_ref(), disk.size_bytes.0).err().map(|error| error.to_string())
 }

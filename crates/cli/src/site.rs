@@ -8,7 +8,6 @@ use machines::scratch::Scratch;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use trial::limits::Limits;
-use trial::rehearsal::REHEARSED;
 use trial::site::Site;
 
 /// The place for the few files of a rehearsal, which lasts as long as the folder is held.
@@ -16,7 +15,7 @@ pub fn rehearsal_site() -> Result<(Site, Scratch)> {
     let real = site()?;
     let folder = Scratch::create(&real.scratch, &format!("rehearsal-{}", std::process::id()))?;
     let cache = folder.path().to_owned();
-    Ok((Site { scratch: cache.join("scratch"), cache, platforms: |_| Some(&REHEARSED), ..real }, folder))
+    Ok((Site { scratch: cache.join("scratch"), cache, ..real }, folder))
 }
 
 pub fn site() -> Result<Site> {
@@ -32,7 +31,6 @@ pub fn site() -> Result<Site> {
         cpus: cpus()?,
         memory_bytes: memory_bytes(),
         made_by,
-        platforms: platforms::catalog::entry,
         read_host: trial::site::read_host,
         limits: Limits::default(),
         credentials: host::credentials(),

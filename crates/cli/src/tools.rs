@@ -2,9 +2,8 @@
 
 use crate::exit::Ended;
 use crate::host;
-use platforms::vsphere;
-use record::plan::{Cell, Plan};
 use std::path::{Path, PathBuf};
+use study::{TypedCell, TypedPlan};
 
 #[derive(Debug)]
 pub struct Tool {
@@ -70,45 +69,24 @@ impl Tool {
         folders.map(|folder| folder.join(self.program)).find(|file| file.is_file())
     }
 
-    fn is_needed_for(&self, plan: &Plan, is_over_ssh: bool) -> bool {
+    fn is_needed_for(&self, plan: &TypedPlan, is_over_ssh: bool) -> bool {
         match self.need {
             Need::Every => true,
             Need::Platform(kind) => is_on(plan, kind),
             Need::UserOnPlatform(kind) => is_on(plan, kind) && !rustix::process::geteuid().is_root(),
             Need::RootOnPlatform(kind) => is_on(plan, kind) && rustix::process::geteuid().is_root(),
-            Need::Runtime(name) => planned(plan).any(|cell| runtime_of(cell).is_some_and(|named| named == name)),
-            Need::OverSsh => is_over_ssh && (is_on(plan, "host") || planned(plan).any(has_load_hosts)),
+            Need::Runtime(name) => plan.planned().any(|cell| cell.platform.runtime() == Some(name)),
+            Need::OverSsh => {
+                is_over_ssh && (is_on(plan, "host") || plan.planned().any(|cell| !cell.load.from.is_empty()))
+            }
             Need::Building => false,
         }
     }
 }
 
-/// Why there is no user or password for the server that a cell's machines are on.
-pub fn no_login(cell: &Cell) -> Option<String> {
-    let ("vsphere", table) = study::kind_and_table(cell, "platform")? else { return None };
-    let settings = vsphere::settings::read(&table).ok()?;
-    vsphere::login::account(&settings, &host::credentials()).err()
-}
-
 /// True if a trial of the plan runs on this platform. Data are loaded natively, whatever the contenders.
-fn is_on(plan: &Plan, kind: &str) -> bool {
-    let mut kinds = planned(plan).filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
-    kind == "native" || kinds.any(|planned| planned == kind)
-}
-
-/// The cells that have trials.
-pub fn planned(plan: &Plan) -> impl Iterator<Item = &Cell> {
-    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
-}
-
-fn has_load_hosts(cell: &Cell) -> bool {
-    study::load(cell).is_ok_and(|load| !load.from.is_empty())
-}
-
-/// The runtime that a cell on platform oci names.
-pub fn runtime_of(cell: &Cell) -> Option<String> {
-    let (kind, table) = study::kind_and_table(cell, "platform")?;
-    table.get("runtime").filter(|_| kind == "oci")?.as_str().map(str::to_owned)
+fn is_on(plan: &TypedPlan, kind: &str) -> bool {
+    kind == "native" || plan.planned().any(|cell| cell.platform_kind() == kind)
 }
 
 /// True if this user, who is not root, was granted further ids for the users of an image.
@@ -126,7 +104,7 @@ pub fn may_map_ids() -> bool {
 }
 
 /// The tools that trials of this plan need and this host lacks.
-pub fn missing(plan: &Plan, is_over_ssh: bool) -> Vec<&'static Tool> {
+pub fn missing(plan: &TypedPlan, is_over_ssh: bool) -> Vec<&'static Tool> {
     let needed =
         TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan, is_over_ssh));
     needed.filter(|tool| tool.find().is_none()).collect()
@@ -134,10 +112,14 @@ pub fn missing(plan: &Plan, is_over_ssh: bool) -> Vec<&'static Tool> {
 
 /// Fails unless this host has every tool that trials of this plan need, allows files of the needed size, and can log in where
 /// machines are. Other hosts are reached by ssh, or by the lines of a fleet.
-pub fn require_for(plan: &Plan, is_over_ssh: bool) -> Result<(), Ended> {
+pub fn require_for(plan: &TypedPlan, is_over_ssh: bool) -> Result<(), Ended> {
     host::require_large_files(plan)?;
-    if let Some((cell, why)) = planned(plan).find_map(|cell| Some((cell, no_login(cell)?))) {
-        return Err(Ended::host(format!("contender {}: {why}", cell.contender)));
+    let without = |cell: &TypedCell| {
+        let why = cell.platform.without_login(&host::credentials())?;
+        Some(format!("contender {}: {why}", cell.written.contender))
+    };
+    if let Some(lack) = plan.planned().find_map(without) {
+        return Err(Ended::host(lack));
     }
     let missing = missing(plan, is_over_ssh);
     if missing.is_empty() {

@@ -48,7 +48,7 @@ fn main() {
         lines: None,
         interrupts: &Interrupts::default(),
     };
-    let platform = (platforms::catalog::entry(kind).unwrap().open)(&table, &open).unwrap();
+    let platform = (platforms::catalog::entry(kind).unwrap().read)(&table).unwrap().open(&open).unwrap();
     match platform.start(&order, &|| {}) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {

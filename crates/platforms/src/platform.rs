@@ -8,7 +8,6 @@ use images::Image;
 use images::data::DataError;
 use machines::interrupts::Interrupts;
 use machines::machine::{Machine, MachineError};
-use serde_json::{Map, Value};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -76,26 +75,30 @@ pub struct OpenOrder<'a> {
 }
 
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
-pub type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
 /// A platform of this host whose machines share nothing.
-struct Plain {
-    table: Map<String, Value>,
+struct Plain<F> {
     lease: MakeLease,
-    start: Start,
+    start: F,
 }
 
-pub fn plain(table: &Map<String, Value>, lease: MakeLease, start: Start) -> Box<dyn Platform> {
-    Box::new(Plain { table: table.clone(), lease, start })
+pub fn plain<F>(lease: MakeLease, start: F) -> Box<dyn Platform>
+where
+    F: Fn(&MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError> + Send + Sync + 'static,
+{
+    Box::new(Plain { lease, start })
 }
 
-impl Platform for Plain {
+impl<F> Platform for Plain<F>
+where
+    F: Fn(&MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError> + Send + Sync,
+{
     fn lease(&self, order: &LeaseOrder<'_>) -> Result<Lease, DataError> {
         (self.lease)(order)
     }
 
     fn start(&self, order: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
-        (self.start)(&self.table, order, launched)
+        (self.start)(order, launched)
     }
 }
 

@@ -163,14 +163,12 @@ pub struct SettingsError {
 impl Settings {
     /// Whether the server ran already, on a machine that bakeoff did not make and does not know.
     pub fn is_of_existing_server(&self) -> bool {
-        let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
-        platform.and_then(Value::as_str) == Some(EXISTING_SERVER)
+        self.platform() == Some(EXISTING_SERVER)
     }
 
     /// Whether the machine is another host, or one of another host.
     pub fn is_elsewhere(&self) -> bool {
-        let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
-        platform.and_then(Value::as_str).is_some_and(|kind| ELSEWHERE.contains(&kind))
+        self.platform().is_some_and(|kind| ELSEWHERE.contains(&kind))
     }
 }
 
@@ -270,6 +268,11 @@ impl Settings {
 
     pub fn load(&self) -> &Load {
         &self.load
+    }
+
+    /// The kind of platform.
+    pub fn platform(&self) -> Option<&str> {
+        at(&self.tables, "platform.kind")?.as_str()
     }
 
     /// The kind of workload.

@@ -5,6 +5,7 @@
 //! known word for a misspelt one. It reads no file and knows no database.
 
 mod check;
+mod chosen;
 mod expected;
 mod files;
 mod keys;
@@ -12,6 +13,7 @@ mod names;
 mod units;
 
 pub use check::{check, check_written, nearest, read};
+pub use chosen::Chosen;
 pub use files::with_texts;
 pub use units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
 

@@ -1,8 +1,7 @@
 //! The kinds of engines, workloads and platforms that a study may name, and their keys.
 
 use crate::accept::FindingCode;
-use platforms::capabilities::DataHome;
-use platforms::order::MachineRequest;
+use platforms::entry::{FindSettings, PlatformEntry};
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
@@ -21,12 +20,7 @@ pub struct Kind {
     pub remote: bool,
     /// True if who works, and for how long, is not decided by `[load]`; only workloads have this.
     pub own_phases: bool,
-    /// Where its machines have their data; only platforms have this.
-    pub data: Option<DataHome>,
 }
-
-/// Checks a platform's table together with the requirements on the machine it will start.
-pub type PlatformCheck = fn(&str, &Map<String, Value>, &MachineRequest<'_>) -> Vec<settings::Problem>;
 
 /// Makes a workload from its checked table, as far as that needs no database. The last value is the engine's kind.
 pub type WorkloadCheck = fn(&str, &Map<String, Value>, Option<&str>) -> Result<WorkloadNote, Vec<settings::Problem>>;
@@ -67,8 +61,8 @@ pub struct Catalogs {
     pub codes: Vec<FindingCode>,
     /// What a reader of the results must know about a workload, or why its table is wrong.
     pub check_workload: WorkloadCheck,
-    /// Finds combinations that a platform does not support.
-    pub check_platform: PlatformCheck,
+    /// Reads the checked table of a platform.
+    pub platform_settings: FindSettings,
     pub data_bytes: DataBytes,
 }
 
@@ -81,7 +75,6 @@ impl Catalogs {
             keys: entry.keys,
             remote: entry.remote,
             own_phases: false,
-            data: None,
         };
         let workload = |entry: &workloads::entry::WorkloadEntry| Kind {
             kind: entry.kind,
@@ -89,15 +82,13 @@ impl Catalogs {
             keys: entry.keys,
             remote: false,
             own_phases: entry.own_phases,
-            data: None,
         };
-        let platform = |entry: &platforms::entry::PlatformEntry| Kind {
+        let platform = |entry: &PlatformEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
             remote: false,
             own_phases: false,
-            data: Some((entry.can)(&Map::new()).data),
         };
         Self {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),
@@ -106,8 +97,8 @@ impl Catalogs {
             images: images::names().collect(),
             files: Files::none(),
             codes: Vec::new(),
-            check_platform: platforms::catalog::check,
             check_workload,
+            platform_settings: platforms::catalog::settings,
             data_bytes: crate::data_size::data_bytes,
         }
     }

@@ -1,11 +1,8 @@
 //! Checks that loaded data fit on the disk that a study gives them, before anything is loaded.
 
-use crate::shape::kind_and_table;
-use record::plan::Cell;
-use record::settings::key::ODD_WORKLOAD;
+use crate::typed::ChosenWorkload;
 use serde_json::{Map, Value};
-use settings::Bytes;
-use workloads::catalog::AnyWorkload;
+use settings::{Bytes, Chosen};
 
 /// A run adds a quarter of the loaded size as new rows and versions, and the log between two checkpoints.
 const GROWTH: (u64, u64) = (5, 4);
@@ -16,18 +13,8 @@ const MIB: u64 = 1 << 20;
 /// Space that the loaded data of a workload take on an engine, low rather than high. `None` for kinds in no catalog,
 /// and for a workload whose data only its user knows.
 pub fn data_bytes(engine: &str, kind: &str, table: &Map<String, Value>) -> Option<u64> {
-    let engine = engines::catalog::entry(engine)?;
-    let workload = AnyWorkload::from_table(kind, table).ok()?;
-    let stored = Some(workload.dataset().stored_bytes(engine.dialect)).filter(|bytes| *bytes > 0)?;
-    Some(engine.empty_bytes.saturating_add(stored))
-}
-
-/// Data sizes of a cell's machines: one, and another if its odd machine has its own. `None` for an undecided cell.
-pub fn data_bytes_of(cell: &Cell) -> Option<Vec<u64>> {
-    let (engine, _) = kind_and_table(cell, "engine")?;
-    let workloads = ["workload", ODD_WORKLOAD].into_iter().filter_map(|path| kind_and_table(cell, path));
-    let bytes = workloads.filter_map(|(kind, table)| data_bytes(engine, kind, &table));
-    Some(bytes.map(|bytes| bytes.saturating_mul(cell.instances().into())).collect())
+    let chosen = Chosen { kind: kind.to_owned(), settings: table.clone() };
+    ChosenWorkload::new(chosen).ok()?.data_bytes(engines::catalog::entry(engine)?)
 }
 
 /// The size expected of `machine.disk.size` if this many bytes of data do not fit on the disk.

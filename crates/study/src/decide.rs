@@ -13,12 +13,14 @@ use crate::room::in_gib;
 use crate::side_by_side;
 use crate::{data_size, disk, load_hosts, sessions};
 use platforms::capabilities::DataHome;
+use platforms::entry::PlatformSettings;
 use platforms::order::MachineRequest;
 use record::plan::{Cell, WorkloadNote};
 use record::settings::Settings;
 use record::settings::key::{KIND, ODD_WORKLOAD};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
+use std::sync::Arc;
 
 /// Decides every cell, and collects what a reader of the results must know about the workloads. Problems that only some
 /// contenders have name them.
@@ -107,13 +109,15 @@ impl<'a> Deciding<'a> {
         let catalogs = self.catalogs;
         let engine = self.kind("engine", &catalogs.engines);
         let engine_table = engine.and_then(|entry| self.entry("engine", entry, ENGINE));
-        let host = Some(self.host).filter(|_| !self.is_elsewhere());
-        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
         let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
-        let runs_already = platform
-            .zip(platform_table.as_ref())
-            .is_some_and(|(entry, table)| platforms::catalog::running_server(entry.kind, table).is_some());
+        let settings = platform.zip(platform_table.as_ref()).and_then(|(kind, table)| self.settings(kind, table));
+        let host = match &settings {
+            Some(settings) => Some(self.host).filter(|_| settings.can().data != DataHome::Elsewhere),
+            None => Some(self.host).filter(|_| platform.is_none()),
+        };
+        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine, host));
+        let runs_already = settings.as_ref().is_some_and(|settings| settings.running_server().is_some());
         let engine_table = engine_table.map(|table| if runs_already { self.as_it_runs(engine) } else { table });
         let workload = self.workload("workload", engine);
         let odd_workload = self.odd_workload(engine);
@@ -154,20 +158,14 @@ impl<'a> Deciding<'a> {
             let expected = format!("false, because {} has no server that could have several databases", entry.kind);
             self.tell("engine.shared_server", "found true", expected);
         }
-        if let (Some(machine), Some(load), Some(entry), Some(table)) = (&machine, &load, platform, &platform_table) {
-            self.platform_fits(machine, load, entry, table);
+        if let (Some(machine), Some(load), Some(kind), Some(settings)) = (&machine, &load, platform, &settings) {
+            self.platform_fits(machine, load, kind, settings.as_ref());
         }
         let platform = platform.zip(platform_table).map(|(entry, table)| with_kind(entry, table));
         let engine = engine.zip(engine_table).map(|(entry, table)| with_kind(entry, table));
         let parts = [("machine", machine), ("platform", platform), ("engine", engine), ("workload", workload)];
         let parts = parts.into_iter().chain([("load", load)]);
         parts.filter_map(|(name, table)| Some((name.to_owned(), Value::Object(table?)))).collect()
-    }
-
-    /// Whether the machine is on another host than this one.
-    fn is_elsewhere(&self) -> bool {
-        let kind = self.tables.get(&below("platform", KIND)).and_then(Value::as_str);
-        self.catalogs.platforms.iter().any(|entry| Some(entry.kind) == kind && entry.data == Some(DataHome::Elsewhere))
     }
 
     fn tell(&mut self, path: &str, found: impl Into<String>, expected: impl Into<String>) {
@@ -296,13 +294,13 @@ impl<'a> Deciding<'a> {
         &mut self,
         machine: &Map<String, Value>,
         load: &Map<String, Value>,
-        entry: &Kind,
-        table: &Map<String, Value>,
+        kind: &Kind,
+        settings: &dyn PlatformSettings,
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
-        self.take("", disk::tuning_problems(machine, entry));
-        let is_elsewhere = entry.data == Some(DataHome::Elsewhere);
-        let places = if is_elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
+        let home = settings.can().data;
+        self.take("", disk::tuning_problems(machine, kind.kind, home));
+        let places = if home == DataHome::Elsewhere { Vec::new() } else { side_by_side::places(machine, self.host) };
         let asked = MachineRequest {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
@@ -313,7 +311,16 @@ impl<'a> Deciding<'a> {
             huge_pages: &self.host.huge_pages,
             isolated: self.host.topology.isolated(),
         };
-        for problem in (self.catalogs.check_platform)(entry.kind, table, &asked) {
+        self.refuse(settings.check(&asked));
+    }
+
+    /// The settings in a platform's checked table.
+    fn settings(&mut self, kind: &Kind, table: &Map<String, Value>) -> Option<Arc<dyn PlatformSettings>> {
+        (self.catalogs.platform_settings)(kind.kind, table)?.map_err(|problems| self.refuse(problems)).ok()
+    }
+
+    fn refuse(&mut self, problems: Vec<settings::Problem>) {
+        for problem in problems {
             let line = self.tables.line(&below("platform", &problem.path));
             self.refused.push(Problem::from_table("platform", line, problem));
         }

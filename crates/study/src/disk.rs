@@ -1,6 +1,5 @@
 //! Checks of `machine.disk` that keys alone cannot make.
 
-use crate::catalogs::Kind;
 use platforms::capabilities::DataHome;
 use serde_json::{Map, Value};
 use settings::Problem;
@@ -42,14 +41,14 @@ fn are_options(text: &str) -> bool {
 }
 
 /// Only a disk that bakeoff mounts can have options, and only one that is bakeoff's own another queue.
-pub fn tuning_problems(machine: &Map<String, Value>, platform: &Kind) -> Vec<Problem> {
+pub fn tuning_problems(machine: &Map<String, Value>, kind: &str, home: DataHome) -> Vec<Problem> {
     let disk = machine.get("disk").and_then(Value::as_object);
     let given = |name: &str| disk.and_then(|disk| disk.get(name)).filter(|value| value.as_str() != Some(""));
-    let mounts = platform.data.is_none_or(|data| data == DataHome::Disk);
+    let mounts = home == DataHome::Disk;
     let problem = |name: &str| {
         let of_queue = name != "mount_options";
         let expected = match of_disk(machine, "device") {
-            _ if !mounts => format!("nothing, because the platform {} has its data in a folder", platform.kind),
+            _ if !mounts => format!("nothing, because the platform {kind} has its data in a folder"),
             Some(device) if of_queue => format!("nothing, because it would stay set on the host's {device}"),
             _ => return None,
         };
@@ -62,24 +61,21 @@ pub fn tuning_problems(machine: &Map<String, Value>, platform: &Kind) -> Vec<Pro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalogs;
 
     #[test]
     fn only_a_platform_that_mounts_a_disk_has_options_for_it() {
-        let machine = serde_json::json!({ "disk": { "mount_options": "nobarrier" } });
-        let platforms = Catalogs::standard().platforms;
-        let problems = |machine: &Value, kind: &Kind| tuning_problems(machine.as_object().unwrap(), kind);
-        let refused = platforms.iter().filter(|kind| !problems(&machine, kind).is_empty());
-        assert_eq!(refused.map(|kind| kind.kind).collect::<Vec<_>>(), ["host", "vsphere"]);
-        let without = serde_json::json!({ "disk": { "mount_options": "" } });
-        assert!(platforms.iter().all(|kind| problems(&without, kind).is_empty()));
-        let device =
-            serde_json::json!({ "disk": { "device": "/dev/sdb", "mount_options": "nobarrier", "read_ahead": 0 } });
-        let native = platforms.iter().find(|kind| kind.kind == "native").unwrap();
-        let told: Vec<String> = problems(&device, native).iter().map(ToString::to_string).collect();
-        assert_eq!(
-            told,
-            ["machine.disk.read_ahead: found 0; expected nothing, because it would stay set on the host's /dev/sdb"]
-        );
+        let problems = |disk: Value, home| {
+            let machine = serde_json::json!({ "disk": disk });
+            let problems = tuning_problems(machine.as_object().unwrap(), "a", home);
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let with = |options: &str| serde_json::json!({ "mount_options": options });
+        assert_eq!(problems(with("nobarrier"), DataHome::Disk), [""; 0]);
+        assert_eq!(problems(with("nobarrier"), DataHome::Elsewhere).len(), 1);
+        assert_eq!(problems(with(""), DataHome::Elsewhere), [""; 0]);
+        let device = serde_json::json!({ "device": "/dev/sdb", "mount_options": "nobarrier", "read_ahead": 0 });
+        let expected =
+            "machine.disk.read_ahead: found 0; expected nothing, because it would stay set on the host's /dev/sdb";
+        assert_eq!(problems(device, DataHome::Disk), [expected]);
     }
 }

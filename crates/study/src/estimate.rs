@@ -3,10 +3,11 @@
 //! The same plan gives the same estimate everywhere. The live display corrects it by the actual lengths of phases.
 
 use crate::several_hosts::lanes;
-use crate::shape::{Load, Offered, load};
+use crate::shape::{Load, Offered};
+use crate::typed::{TypedCell, TypedPlan};
 use driver::ladder::{Limits, steps_max};
 use record::phase::Phase;
-use record::plan::{Cell, Plan, PlannedTrial};
+use record::plan::PlannedTrial;
 use record::settings::at;
 use record::settings::key::ODD_WORKLOAD;
 
@@ -51,21 +52,20 @@ fn climb_ms(load: &Load) -> u64 {
 }
 
 /// Estimates the whole plan. Where hosts are measured at the same time, the one with most to do counts.
-pub fn estimate(plan: &Plan) -> TimeEstimate {
+pub fn estimate(plan: &TypedPlan) -> TimeEstimate {
     let preparing_ms = data_disks(plan).saturating_mul(LOAD_MS);
     let lanes = lanes(plan, &plan.trials).into_iter().map(|trials| of_trials(plan, &trials));
     let longest = lanes.max_by_key(|estimate| estimate.total_ms).unwrap_or_default();
     TimeEstimate { preparing_ms, total_ms: longest.total_ms.saturating_add(preparing_ms), ..longest }
 }
 
-fn of_trials(plan: &Plan, trials: &[&PlannedTrial]) -> TimeEstimate {
+fn of_trials(plan: &TypedPlan, trials: &[&PlannedTrial]) -> TimeEstimate {
     let mut estimate = TimeEstimate::default();
     for trial in trials {
-        let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
-        let Ok(load) = load(cell) else { continue };
+        let Some(TypedCell { load, .. }) = plan.cell(trial.cell) else { continue };
         let before_ms = estimate.total_ms;
         for phase in Phase::OF_A_TRIAL.into_iter().chain([Phase::Climb]) {
-            let expected_ms = expected_ms(phase, &load);
+            let expected_ms = expected_ms(phase, load);
             estimate.total_ms = estimate.total_ms.saturating_add(expected_ms);
             if matches!(phase, Phase::WarmUp | Phase::Measure) {
                 estimate.driving_ms = estimate.driving_ms.saturating_add(expected_ms);
@@ -82,11 +82,10 @@ fn of_trials(plan: &Plan, trials: &[&PlannedTrial]) -> TimeEstimate {
 }
 
 /// The number of data disks. Machines with the same engine, workload and disk share one.
-fn data_disks(plan: &Plan) -> u64 {
-    let part = |cell: &Cell, path: &str| at(cell.settings.tables(), path).cloned();
-    let is_planned = |cell: &&Cell| plan.trials.iter().any(|trial| trial.cell == cell.id);
+fn data_disks(plan: &TypedPlan) -> u64 {
+    let part = |cell: &TypedCell, path: &str| at(cell.written.settings.tables(), path).cloned();
     let mut seen = Vec::new();
-    for cell in plan.cells.iter().filter(is_planned) {
+    for cell in plan.planned() {
         for workload in
             [Some(part(cell, "workload").unwrap_or_default()), part(cell, ODD_WORKLOAD)].into_iter().flatten()
         {

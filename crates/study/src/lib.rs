@@ -33,21 +33,22 @@ mod shape;
 mod side_by_side;
 mod source;
 mod syntax;
+mod trials;
+mod typed;
 
 pub use accept::FindingCode;
 pub use audit::default_audit;
 pub use catalogs::{Catalogs, Files, Kind, note};
-pub use data_size::{data_bytes, data_bytes_of, roughly};
+pub use data_size::{data_bytes, roughly};
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
 pub use host::Host;
 pub use keys::{ABLATION, ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY, load_keys};
 pub use only::{OnlyError, only};
-pub use plan::{Against, grown, plan, trials};
+pub use plan::{Against, plan};
 pub use problems::{Problem, render};
 pub use reference::reference;
 pub use room::{Room, other_host, places, room};
-pub use several_hosts::{are_apart, hosts, lanes};
-pub use shape::{
-    Disk, Load, LoadHost, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table,
-    load, machine,
-};
+pub use several_hosts::{are_apart, lanes};
+pub use shape::{Disk, Load, LoadHost, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage};
+pub use trials::trials;
+pub use typed::{CellError, ChosenEngine, ChosenWorkload, TypedCell, TypedPlan};

@@ -1,4 +1,4 @@
-//! From a study file to a plan: decides cells, shuffles blocks and draws seeds. Also extends a plan by more blocks.
+//! From a study file to a plan.
 
 use crate::accept::accepted;
 use crate::again;
@@ -13,11 +13,9 @@ use crate::precision::{blocks_and_precision, nothing_to_compare};
 use crate::problems::{Problem, in_order};
 use crate::several_hosts::{self, hosts};
 use crate::source::{self, Leaf};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64;
-use record::plan::{Cell, Plan, PlannedTrial};
+use crate::trials::trials;
+use record::plan::Plan;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// What each contender is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +54,12 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
         Against::Itself => (again::question(question), again::doubled(&cells), format!("{study}{RUNS_OF_AA}")),
     };
     let line = source.base.iter().find(|leaf| leaf.path == "blocks").map(|leaf| leaf.line);
-    if let Some(problem) = several_hosts::problem(blocks, &cells, line) {
+    let hosts = hosts(&cells, catalogs);
+    if let Some(problem) = several_hosts::problem(blocks, &cells, &hosts, line) {
         return Err(vec![problem]);
     }
-    let trials = trials(seed, blocks, &cells);
+    let hosts: Vec<_> = cells.iter().map(|cell| cell.id).zip(hosts.iter().map(Vec::as_slice)).collect();
+    let trials = trials(seed, blocks, &hosts);
     let format = record::FORMAT;
     let rehearsed = false;
     let margin = top.get("margin").and_then(Value::as_f64);
@@ -85,12 +85,6 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
 /// Runs of a study and of its A/A version (`--aa`) share a folder, so their names must differ.
 const RUNS_OF_AA: &str = "-aa";
 
-/// The same plan with this many blocks. Existing blocks stay unchanged; further blocks are the ones that a plan of this
-/// length would have had from the start.
-pub fn grown(plan: &Plan, blocks: u32) -> Plan {
-    Plan { blocks, trials: trials(plan.seed, blocks, &plan.cells), ..plan.clone() }
-}
-
 /// The top-level keys that are not tables, checked.
 fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
     let own = base.iter().filter(|leaf| STUDY.iter().any(|key| key.name == leaf.path));
@@ -102,47 +96,4 @@ fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
         }
         Map::new()
     })
-}
-
-/// Each block has each cell once, in its own order. A block's seed depends only on the study's seed and the block's
-/// number, so another contender or another block changes no inputs.
-pub fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
-    let mut seeds = Pcg64::seed_from_u64(seed);
-    let hosts: BTreeMap<u32, Vec<String>> = cells.iter().map(|cell| (cell.id, hosts(cell))).collect();
-    let host = |cell: u32, block: u32| {
-        let hosts = hosts.get(&cell).filter(|hosts| !hosts.is_empty())?;
-        Some(hosts[(block as usize - 1) % hosts.len()].clone())
-    };
-    let mut trials = Vec::new();
-    for block in 1..=blocks {
-        let seed = seeds.next_u64() >> BITS_BEYOND_EVERY_READER;
-        let mut order = cells.iter().map(|cell| cell.id).collect::<Vec<_>>();
-        shuffle(&mut order, &mut Pcg64::seed_from_u64(seed));
-        trials.extend(order.into_iter().map(|cell| PlannedTrial { id: 0, block, cell, seed, host: host(cell, block) }));
-    }
-    for (id, trial) in (1..).zip(&mut trials) {
-        trial.id = id;
-    }
-    trials
-}
-
-/// Many JSON readers hold numbers as floating point; 53 bits are exact in all of them.
-const BITS_BEYOND_EVERY_READER: u32 = 11;
-
-/// Fisher–Yates shuffle: every order is equally likely.
-fn shuffle(order: &mut [u32], random: &mut impl Rng) {
-    for last in (1..order.len()).rev() {
-        order.swap(last, below(last as u64 + 1, random));
-    }
-}
-
-/// A number below `bound`, all equally likely: numbers in the last, incomplete round are drawn again.
-fn below(bound: u64, random: &mut impl Rng) -> usize {
-    let whole_rounds = u64::MAX - u64::MAX % bound;
-    loop {
-        let drawn = random.next_u64();
-        if drawn < whole_rounds {
-            return usize::try_from(drawn % bound).unwrap_or_default();
-        }
-    }
 }

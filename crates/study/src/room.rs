@@ -1,12 +1,9 @@
 //! What machines side by side need from the host, what they leave, and where they run.
 
 use crate::host::Host;
-use crate::kind_and_table;
-use crate::shape::machine;
+use crate::typed::TypedCell;
 use platforms::capabilities::DataHome;
 use platforms::placement::{self, Place};
-use record::plan::Cell;
-use serde_json::Value;
 use settings::Bytes;
 use std::fmt;
 
@@ -21,18 +18,14 @@ pub struct Room {
 }
 
 /// The other host that the machine of a cell is on; `None` if it is this one.
-pub fn other_host(cell: &Cell) -> Option<String> {
-    let (kind, table) = kind_and_table(cell, "platform")?;
-    let is_elsewhere = (platforms::catalog::entry(kind)?.can)(&table).data == DataHome::Elsewhere;
-    is_elsewhere.then(|| table.get("host").and_then(Value::as_str).unwrap_or(kind).to_owned())
+pub fn other_host(cell: &TypedCell) -> Option<&str> {
+    let is_elsewhere = cell.platform.can().data == DataHome::Elsewhere;
+    is_elsewhere.then(|| cell.platform.host().unwrap_or_else(|| cell.platform_kind()))
 }
 
-/// The room of a cell; `None` for an undecided cell, and on another host.
-pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
-    if other_host(cell).is_some() {
-        return None;
-    }
-    let machine = machine(cell).ok()?;
+/// The room of a cell; `None` on another host.
+pub fn room(cell: &TypedCell, host: &Host) -> Option<Room> {
+    let TypedCell { machine, .. } = Some(cell).filter(|cell| other_host(cell).is_none())?;
     Some(Room {
         machines: machine.count,
         vcpus_each: machine.vcpus,
@@ -42,12 +35,9 @@ pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
     })
 }
 
-/// Where the machines of a cell will run if nothing changes until then; `None` for an undecided cell, and on another host.
-pub fn places(cell: &Cell, host: &Host) -> Option<Vec<Place>> {
-    if other_host(cell).is_some() {
-        return None;
-    }
-    let machine = machine(cell).ok()?;
+/// Where the machines of a cell will run if nothing changes until then; `None` on another host.
+pub fn places(cell: &TypedCell, host: &Host) -> Option<Vec<Place>> {
+    let TypedCell { machine, .. } = Some(cell).filter(|cell| other_host(cell).is_none())?;
     placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
 }
 

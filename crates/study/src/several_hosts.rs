@@ -1,28 +1,23 @@
 //! Contenders with several hosts: which one a trial runs on, and whether hosts may be measured at the same time.
 
+use crate::catalogs::Catalogs;
 use crate::problems::Problem;
-use crate::shape::{Placement, kind_and_table, load};
-use record::plan::{Cell, Plan, PlannedTrial};
-
-/// The hosts of a cell's contender, if it has several; each block runs on the next one.
-pub fn hosts(cell: &Cell) -> Vec<String> {
-    let platform = kind_and_table(cell, "platform");
-    platform.map(|(kind, table)| platforms::catalog::hosts(kind, &table)).unwrap_or_default()
-}
+use crate::shape::{Placement, kind_and_table};
+use crate::typed::{TypedCell, TypedPlan};
+use record::plan::{Cell, PlannedTrial};
 
 /// Whether trials on different hosts may run at the same time: neither a machine nor load is on this host.
-pub fn are_apart(cells: &[Cell]) -> bool {
+pub fn are_apart(cells: &[TypedCell]) -> bool {
     cells.iter().all(|cell| {
-        let load = load(cell).ok();
-        let is_driven_here = load.is_none_or(|load| load.placement == Placement::Outside && load.from.is_empty());
-        !hosts(cell).is_empty() && !is_driven_here
+        let is_driven_here = cell.load.placement == Placement::Outside && cell.load.from.is_empty();
+        !cell.platform.hosts().is_empty() && !is_driven_here
     })
 }
 
 /// The trials that run one after another, for each host whose trials may run at the same time as those of others. Otherwise all
 /// are in one list.
-pub fn lanes<'a>(plan: &Plan, trials: &'a [PlannedTrial]) -> Vec<Vec<&'a PlannedTrial>> {
-    let are_apart = are_apart(&plan.cells);
+pub fn lanes<'a>(plan: &TypedPlan, trials: &'a [PlannedTrial]) -> Vec<Vec<&'a PlannedTrial>> {
+    let are_apart = are_apart(plan.typed());
     let mut lanes: Vec<Vec<&PlannedTrial>> = Vec::new();
     for trial in trials {
         match lanes.iter_mut().find(|lane| !are_apart || lane[0].host == trial.host) {
@@ -33,26 +28,36 @@ pub fn lanes<'a>(plan: &Plan, trials: &'a [PlannedTrial]) -> Vec<Vec<&'a Planned
     lanes
 }
 
+/// The hosts of each cell's contender, if it has several; each block runs on the next one.
+pub fn hosts(cells: &[Cell], catalogs: &Catalogs) -> Vec<Vec<String>> {
+    let of_cell = |cell: &Cell| {
+        let (kind, table) = kind_and_table(cell, "platform")?;
+        Some((catalogs.platform_settings)(kind, &table)?.ok()?.hosts().to_vec())
+    };
+    cells.iter().map(|cell| of_cell(cell).unwrap_or_default()).collect()
+}
+
 /// What is wrong with the hosts of a study's cells. `line` is that of `blocks`.
-pub fn problem(blocks: u32, cells: &[Cell], line: Option<usize>) -> Option<Problem> {
-    if let Some(cell) = cells.iter().find(|cell| hosts(cell).len() > blocks as usize) {
-        let expected =
-            format!("at least {}, so that each host of \"{}\" is measured", hosts(cell).len(), cell.contender);
+pub fn problem(blocks: u32, cells: &[Cell], hosts: &[Vec<String>], line: Option<usize>) -> Option<Problem> {
+    let mut each = cells.iter().zip(hosts);
+    if let Some((cell, hosts)) = each.clone().find(|(_, hosts)| hosts.len() > blocks as usize) {
+        let expected = format!("at least {}, so that each host of \"{}\" is measured", hosts.len(), cell.contender);
         return Some(Problem::new(line, "blocks", format!("found {blocks}"), expected));
     }
-    let baseline = cells.iter().find(|cell| cell.baseline)?;
-    let own = hosts(baseline);
-    let may_be_compared = |cell: &&Cell| {
-        let others = hosts(cell);
+    let (baseline, own) = each.clone().find(|(cell, _)| cell.baseline)?;
+    let may_be_compared = |others: &Vec<String>| {
         others == own || others.len() == own.len() && others.iter().all(|host| !own.contains(host))
     };
-    let cell = cells.iter().find(|cell| !may_be_compared(cell))?;
+    let (cell, others) = each.find(|(_, others)| !may_be_compared(others))?;
     let expected = format!(
         "the hosts of the baseline \"{}\" in the same order, or as many others: {}",
         baseline.contender,
         if own.is_empty() { "it has none".to_owned() } else { own.join(", ") }
     );
-    let found = format!("found {} of \"{}\"", hosts(cell).join(", "), cell.contender);
-    let found = if hosts(cell).is_empty() { format!("missing in \"{}\"", cell.contender) } else { found };
+    let found = if others.is_empty() {
+        format!("missing in \"{}\"", cell.contender)
+    } else {
+        format!("found {} of \"{}\"", others.join(", "), cell.contender)
+    };
     Some(Problem::new(None, "platform.hosts", found, expected))
 }

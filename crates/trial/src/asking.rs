@@ -36,7 +36,7 @@ impl BootedMachine<'_> {
 
     /// Sums over a database's rows.
     pub fn state(&mut self, instance: u16) -> StepResult<BTreeMap<String, i64>> {
-        let workload = self.context.data().chosen.clone();
+        let workload = self.context.data().workload.chosen.clone();
         match self.ask(instance, &Request::State { workload }, self.context.limits().check)? {
             Reply::State(state) => Ok(state),
             other => Err(mismatch("state", &other).into()),
@@ -60,7 +60,7 @@ impl BootedMachine<'_> {
 
     /// The workload's tables in a database. To drive, they must also have the size that the workload's settings give.
     pub fn tables(&mut self, instance: u16, to_drive: bool) -> StepResult<Tables> {
-        let workload = self.context.data().chosen.clone();
+        let workload = self.context.data().workload.chosen.clone();
         match self.ask(instance, &Request::Tables { workload, to_drive }, self.context.limits().check)? {
             Reply::Tables(tables) => Ok(tables),
             other => Err(mismatch("tables", &other).into()),

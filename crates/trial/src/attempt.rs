@@ -43,7 +43,7 @@ pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialReco
     }
     // Several machines are judged together.
     if context.is_alone() {
-        other_load::judge(&mut log.record, other_load::limit(context.cell, context.site), earlier.disturbed);
+        other_load::judge(&mut log.record, other_load::limit(context.cell), earlier.disturbed);
     }
     log.keep_record()?;
     Ok(log.record)

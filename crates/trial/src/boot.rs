@@ -33,7 +33,7 @@ pub(crate) fn hold_ports(context: &TrialContext<'_>) -> StepResult<Vec<HeldPort>
     if cell.load.placement != Placement::Outside || !context.can().starts_server() {
         return Ok(Vec::new());
     }
-    let servers = if cell.shares_server { 1 } else { cell.instances };
+    let servers = if cell.written.shares_server() { 1 } else { cell.written.instances() };
     (0..servers).map(|_| HeldPort::of_loopback().map_err(AttemptError::Port)).collect()
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn start(
         machine.decided().iter().map(|(name, decided)| (name.clone(), fact(decided))).collect();
     decided.extend(position(context, log.boots).map(|position| (START_ORDER.to_owned(), position)));
     log.record.machine = Some(MachineFacts {
-        platform: cell.platform.kind.clone(),
+        platform: cell.platform_kind().to_owned(),
         command_line: machine.command_line().to_vec(),
         image: order.image.as_ref().map(|image| format!("{} {}", image.name, image.id)).unwrap_or_default(),
         decided,

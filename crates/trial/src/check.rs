@@ -34,14 +34,14 @@ fn checked(booted: &mut BootedMachine<'_>, instance: u16, done: &DatabaseHistory
     let data = booted.context.data();
     if let Some(driven) = &done.driven {
         let after = booted.state(instance)?;
-        let (dataset, before) = (data.workload.dataset(), done.state.as_ref().unwrap_or(&data.state));
+        let (dataset, before) = (data.workload.made.dataset(), done.state.as_ref().unwrap_or(&data.state));
         let audit = dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max());
         findings.extend(validity::as_far_as_done(audit, &driven.facts.kinds));
         let reconciled = dataset.reconcile(before, &after, &done.all.whole_run);
         findings.extend(validity::as_far_as_known(reconciled, done.all.unknown_ends));
     }
     let moment = if done.is_fresh { Moment::AfterLoad } else { Moment::AfterTrial };
-    let request = Request::Check { workload: data.chosen.clone(), moment };
+    let request = Request::Check { workload: data.workload.chosen.clone(), moment };
     match booted.ask(instance, &request, booted.context.limits().check)? {
         Reply::Findings(of_data) => findings.extend(of_data),
         other => return Err(mismatch("check", &other).into()),

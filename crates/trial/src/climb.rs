@@ -34,7 +34,7 @@ pub(crate) fn climb(
     let context = booted.context;
     // Each database gets the same number of clients, also from each load host, so steps are multiples of these numbers.
     let hosts = u32::try_from(source.generators()).unwrap_or(u32::MAX);
-    let each = u32::from(context.cell.instances).saturating_mul(hosts);
+    let each = u32::from(context.cell.written.instances()).saturating_mul(hosts);
     let limits = Limits {
         max_clients: (limits.max_clients.min(room_for(&context, servers)) / each).max(1),
         failed_share: limits.error_limit,
@@ -83,7 +83,7 @@ pub(crate) fn climb(
 fn room_for(context: &TrialContext<'_>, servers: &[ServerReport]) -> u32 {
     let taken = |server: &ServerReport| server.effective.get(SESSIONS_SETTING)?.parse::<u32>().ok();
     let taken: Option<Vec<u32>> = servers.iter().map(taken).collect();
-    let each = if context.data().workload.actors().iter().any(|actor| actor.reacts) { 2 } else { 1 };
+    let each = if context.data().workload.made.actors().iter().any(|actor| actor.reacts) { 2 } else { 1 };
     let clients = |count: u32| (count.saturating_sub(SESSIONS_KEPT) / each).max(1);
     taken.map_or(u32::MAX, |counts| counts.into_iter().map(clients).fold(0, u32::saturating_add))
 }

@@ -2,10 +2,10 @@
 
 use crate::again;
 use crate::audit::{self, OfCell};
-use crate::cell::{CellError, CellOrder};
 use crate::lane::{Lane, Shared};
 use crate::order::{ConductorError, Images, NextPlan, RunOrder, Tallied, WhatFollows, image_name};
 use crate::preparation;
+use crate::script;
 use crate::site::Site;
 use crate::time::now_ms;
 use machines::scratch::Scratch;
@@ -14,7 +14,7 @@ use record::error::RecordError;
 use record::event::Event;
 use record::event_log::EventLog;
 use record::folder::RunFolder;
-use record::plan::{Plan, PlannedTrial};
+use record::plan::PlannedTrial;
 use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,37 +25,31 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
+use study::{TypedCell, TypedPlan};
 
 /// The name of the run's program in its scratch folder.
 const PROGRAM: &str = "bakeoff";
 
 /// Builds the images that some trials of a plan need, or finds them in the cache. Separate from [`run`] because no
 /// trial works without them: a host that cannot build them should show that before the run, not hours later.
-pub fn images(
-    plan: &Plan,
-    trials: &[PlannedTrial],
-    site: &Site,
-    show: &mut dyn FnMut(&Event),
-) -> Result<Images, ConductorError> {
+pub fn images(plan: &TypedPlan, site: &Site, show: &mut dyn FnMut(&Event)) -> Result<Images, ConductorError> {
     let mut images = Images::new();
-    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
-        let cell = CellOrder::read(cell)?;
-        if site.capabilities(&cell.platform).image == ImageUse::None {
+    for cell in plan.planned() {
+        if cell.platform.can().image == ImageUse::None {
             continue;
         }
-        if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
-            let guests = boots(plan, place.key(), site)?;
-            place.insert(preparation::image(&cell, guests, site, &mut |event| show(&event))?);
+        if let Entry::Vacant(place) = images.entry(image_name(cell)) {
+            let guests = boots(plan, place.key());
+            place.insert(preparation::image(cell, guests, site, &mut |event| show(&event))?);
         }
     }
     Ok(images)
 }
 
 /// True if any machine of the plan, run now or later, boots this image's kernel.
-fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, CellError> {
-    let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
-    let boots = |cell: &CellOrder| site.capabilities(&cell.platform).image == ImageUse::TreeAndKernel;
-    Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(cell)))
+fn boots(plan: &TypedPlan, image: &(String, String)) -> bool {
+    let boots = |cell: &TypedCell| cell.platform.can().image == ImageUse::TreeAndKernel;
+    plan.typed().iter().any(|cell| image_name(cell) == *image && boots(cell))
 }
 
 /// Carries out all planned trials that are not complete, then what follows. `show` gets every event after it is logged.
@@ -78,9 +72,7 @@ pub fn run(
     let site = Site { agent, ..order.site.clone() };
     let order = &RunOrder { site: &site, ..*order };
     let mut trials = again::still_to_run(order.folder, order.plan, order.trials, order.retries)?;
-    for cell in order.plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
-        CellOrder::read(cell)?.require_script(cell.id)?;
-    }
+    order.plan.with_trials(trials.clone()).planned().try_for_each(script::require)?;
     voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
@@ -180,26 +172,25 @@ impl Run<'_> {
     fn audits(&mut self, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
         let RunOrder { plan, folder, site, interrupts, audits, .. } = *self.shared.order;
         let Some(durability) = &plan.durability else { return Ok(()) };
-        for cell in plan.cells.iter().filter(|cell| audits.contains(&cell.id)) {
+        for cell in plan.typed().iter().filter(|cell| audits.contains(&cell.written.id)) {
             if interrupts.after_this_trial() {
                 self.tallied.interrupted = true;
                 break;
             }
-            let (begun, cell_order) = (Instant::now(), CellOrder::read(cell)?);
+            let (begun, id) = (Instant::now(), cell.written.id);
             let lane = self.lanes.entry(None).or_insert_with(|| Lane::new(1));
-            let prepared =
-                lane.make_ready(&self.shared, (cell.id, None), &cell_order, &mut |event| voice.tell(&event))?;
+            let prepared = lane.make_ready(&self.shared, (id, None), cell, &mut |event| voice.tell(&event))?;
             let scratch = &self.shared.scratch;
-            let order = OfCell { cell, cell_order: &cell_order, prepared, plan: durability, site, scratch, interrupts };
+            let order = OfCell { cell, prepared, plan: durability, site, scratch, interrupts };
             let Some(found) = audit::of_cell(&order, &mut |event| voice.tell(&event)) else {
                 self.tallied.interrupted = true;
                 break;
             };
             folder.write_durability(&found)?;
             voice.tell(&Event::Audited {
-                cell: cell.id,
-                contender: cell.contender.clone(),
-                coordinates: cell.coordinates(),
+                cell: id,
+                contender: cell.written.contender.clone(),
+                coordinates: cell.written.coordinates(),
                 elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             });
             voice.heard()?;

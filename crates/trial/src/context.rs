@@ -1,12 +1,12 @@
 //! The part of a trial on one machine that does not change while it goes on.
 
-use crate::cell::CellOrder;
 use crate::conversation::AskError;
 use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
 use crate::limits::Limits;
 use crate::odd;
 use crate::preparation::{Data, Prepared};
+use crate::script;
 use crate::site::Site;
 use crate::start_order::Turn;
 use driver::plan::{DrivePlan, Pacing};
@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use study::TypedCell;
 use telemetry::Latest;
 
 /// Gives each further machine a different seed. (2^64 divided by the golden ratio.)
@@ -25,8 +26,7 @@ const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Clone, Copy)]
 pub struct TrialContext<'a> {
     pub planned: &'a PlannedTrial,
-    pub contender: &'a str,
-    pub cell: &'a CellOrder,
+    pub cell: &'a TypedCell,
     pub prepared: &'a Prepared,
     pub site: &'a Site,
     pub scratch: &'a Path,
@@ -45,7 +45,7 @@ pub struct TrialContext<'a> {
 
 impl<'a> TrialContext<'a> {
     pub fn can(&self) -> Capabilities {
-        self.site.capabilities(&self.cell.platform)
+        self.cell.platform.can()
     }
 
     /// False in a rehearsal, which executes nothing.
@@ -74,12 +74,12 @@ impl<'a> TrialContext<'a> {
 
     /// The machine's databases, by number.
     pub fn databases(&self) -> Range<u16> {
-        0..self.cell.instances
+        0..self.cell.written.instances()
     }
 
     /// True if the engine runs inside the driver.
     pub fn in_process(&self) -> bool {
-        engines::catalog::entry(&self.cell.engine.kind).is_some_and(|engine| !engine.remote)
+        !self.cell.engine.entry.remote
     }
 
     pub fn name(&self) -> String {
@@ -94,7 +94,7 @@ impl<'a> TrialContext<'a> {
 
     /// The plan that this machine's workload makes of the load, with this pacing.
     pub fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
-        self.cell.drive_plan(&self.data().workload, pacing, seed)
+        script::drive_plan(self.cell, &self.data().workload.made, pacing, seed, self.limits())
     }
 
     /// The plan for driving this machine in the measured part of the trial.

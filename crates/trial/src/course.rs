@@ -256,7 +256,7 @@ fn measured(
     pacing: Pacing,
 ) -> StepResult<DriveOutcome> {
     let context = booted.context;
-    let kinds: Vec<String> = context.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
+    let kinds: Vec<String> = context.data().workload.made.kinds().iter().map(|kind| kind.name.to_owned()).collect();
     log.databases.iter_mut().for_each(|own| own.begin_series(&kinds));
     let drove = drive(booted, log, source, &context.measured_plan(pacing));
     let series: Vec<_> = log.databases.iter_mut().map(|own| own.series.take()).collect();

@@ -4,7 +4,6 @@
 //! Each also has its own folder in the machine's folder, with the files that a machine with one database has. Whatever
 //! concerns the machine stays in the machine's folder: its facts, its console and its samples.
 
-use crate::cell::CellOrder;
 use engines::server::ServerReport;
 use record::check::CheckResult;
 use record::error::RecordError;
@@ -12,6 +11,7 @@ use record::folder::TrialFolder;
 use record::interval_file::IntervalFile;
 use record::intervals::Interval;
 use record::trial::{DriverFacts, Outcome, ServerFacts};
+use study::TypedCell;
 
 /// One of a machine's databases, with what its record will contain.
 pub(crate) struct DatabaseLog {
@@ -67,11 +67,11 @@ impl DatabaseLog {
         }
     }
 
-    pub fn keep_server(&mut self, cell: &CellOrder, report: &ServerReport) {
+    pub fn keep_server(&mut self, cell: &TypedCell, report: &ServerReport) {
         self.server = Some(ServerFacts {
-            engine: cell.engine.kind.clone(),
+            engine: cell.engine.chosen.kind.clone(),
             version: report.version.clone(),
-            profile: cell.profile.clone(),
+            profile: cell.written.settings.engine().profile.clone().unwrap_or_default(),
             effective: report.effective.clone(),
         });
     }

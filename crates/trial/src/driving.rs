@@ -105,7 +105,7 @@ pub(crate) fn drive(
     plan: &DrivePlan,
 ) -> StepResult<DriveOutcome> {
     let context = booted.context;
-    let share = |instance| instances::share_of(plan, instance, context.cell.instances);
+    let share = |instance| instances::share_of(plan, instance, context.cell.written.instances());
     let plans = context.databases().map(share).collect::<Vec<_>>();
     let of_database = boot_of_database(&context, log);
     let mut live = LiveDriving::of(context, log, plan);
@@ -157,7 +157,7 @@ fn drive_inside(
 ) -> StepResult<Vec<Driven>> {
     let context = live.context;
     let (databases, quiet) = (plans.len(), plans.first().filter(|_| context.is_elsewhere()).and_then(quiet));
-    let request = Request::Drive { workload: context.data().chosen.clone(), plans };
+    let request = Request::Drive { workload: context.data().workload.chosen.clone(), plans };
     let limits = context.limits();
     let silence = limits.driving + context.start_delay();
     let mut hear = |instance, aside, link: &mut AgentLink| {
@@ -195,7 +195,7 @@ fn drive_here(
     booted: &mut BootedMachine<'_>,
     databases: &[(Endpoint, DrivePlan)],
 ) -> StepResult<Vec<Driven>> {
-    let workload = &live.context.data().workload;
+    let workload = &live.context.data().workload.made;
     let (control, halt) = (Control::default(), live.context.halt);
     let mut watches: Vec<LookWatch> = databases.iter().map(|(_, plan)| LookWatch::over(plan)).collect();
     let is_together = databases.iter().any(|(_, plan)| plan.together.is_some());

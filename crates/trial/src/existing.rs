@@ -6,46 +6,59 @@
 
 use crate::again::Earlier;
 use crate::attempt::{self, Attempt};
-use crate::cell::{CellError, CellOrder};
 use crate::context::TrialContext;
 use crate::error::AttemptError;
 use crate::events::Heard;
 use crate::halt::Halt;
 use crate::limits::Limits;
 use crate::preparation::Prepared;
+use crate::script;
 use crate::site::{Site, read_host};
 use crate::task::Task;
 use crate::time::now_text;
-use agent::protocol::Chosen;
 use agent::service::{self, Folders};
 use driver::plan::DrivePlan;
 use engines::server::Endpoint;
 use machines::interrupts::Interrupts;
 use machines::machine::{Decided, Machine, MachineError};
-use platforms::entry::PlatformEntry;
+use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
+use platforms::entry::PlatformSettings;
 use platforms::external;
 use platforms::lease::Lease;
-use platforms::order::{Launched, MachineOrder};
-use platforms::platform::{Platform, plain};
+use platforms::order::Launched;
+use platforms::platform::{OpenOrder, Platform, plain};
 use record::folder::TrialFolder;
 use record::host_state::HostReading;
 use record::looks::Reading;
 use record::plan::{Cell, Plan, PlannedTrial};
-use record::settings::Settings;
+use record::settings::{EXISTING_SERVER, Settings};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use study::{CellError, ChosenWorkload, TypedCell};
 use workloads::catalog::AnyWorkload;
 
-/// The platform of a trial on a running server.
-pub static EXTERNAL: PlatformEntry = external::entry(|_, _| Ok(platform()));
+/// The platform of a trial on a running server. No study names it: a study compares machines, and here is none.
+#[derive(Debug)]
+struct External;
 
-fn platform() -> Box<dyn Platform> {
-    plain(&Map::new(), |order| Ok(Lease::of_nothing(order)), start)
+impl PlatformSettings for External {
+    fn can(&self) -> Capabilities {
+        Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Anywhere }
+    }
+
+    fn open(&self, _order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+        Ok(platform())
+    }
 }
 
-fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
+fn platform() -> Box<dyn Platform> {
+    plain(|order| Ok(Lease::of_nothing(order)), |_, launched| start(launched))
+}
+
+fn start(launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
     let serve = |stream: std::os::unix::net::UnixStream| {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)
@@ -59,7 +72,7 @@ const CONTENDER: &str = "server";
 const STUDY: &str = "drive";
 
 /// A server that restarts, or takes over from another, is back by then.
-const AWAY_LIMIT_MS: u64 = 60_000;
+const AWAY_LIMIT: Duration = Duration::from_mins(1);
 /// Each statement has its own limit, at most hours long; this is the limit for a whole load or check.
 const WORK_LIMIT: Duration = Duration::from_hours(24);
 /// A placeholder: nothing makes this machine, so it has no shape.
@@ -72,43 +85,36 @@ pub struct Order {
     pub writers: u32,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
-    cell: Cell,
-    read: CellOrder,
+    cell: TypedCell,
     prepared: Prepared,
 }
 
 impl Order {
     /// An order to drive a workload. `load` is the load table of a study, with every key decided.
-    pub fn new(
-        endpoint: Endpoint,
-        workload: (Chosen, AnyWorkload),
-        load: Map<String, Value>,
-    ) -> Result<Self, CellError> {
-        let (chosen, workload) = workload;
+    pub fn new(endpoint: Endpoint, workload: ChosenWorkload, load: Map<String, Value>) -> Result<Self, CellError> {
         let (vcpus, memory) = NO_SHAPE;
         let tables = [
             ("machine", json!({ "vcpus": vcpus, "memory": memory, "image": "", "disk": {} })),
             // Runs on two servers differ in this key.
-            ("platform", json!({ "kind": EXTERNAL.kind, "server": endpoint.to_string() })),
+            ("platform", json!({ "kind": EXISTING_SERVER, "server": endpoint.to_string() })),
             ("engine", json!({ "kind": endpoint.dialect().name() })),
-            ("workload", chosen.table().into()),
+            ("workload", workload.chosen.table().into()),
             ("load", load.into()),
         ];
         let settings: Map<_, _> = tables.map(|(name, table)| (name.to_owned(), table)).into_iter().collect();
-        let settings = Settings::try_from(settings)?;
+        let settings = Settings::try_from(settings).map_err(|error| CellError { cell: 0, what: error.to_string() })?;
         let contender = CONTENDER.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
-        let read = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
-        let (prepared, made_by) =
-            (Prepared::unprepared(platform().into(), endpoint.clone(), chosen, workload), String::new());
-        Ok(Self { endpoint, writers: 1, made_by, cell, read, prepared })
+        let cell = TypedCell::read(cell, |_, _| Some(Ok(Arc::new(External))))?;
+        let (prepared, made_by) = (Prepared::unprepared(platform().into(), endpoint.clone(), workload), String::new());
+        Ok(Self { endpoint, writers: 1, made_by, cell, prepared })
     }
 
     /// The plan of the run: the same trial, repeated.
     pub fn plan(&self, repeats: u32, seed: u64) -> Plan {
-        let kind = &self.read.workload.kind;
-        let cells = vec![self.cell.clone()];
-        let trials = study::trials(seed, repeats, &cells);
+        let kind = &self.cell.workload.chosen.kind;
+        let cells = vec![self.cell.written.clone()];
+        let trials = study::trials(seed, repeats, &[(self.cell.written.id, &[])]);
         Plan {
             format: record::FORMAT,
             question: format!("How fast is {kind} on {}?", self.endpoint),
@@ -129,12 +135,13 @@ impl Order {
     }
 
     pub fn workload(&self) -> &AnyWorkload {
-        &self.prepared.data_of(1).workload
+        &self.prepared.data_of(1).workload.made
     }
 
     /// The load to drive with; `None` while the ladder still searches for it.
     pub fn drive_plan(&self, seed: u64) -> Option<DrivePlan> {
-        Some(self.read.drive_plan(self.workload(), self.read.load.offered.pacing()?, seed))
+        let pacing = self.cell.load.offered.pacing()?;
+        Some(script::drive_plan(&self.cell, self.workload(), pacing, seed, &limits()))
     }
 
     /// Carries out one of the trials: these tasks, until one fails.
@@ -153,18 +160,16 @@ impl Order {
             cpus: Vec::new(),
             memory_bytes: 0,
             made_by: self.made_by.clone(),
-            platforms: |_| Some(&EXTERNAL),
             // The agent is a thread of ours, which stands still only if this whole process does.
             read_host: if self.endpoint.is_served_here() { read_shared_host } else { read_host },
-            limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
+            limits: limits(),
             credentials: platforms::credentials::Credentials::default(),
             find_server: crate::site::no_server,
             lines: None,
         };
         let context = TrialContext {
             planned,
-            contender: &self.cell.contender,
-            cell: &self.read,
+            cell: &self.cell,
             prepared: &self.prepared,
             site: &site,
             scratch: Path::new(""),
@@ -178,6 +183,10 @@ impl Order {
         let attempt = Attempt { context, folder, earlier: Earlier::default(), hear };
         attempt::on_existing_server(attempt, now_text(), tasks)
     }
+}
+
+fn limits() -> Limits {
+    Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, away: AWAY_LIMIT, ..Limits::default() }
 }
 
 /// What this host does where a running server shares it: its processes look like those of others.

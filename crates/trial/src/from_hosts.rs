@@ -12,7 +12,7 @@ use crate::live::LiveDriving;
 use crate::odd::TAIL_S;
 use crate::rendezvous::Rendezvous;
 use agent::looks::LookWatch;
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Reply, Request};
 use driver::combine;
 use driver::instances::MergedTicks;
 use driver::plan::{DrivePlan, Driven, Generator as Share, Tick, Together};
@@ -20,6 +20,7 @@ use machines::link::AgentLink;
 use machines::machine::Machine;
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
 use record::intervals::Interval;
+use settings::Chosen;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -223,7 +224,7 @@ fn drive_by(
 ) -> StepResult<Vec<Driven>> {
     let plans = shares(plans, generators.len());
     let group = Rendezvous::of(1);
-    let (workload, halt, limits) = (&live.context.data().chosen, live.context.halt, live.context.limits());
+    let (workload, halt, limits) = (&live.context.data().workload.chosen, live.context.halt, live.context.limits());
     let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits };
     let silence = limits.driving + live.context.start_delay();
     let (say, heard) = channel();

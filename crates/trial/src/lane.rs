@@ -2,7 +2,6 @@
 
 use crate::again::{self, Earlier};
 use crate::attempt::{self, Attempt};
-use crate::cell::CellOrder;
 use crate::context::TrialContext;
 use crate::error::AttemptError;
 use crate::events::Heard;
@@ -21,9 +20,8 @@ use machines::scratch::Scratch;
 use record::error::RecordError;
 use record::event::Event;
 use record::phase::Phase;
-use record::plan::{Cell, PlannedTrial};
+use record::plan::PlannedTrial;
 use record::trial::{Outcome, TrialRecord};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
@@ -31,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use study::TypedCell;
 
 /// What all lanes of a run have in common.
 pub(crate) struct Shared<'a> {
@@ -55,7 +54,7 @@ impl<'a> Shared<'a> {
             load_hosts: Mutex::default(),
             in_use: HostsInUse::default(),
             machines: Mutex::default(),
-            are_apart: study::are_apart(&order.plan.cells),
+            are_apart: study::are_apart(order.plan.typed()),
             ended: AtomicBool::new(false),
         }
     }
@@ -74,12 +73,12 @@ impl<'a> Shared<'a> {
     fn require_own_machine(
         &self,
         host: Option<&str>,
-        cell: &CellOrder,
+        cell: &TypedCell,
         machine: Option<String>,
         load_hosts: &[Arc<LoadHost>],
     ) -> Result<(), PreparationError> {
         let Some(machine) = machine else { return Ok(()) };
-        let name = cell.platform.settings.get("host").and_then(Value::as_str).unwrap_or_default();
+        let name = cell.platform.host().unwrap_or_default();
         if let Some(load) = load_hosts.iter().find(|load| load.machine() == machine) {
             return Err(PreparationError::SameMachine { first: name.to_owned(), second: load.name.clone() });
         }
@@ -137,7 +136,7 @@ impl Lane {
         &mut self,
         shared: &Shared<'_>,
         (id, host): (u32, Option<&str>),
-        cell: &CellOrder,
+        cell: &TypedCell,
         tell: &mut dyn FnMut(Event),
     ) -> Result<&Result<Prepared, PreparationError>, ConductorError> {
         let key = (id, host.map(str::to_owned));
@@ -148,7 +147,7 @@ impl Lane {
                 Some(why) => Err(MachineError::Unavailable { why: why.clone() }.into()),
                 None => self.prepare(shared, host, cell, scratch.path(), tell),
             };
-            let home = shared.order.site.capabilities(&cell.platform).data;
+            let home = cell.platform.can().data;
             match prepared {
                 Err(error) if error.ends_the_run(home) => return Err(error.into()),
                 prepared => self.prepared.insert(key.clone(), prepared),
@@ -161,7 +160,7 @@ impl Lane {
         &mut self,
         shared: &Shared<'_>,
         host: Option<&str>,
-        cell: &CellOrder,
+        cell: &TypedCell,
         scratch: &Path,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Prepared, PreparationError> {
@@ -179,7 +178,7 @@ impl Lane {
     fn open(
         &mut self,
         shared: &Shared<'_>,
-        cell: &CellOrder,
+        cell: &TypedCell,
         tell: &mut dyn FnMut(Event),
     ) -> Result<&Open, PreparationError> {
         let name = format!("platform-{}-{}", self.number, self.opened.len() + 1);
@@ -232,38 +231,33 @@ impl LaneWorker<'_> {
 
     /// Also returns whether it is void, and the user stops the run before it is run again.
     fn trial(&mut self, planned: &PlannedTrial, of: u32) -> Result<(TrialRecord, bool), ConductorError> {
-        let Some(cell) = self.shared.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
+        let Some(cell) = self.shared.order.plan.cell(planned.cell) else {
             unreachable!("a plan lists the cell of each of its trials");
         };
-        let cell_order = CellOrder::read(cell)?.on(planned.host.as_deref());
+        let cell = &cell.on(planned.host.as_deref());
         let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
         let mut tell = |event| *nobody_listens |= telling.send(event).is_err();
-        self.lane.make_ready(self.shared, (planned.cell, planned.host.as_deref()), &cell_order, &mut tell)?;
+        self.lane.make_ready(self.shared, (planned.cell, planned.host.as_deref()), cell, &mut tell)?;
         let begun = Instant::now();
         self.tell(Event::TrialStarted {
             trial: planned.id,
             of,
             block: planned.block,
-            contender: cell.contender.clone(),
-            coordinates: cell.coordinates(),
+            contender: cell.written.contender.clone(),
+            coordinates: cell.written.coordinates(),
             host: planned.host.clone(),
         });
-        let ended = self.attempts(planned, cell, &cell_order)?;
+        let ended = self.attempts(planned, cell)?;
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.tell(Event::TrialEnded { trial: planned.id, outcome: ended.0.outcome.clone(), elapsed_ms });
         Ok(ended)
     }
 
     /// Carries out the trial, and repeats it as long as other load disturbs it and its study allows.
-    fn attempts(
-        &mut self,
-        planned: &PlannedTrial,
-        cell: &Cell,
-        cell_order: &CellOrder,
-    ) -> Result<(TrialRecord, bool), ConductorError> {
+    fn attempts(&mut self, planned: &PlannedTrial, cell: &TypedCell) -> Result<(TrialRecord, bool), ConductorError> {
         loop {
-            let record = self.attempt(planned, cell, cell_order)?;
-            let Some(by) = again::why_void(self.shared.order.folder, cell, &record)? else {
+            let record = self.attempt(planned, cell)?;
+            let Some(by) = again::why_void(self.shared.order.folder, &cell.written, &record)? else {
                 return Ok((record, false));
             };
             if self.shared.must_end() {
@@ -271,7 +265,7 @@ impl LaneWorker<'_> {
                 return Ok((record, true));
             }
             let (id, times) = (planned.id, record.disturbed().len() + 1);
-            let most = cell_order.load.other_load.map_or(0, |limit| limit.max_repeats);
+            let most = cell.load.other_load.map_or(0, |limit| limit.max_repeats);
             self.tell(Event::Warning {
                 text: format!("trial {id} is run again, {times} of at most {most} times: {by}"),
             });
@@ -281,24 +275,18 @@ impl LaneWorker<'_> {
         }
     }
 
-    fn attempt(
-        &mut self,
-        planned: &PlannedTrial,
-        cell: &Cell,
-        cell_order: &CellOrder,
-    ) -> Result<TrialRecord, ConductorError> {
+    fn attempt(&mut self, planned: &PlannedTrial, cell: &TypedCell) -> Result<TrialRecord, ConductorError> {
         let order = self.shared.order;
         let scratch = self.shared.scratch.machine(&format!("trial-{:04}", planned.id))?;
         let earlier = again::make_way(order, planned.id)?;
         let prepared = match &self.lane.prepared[&(planned.cell, planned.host.clone())] {
             Ok(prepared) => prepared,
-            Err(error) => return Ok(not_prepared(order, planned, (cell, cell_order), error, earlier)?),
+            Err(error) => return Ok(not_prepared(order, planned, cell, error, earlier)?),
         };
         let (telling, nobody_listens) = (self.telling, &mut self.nobody_listens);
         let context = TrialContext {
             planned,
-            contender: &cell.contender,
-            cell: cell_order,
+            cell,
             prepared,
             site: order.site,
             scratch: scratch.path(),
@@ -307,7 +295,7 @@ impl LaneWorker<'_> {
             turn: None,
             latest: order.latest,
             in_use: Some(&self.shared.in_use).filter(|_| self.shared.are_apart),
-            writers: cell_order.machine.vcpus,
+            writers: cell.machine.vcpus,
         };
         let hear = &mut |heard: Heard<'_>| {
             if let Heard::Event(event) = heard {
@@ -315,7 +303,7 @@ impl LaneWorker<'_> {
             }
         };
         let attempt = Attempt { context, folder: Some(order.folder.trial(planned.id)), earlier, hear };
-        let attempted = if cell_order.machine.count > 1 {
+        let attempted = if cell.machine.count > 1 {
             together::on_all_machines(attempt, &now_text())
         } else {
             attempt::on_one_machine(attempt, now_text())
@@ -336,7 +324,7 @@ fn ended_by(id: u32, error: AttemptError) -> ConductorError {
 fn not_prepared(
     order: &RunOrder<'_>,
     planned: &PlannedTrial,
-    (cell, cell_order): (&Cell, &CellOrder),
+    cell: &TypedCell,
     error: &PreparationError,
     earlier: Earlier,
 ) -> Result<TrialRecord, RecordError> {
@@ -345,9 +333,9 @@ fn not_prepared(
     let interrupted = order.interrupts.now();
     let outcome = if interrupted { Outcome::Interrupted { phase: Phase::Load.to_string() } } else { error.outcome() };
     let made_by = order.site.made_by.clone();
-    let begun = TrialRecord::begun(planned, &cell.contender, now_text(), made_by);
+    let begun = TrialRecord::begun(planned, &cell.written.contender, now_text(), made_by);
     let mut record = TrialRecord { outcome, warnings: earlier.warnings, ..begun };
-    other_load::judge(&mut record, other_load::limit(cell_order, order.site), earlier.disturbed);
+    other_load::judge(&mut record, other_load::limit(cell), earlier.disturbed);
     if interrupted {
         folder.keep_partial(&record)?;
     } else {

@@ -28,7 +28,7 @@
 //! | `conductor.rs`, `order.rs`, `lane.rs` | a whole run; its order and errors; the trials of one host after another |
 //! | `again.rs`, `other_load.rs` | trials that are run again, on request or because other load disturbed them |
 //! | `preparation.rs`, `preparation/`, `loaded_data.rs`, `open.rs`, `room.rs` | images, data and platforms that trials share; room for them |
-//! | `cell.rs`, `context.rs` | a planned cell in its types; all that does not change while a trial goes on |
+//! | `script.rs`, `context.rs` | the plan of driving that a cell's load gives; all that does not change while a trial goes on |
 //! | `attempt.rs`, `together.rs`, `existing.rs` | a trial on one machine, on several, on a server that runs already |
 //! | `course.rs` | the steps in their order, and the end of a machine on which one failed |
 //! | `boot.rs`, `clock.rs`, `server.rs`, `running_server.rs`, `check.rs`, `stand_by.rs` | steps, each a function |
@@ -57,7 +57,6 @@ mod asking;
 mod attempt;
 pub mod audit;
 mod boot;
-pub mod cell;
 mod check;
 mod climb;
 mod clock;
@@ -96,6 +95,7 @@ mod rendezvous;
 pub mod room;
 mod running_server;
 mod sampling;
+mod script;
 mod server;
 pub mod site;
 mod stand_by;

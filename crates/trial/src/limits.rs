@@ -21,6 +21,9 @@ pub struct Limits {
     pub opening: Duration,
     /// Between two messages while load is driven: there is one each second.
     pub driving: Duration,
+    /// How long load generators try to reopen a lost session. A server that repairs itself after a crash is back by then; nothing
+    /// restarts a server that has ended.
+    pub away: Duration,
     /// Opening every probe on an emulated CPU, and handing over the samples of an hour.
     pub sampling: Duration,
 }
@@ -36,6 +39,7 @@ impl Default for Limits {
             end: Duration::from_mins(1),
             opening: Duration::from_hours(1),
             driving: Duration::from_mins(2),
+            away: Duration::from_secs(10),
             sampling: Duration::from_mins(2),
         }
     }

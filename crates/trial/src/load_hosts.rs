@@ -1,6 +1,5 @@
 //! The hosts that load comes from: each is opened once in a run, and drives its share of every trial that names it.
 
-use crate::cell::CellOrder;
 use crate::few_at_once::few_at_once;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
@@ -16,6 +15,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
+use study::TypedCell;
 
 /// A host as a run has opened it. Dropped in this order: the host is left before its folder here is removed.
 pub struct LoadHost {
@@ -52,7 +52,7 @@ impl LoadHosts {
     /// The hosts of a cell, in its order; opens those that no earlier cell has opened.
     pub fn of(
         &mut self,
-        cell: &CellOrder,
+        cell: &TypedCell,
         site: &Site,
         scratch: &Scratch,
         interrupts: &Interrupts,

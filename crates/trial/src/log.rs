@@ -39,10 +39,10 @@ impl<'a> TrialLog<'a> {
     ) -> Result<Self, RecordError> {
         folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
         let (data, made_by) = (context.data(), context.site.made_by.clone());
-        let record = TrialRecord::begun(context.planned, context.contender, started, made_by);
+        let record = TrialRecord::begun(context.planned, &context.cell.written.contender, started, made_by);
         Ok(Self {
-            record: TrialRecord { workload: Some(data.chosen.table()), ..record },
-            databases: DatabaseLog::of_machine(folder.as_ref(), context.cell.instances, &data.findings)?,
+            record: TrialRecord { workload: Some(data.workload.chosen.table()), ..record },
+            databases: DatabaseLog::of_machine(folder.as_ref(), context.cell.written.instances(), &data.findings)?,
             clock_read: None,
             boots: 0,
             phase: Phase::Clone,

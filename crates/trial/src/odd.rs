@@ -1,10 +1,10 @@
 //! The odd machine of a trial: what its clients do, and when.
 
-use crate::cell::CellOrder;
 use driver::plan::{DrivePlan, Pacing, Together, Until};
 use record::settings::{Odd, OddLoad};
 use std::ops::Range;
 use std::time::Duration;
+use study::TypedCell;
 
 const MILLIS_PER_SECOND: u64 = 1_000;
 /// Far more than machines differ: their clocks agree to a few milliseconds, and a busy one is slightly late.
@@ -12,12 +12,12 @@ pub(crate) const TAIL_S: u64 = 2;
 
 /// The machine that represents its trial where one is enough (phases, the host around the window). It is the first
 /// machine that is measured, and so it is driven for the whole window.
-pub fn leader(cell: &CellOrder) -> u32 {
-    if cell.bystander == Some(1) { 2 } else { 1 }
+pub fn leader(cell: &TypedCell) -> u32 {
+    if cell.written.bystander() == Some(1) { 2 } else { 1 }
 }
 
 /// True if this machine has no load.
-pub fn is_idle(cell: &CellOrder, number: u32) -> bool {
+pub fn is_idle(cell: &TypedCell, number: u32) -> bool {
     cell.machine.odd.as_ref().is_some_and(|odd| odd.number == number && odd.load == OddLoad::Idle)
 }
 

@@ -1,6 +1,5 @@
 //! The order for a run, and how it can end.
 
-use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
@@ -15,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use study::{CellError, TypedCell, TypedPlan};
 use telemetry::Latest;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub type Images = BTreeMap<(String, String), Image>;
 /// The order for a run.
 pub struct RunOrder<'a> {
     pub folder: &'a RunFolder,
-    pub plan: &'a Plan,
+    pub plan: &'a TypedPlan,
     /// Trials of the plan to execute now; complete ones are skipped.
     pub trials: &'a [PlannedTrial],
     /// Cells whose durability is audited after the trials, if the plan says how; those that have an audit are skipped.
@@ -103,6 +103,7 @@ impl Tallied {
     }
 }
 
-pub(crate) fn image_name(cell: &CellOrder) -> (String, String) {
+/// The key of a cell's image in [`Images`].
+pub fn image_name(cell: &TypedCell) -> (String, String) {
     (cell.machine.image.clone(), cell.machine.kernel.clone())
 }

@@ -3,16 +3,15 @@
 //! This is decided after the trial, since the record must also include the state of its data. The CPU use of the host's
 //! processes is known only if both ends of the measured window were read. Any other trial stands, with a warning why.
 
-use crate::cell::CellOrder;
-use crate::site::Site;
 use record::looks::Reading;
 use record::other_load::{Disturbance, Disturbed, OtherLoad};
 use record::trial::{Outcome, TrialRecord};
 use study::OtherLoadLimit;
+use study::TypedCell;
 
 /// `None` if nothing is executed: a rehearsal is not disturbed.
-pub(crate) fn limit(cell: &CellOrder, site: &Site) -> Option<OtherLoadLimit> {
-    cell.load.other_load.filter(|_| site.capabilities(&cell.platform).executes)
+pub(crate) fn limit(cell: &TypedCell) -> Option<OtherLoadLimit> {
+    cell.load.other_load.filter(|_| cell.platform.can().executes)
 }
 
 /// Compares the record of a finished trial with its study's limit. `disturbed` are the earlier attempts that were void.

@@ -1,14 +1,14 @@
 //! Where on this host the machines of a cell run.
 
-use crate::cell::CellOrder;
 use crate::site::Site;
 use machines::machine::MachineError;
 use platforms::placement::{self, Place, Topology};
 use record::rotation::Rotation;
+use study::TypedCell;
 
 /// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place,
 /// so that the effect of a place can be told from that of a machine.
-pub fn places(cell: &CellOrder, site: &Site, block: u32) -> Result<Vec<Place>, MachineError> {
+pub fn places(cell: &TypedCell, site: &Site, block: u32) -> Result<Vec<Place>, MachineError> {
     let unavailable = |why| MachineError::Unavailable { why };
     let policy = cell.machine.policy().map_err(unavailable)?;
     let topology = Topology::of_host(&site.cpus);

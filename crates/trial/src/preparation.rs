@@ -7,7 +7,6 @@
 pub mod error;
 pub(crate) mod origin;
 
-use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::halt::Halt;
 use crate::load_hosts::LoadHost;
@@ -15,7 +14,7 @@ use crate::loaded_data::{checksum_finding, require_right};
 use crate::open::Open;
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Reply, Request};
 use agent::service;
 use engines::server::Endpoint;
 use error::{PreparationError, failing};
@@ -26,6 +25,8 @@ use machines::interrupts::Interrupts;
 use machines::machine::Machine;
 use origin::{folder_of, key, loading_shape, made_from};
 use platforms::capabilities::{Capabilities, DataHome};
+use platforms::entry::PlatformSettings;
+use platforms::native::settings::NativeSettings;
 use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use platforms::platform::{OpenOrder, Platform};
@@ -33,7 +34,6 @@ use record::check::{CheckResult, Moment};
 use record::event::Event;
 use record::settings::Odd;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use workloads::catalog::AnyWorkload;
+use study::{ChosenWorkload, TypedCell};
 
 /// How often to check whether the host's disk has room while a database grows on it.
 const ROOM_POLL: Duration = Duration::from_millis(200);
@@ -73,14 +73,8 @@ pub struct Prepared {
 
 impl Prepared {
     /// For a server that already has its data, whatever they are.
-    pub(crate) fn unprepared(
-        platform: Arc<dyn Platform>,
-        server: Endpoint,
-        chosen: Chosen,
-        workload: AnyWorkload,
-    ) -> Self {
-        let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
-        let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
+    pub(crate) fn unprepared(platform: Arc<dyn Platform>, server: Endpoint, workload: ChosenWorkload) -> Self {
+        let data = Data { workload, loaded: PathBuf::new(), findings: Vec::new(), state: BTreeMap::new() };
         Self { platform, image: None, data, odd: None, server: Some(server), load_hosts: Vec::new() }
     }
 
@@ -98,9 +92,7 @@ impl Prepared {
 /// The data of a machine, and the workload that runs on them.
 #[derive(Debug, Clone)]
 pub struct Data {
-    /// In the form that the machine's agent takes.
-    pub chosen: Chosen,
-    pub workload: Arc<AnyWorkload>,
+    pub workload: ChosenWorkload,
     /// A disk or a folder, as the platform needs; never written to.
     pub loaded: PathBuf,
     /// Results of the data checks after loading.
@@ -131,7 +123,7 @@ struct LoadResult {
 
 /// Builds the image of a cell, or finds it in the cache. It builds the kernel only if there are `guests` to boot it.
 pub fn image(
-    cell: &CellOrder,
+    cell: &TypedCell,
     guests: bool,
     site: &Site,
     tell: &mut dyn FnMut(Event),
@@ -157,7 +149,7 @@ pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
 
 /// Makes what the trials of a cell share, or finds it in the cache.
 pub fn prepare(
-    cell: &CellOrder,
+    cell: &TypedCell,
     open: &Open,
     site: &Site,
     scratch: &Path,
@@ -165,8 +157,7 @@ pub fn prepare(
     tell: &mut dyn FnMut(Event),
 ) -> Result<Prepared, PreparationError> {
     if let Some(server) = &open.server {
-        let (chosen, workload) = (cell.workload.clone(), workload_of(&cell.workload)?);
-        return Ok(Prepared::unprepared(Arc::clone(&open.platform), server.clone(), chosen, workload));
+        return Ok(Prepared::unprepared(Arc::clone(&open.platform), server.clone(), cell.workload.clone()));
     }
     let making = |workload| Making { cell, open, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
@@ -181,29 +172,23 @@ pub fn prepare(
     Ok(Prepared { platform, image, data, odd, server: None, load_hosts: Vec::new() })
 }
 
-fn workload_of(Chosen { kind, settings }: &Chosen) -> Result<AnyWorkload, PreparationError> {
-    AnyWorkload::from_table(kind, settings)
-        .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })
-}
-
 struct Making<'a> {
-    cell: &'a CellOrder,
+    cell: &'a TypedCell,
     open: &'a Open,
     site: &'a Site,
     scratch: &'a Path,
     interrupts: &'a Interrupts,
-    workload: &'a Chosen,
+    workload: &'a ChosenWorkload,
 }
 
 impl Making<'_> {
     /// The data from the cache; loads them if they are not there.
     fn data(&self, tell: &mut dyn FnMut(Event)) -> Result<Data, PreparationError> {
-        let kind = &self.workload.kind;
-        let workload = workload_of(self.workload)?;
+        let kind = &self.workload.chosen.kind;
         let tree_id = self.open.image.as_ref().map(|image| image.tree_id.as_str());
-        let mut made_from = made_from(self.cell, self.workload, tree_id, self.site);
+        let mut made_from = made_from(self.cell, &self.workload.chosen, tree_id, self.site);
         if self.home() != DataHome::Disk {
-            made_from["platform"] = self.cell.platform.kind.clone().into();
+            made_from["platform"] = self.cell.platform_kind().into();
         }
         let folder = match self.home() {
             DataHome::Disk | DataHome::Folder => folder_of(&made_from, self.site),
@@ -221,8 +206,7 @@ impl Making<'_> {
             source: source.into(),
         })?;
         Ok(Data {
-            chosen: self.workload.clone(),
-            workload: Arc::new(workload),
+            workload: self.workload.clone(),
             loaded: loaded
                 .elsewhere
                 .unwrap_or_else(|| folder.join(if self.home() == DataHome::Folder { FOLDER } else { DISK })),
@@ -249,15 +233,16 @@ impl Making<'_> {
         fs::create_dir_all(&here).map_err(failing("making", &here))?;
         let data = elsewhere.clone().unwrap_or(here);
         // The folder and the disk made of it exist at the same time.
-        let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
+        let expected_bytes = self.workload.data_bytes(self.cell.engine.entry);
         let expected_bytes = expected_bytes.filter(|_| self.can().executes).unwrap_or_default();
-        let copies = u64::from(self.cell.instances);
+        let instances = self.cell.written.instances();
+        let copies = u64::from(instances);
         self.open.platform.require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
         let found = self.load(&data, tell).map_err(|error| error.if_full(home, &data))?;
-        if !self.cell.shares_server && self.cell.instances > 1 {
+        if !self.cell.written.shares_server() && instances > 1 {
             let what = "copying the data for the machine's further databases".to_owned();
             tell(Event::Progress { what, done: 0, of: 0 });
-            let folders: Vec<String> = (1..self.cell.instances).map(service::folder_of_instance).collect();
+            let folders: Vec<String> = (1..instances).map(service::folder_of_instance).collect();
             self.open.platform.copy_within(&data, &folders)?;
         }
         if home == DataHome::Disk {
@@ -289,7 +274,7 @@ impl Making<'_> {
     }
 
     fn can(&self) -> Capabilities {
-        (self.open.entry.can)(&self.cell.platform.settings)
+        self.cell.platform.can()
     }
 
     fn home(&self) -> DataHome {
@@ -318,7 +303,6 @@ impl Making<'_> {
             reached: Reached::default(),
         };
         let mut machine = if self.home() == DataHome::Disk {
-            let native = self.site.platform("native")?;
             let open = OpenOrder {
                 agent: &self.site.agent,
                 image: None,
@@ -328,7 +312,7 @@ impl Making<'_> {
                 lines: None,
                 interrupts: self.interrupts,
             };
-            (native.open)(&Map::new(), &open)?.start(&order, &|| {})?
+            NativeSettings {}.open(&open)?.start(&order, &|| {})?
         } else {
             self.open.platform.start(&order, &|| {})?
         };
@@ -384,9 +368,9 @@ impl Making<'_> {
                 }
             })
         };
-        ask(0, Request::StartServer { engine: self.cell.engine.clone(), shape, listen: None })?;
+        ask(0, Request::StartServer { engine: self.cell.engine.chosen.clone(), shape, listen: None })?;
         let found = self.fill_database(0, &mut ask)?;
-        let databases = if self.cell.shares_server { self.cell.instances } else { 1 };
+        let databases = if self.cell.written.shares_server() { self.cell.written.instances() } else { 1 };
         for instance in 1..databases {
             let reply = ask(instance, Request::OpenDatabase)?;
             let Reply::Opened(further) = reply else { return Err(mismatch("opening of the database", &reply).into()) };
@@ -405,8 +389,9 @@ impl Making<'_> {
         ask: &mut dyn FnMut(u16, Request) -> Result<Reply, AskError>,
     ) -> Result<LoadResult, PreparationError> {
         let mut ask = |request| ask(instance, request);
-        let (workload, shape) = (self.workload.clone(), loading_shape(self.site));
-        let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
+        let (workload, shape) = (self.workload.chosen.clone(), loading_shape(self.site));
+        // An engine in our process has a single writer.
+        let writers = if self.cell.engine.entry.remote { shape.vcpus } else { 1 };
         let reply = ask(Request::Load { workload: workload.clone(), writers, stay: None })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
         let reply = ask(Request::Verify { workload: workload.clone(), threads: shape.vcpus })?;
@@ -415,15 +400,10 @@ impl Making<'_> {
         let Reply::State(state) = reply else { return Err(mismatch("state", &reply).into()) };
         let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
-        findings.extend(sums.iter().map(|(table, sum)| checksum_finding(&self.workload.kind, table, sum)));
+        findings.extend(sums.iter().map(|(table, sum)| checksum_finding(&self.workload.chosen.kind, table, sum)));
         require_right(&findings)?;
         Ok(LoadResult { rows, findings, state })
     }
-}
-
-/// True if an engine takes sessions over a network. An engine in our process has a single writer.
-fn is_remote(engine: &Chosen) -> bool {
-    engines::catalog::entry(&engine.kind).is_some_and(|entry| entry.remote)
 }
 
 #[cfg(test)]

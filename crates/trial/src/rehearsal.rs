@@ -10,33 +10,45 @@ use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
-use machines::machine::{Decided, Machine, MachineError};
+use machines::machine::{Machine, MachineError};
 use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
-use platforms::entry::PlatformEntry;
+use platforms::entry::PlatformSettings;
 use platforms::external;
 use platforms::lease::Lease;
-use platforms::order::{Launched, MachineOrder};
-use platforms::platform::plain;
-use serde_json::{Map, Value};
+use platforms::order::Launched;
+use platforms::platform::{OpenOrder, Platform, plain};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
-/// The platform of every contender in a rehearsal.
-pub static REHEARSED: PlatformEntry = PlatformEntry {
-    kind: "rehearsed",
-    meaning: "a thread of ours that answers as a machine would",
-    keys: &[],
-    can: |_| CAN,
-    check: |_, _| Vec::new(),
-    foreseen: |_, _| Decided::new(),
-    open: |table, _| Ok(plain(table, |order| Ok(Lease::of_nothing(order)), start)),
-};
+/// Settings of any platform, whose machines are threads of ours that answer as machines would.
+#[derive(Debug)]
+pub struct Rehearsed(pub Arc<dyn PlatformSettings>);
 
-const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, server: ServerUse::Started };
+impl PlatformSettings for Rehearsed {
+    fn can(&self) -> Capabilities {
+        Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, server: ServerUse::Started }
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.0.host()
+    }
+
+    fn hosts(&self) -> &[String] {
+        self.0.hosts()
+    }
+
+    fn on_host(&self, host: &str) -> Option<Arc<dyn PlatformSettings>> {
+        Some(Arc::new(Self(self.0.on_host(host)?)))
+    }
+
+    fn open(&self, _order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+        Ok(plain(|order| Ok(Lease::of_nothing(order)), |_, launched| start(launched)))
+    }
+}
 
 /// About how many transactions of a machine are played in a trial if clients work back to back. That is enough for
 /// every figure to have a value, and few enough to play hours in a moment.
@@ -46,7 +58,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(400);
 const SPREAD: f64 = 0.5;
 
-fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
+fn start(launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
     let said = |name: &str, words: &str| (name.to_owned(), Ok(words.to_owned()));
     let decided = [said("processor", "rehearsed"), said("data cached twice", "no")].into();
     external::machine::start(serve, decided, launched)
@@ -101,7 +113,7 @@ fn failed(why: String) -> Reply {
 }
 
 fn drive(
-    workload: &agent::protocol::Chosen,
+    workload: &settings::Chosen,
     plans: &[DrivePlan],
     say: &mut dyn FnMut(u16, Reply) -> io::Result<()>,
 ) -> io::Result<Reply> {

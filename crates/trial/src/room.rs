@@ -2,22 +2,17 @@
 //!
 //! The estimate is low rather than high, so what is refused here would not have fitted. Loading and cloning check again.
 
-use crate::cell::{CellError, CellOrder};
 use crate::preparation::{EXPECTED_IMAGE_MS, origin::in_cache};
 use crate::site::Site;
-use agent::protocol::Chosen;
 use images::ImageError;
 use images::data::DataError;
 use platforms::capabilities::DataHome;
-use record::plan::{Plan, PlannedTrial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use study::Storage;
+use study::{ChosenWorkload, Storage, TypedCell, TypedPlan};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
-    #[error(transparent)]
-    Cell(#[from] CellError),
     #[error(transparent)]
     Image(#[from] ImageError),
     #[error(transparent)]
@@ -35,12 +30,12 @@ struct Needed {
     clones: u64,
 }
 
-/// What these trials of a plan lack, in words; `None` if there is room.
-pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Option<String>, RoomError> {
+/// What the trials of a plan lack, in words; `None` if there is room.
+pub fn lacking(plan: &TypedPlan, site: &Site) -> Result<Option<String>, RoomError> {
     let is_shared = images::data::shares_blocks(&site.scratch)?;
     let mut needed = Needed::default();
-    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
-        needed.add(&CellOrder::read(cell)?, is_shared, site)?;
+    for cell in plan.planned() {
+        needed.add(cell, is_shared, site)?;
     }
     let (loading, largest) = (needed.to_load.values().sum::<u64>(), needed.to_load.values().max().copied());
     // While the last one is loaded, its folder and the disk made of it exist at the same time.
@@ -61,24 +56,23 @@ pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Opti
     })
 }
 
-/// The time expected for what these trials share: images and loaded data that are not in the cache.
-pub fn preparing_ms(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<u64, RoomError> {
+/// The time expected for what the trials of a plan share: images and loaded data that are not in the cache.
+pub fn preparing_ms(plan: &TypedPlan, site: &Site) -> Result<u64, RoomError> {
     let (mut needed, mut images) = (Needed::default(), BTreeSet::new());
-    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
-        let cell = CellOrder::read(cell)?;
+    for cell in plan.planned() {
         let recipe = images::find(&cell.machine.image, None)?;
         if images::tree_in_cache(&recipe, &site.cache)?.is_none() {
             images.insert(recipe.name);
         }
-        needed.add(&cell, true, site)?;
+        needed.add(cell, true, site)?;
     }
     let loading = needed.to_load.len() as u64 * study::LOAD_MS;
     Ok(loading + images.len() as u64 * EXPECTED_IMAGE_MS)
 }
 
 impl Needed {
-    fn add(&mut self, cell: &CellOrder, is_shared: bool, site: &Site) -> Result<(), RoomError> {
-        if site.capabilities(&cell.platform).data == DataHome::Elsewhere {
+    fn add(&mut self, cell: &TypedCell, is_shared: bool, site: &Site) -> Result<(), RoomError> {
+        if cell.platform.can().data == DataHome::Elsewhere {
             // The other host is asked when the data are loaded there.
             return Ok(());
         }
@@ -95,14 +89,15 @@ impl Needed {
     }
 
     /// The space that a workload's data take. Data that are not in the cache are added to `to_load`.
-    fn data(&mut self, cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> u64 {
-        let there: Option<PathBuf> = tree_id.and_then(|tree_id| in_cache(cell, workload, tree_id, site));
+    fn data(&mut self, cell: &TypedCell, workload: &ChosenWorkload, tree_id: Option<&str>, site: &Site) -> u64 {
+        let there: Option<PathBuf> = tree_id.and_then(|tree_id| in_cache(cell, &workload.chosen, tree_id, site));
         if let Some(bytes) = there.and_then(|disk| images::data::allocated_bytes(&disk).ok()) {
             return bytes;
         }
-        let one = study::data_bytes(&cell.engine.kind, &workload.kind, &workload.settings).unwrap_or_default();
-        let bytes = one.saturating_mul(cell.instances.into());
-        let made_from = format!("{:?} {} {workload:?} {:?}", cell.engine, cell.instances, cell.machine.disk);
+        let one = workload.data_bytes(cell.engine.entry).unwrap_or_default();
+        let bytes = one.saturating_mul(cell.written.instances().into());
+        let (engine, workload, instances) = (&cell.engine.chosen, &workload.chosen, cell.written.instances());
+        let made_from = format!("{engine:?} {instances} {workload:?} {:?}", cell.machine.disk);
         self.to_load.insert(made_from, bytes);
         bytes
     }

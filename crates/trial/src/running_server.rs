@@ -46,7 +46,7 @@ pub(crate) fn clean(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, inst
     if !foreign.is_empty() {
         return Err(Unfit::Foreign(foreign).into());
     }
-    let workload = booted.context.data().chosen.clone();
+    let workload = booted.context.data().workload.chosen.clone();
     match booted.ask(instance, &Request::Clean { workload }, booted.context.limits().check)? {
         Reply::Cleaned(tables) => {
             log.hear(Heard::Cleaned(&tables));
@@ -84,8 +84,11 @@ pub(crate) fn load(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, insta
         ServerUse::Started | ServerUse::Anywhere => Stay::UntilCleaned,
     });
     let begun = Instant::now();
-    let request =
-        Request::Load { workload: booted.context.data().chosen.clone(), writers: booted.context.writers, stay };
+    let request = Request::Load {
+        workload: booted.context.data().workload.chosen.clone(),
+        writers: booted.context.writers,
+        stay,
+    };
     let limit = booted.context.limits().check;
     let reply = booted.conversation(instance).ask(&request, limit, &mut |aside| {
         if let Reply::Progress { what, done, of } = aside {

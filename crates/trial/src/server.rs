@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The databases that have a server to themselves, by the first that it serves.
 fn servers(context: &TrialContext<'_>) -> Range<u16> {
-    0..if context.cell.shares_server { 1 } else { context.cell.instances }
+    0..if context.cell.written.shares_server() { 1 } else { context.cell.written.instances() }
 }
 
 /// Starts the servers; returns a report for each database.
@@ -41,7 +41,7 @@ fn start(booted: &mut BootedMachine<'_>, instance: u16, listen: Option<SocketAdd
     // They share the machine's memory, but each may use all of its CPUs.
     let memory_bytes = cell.machine.memory_bytes.0 / servers(&booted.context).count() as u64;
     let shape = ServerShape { vcpus: cell.machine.vcpus, memory_bytes };
-    let request = Request::StartServer { engine: cell.engine.clone(), shape, listen };
+    let request = Request::StartServer { engine: cell.engine.chosen.clone(), shape, listen };
     match booted.ask(instance, &request, booted.context.limits().start)? {
         Reply::Started(report) => Ok(*report),
         other => Err(mismatch("start of the server", &other).into()),

@@ -1,14 +1,10 @@
 //! The folders, resources and look-ups of this host that a run uses.
 
 use crate::limits::Limits;
-use agent::protocol::Chosen;
 use engines::server::Endpoint;
 use machines::adopted;
 use machines::clock::monotonic_ns;
-use machines::machine::MachineError;
-use platforms::capabilities::Capabilities;
 use platforms::credentials::Credentials;
-use platforms::entry::PlatformEntry;
 use platforms::host::lines::Lines;
 use record::host_state::HostReading;
 use std::path::{Path, PathBuf};
@@ -27,8 +23,6 @@ pub struct Site {
     pub memory_bytes: u64,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
-    /// Looks up platforms; the catalog, except in tests and rehearsals.
-    pub platforms: fn(&str) -> Option<&'static PlatformEntry>,
     /// Reads what the host does; [`read_host`], except in tests.
     pub read_host: fn() -> HostReading,
     pub limits: Limits,
@@ -48,16 +42,4 @@ pub fn no_server(_: &str) -> Result<Endpoint, String> {
 /// What this host does now. Everything that this process started counts as ours, and what others started for it.
 pub fn read_host() -> HostReading {
     telemetry::host_state(Path::new("/"), std::process::id(), &adopted::all(), monotonic_ns())
-}
-
-impl Site {
-    pub(crate) fn platform(&self, kind: &str) -> Result<&'static PlatformEntry, MachineError> {
-        (self.platforms)(kind)
-            .ok_or_else(|| MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") })
-    }
-
-    /// An unknown platform can do nothing: its trials are skipped and say so.
-    pub(crate) fn capabilities(&self, platform: &Chosen) -> Capabilities {
-        (self.platforms)(&platform.kind).map(|entry| (entry.can)(&platform.settings)).unwrap_or_default()
-    }
 }

@@ -32,7 +32,7 @@ pub fn on_all_machines(whole: Attempt<'_>, started: &str) -> Carried {
     let count = context.cell.machine.count;
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
     let leader = odd::leader(context.cell);
-    let mut merged = MergedEvents::of(count, leader, context.cell.bystander);
+    let mut merged = MergedEvents::of(count, leader, context.cell.written.bystander());
     let (send, events) = channel();
     let each: Vec<Carried> = thread::scope(|scope| {
         let begin = |number| {
@@ -58,7 +58,7 @@ pub fn on_all_machines(whole: Attempt<'_>, started: &str) -> Carried {
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut record = of_all(&each, leader);
     record.warnings.splice(0..0, earlier.warnings);
-    other_load::judge(&mut record, other_load::limit(context.cell, context.site), earlier.disturbed);
+    other_load::judge(&mut record, other_load::limit(context.cell), earlier.disturbed);
     match (&folder, &record.outcome) {
         (Some(folder), Outcome::Interrupted { .. }) => folder.keep_partial(&record)?,
         (Some(folder), _) => folder.complete(&record)?,

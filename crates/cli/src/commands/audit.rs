@@ -11,7 +11,8 @@ use record::plan::Plan;
 pub fn audit(command: &AuditCommand) -> Result<Exit> {
     let AuditCommand::Durability(options) = command;
     let mut study = planned(&options.study, false, &options.set)?;
-    study.plan = only_audits(chosen(&study.plan, &options.only)?);
+    let chosen = chosen(&study.plan, &options.only)?;
+    study.plan = chosen.with(only_audits(chosen.plan().clone()));
     carry_out(&options.as_run(), &study, Doing::Audits)
 }
 

@@ -12,12 +12,12 @@ use crate::readiness;
 use crate::site;
 use analysis::equal::EqualRow;
 use anyhow::Result;
-use record::plan::{Cell, Plan};
+use record::plan::Cell;
 use serde_json::Value;
 use settings::{Bytes, Holds, Key, Share, Span};
 use std::fmt::Write as _;
 use std::time::Duration;
-use study::{Host, OtherLoadLimit, TimeEstimate};
+use study::{Host, OtherLoadLimit, TimeEstimate, TypedPlan};
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let Planned { plan, host, .. } = planned(&options.study, options.aa, &options.set)?;
@@ -42,7 +42,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
         say("! whether KVM works here is known once `bakeoff doctor` or a run has tried it");
     }
     if options.json {
-        let mut printed = serde_json::to_value(&chosen)?;
+        let mut printed = serde_json::to_value(chosen.plan())?;
         if let (Value::Object(printed), Some(outlook)) = (&mut printed, &outlook) {
             printed.insert("outlook".to_owned(), serde_json::to_value(outlook)?);
         }
@@ -63,7 +63,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
 const ASK_A_PILOT: &str =
     "To see how precise the result will be, add --pilot RUN with an earlier run of\nthese contenders (--pilot last).\n";
 
-fn text(plan: &Plan, host: &Host, equal: &[EqualRow], expected: Option<Duration>) -> Result<String> {
+fn text(plan: &TypedPlan, host: &Host, equal: &[EqualRow], expected: Option<Duration>) -> Result<String> {
     let mut text = format!("{}\n\n", wrapped(&plan.question, ""));
     text.push_str(&preview::text(plan, expected));
     write_settings(&mut text, plan)?;
@@ -96,7 +96,7 @@ fn text(plan: &Plan, host: &Host, equal: &[EqualRow], expected: Option<Duration>
 }
 
 /// What all contenders have in common, then the differences between them.
-fn write_settings(text: &mut String, plan: &Plan) -> std::fmt::Result {
+fn write_settings(text: &mut String, plan: &TypedPlan) -> std::fmt::Result {
     let differing = preview::differing(plan);
     let Some(first) = plan.cells.iter().find(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) else {
         return Ok(());
@@ -173,12 +173,12 @@ fn without(path: &str, value: &Value, differing: &[(String, Vec<(String, Value)>
 }
 
 /// What the plan needs from this host; equal lines appear once, with their contenders.
-fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
+fn write_host(text: &mut String, plan: &TypedPlan, host: &Host) -> std::fmt::Result {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
-    for cell in &plan.cells {
-        let data = study::data_bytes_of(cell).filter(|bytes| !bytes.is_empty()).map(|bytes| {
-            let told: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
-            format!("data: {} once loaded", told.join(", and of the odd machine "))
+    for cell in plan.typed() {
+        let data = Some(cell.data_bytes()).filter(|bytes| !bytes.is_empty()).map(|bytes| {
+            let sizes: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
+            format!("data: {} once loaded", sizes.join(", and of the odd machine "))
         });
         let room = study::room(cell, host).map(|room| room.to_string());
         let places = study::places(cell, host).unwrap_or_default().into_iter().map(|place| place.to_string());
@@ -187,9 +187,9 @@ fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
             elsewhere.map(|host| format!("on the host {host}, which is asked for its CPUs and its room in the run"));
         for line in data.into_iter().chain(room).chain(elsewhere).chain(places) {
             match lines.iter_mut().find(|(known, _)| *known == line) {
-                Some((_, contenders)) if contenders.contains(&cell.contender.as_str()) => {}
-                Some((_, contenders)) => contenders.push(&cell.contender),
-                None => lines.push((line, vec![&cell.contender])),
+                Some((_, contenders)) if contenders.contains(&cell.written.contender.as_str()) => {}
+                Some((_, contenders)) => contenders.push(&cell.written.contender),
+                None => lines.push((line, vec![&cell.written.contender])),
             }
         }
     }
@@ -219,9 +219,9 @@ fn told(cell: &Cell) -> String {
 }
 
 /// How much other load the trials allow, and what that costs at most.
-fn write_repeats(text: &mut String, plan: &Plan, estimate: &TimeEstimate) -> std::fmt::Result {
+fn write_repeats(text: &mut String, plan: &TypedPlan, estimate: &TimeEstimate) -> std::fmt::Result {
     let mut limits = Vec::new();
-    for limit in plan.cells.iter().filter_map(|cell| study::load(cell).ok()?.other_load) {
+    for limit in plan.typed().iter().filter_map(|cell| cell.load.other_load) {
         if !limits.contains(&limit) {
             limits.push(limit);
         }
@@ -241,9 +241,9 @@ fn write_repeats(text: &mut String, plan: &Plan, estimate: &TimeEstimate) -> std
 }
 
 /// How far the plan may grow.
-fn write_precision(text: &mut String, plan: &Plan) -> std::fmt::Result {
+fn write_precision(text: &mut String, plan: &TypedPlan) -> std::fmt::Result {
     let Some(wish) = plan.precision else { return Ok(()) };
-    let longest = study::estimate(&study::grown(plan, wish.max_blocks)).total_ms;
+    let longest = study::estimate(&plan.grown(wish.max_blocks)).total_ms;
     let limit = wish.time_limit_ms.map(|limit_ms| span(Duration::from_millis(limit_ms)));
     let limit = limit.map(|limit| format!(", or until another would not end within {limit}")).unwrap_or_default();
     writeln!(

@@ -14,7 +14,7 @@ const PIECE_BYTES: usize = 1 << 20;
 const CHECKSUM_THREADS: u32 = 4;
 
 pub fn rows(options: &RowsOptions) -> Result<Exit> {
-    let (_, workload) = workload::made(&options.workload, &options.set)?;
+    let workload = workload::made(&options.workload, &options.set)?.made;
     let dataset = workload.dataset();
     let Some(name) = &options.table else {
         print(&tables(dataset, options.checksum));

@@ -8,7 +8,7 @@ use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{say, shell_word, span};
 use crate::exit::{Ended, Exit};
-use crate::live::{Amount, Live};
+use crate::live::{Amount, Expected, Live};
 use crate::metrics::Intent;
 use crate::{ahead, fleet, growth, host, preview, readiness, run_name, site};
 use anyhow::{Context, Result};
@@ -24,10 +24,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use study::TypedPlan;
 use telemetry::Latest;
 use trial::again;
 use trial::order::{ConductorError, Images, RunOrder, Tallied};
 use trial::queue::Turn;
+use trial::rehearsal::Rehearsed;
 use trial::site::Site;
 use workloads::entry::Metric;
 
@@ -40,7 +42,10 @@ pub enum Doing {
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
     let mut study = planned(&options.study, options.aa, &options.set)?;
-    study.plan.rehearsed = options.rehearse;
+    if options.rehearse {
+        let rehearsed = study.plan.with(Plan { rehearsed: true, ..study.plan.plan().clone() });
+        study.plan = rehearsed.played_by(|settings| Arc::new(Rehearsed(Arc::clone(settings))));
+    }
     carry_out(options, &study, Doing::Trials)
 }
 
@@ -77,9 +82,9 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     let intent = Intent { study: plan.study.clone(), counts, trials: left.trials.len() as u64, expected };
     // Where the conductor puts the host's last sample, if metrics are served.
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
-    let live = Live::new(&left, preparing, metric, amount(options));
+    let live = Live::new(&left, Expected::of(&left, preparing), metric, amount(options));
     let mut audience = Audience::gather(live, intent, options.metrics.zip(latest.clone()))?;
-    let images = trial::conductor::images(&plan, &work.trials, &site, &mut |event| audience.hear(event));
+    let images = trial::conductor::images(&work, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     if !options.rehearse {
         notes.extend(foreseen(&work, &images, &site, options.require_kvm)?);
@@ -109,7 +114,7 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     };
     // A part of the blocks says nothing about the run's precision.
     let is_whole = options.only.is_empty();
-    let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder) } else { Ok(None) };
+    let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder, &plan) } else { Ok(None) };
     let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
     drop(turn);
     audience.finish();
@@ -162,12 +167,12 @@ fn report(
 }
 
 /// The chosen trials that have no result yet.
-fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan> {
+fn left(chosen: &TypedPlan, begun: Option<&RunFolder>, retries: bool) -> Result<TypedPlan> {
     let trials = match begun {
         Some(run) => again::still_to_run(run, chosen, &chosen.trials, retries).context("reading what was run")?,
         None => chosen.trials.clone(),
     };
-    Ok(Plan { trials, ..chosen.clone() })
+    Ok(chosen.with_trials(trials))
 }
 
 /// A run whose trials are all complete is only reported again.
@@ -202,7 +207,7 @@ fn amount(options: &RunOptions) -> Amount {
 }
 
 /// What will impair the result, as far as is known before the first trial.
-fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Result<Vec<String>> {
+fn foreseen(left: &TypedPlan, images: &Images, site: &Site, needs_kvm: bool) -> Result<Vec<String>> {
     site::require_running_program(&site.agent)?;
     // A missing tool or a full disk is reported by the trials.
     let _ = readiness::try_kvm(left, images, site);
@@ -215,7 +220,7 @@ fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Resul
 }
 
 /// Fails if the host cannot carry out the rest of a plan, as far as is known.
-fn require_ready(left: &Plan, site: &Site, options: &RunOptions) -> Result<()> {
+fn require_ready(left: &TypedPlan, site: &Site, options: &RunOptions) -> Result<()> {
     if options.rehearse {
         return Ok(());
     }
@@ -233,14 +238,13 @@ fn require_ready(left: &Plan, site: &Site, options: &RunOptions) -> Result<()> {
 }
 
 /// Why this host cannot run some of the cells, by cell; none if it can run no cell at all, which is an error.
-fn missing(work: &Plan, site: &Site) -> BTreeMap<u32, String> {
+fn missing(work: &TypedPlan, site: &Site) -> BTreeMap<u32, String> {
     let missing = readiness::missing(work, site);
     if without(work, &missing).trials.is_empty() { BTreeMap::new() } else { missing }
 }
 
-fn without(plan: &Plan, missing: &BTreeMap<u32, String>) -> Plan {
-    let trials = plan.trials.iter().filter(|trial| !missing.contains_key(&trial.cell)).cloned().collect();
-    Plan { trials, ..plan.clone() }
+fn without(plan: &TypedPlan, missing: &BTreeMap<u32, String>) -> TypedPlan {
+    plan.with_trials(plan.trials.iter().filter(|trial| !missing.contains_key(&trial.cell)).cloned().collect())
 }
 
 /// Waits until no other bakeoff measures on this host. Nothing has begun yet, so Ctrl-C ends the process as usual.
@@ -295,7 +299,7 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
 
 /// The folder of the run to resume, and its plan with any blocks that were added. The study must still be the one with
 /// which the run was begun.
-fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
+fn reopen(options: &RunOptions, planned: &TypedPlan, run: &str) -> Result<(RunFolder, TypedPlan)> {
     let path = if run == "newest" {
         newest(&options.runs, &planned.study)?
     } else {
@@ -305,13 +309,13 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
     RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;
     let folder = locked(&path)?;
-    let plan = folder.plan().context("reading the plan of the run")?;
+    let plan = planned.with(folder.plan().context("reading the plan of the run")?);
     if plan.aa != planned.aa {
         let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });
         return Err(Ended::bad_input(format!("--resume: {run} was begun {was}, and goes on only so")).into());
     }
     // The run's own copy of its study has another name.
-    if as_begun(&plan) != (Plan { study: plan.study.clone(), ..planned.clone() }) {
+    if as_begun(&plan) != (Plan { study: plan.study.clone(), ..planned.plan().clone() }) {
         let (study, run) = (options.study.display(), path.display());
         return Err(Ended::bad_input(format!(
             "--resume: {study} now gives another plan than the one in {run}/plan.json; a run goes on only with the plan \
@@ -383,12 +387,12 @@ fn not_resumed(error: RecordError) -> anyhow::Error {
 }
 
 /// The plan before blocks were added.
-fn as_begun(plan: &Plan) -> Plan {
-    let Some(wish) = plan.precision else { return plan.clone() };
-    let begun = study::grown(plan, wish.least_blocks);
+fn as_begun(plan: &TypedPlan) -> Plan {
+    let Some(wish) = plan.precision else { return plan.plan().clone() };
+    let begun = plan.grown(wish.least_blocks).plan().clone();
     // If blocks are not what would be added now, they belong to another plan.
-    let is_grown = study::grown(plan, plan.blocks) == *plan;
-    if is_grown { Plan { precision: Some(Precision { ended: None, ..wish }), ..begun } } else { plan.clone() }
+    let is_grown = plan.grown(plan.blocks).plan() == plan.plan();
+    if is_grown { Plan { precision: Some(Precision { ended: None, ..wish }), ..begun } } else { plan.plan().clone() }
 }
 
 fn newest(runs: &Path, study: &str) -> Result<PathBuf> {

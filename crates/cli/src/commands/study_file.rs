@@ -12,21 +12,25 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use study::{Against, Catalogs, Files, FindingCode, Host, Problem};
+use study::{Against, Catalogs, Files, FindingCode, Host, Problem, TypedPlan};
 
 /// A study with every key of every kind and a comment for each takes a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
 
 /// The plan of a study of our own, which has no file.
-pub fn plan_of(text: &str) -> Result<Plan> {
+pub fn plan_of(text: &str) -> Result<TypedPlan> {
     let problems = |problems: Vec<Problem>| Ended::bad_input(study::render(&problems, "study"));
-    Ok(plan(Path::new("study"), false, text, &host_here()?).map_err(problems)?)
+    typed(plan(Path::new("study"), false, text, &host_here()?).map_err(problems)?)
+}
+
+fn typed(plan: Plan) -> Result<TypedPlan> {
+    Ok(TypedPlan::read(plan, platforms::catalog::settings).map_err(|error| Ended::bad_input(error.to_string()))?)
 }
 
 /// A study that was checked for every problem and has none.
 pub struct Planned {
     pub text: String,
-    pub plan: Plan,
+    pub plan: TypedPlan,
     /// The host it was planned for.
     pub host: Host,
 }
@@ -52,7 +56,7 @@ pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
             .into());
         }
     }
-    Ok(Planned { text, plan, host })
+    Ok(Planned { text, plan: typed(plan)?, host })
 }
 
 fn host_here() -> Result<Host> {
@@ -115,8 +119,9 @@ pub fn text(path: &Path) -> io::Result<String> {
 }
 
 /// The plan with only the trials selected by `--only`.
-pub fn chosen(plan: &Plan, only: &[String]) -> Result<Plan> {
-    Ok(study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?)
+pub fn chosen(plan: &TypedPlan, only: &[String]) -> Result<TypedPlan> {
+    let chosen = study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
+    Ok(plan.with(chosen))
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use crate::commands::study_file;
 use crate::exit::Ended;
-use agent::protocol::Chosen;
 use anyhow::Result;
 use serde_json::{Map, Value};
+use settings::Chosen;
 use std::path::Path;
-use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
+use study::ChosenWorkload;
+use workloads::catalog::{WORKLOADS, entry};
 
 /// Well-known names of workloads, and ours derived from them.
 const PUBLISHED: [(&str, &str); 8] = [
@@ -20,13 +21,12 @@ const PUBLISHED: [(&str, &str); 8] = [
     ("pgbench", "file"),
 ];
 
-/// The workload as an agent takes it, and the workload itself.
-pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
+pub fn made(kind: &str, set: &[String]) -> Result<ChosenWorkload> {
     made_with(kind, Map::new(), set)
 }
 
 /// The same for a table that already has some settings.
-pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
+pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> Result<ChosenWorkload> {
     let Some(entry) = entry(kind) else {
         let known = || WORKLOADS.iter().map(|entry| entry.kind);
         let derived = PUBLISHED.iter().find(|(name, _)| kind.to_lowercase().replace(['-', '_'], "") == *name);
@@ -48,8 +48,7 @@ pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> R
     let read = |path: &str| study_file::text(Path::new(path)).map_err(|error| error.to_string());
     let table = settings::with_texts(&table, entry.keys, &read).map_err(problems)?;
     let settings = settings::check(&table, entry.keys).map_err(problems)?;
-    let made = AnyWorkload::from_table(kind, &settings).map_err(problems)?;
-    Ok((Chosen { kind: kind.to_owned(), settings }, made))
+    Ok(ChosenWorkload::new(Chosen { kind: kind.to_owned(), settings }).map_err(problems)?)
 }
 
 /// Every problem with keys from the command line.

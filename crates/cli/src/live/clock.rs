@@ -3,16 +3,39 @@
 use record::plan::{Plan, PlannedTrial};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use study::{TypedCell, TypedPlan};
+
+/// The times that a plan lets expect.
+#[derive(Debug, Default)]
+pub struct Expected {
+    /// Of what the trials share.
+    preparing: Duration,
+    /// Of a trial, by cell.
+    of_cells: BTreeMap<u32, Duration>,
+    /// How many trials run at the same time.
+    at_once: u32,
+}
+
+impl Expected {
+    pub fn of(plan: &TypedPlan, preparing: Duration) -> Self {
+        let of_cell = |cell: &TypedCell| {
+            let trial = plan.trials.iter().find(|trial| trial.cell == cell.written.id);
+            let estimate = study::estimate(&plan.with_trials(trial.into_iter().cloned().collect()));
+            (cell.written.id, Duration::from_millis(estimate.total_ms - estimate.preparing_ms))
+        };
+        let of_cells = plan.planned().map(of_cell).collect();
+        let at_once = u32::try_from(study::lanes(plan, &plan.trials).len()).unwrap_or(u32::MAX);
+        Self { preparing, of_cells, at_once }
+    }
+}
 
 #[derive(Debug)]
 pub struct Clock {
     begun: Instant,
-    preparing: Duration,
+    expected: Expected,
     left: Vec<Left>,
     /// When each running trial began.
     running: BTreeMap<u32, Instant>,
-    /// How many trials run at the same time.
-    at_once: u32,
     /// Lengths of ended trials, by cell and by contender.
     by_cell: BTreeMap<u32, Vec<Duration>>,
     by_contender: BTreeMap<String, Vec<Duration>>,
@@ -30,28 +53,20 @@ struct Left {
 }
 
 impl Clock {
-    /// For the trials of a plan, which begin after `preparing` what they share.
-    pub fn new(plan: &Plan, preparing: Duration, now: Instant) -> Self {
+    /// For the trials of a plan.
+    pub fn new(plan: &Plan, expected: Expected, now: Instant) -> Self {
         let (by_cell, by_contender) = Default::default();
-        let at_once = u32::try_from(study::lanes(plan, &plan.trials).len()).unwrap_or(u32::MAX).max(1);
         let (left, running) = (Vec::new(), BTreeMap::new());
-        let mut clock = Self { begun: now, preparing, left, running, at_once, by_cell, by_contender, shown: None };
+        let mut clock = Self { begun: now, expected, left, running, by_cell, by_contender, shown: None };
         clock.add(plan, &plan.trials);
         clock
     }
 
     /// Adds these trials, by which the plan has grown.
     pub fn add(&mut self, plan: &Plan, trials: &[PlannedTrial]) {
-        let mut of_cells = BTreeMap::new();
-        for cell in &plan.cells {
-            let Some(trial) = trials.iter().find(|trial| trial.cell == cell.id) else { continue };
-            let (cells, trials) = (vec![cell.clone()], vec![trial.clone()]);
-            let estimate = study::estimate(&Plan { cells, trials, workloads: Vec::new(), ..plan.clone() });
-            of_cells.insert(cell.id, Duration::from_millis(estimate.total_ms - estimate.preparing_ms));
-        }
         for trial in trials {
             let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
-            let planned = of_cells.get(&cell.id).copied().unwrap_or_default();
+            let planned = self.expected.of_cells.get(&cell.id).copied().unwrap_or_default();
             self.left.push(Left { id: trial.id, cell: cell.id, contender: cell.contender.clone(), planned });
         }
         self.shown = None;
@@ -71,9 +86,10 @@ impl Clock {
 
     pub fn left(&mut self, now: Instant) -> Duration {
         let trials: Duration = self.left.iter().map(|left| self.rest(left, now)).sum();
-        let trials = trials / self.at_once;
+        let trials = trials / self.expected.at_once.max(1);
         let nothing_began = self.by_cell.is_empty() && self.running.is_empty();
-        let estimate = if nothing_began { trials + self.preparing.saturating_sub(now - self.begun) } else { trials };
+        let estimate =
+            if nothing_began { trials + self.expected.preparing.saturating_sub(now - self.begun) } else { trials };
         let shown = self.shown.map_or(estimate, |shown| shown.min(estimate));
         self.shown = Some(shown);
         shown
@@ -107,7 +123,9 @@ mod tests {
         let plan = synthetic::run(2).plan;
         let begun = Instant::now();
         let second = |seconds: u64| begun + Duration::from_secs(seconds);
-        let mut clock = Clock::new(&plan, Duration::from_secs(30), begun);
+        let of_cells = plan.cells.iter().map(|cell| (cell.id, Duration::from_secs(20))).collect();
+        let expected = Expected { preparing: Duration::from_secs(30), of_cells, at_once: 1 };
+        let mut clock = Clock::new(&plan, expected, begun);
         let planned = clock.left(second(0));
         assert_eq!(clock.left(second(10)) + Duration::from_secs(10), planned, "preparing counts down");
         // Every trial of one contender takes 5 s, of the other 11 s.
@@ -125,7 +143,7 @@ mod tests {
         }
         assert_eq!((clock.left(second(now)), clock.permille(second(now))), (Duration::ZERO, 1000));
 
-        let mut clock = Clock::new(&plan, Duration::ZERO, begun);
+        let mut clock = Clock::new(&plan, Expected::default(), begun);
         let mut now = 0;
         for trial in &plan.trials[..2] {
             clock.trial_begins(trial.id, second(now));

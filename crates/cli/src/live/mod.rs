@@ -9,6 +9,7 @@ pub use blocks::BUSY;
 use crate::display::{say, span, wrapped};
 use blocks::Blocks;
 use clock::Clock;
+pub use clock::Expected;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::event::Event;
 use record::plan::Plan;
@@ -44,9 +45,9 @@ pub struct Live {
 }
 
 impl Live {
-    /// For the trials of a plan, which begin after `preparing` what they share.
-    pub fn new(plan: &Plan, preparing: Duration, metric: Option<&'static Metric>, amount: Amount) -> Self {
-        let state = Arc::new(Mutex::new(State::new(plan, preparing, metric)));
+    /// For the trials of a plan.
+    pub fn new(plan: &Plan, expected: Expected, metric: Option<&'static Metric>, amount: Amount) -> Self {
+        let state = Arc::new(Mutex::new(State::new(plan, expected, metric)));
         let is_live = std::io::stderr().is_terminal() && amount > Amount::Quiet;
         let bar = is_live.then(|| moving(&state));
         Self { bar, amount, state }
@@ -129,12 +130,12 @@ struct State {
 }
 
 impl State {
-    fn new(plan: &Plan, preparing: Duration, metric: Option<&'static Metric>) -> Self {
+    fn new(plan: &Plan, expected: Expected, metric: Option<&'static Metric>) -> Self {
         let now = Instant::now();
         Self {
             metric,
             blocks: Blocks::new(plan.clone(), metric),
-            clock: Clock::new(plan, preparing, now),
+            clock: Clock::new(plan, expected, now),
             heading: String::new(),
             running: BTreeMap::new(),
             phase: "starting".to_owned(),
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn the_live_line_names_phase_times_and_throughput_and_forgets_them_with_the_phase() {
         let plan = synthetic::run(2).plan;
-        let mut state = State::new(&plan, Duration::ZERO, metric("order-entry"));
+        let mut state = State::new(&plan, Expected::default(), metric("order-entry"));
         let start = state.phase_begun;
         let (contender, coordinates) = ("native".to_owned(), String::new());
         let begun =
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn trials_on_several_hosts_keep_their_names_apart() {
         let plan = synthetic::run(2).plan;
-        let mut state = State::new(&plan, Duration::ZERO, metric("order-entry"));
+        let mut state = State::new(&plan, Expected::default(), metric("order-entry"));
         let start = state.phase_begun;
         for (trial, host) in [(1, "a"), (2, "b")] {
             let (contender, coordinates, host) = ("native".to_owned(), String::new(), Some(host.to_owned()));

@@ -4,23 +4,3 @@
 //! itself is passed in, since platforms know no engine.
 
 pub mod machine;
-
-use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
-use crate::entry::{Open, PlatformEntry};
-use machines::machine::Decided;
-
-const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Anywhere };
-
-/// No study names this platform: a study compares machines, and here is none.
-pub const fn entry(open: Open) -> PlatformEntry {
-    PlatformEntry {
-        kind: "external",
-        meaning: "a server that runs already",
-        keys: &[],
-        can: |_| CAN,
-        check: |_, _| Vec::new(),
-        foreseen: |_, _| Decided::new(),
-        open,
-    }
-}

@@ -88,7 +88,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings;
+    use super::super::settings::KEYS;
     use super::*;
     use serde_json::json;
     use std::process::Command;
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn the_whole_command_line() {
         let table = json!({ "host": "root@esx-guest", "ssh_options": ["-J", "jump"] });
-        let settings = settings::read(table.as_object().unwrap()).unwrap();
+        let settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
         insta::assert_snapshot!(ssh(&settings, &bring("/mnt/a b", 21, "run-1")).join("\n"));
         insta::assert_snapshot!(ssh(&settings, &run(Path::new("/mnt/bakeoff-0/run-1"))).join("\n"));
     }

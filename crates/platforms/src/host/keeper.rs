@@ -3,7 +3,7 @@
 use super::command;
 use super::connection::{Connection, PROMPT_LIMIT, Way, failing};
 use super::machine;
-use super::settings::{self, HostSettings, ServerSource};
+use super::settings::{HostSettings, ServerSource};
 use super::there::{Ask, LEASES, Ready, RunOrder, TREE, Told};
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
@@ -13,7 +13,6 @@ use machines::frame::{Greeting, PROTOCOL};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
 use machines::process::{Launch, Process};
-use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
@@ -39,12 +38,8 @@ pub struct HostPlatform {
 /// Shared with the leases, which are removed through it.
 struct Shared(Arc<HostPlatform>);
 
-pub fn open(table: &Map<String, Value>, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
-    let settings = settings::read(table).map_err(|problems| {
-        let why = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        MachineError::Unavailable { why }
-    })?;
-    let platform = HostPlatform::open(settings, order)?;
+pub fn open(settings: &HostSettings, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+    let platform = HostPlatform::open(settings.clone(), order)?;
     if let Some(image) = order.image {
         platform.bring_tree(&image.tree)?;
     }

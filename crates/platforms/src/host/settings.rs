@@ -1,14 +1,11 @@
 //! The keys of a machine that already runs. Pure.
 
-use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use crate::order::MachineRequest;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use settings::{Holds, Problem, keys, names};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-pub const KIND: &str = "host";
 /// Where the binary of a host that only drives load is.
 const LOAD_FOLDER: &str = "/var/tmp";
 
@@ -64,45 +61,6 @@ impl HostSettings {
     }
 }
 
-pub fn read(table: &Map<String, Value>) -> Result<HostSettings, Vec<Problem>> {
-    settings::read(table, KEYS)
-}
-
-pub fn can(table: &Map<String, Value>) -> Capabilities {
-    let (image, server) = match source(table) {
-        ServerSource::Image => (ImageUse::Tree, ServerUse::Started),
-        ServerSource::Installed => (ImageUse::None, ServerUse::Started),
-        ServerSource::Running => (ImageUse::None, ServerUse::Running),
-    };
-    Capabilities { image, data: DataHome::Elsewhere, executes: true, server }
-}
-
-fn source(table: &Map<String, Value>) -> ServerSource {
-    let written = table.get("server").and_then(Value::as_str);
-    let other = [ServerSource::Installed, ServerSource::Running];
-    other.into_iter().find(|source| Some(source.name()) == written).unwrap_or(ServerSource::Image)
-}
-
-/// The URL of the server that runs already; `None` if bakeoff starts one.
-pub fn running_server(table: &Map<String, Value>) -> Option<String> {
-    let database = || table.get("database").and_then(Value::as_str).unwrap_or_default().to_owned();
-    (source(table) == ServerSource::Running).then(database)
-}
-
-/// The machines of a contender that has several; empty if it has one.
-pub fn hosts(table: &Map<String, Value>) -> Vec<String> {
-    let hosts = table.get("hosts").and_then(Value::as_array);
-    hosts.into_iter().flatten().filter_map(|host| host.as_str().map(str::to_owned)).collect()
-}
-
-/// The settings for one of several machines.
-pub fn on(table: &Map<String, Value>, host: &str) -> Map<String, Value> {
-    let mut table = table.clone();
-    table.insert("host".to_owned(), host.into());
-    table.insert("hosts".to_owned(), Value::Array(Vec::new()));
-    table
-}
-
 /// Whether a URL has a password before its host or among its parameters.
 fn has_password(url: &str) -> bool {
     let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
@@ -148,11 +106,7 @@ pub fn of_names(path: &str, names: &[&str]) -> Vec<Problem> {
 }
 
 /// Finds unsupported combinations.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let settings = match read(table) {
-        Ok(settings) => settings,
-        Err(problems) => return problems,
-    };
+pub fn check(settings: &HostSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let wrong = |path: &str, found: &str, expected: &str| Problem {
         path: path.to_owned(),
         found: format!("found \"{found}\""),
@@ -160,7 +114,7 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         nearest: None,
     };
     let mut problems = Vec::new();
-    let HostSettings { host, hosts, folder, address, .. } = &settings;
+    let HostSettings { host, hosts, folder, address, .. } = settings;
     problems.extend(which_hosts(host.as_deref().unwrap_or_default(), hosts));
     if !folder.starts_with('/') || folder.contains(['\n', '\0']) {
         problems.push(wrong("folder", folder, "an absolute path"));

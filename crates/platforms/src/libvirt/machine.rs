@@ -5,7 +5,7 @@ use super::domain::{Console, DomainOrder, Hypervisor, data_target};
 use super::rpc::CREATE_LIMIT;
 use super::rpc::procedures::Uuid;
 use super::running::{Keeper, Running};
-use super::settings::{KEYS, LibvirtSettings, Numa};
+use super::settings::{LibvirtSettings, Numa};
 use super::uri::{Driver, Uri};
 use super::watch::{self, Observed};
 use super::{live, process};
@@ -32,7 +32,7 @@ use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::token::random_bytes;
 use machines::transport::Transport;
 use rustix::process::{getegid, geteuid};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
@@ -62,15 +62,13 @@ pub struct LibvirtMachine {
 }
 
 pub fn start(
-    table: &Map<String, Value>,
+    settings: &LibvirtSettings,
     order: &MachineOrder,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let settings: LibvirtSettings =
-        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     let uri = Uri::parse(&settings.uri)
         .map_err(|problem| unavailable(format!("uri = \"{}\" is none: {}", settings.uri, problem.why)))?;
-    can_be_had(&settings, &uri, order)?;
+    can_be_had(settings, &uri, order)?;
     let mut connection = connect::connect(&uri, CREATE_LIMIT).map_err(|error| unavailable(error.to_string()))?;
     if uri.driver == Driver::Xen {
         return Err(unavailable(format!(
@@ -78,9 +76,9 @@ pub fn start(
             uri.text
         )));
     }
-    let choice = choose(&settings, &uri, order, &mut connection)?;
+    let choice = choose(settings, &uri, order, &mut connection)?;
     let limit = start_limit(choice.accelerator, settings.start_limit);
-    let domain = domain_order(settings, &uri, order, choice.accelerator)?;
+    let domain = domain_order(settings.clone(), &uri, order, choice.accelerator)?;
     let running = Running::make(connection, &uri, &domain, &order.scratch)?;
     launched();
     let greeted = greeted(running, &domain, limit)?;

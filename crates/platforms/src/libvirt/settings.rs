@@ -3,16 +3,10 @@
 //! What means the same as for the platform `qemu` has the same name and the same values there.
 
 use super::uri::{Driver, EXAMPLES, Uri};
-use crate::ahead::Ahead;
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
-use crate::qemu::foreseen;
-use crate::qemu::settings::{
-    self as qemu, Adapter, Aio, Cache, KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator,
-};
-use machines::machine::Decided;
+use crate::qemu::settings::{self as qemu, Adapter, Aio, Cache, Network, QemuSettings, WantedAccelerator};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use settings::{Bytes, Holds, Key, Problem, keys, names};
 
 keys! {
@@ -146,39 +140,13 @@ impl LibvirtSettings {
     }
 }
 
-/// The libvirt that a contender needs.
-pub fn uri(table: &Map<String, Value>) -> Option<String> {
-    settings::read::<LibvirtSettings>(table, KEYS).ok().map(|settings| settings.uri)
-}
-
-/// How KVM is to be tried for a contender; `None` if it runs elsewhere, or on Xen.
-pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
-    let settings: LibvirtSettings = settings::read(table, KEYS).ok()?;
-    let uri = Uri::parse(&settings.uri).ok()?;
-    if uri.driver != Driver::Qemu || !uri.is_here() {
-        return None;
-    }
-    let cpu = settings.cpu_of_qemu().to_owned();
-    Some(KvmWish { accelerator: settings.accelerator, cpu, binary: PROGRAM.to_owned(), limit_ms: settings.start_limit })
-}
-
-/// The facts about a domain of this host that are known before it starts, for a table whose keys are each valid.
-pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
-    let settings = settings::read::<LibvirtSettings>(table, KEYS).ok().map(|settings| settings.of_qemu());
-    settings.zip(kvm_wish(table)).map_or_else(Decided::new, |(settings, wish)| foreseen::of(&settings, &wish, ahead))
-}
-
-/// Finds unsupported combinations in a table whose keys are each valid.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let settings: LibvirtSettings = match settings::read(table, KEYS) {
-        Ok(settings) => settings,
-        Err(problems) => return problems,
-    };
+/// Finds unsupported combinations.
+pub fn check(settings: &LibvirtSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let uri = Uri::parse(&settings.uri);
     let mut shared = settings.of_qemu();
     // What this host has set aside says nothing of another one.
     shared.huge_pages &= uri.as_ref().is_ok_and(Uri::is_here);
-    let mut problems = crate::qemu::settings::check_of(&shared, request);
+    let mut problems = crate::qemu::settings::check(&shared, request);
     let mut refuse = |path: &str, found: String, expected: &str, nearest: Option<String>| {
         problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest });
     };
@@ -221,9 +189,14 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::PlatformSettings;
     use crate::huge_pages::HugePages;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
+
+    fn read(value: &Value) -> LibvirtSettings {
+        settings::read(value.as_object().unwrap(), KEYS).unwrap()
+    }
 
     fn found(value: &Value, outside: bool) -> Vec<(String, Option<String>)> {
         let huge_pages = HugePages::default();
@@ -237,7 +210,7 @@ mod tests {
             huge_pages: &huge_pages,
             isolated: &BTreeSet::new(),
         };
-        let problems = check(value.as_object().unwrap(), &request);
+        let problems = check(&read(value), &request);
         problems.into_iter().map(|problem| (problem.path, problem.nearest)).collect()
     }
 
@@ -248,7 +221,7 @@ mod tests {
     #[test]
     fn nothing_said_is_the_systems_libvirt_and_as_the_platform_qemu() {
         assert!(paths(&json!({})).is_empty());
-        let settings: LibvirtSettings = settings::read(&Map::new(), KEYS).unwrap();
+        let settings = read(&json!({}));
         assert_eq!(settings.of_qemu(), QemuSettings::default());
         assert_eq!(settings.disk.discard, Discard::Ignore);
     }
@@ -273,7 +246,7 @@ mod tests {
 
     #[test]
     fn kvm_is_tried_here_only_for_what_runs_here() {
-        let cpu = |value: Value| kvm_wish(value.as_object().unwrap()).map(|wish| wish.cpu);
+        let cpu = |value: Value| read(&value).kvm_wish().map(|wish| wish.cpu);
         assert_eq!(cpu(json!({})).as_deref(), Some("auto"));
         assert_eq!(cpu(json!({ "cpu": "host-passthrough" })).as_deref(), Some("host"));
         assert_eq!(cpu(json!({ "cpu": "Skylake-Server" })).as_deref(), Some("Skylake-Server"));

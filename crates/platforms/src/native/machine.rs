@@ -10,21 +10,11 @@ use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::can_contain;
 use machines::boot::WRITABLE_FOLDERS;
-use machines::machine::{Decided, Machine, MachineError};
-use serde_json::{Map, Value};
+use machines::machine::{Decided, MachineError};
 use std::fs;
 use std::path::PathBuf;
 
-pub fn start(
-    _table: &Map<String, Value>,
-    order: &MachineOrder,
-    launched: Launched<'_>,
-) -> Result<Box<dyn Machine>, MachineError> {
-    order.image()?;
-    Ok(Box::new(begin(order, launched)?))
-}
-
-/// The same; without an image, the machine sees the host's own files.
+/// Without an image, the machine sees the host's own files.
 pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<HostMachine, MachineError> {
     let mut decided = Decided::new();
     let Limits { groups, cpus, memory_policy } = limits::make(order, &mut decided);

@@ -1,23 +1,20 @@
 //! The keys of a native machine: none yet. All other platforms are compared with it.
 
-use crate::order::MachineRequest;
-use serde_json::{Map, Value};
-use settings::{Key, Problem};
+use serde::Deserialize;
+use settings::Key;
 
 pub const KEYS: &[Key] = &[];
 
-/// Finds unsupported combinations.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    settings::check(table, KEYS).err().unwrap_or_else(|| request.on_isolated_cpus().into_iter().collect())
-}
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct NativeSettings {}
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::NativeSettings;
+    use crate::entry::PlatformSettings;
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
     use crate::placement::{Policy, Topology, place};
-    use serde_json::Map;
     use std::fs;
 
     /// A user who starts bakeoff on isolated CPUs by `taskset` is one who wants the best for the guest.
@@ -40,7 +37,7 @@ mod tests {
                 huge_pages: &HugePages::default(),
                 isolated: topology.isolated(),
             };
-            check(&Map::new(), &request).into_iter().map(|problem| problem.found).collect::<Vec<_>>()
+            NativeSettings {}.check(&request).into_iter().map(|problem| problem.found).collect::<Vec<_>>()
         };
         assert_eq!(found(&[2, 3], 2), ["found a machine on CPUs 2-3, over which the kernel moves no thread"]);
         assert_eq!(found(&[2, 3], 1), Vec::<String>::new(), "one thread needs no moving");

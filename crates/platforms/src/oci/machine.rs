@@ -3,7 +3,7 @@
 use super::bundle::{self, BundleOrder};
 use super::command::{CommandOrder, Family, Gvisor, command_line};
 use super::runtime::Runtime;
-use super::settings::{KEYS, Network, OciSettings};
+use super::settings::{Network, OciSettings};
 use crate::lease::{Lease, LeaseOrder};
 use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, in_a_folder, why_not_mounted};
 use crate::on_host::error::{io_error, unavailable};
@@ -18,7 +18,6 @@ use machines::boot::WRITABLE_FOLDERS;
 use machines::cgroup;
 use machines::machine::{Decided, Machine, MachineError};
 use rustix::thread::{CapabilitySet, capabilities};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -54,10 +53,8 @@ struct Containers {
     runtime: OnceLock<(Runtime, Option<Gvisor>)>,
 }
 
-pub fn open(table: &Map<String, Value>) -> Result<Box<dyn Platform>, MachineError> {
-    let settings =
-        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
-    Ok(Box::new(Containers { settings, runtime: OnceLock::new() }))
+pub fn open(settings: &OciSettings) -> Box<dyn Platform> {
+    Box::new(Containers { settings: settings.clone(), runtime: OnceLock::new() })
 }
 
 impl Containers {

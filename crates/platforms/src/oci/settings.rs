@@ -1,11 +1,7 @@
 //! The keys of a container in a study, and the combinations that no runtime supports. Pure.
 
-use crate::ahead::Ahead;
-use crate::on_host::tried;
 use crate::order::MachineRequest;
-use machines::machine::Decided;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem, keys, names};
 
 keys! {
@@ -81,27 +77,13 @@ impl OciSettings {
     }
 
     /// Whether the study says that it is gVisor.
-    fn is_gvisor(&self) -> bool {
+    pub(crate) fn is_gvisor(&self) -> bool {
         self.gvisor.is_some() || self.runtime == GVISOR
     }
 }
 
-/// The facts about a container that are known before it starts, for a table whose keys are each valid.
-pub(crate) fn foreseen(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
-    let mut facts = tried::foreseen(ahead);
-    if settings::read::<OciSettings>(table, KEYS).is_ok_and(|settings| settings.is_gvisor()) {
-        let own = ["system calls", "kernel.release"].map(|name| (name.to_owned(), Ok("gVisor".to_owned())));
-        facts.extend(own);
-    }
-    facts
-}
-
-/// Finds unsupported combinations in a table whose keys are each valid.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let settings: OciSettings = match settings::read(table, KEYS) {
-        Ok(settings) => settings,
-        Err(problems) => return problems,
-    };
+/// Finds unsupported combinations.
+pub fn check(settings: &OciSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |path: &str, found: String, expected: &str, nearest: Option<String>| {
         problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest });
@@ -145,7 +127,10 @@ mod tests {
             huge_pages: &huge_pages,
             isolated: &BTreeSet::new(),
         };
-        check(value.as_object().unwrap(), &request).iter().map(ToString::to_string).collect()
+        check(&settings::read(value.as_object().unwrap(), KEYS).unwrap(), &request)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]

@@ -269,7 +269,7 @@ fn file_name(cpu: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::kvm_wish;
+    use super::super::settings::{QemuSettings, WantedAccelerator};
     use super::{CheckResult, PROGRAM, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
@@ -288,22 +288,20 @@ mod tests {
         let cpu = model("auto");
         // Without QEMU there is nothing to remember, and a run is refused because it is missing.
         let Ok(now) = Remembered::nothing(cpu, PROGRAM) else { return };
-        let told = |accelerator: &str, works: bool| {
+        let told = |accelerator: WantedAccelerator, works: bool| {
             let finding = CheckResult { works, sentence: "it ended (signal: 6); it printed: Assertion".to_owned() };
             let remembered = Remembered { finding, ..Remembered::nothing(cpu, PROGRAM).unwrap() };
             remember(&file_of(folder.path(), cpu, PROGRAM), &remembered).unwrap();
-            let table = serde_json::json!({ "accelerator": accelerator });
-            foreseen(&kvm_wish(table.as_object().unwrap()).unwrap(), folder.path())
+            foreseen(&QemuSettings { accelerator, ..QemuSettings::default() }.wish(), folder.path())
         };
-        assert!(told("kvm", false).unwrap().starts_with("trials will be skipped: "));
-        assert!(told("auto", false).unwrap().starts_with("emulated in software, "));
-        assert!(told("auto", false).unwrap().ends_with("a VM costs: it ended (signal: 6)"));
-        assert_eq!(told("tcg", false), None);
-        assert_eq!(told("auto", true).is_none(), closed().is_none());
+        assert!(told(WantedAccelerator::Kvm, false).unwrap().starts_with("trials will be skipped: "));
+        assert!(told(WantedAccelerator::Auto, false).unwrap().starts_with("emulated in software, "));
+        assert!(told(WantedAccelerator::Auto, false).unwrap().ends_with("a VM costs: it ended (signal: 6)"));
+        assert_eq!(told(WantedAccelerator::Tcg, false), None);
+        assert_eq!(told(WantedAccelerator::Auto, true).is_none(), closed().is_none());
         let before = Remembered { boot: "another".to_owned(), ..now };
         remember(&file_of(folder.path(), cpu, PROGRAM), &before).unwrap();
-        let table = serde_json::json!({ "accelerator": "kvm" });
-        let wish = kvm_wish(table.as_object().unwrap()).unwrap();
+        let wish = QemuSettings { accelerator: WantedAccelerator::Kvm, ..QemuSettings::default() }.wish();
         assert_eq!(foreseen(&wish, folder.path()).is_none(), closed().is_none());
     }
 

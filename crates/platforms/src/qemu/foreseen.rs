@@ -1,17 +1,10 @@
 //! The facts about a guest that are known before QEMU starts.
 
 use super::accelerator;
-use super::settings::{KEYS, KvmWish, QemuSettings, kvm_wish};
+use super::settings::{KvmWish, QemuSettings};
 use crate::ahead::Ahead;
 use crate::rights;
 use machines::machine::Decided;
-use serde_json::{Map, Value};
-
-/// Of a table whose keys are each valid.
-pub(crate) fn of_table(table: &Map<String, Value>, ahead: &Ahead<'_>) -> Decided {
-    let settings = settings::read::<QemuSettings>(table, KEYS).ok();
-    settings.zip(kvm_wish(table)).map_or_else(Decided::new, |(settings, wish)| of(&settings, &wish, ahead))
-}
 
 /// Of a guest of QEMU, whoever starts it.
 pub(crate) fn of(settings: &QemuSettings, kvm: &KvmWish, ahead: &Ahead<'_>) -> Decided {

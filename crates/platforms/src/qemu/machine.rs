@@ -12,7 +12,7 @@ use super::monitor::QmpError;
 use super::patience::start_limit;
 use super::placed::{self, Binding, Pinning};
 use super::qmp::Qmp;
-use super::settings::{KEYS, Network, QemuSettings};
+use super::settings::{Network, QemuSettings};
 use super::watch::{self, NodeNames, Shared};
 use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
@@ -23,7 +23,7 @@ use machines::cgroup::{Cgroups, Limit};
 use machines::limits::OPEN_FILES;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -44,18 +44,17 @@ pub struct QemuMachine {
 }
 
 pub fn start(
-    table: &Map<String, Value>,
+    settings: &QemuSettings,
     order: &MachineOrder,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let settings: QemuSettings =
-        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
-    can_be_had(&settings, order)?;
-    let choice = accelerator::choose(settings.accelerator, &probe(&settings, order)?)?;
+    can_be_had(settings, order)?;
+    let choice = accelerator::choose(settings.accelerator, &probe(settings, order)?)?;
     let limit = start_limit(choice.accelerator, settings.start_limit);
     let quota: Vec<Limit> = order.cpu_quota.map(|share| Limit::CpuTime(order.cpu_time(share))).into_iter().collect();
     let (groups, quota) = Cgroups::hold(&order.name, &order.scratch, &quota);
-    let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
+    let command =
+        CommandOrder { cgroups: groups.paths(), ..command_order(settings.clone(), order, choice.accelerator)? };
     let guest = LaunchedGuest::start(&command, &order.scratch)?;
     launched();
     let (guest, mut qmp) = guest.greeted(limit)?;

@@ -3,7 +3,6 @@
 use crate::order::MachineRequest;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use settings::{Bytes, Holds, Key, Problem, keys, names};
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
@@ -206,23 +205,16 @@ pub struct KvmWish {
     pub limit_ms: Option<u64>,
 }
 
-/// How KVM is to be tried for a contender.
-pub fn kvm_wish(table: &Map<String, Value>) -> Option<KvmWish> {
-    let QemuSettings { accelerator, cpu, binary, start_limit, .. } = settings::read(table, KEYS).ok()?;
-    Some(KvmWish { accelerator, cpu, binary, limit_ms: start_limit })
+impl QemuSettings {
+    /// How KVM is to be tried.
+    pub fn wish(&self) -> KvmWish {
+        let Self { accelerator, cpu, binary, start_limit, .. } = self;
+        KvmWish { accelerator: *accelerator, cpu: cpu.clone(), binary: binary.clone(), limit_ms: *start_limit }
+    }
 }
 
-/// Finds unsupported combinations in a table whose keys are each valid.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let settings: QemuSettings = match settings::read(table, KEYS) {
-        Ok(settings) => settings,
-        Err(problems) => return problems,
-    };
-    check_of(&settings, request)
-}
-
-/// The same for settings that were read, by this platform or by one that starts QEMU in another way.
-pub fn check_of(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
+/// Finds unsupported combinations, for this platform or for one that starts QEMU in another way.
+pub fn check(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |path: &str, found: String, expected: &str| {
         problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None });
@@ -299,7 +291,7 @@ mod tests {
     use super::{KEYS, QemuSettings, check};
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
@@ -316,19 +308,19 @@ mod tests {
         isolated: &NOT_ISOLATED,
     });
 
-    fn table(value: &Value) -> Map<String, Value> {
-        value.as_object().unwrap().clone()
+    fn read(value: &Value) -> QemuSettings {
+        settings::read(value.as_object().unwrap(), KEYS).unwrap()
     }
 
     fn paths(value: &Value) -> Vec<String> {
-        check(&table(value), &REQUEST).into_iter().map(|problem| problem.path).collect()
+        check(&read(value), &REQUEST).into_iter().map(|problem| problem.path).collect()
     }
 
     #[test]
     fn nothing_said_is_virtio_without_host_cache() {
-        let settings: QemuSettings = settings::read(&Map::new(), KEYS).unwrap();
+        let settings = read(&json!({}));
         assert_eq!(settings, QemuSettings::default());
-        assert!(check(&Map::new(), &REQUEST).is_empty());
+        assert!(check(&QemuSettings::default(), &REQUEST).is_empty());
     }
 
     #[test]
@@ -364,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_tap_device_is_for_one_machine() {
-        let tap = table(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24" }));
+        let tap = read(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24" }));
         assert!(check(&tap, &REQUEST).is_empty());
         let problems = check(&tap, &MachineRequest { count: 2, ..*REQUEST });
         assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), ["network"]);
@@ -375,7 +367,7 @@ mod tests {
         for request in
             [MachineRequest { memory_bytes: 64 << 20, ..*REQUEST }, MachineRequest { vcpus: 256, ..*REQUEST }]
         {
-            assert_eq!(check(&Map::new(), &request).len(), 1);
+            assert_eq!(check(&QemuSettings::default(), &request).len(), 1);
         }
     }
 
@@ -385,7 +377,7 @@ mod tests {
         for (adapter, is_refused) in
             [("virtio-blk", false), ("virtio-scsi", false), ("nvme", false), ("pvscsi", false), ("ahci", true)]
         {
-            let disk = table(&json!({ "disk": { "adapter": adapter } }));
+            let disk = read(&json!({ "disk": { "adapter": adapter } }));
             assert_eq!(check(&disk, &cloud).len(), usize::from(is_refused), "{adapter}");
             assert!(check(&disk, &REQUEST).is_empty());
         }
@@ -394,7 +386,7 @@ mod tests {
     #[test]
     fn load_from_outside_needs_a_network() {
         let outside = MachineRequest { is_reached_from_outside: true, ..*REQUEST };
-        let none = table(&json!({ "network": "none" }));
+        let none = read(&json!({ "network": "none" }));
         assert_eq!(check(&none, &outside)[0].path, "network");
         assert!(check(&none, &REQUEST).is_empty());
     }

@@ -22,5 +22,36 @@ mod request;
 pub mod settings;
 mod spec;
 
+use crate::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
+use crate::credentials::Credentials;
+use crate::entry::PlatformSettings;
+use crate::order::MachineRequest;
+use crate::platform::{OpenOrder, Platform};
+use ::settings::Problem;
+use machines::machine::MachineError;
+use settings::VsphereSettings;
+
 /// The platform's name in studies and ledgers.
 pub(crate) const KIND: &str = "vsphere";
+
+impl PlatformSettings for VsphereSettings {
+    fn can(&self) -> Capabilities {
+        Capabilities { image: ImageUse::None, data: DataHome::Elsewhere, executes: true, server: ServerUse::Started }
+    }
+
+    fn check(&self, request: &MachineRequest<'_>) -> Vec<Problem> {
+        settings::check(self, request)
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    fn without_login(&self, credentials: &Credentials) -> Option<String> {
+        login::account(self, credentials).err()
+    }
+
+    fn open(&self, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+        platform::open(self, order)
+    }
+}

@@ -2,13 +2,12 @@
 
 use super::keeper::{Keeper, LEASES};
 use super::machine;
-use super::settings;
+use super::settings::VsphereSettings;
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::{OpenOrder, Platform};
 use images::data::{DataDisk, DataError};
 use machines::machine::{Machine, MachineError};
-use serde_json::{Map, Value};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,12 +15,8 @@ use std::sync::Arc;
 /// Shared with machines and leases, which need the session for their end.
 struct Shared(Arc<Keeper>);
 
-pub fn open(table: &Map<String, Value>, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
-    let settings = settings::read(table).map_err(|problems| {
-        let why = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        MachineError::Unavailable { why }
-    })?;
-    Ok(Box::new(Shared(Arc::new(Keeper::open(settings, order)?))))
+pub fn open(settings: &VsphereSettings, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+    Ok(Box::new(Shared(Arc::new(Keeper::open(settings.clone(), order)?))))
 }
 
 fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DataError {

@@ -3,7 +3,6 @@
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use settings::{Holds, Problem, keys, names};
 use std::path::{Path, PathBuf};
 use trust::Fingerprint;
@@ -140,7 +139,8 @@ const MEMORY_STEP_BYTES: u64 = 4 << 20;
 /// Names that we set ourselves.
 pub const OURS: &str = "guestinfo.bakeoff.";
 
-pub fn read(table: &Map<String, Value>) -> Result<VsphereSettings, Vec<Problem>> {
+#[cfg(test)]
+pub fn read(table: &serde_json::Map<String, serde_json::Value>) -> Result<VsphereSettings, Vec<Problem>> {
     settings::read(table, KEYS)
 }
 
@@ -197,13 +197,9 @@ fn wrong(path: &str, found: &str, expected: impl Into<String>) -> Problem {
 }
 
 /// Finds unsupported combinations.
-pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let settings = match read(table) {
-        Ok(settings) => settings,
-        Err(problems) => return problems,
-    };
-    let mut problems = problems_of_server(&settings);
-    let VsphereSettings { latency_sensitivity, cpu_reservation, memory_reservation, clone, .. } = settings;
+pub fn check(settings: &VsphereSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
+    let mut problems = problems_of_server(settings);
+    let &VsphereSettings { latency_sensitivity, cpu_reservation, memory_reservation, clone, .. } = settings;
     if latency_sensitivity == Sensitivity::High {
         for (path, reservation) in [("cpu_reservation", cpu_reservation), ("memory_reservation", memory_reservation)] {
             if reservation != Reservation::All {
@@ -277,7 +273,7 @@ fn problems_of_server(settings: &VsphereSettings) -> Vec<Problem> {
 mod tests {
     use super::*;
     use crate::huge_pages::HugePages;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
     fn problems(more: &Value) -> Vec<String> {
@@ -285,7 +281,7 @@ mod tests {
         for (key, value) in more.as_object().unwrap() {
             table[key] = value.clone();
         }
-        let table = settings::check(table.as_object().unwrap(), KEYS).unwrap();
+        let settings = read(table.as_object().unwrap()).unwrap();
         let request = MachineRequest {
             count: 1,
             vcpus: 4,
@@ -296,7 +292,7 @@ mod tests {
             huge_pages: &HugePages::default(),
             isolated: &BTreeSet::new(),
         };
-        check(&table, &request).iter().map(ToString::to_string).collect()
+        check(&settings, &request).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -13,10 +13,10 @@ use machines::scratch;
 use machines::token::{Token, random_bytes};
 use machines::transport::Transport;
 use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
-use platforms::entry::PlatformEntry;
+use platforms::entry::{PlatformEntry, PlatformSettings};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
-use platforms::platform::plain;
+use platforms::platform::{OpenOrder, Platform, plain};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,6 +24,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use telemetry::Targets;
 
@@ -31,14 +32,23 @@ pub static BARE: PlatformEntry = PlatformEntry {
     kind: "bare",
     meaning: "a process of this host, for tests",
     keys: &[],
-    can: |_| CAN,
-    check: |_, _| Vec::new(),
-    foreseen: |_, _| Decided::new(),
-    open: |table, _| Ok(plain(table, Lease::of_a_folder, start)),
+    read: |table| Ok(Arc::new(Bare(table.clone()))),
 };
 
-const CAN: Capabilities =
-    Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Started };
+/// Its table.
+#[derive(Debug, Clone)]
+struct Bare(Map<String, Value>);
+
+impl PlatformSettings for Bare {
+    fn can(&self) -> Capabilities {
+        Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: true, server: ServerUse::Started }
+    }
+
+    fn open(&self, _order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+        let Self(table) = self.clone();
+        Ok(plain(Lease::of_a_folder, move |order, launched| start(&table, order, launched)))
+    }
+}
 
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
 

@@ -8,7 +8,7 @@ use crate::place::{
     placed, shut_down, started, until,
 };
 use crate::vcsim::Vcsim;
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Reply, Request};
 use images::{Flavour, Image};
 use machines::identity::Identity;
 use machines::link::LinkError;
@@ -18,6 +18,7 @@ use platforms::catalog::entry;
 use platforms::entry::PlatformEntry;
 use platforms::placement::{self, Policy};
 use serde_json::{Value, json};
+use settings::Chosen;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -234,7 +235,7 @@ fn ask_at_length(machine: &mut dyn Machine, request: &Request) -> Reply {
 
 /// An agent of another version is refused with both versions, and ended.
 fn another_version_is_refused(subject: &Subject<'_>) {
-    if (subject.platform.can)(&as_table(subject.table())).image == ImageUse::TreeAndKernel {
+    if (subject.platform.read)(&as_table(subject.table())).unwrap().can().image == ImageUse::TreeAndKernel {
         // There the agent is the init process, and this example would not find the stream to us.
         return;
     }

@@ -1,7 +1,7 @@
 //! What a real machine is started from: an image, our agent, a data disk, a scratch folder.
 
 use crate::{host_here, vcsim};
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Reply, Request};
 use engines::server::{ServerReport, ServerShape};
 use images::data::{DataDisk, DataError};
 use images::{Cache, Flavour, Image, ImageError};
@@ -18,6 +18,7 @@ use platforms::placement::{self, Policy};
 use platforms::platform::{OpenOrder, Platform};
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
+use settings::Chosen;
 use std::cell::Cell;
 use std::fs::Permissions;
 use std::io::{Read, Write};
@@ -123,7 +124,7 @@ impl Place {
         let loaded = loaded_folder(folder.path());
         let disk = folder.path().join("data.img");
         let opened = open(platform, table, image.as_ref(), &example("test_agent"), folder.path()).unwrap();
-        let data = match (platform.can)(&as_table(table)).data {
+        let data = match (platform.read)(&as_table(table)).unwrap().can().data {
             DataHome::Disk => {
                 images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
                 disk
@@ -312,7 +313,8 @@ pub fn open_until_stopped(
     let name = scratch.file_name().unwrap().to_string_lossy();
     let credentials = &vcsim::credentials();
     let order = OpenOrder { agent, image, scratch, name: &name, credentials, lines: None, interrupts };
-    (platform.open)(&as_table(table), &order)
+    let settings = (platform.read)(&as_table(table)).expect("the table is valid");
+    settings.open(&order)
 }
 
 fn loaded_folder(parent: &Path) -> PathBuf {

@@ -1,12 +1,17 @@
 //! Catalogs of a few invented entries, so that these tests do not depend on real ones, and a study to vary.
 
+use machines::machine::MachineError;
+use platforms::capabilities::{Capabilities, ImageUse, of_an_image};
+use platforms::entry::PlatformSettings;
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
 use platforms::placement::Topology;
-use record::plan::WorkloadNote;
+use platforms::platform::{OpenOrder, Platform};
+use record::plan::{Plan, WorkloadNote};
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
-use study::{Against, Catalogs, Files, FindingCode, Host, Kind};
+use std::sync::Arc;
+use study::{Against, Catalogs, Files, FindingCode, Host, Kind, TypedPlan};
 
 /// A host with four CPUs and no known topology.
 pub fn host() -> Host {
@@ -36,28 +41,49 @@ const VM: &[Key] = &[
     Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "" },
 ];
 
-/// The invented vm takes at most three vCPUs, refuses some combinations of its keys, and has no nvme disk with one kernel.
-fn check_platform(kind: &str, table: &Map<String, Value>, asked: &MachineRequest<'_>) -> Vec<Problem> {
-    let problem = |path: &str, found: String, expected: &str| Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        nearest: None,
-    };
-    let mut problems = Vec::new();
-    if kind == "vm" && asked.vcpus > 3 {
-        problems.push(problem("", format!("found {} vCPUs", asked.vcpus), "at most 3 in a vm"));
+/// The table of an invented platform, the native one or the vm.
+#[derive(Debug)]
+struct Invented {
+    is_vm: bool,
+    table: Map<String, Value>,
+}
+
+impl PlatformSettings for Invented {
+    fn can(&self) -> Capabilities {
+        of_an_image(ImageUse::Tree)
     }
-    if kind == "vm" && table["disk"]["adapter"] == "nvme" && asked.kernel == "generic" {
-        problems.push(problem("disk.adapter", "found \"nvme\"".to_owned(), "kernel = \"cloud\""));
+
+    /// The vm takes at most three vCPUs, refuses some combinations of its keys, and has no nvme disk with one kernel.
+    fn check(&self, asked: &MachineRequest<'_>) -> Vec<Problem> {
+        let problem = |path: &str, found: String, expected: &str| Problem {
+            path: path.to_owned(),
+            found,
+            expected: expected.to_owned(),
+            nearest: None,
+        };
+        let mut problems = Vec::new();
+        if !self.is_vm {
+            return problems;
+        }
+        let table = &self.table;
+        if asked.vcpus > 3 {
+            problems.push(problem("", format!("found {} vCPUs", asked.vcpus), "at most 3 in a vm"));
+        }
+        if table["disk"]["adapter"] == "nvme" && asked.kernel == "generic" {
+            problems.push(problem("disk.adapter", "found \"nvme\"".to_owned(), "kernel = \"cloud\""));
+        }
+        if table["accelerator"] == "tcg" && asked.is_reached_from_outside {
+            problems.push(problem("accelerator", "found \"tcg\"".to_owned(), "load from inside"));
+        }
+        if table["disk"]["adapter"] == "nvme" && table["disk"]["cache"] == "writeback" {
+            problems.push(problem("disk.cache", "found \"writeback\"".to_owned(), "\"none\" with the adapter nvme"));
+        }
+        problems
     }
-    if kind == "vm" && table["accelerator"] == "tcg" && asked.is_reached_from_outside {
-        problems.push(problem("accelerator", "found \"tcg\"".to_owned(), "load from inside"));
+
+    fn open(&self, _order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
+        Err(MachineError::Unavailable { why: "it is invented".to_owned() })
     }
-    if kind == "vm" && table["disk"]["adapter"] == "nvme" && table["disk"]["cache"] == "writeback" {
-        problems.push(problem("disk.cache", "found \"writeback\"".to_owned(), "\"none\" with the adapter nvme"));
-    }
-    problems
 }
 
 /// The invented workload cannot have 4999 warehouses.
@@ -75,8 +101,7 @@ fn data_bytes(_: &str, _: &str, table: &Map<String, Value>) -> Option<u64> {
 }
 
 pub fn catalogs() -> Catalogs {
-    let kind =
-        |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false, own_phases: false, data: None };
+    let kind = |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false, own_phases: false };
     Catalogs {
         engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
         workloads: vec![kind("orders", WORKLOAD)],
@@ -86,8 +111,8 @@ pub fn catalogs() -> Catalogs {
         codes: [("host-busy", true), ("check-violated", false)]
             .map(|(name, acceptable)| FindingCode { name, acceptable })
             .to_vec(),
-        check_platform,
         check_workload,
+        platform_settings: |kind, table| Some(Ok(Arc::new(Invented { is_vm: kind == "vm", table: table.clone() }))),
         data_bytes,
     }
 }
@@ -150,4 +175,16 @@ pub fn problems(text: &str) -> String {
         Ok(_) => "no problem".to_owned(),
         Err(problems) => study::render(&problems, "x.toml"),
     }
+}
+
+/// A plan of invented kinds with its cells in types: those of the real kinds that take the same keys.
+pub fn typed(plan: &Plan) -> TypedPlan {
+    let text = serde_json::to_string(plan).expect("a plan is JSON");
+    let mut text = text.replace(r#""kind":"lookups","rows""#, r#""kind":"order-entry","warehouses""#);
+    text = text.replace(r#","think":2000"#, "");
+    for (invented, real) in [("server", "postgres"), ("orders", "order-entry"), ("vm", "qemu")] {
+        text = text.replace(&format!(r#""kind":"{invented}""#), &format!(r#""kind":"{real}""#));
+    }
+    let real = serde_json::from_str(&text).expect("only kinds differ");
+    TypedPlan::read(real, platforms::catalog::settings).expect("real kinds take the same keys")
 }

@@ -1,9 +1,8 @@
 //! The odd machine's own workload is decided like `[workload]`, wherever it is written, and refused for the same reasons.
 
-use crate::fixture::{self, STUDY, host, with};
+use crate::fixture::{self, STUDY, host, typed, with};
 use insta::assert_snapshot;
 use record::plan::{Plan, WorkloadNote};
-use record::settings::key::ODD_WORKLOAD;
 use serde_json::{Map, Value, json};
 use settings::{Holds, Key, Problem};
 use study::{Against, Catalogs, Kind};
@@ -28,14 +27,7 @@ fn check_workload(kind: &str, table: &Map<String, Value>, engine: Option<&str>) 
 /// The fixture's catalogs with one more workload.
 fn catalogs() -> Catalogs {
     let mut catalogs = fixture::catalogs();
-    catalogs.workloads.push(Kind {
-        kind: "lookups",
-        meaning: "",
-        keys: LOOKUPS,
-        remote: false,
-        own_phases: false,
-        data: None,
-    });
+    catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false, own_phases: false });
     Catalogs { check_workload, ..catalogs }
 }
 
@@ -66,14 +58,11 @@ fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
     let plan = plan(&two_machines("odd = { number = 2, workload = { kind = \"lookups\", rows = 7 } }"));
     let cell = &plan.cells[0];
     assert_eq!(own_workload(&plan, 0), json!({ "kind": "lookups", "rows": 7, "think": 2000 }));
-    let (kind, rest) = study::kind_and_table(cell, ODD_WORKLOAD).unwrap();
-    assert_eq!((kind, Value::Object(rest)), ("lookups", json!({ "rows": 7, "think": 2000 })));
-    assert_eq!(study::kind_and_table(cell, "workload").unwrap().0, "orders");
+    let odd = cell.odd().unwrap();
+    assert_eq!((odd.workload_kind(), cell.settings.workload()), (Some("lookups"), Some("orders")));
     assert_eq!(cell.bystander(), Some(2));
     let notices: Vec<&str> = plan.workloads.iter().map(|note| note.notice.as_str()).collect();
     assert_eq!(notices, ["Invented.", "Of rows."], "whoever reads its numbers must know where it comes from, too");
-    let odd = study::machine(cell).unwrap().odd.unwrap();
-    assert_eq!(odd.workload.unwrap()["kind"], "lookups");
 }
 
 /// The load says when its clients come, not what they do.
@@ -91,7 +80,6 @@ fn it_goes_with_every_load_but_idle() {
 fn without_it_nothing_of_it_is_in_the_plan() {
     let plan = plan(&two_machines("odd = { number = 2, clients = 9 }"));
     assert_eq!(plan.cells[0].settings.tables()["machine"]["odd"].get("workload"), None);
-    assert_eq!(study::kind_and_table(&plan.cells[0], ODD_WORKLOAD), None);
     assert_eq!((plan.cells[0].bystander(), plan.workloads.len()), (None, 1));
 }
 
@@ -144,7 +132,7 @@ fn its_keys_are_overridden_and_another_kind_starts_anew() {
 
 #[test]
 fn its_data_are_made_too_unless_they_are_those_of_another_machine() {
-    let preparing_ms = |text: &str| study::estimate(&plan(text)).preparing_ms;
+    let preparing_ms = |text: &str| study::estimate(&typed(&plan(text))).preparing_ms;
     let one = preparing_ms(STUDY);
     let own = |workload: &str| preparing_ms(&two_machines(&format!("odd = {{ number = 1, workload = {workload} }}")));
     assert_eq!(own("{ kind = \"lookups\", rows = 7 }"), 2 * one);

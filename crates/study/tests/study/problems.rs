@@ -25,9 +25,9 @@ fn missing_keys_point_at_their_table() {
     x.toml: question: missing; expected text in quotes
     x.toml: contender: missing; expected at least one [[contender]] table
     x.toml: engine.kind: missing; expected "server" or "sqlite"
+    x.toml: platform.kind: missing; expected "native" or "vm"
     x.toml: machine.vcpus: missing; expected a whole number from 1 to 1024
     x.toml: machine.memory: missing; expected a size such as "2GiB", from 64 MiB to 16 TiB
-    x.toml: platform.kind: missing; expected "native" or "vm"
     x.toml: workload.kind: missing; expected "orders"
     x.toml: load.warmup: missing; expected a span of time such as "30s", from 0 s to 24 h
     x.toml: load.measure: missing; expected a span of time such as "30s", from 1 s to 24 h

@@ -2,8 +2,11 @@
 
 use crate::fixture::host;
 use insta::assert_snapshot;
+use platforms::capabilities::DataHome;
 use record::plan::Plan;
-use study::{Against, Catalogs, lanes};
+use record::settings::Settings;
+use serde_json::{Map, Value, json};
+use study::{Against, Catalogs, TypedPlan, lanes};
 
 fn study(load: &str, hosts: [&str; 2]) -> String {
     let contender = |name: &str, platform: &str| {
@@ -45,12 +48,13 @@ fn each_block_runs_on_the_next_host_and_hosts_do_not_wait_for_each_other() {
     old 1 on a, 2 on b, 3 on a, 4 on b
     new 1 on c, 2 on d, 3 on c, 4 on d
     ");
-    let of = |plan: &Plan| lanes(plan, &plan.trials).iter().map(Vec::len).collect::<Vec<_>>();
+    let typed = |plan: &Plan| TypedPlan::read(plan.clone(), platforms::catalog::settings).unwrap();
+    let of = |plan: &Plan| lanes(&typed(plan), &plan.trials).iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!(of(&plan), [2, 2, 2, 2]);
-    let apart_ms = study::estimate(&plan).driving_ms;
+    let apart_ms = study::estimate(&typed(&plan)).driving_ms;
     let same = planned(&study(INSIDE, [own, own])).unwrap();
     assert_eq!(of(&same), [4, 4], "a host runs one trial at a time");
-    assert_eq!(study::estimate(&same).driving_ms, 2 * apart_ms);
+    assert_eq!(study::estimate(&typed(&same)).driving_ms, 2 * apart_ms);
     let here = planned(&study("placement = \"outside\"", [own, own])).unwrap();
     assert_eq!(of(&here), [8], "this host drives one trial at a time");
     let elsewhere = planned(&study("placement = \"outside\"\nfrom = [\"x\", \"y\"]", [own, own])).unwrap();
@@ -81,4 +85,23 @@ fn what_hosts_cannot_be() {
     x.toml: platform.hosts: found b, a of "new"; expected the hosts of the baseline "old" in the same order, or as many others: a, b
     x.toml: platform.hosts: missing in "new"; expected the hosts of the baseline "old" in the same order, or as many others: a, b
     "#);
+}
+
+/// Whoever reads a record knows no platform.
+#[test]
+fn records_and_platforms_agree_on_which_machines_are_elsewhere() {
+    for entry in platforms::catalog::PLATFORMS {
+        let needed = json!({ "url": "https://a", "template": "a" });
+        let is_key = |(name, _): &(&String, &Value)| entry.keys.iter().any(|key| key.name == *name);
+        let table: Map<String, Value> = needed
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(is_key)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let is_elsewhere = (entry.read)(&table).unwrap().can().data == DataHome::Elsewhere;
+        let settings: Settings = serde_json::from_value(json!({ "platform": { "kind": entry.kind } })).unwrap();
+        assert_eq!(settings.is_elsewhere(), is_elsewhere, "{}", entry.kind);
+    }
 }

@@ -1,6 +1,6 @@
 //! Several machines: how scenarios describe them, and every refusal with its line.
 
-use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, with};
+use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, typed, with};
 use insta::assert_snapshot;
 use platforms::placement::Topology;
 use record::settings::{Odd, OddLoad};
@@ -16,13 +16,12 @@ fn scenarios_couple_count_vcpus_and_memory_and_are_named_after_them() {
     let scenarios = "[[scenario]]\nset = { \"machine.count\" = 1, \"machine.vcpus\" = 3, \"machine.memory\" = \"6GiB\" }\n\
                      [[scenario]]\nset = { \"machine.count\" = 2, \"machine.vcpus\" = 2, \"machine.memory\" = \"3GiB\" }\n\
                      [[scenario]]\nname = \"4x1\"\nmachine = { count = 4, vcpus = 1, memory = \"1.5GiB\" }\n";
-    let plan = plan(&plus(scenarios));
-    let native: Vec<_> = plan.cells.iter().filter(|cell| cell.contender == "native").collect();
-    let told = native.iter().map(|cell| {
-        let machine = study::machine(cell).unwrap();
+    let plan = typed(&plan(&plus(scenarios)));
+    let native = plan.typed().iter().filter(|cell| cell.written.contender == "native");
+    let told = native.map(|cell| {
         let room = study::room(cell, &host()).unwrap();
-        assert_eq!((room.memory_bytes(), machine.pinning), (6 << 30, Pinning::Auto));
-        format!("{}: {room}", cell.coordinates())
+        assert_eq!((room.memory_bytes(), cell.machine.pinning), (6 << 30, Pinning::Auto));
+        format!("{}: {room}", cell.written.coordinates())
     });
     assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
     1x3: 1 machine of 3 vCPUs and 6 GiB: 3 vCPUs on 4 CPUs; 6 GiB of 8.0 GiB, which leaves 2.0 GiB to the host
@@ -135,22 +134,24 @@ fn an_odd_machine_is_read_as_it_is_written() {
     let text = machine(
         "vcpus = 1\ncount = 3\npinning = \"none\"\nodd = { number = 2, cpu_quota = \"50%\", load = \"stops\" }",
     );
-    let machine = study::machine(&plan(&text).cells[0]).unwrap();
+    let plan = typed(&plan(&text));
+    let machine = &plan.typed()[0].machine;
     let cpu_quota = Some(0.5);
     assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None, workload: None }));
     assert_eq!((machine.count, machine.policy()), (3, Ok(platforms::placement::Policy::None)));
-    assert_eq!(study::machine(&plan(STUDY).cells[0]).unwrap().odd, None);
 }
 
 /// A plan from before there were several machines has none of their keys.
 #[test]
 fn an_old_plan_is_one_machine_in_order() {
-    let mut cell = plan(STUDY).cells.remove(0);
+    let mut plan = plan(STUDY);
+    let cell = &mut plan.cells[0];
     let mut tables = cell.settings.tables().clone();
     tables["machine"].as_object_mut().unwrap().retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
     cell.settings = tables.try_into().unwrap();
-    let machine = study::machine(&cell).unwrap();
-    assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::Auto, None));
+    let typed = typed(&plan);
+    let machine = &typed.typed()[0].machine;
+    assert_eq!((machine.count, machine.pinning, &machine.odd), (1, Pinning::Auto, &None));
 }
 
 #[test]

@@ -7,11 +7,15 @@ use serde_json::Map;
 use settings::{Holds, Key};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use study::{Against, Catalogs, FindingCode, Host, Kind};
+use study::{Against, Catalogs, FindingCode, Host, Kind, TypedPlan};
 
 /// The smallest host that the studies are meant for.
 fn host() -> Host {
     Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
+}
+
+fn typed(plan: &Plan) -> TypedPlan {
+    TypedPlan::read(plan.clone(), platforms::catalog::settings).expect("a decided plan")
 }
 
 /// A study for a host of four sockets with 15 cores of two threads each.
@@ -129,7 +133,7 @@ fn studies_for_large_hosts_are_planned_there_and_refused_elsewhere() {
         for (host, known) in &hosts {
             told.push(match plan_on(known, name, &read(name)) {
                 Ok(plan) => {
-                    let hours = study::estimate(&plan).total_ms / 3_600_000;
+                    let hours = study::estimate(&typed(&plan)).total_ms / 3_600_000;
                     let skipped = plan.ablation.iter().flat_map(|ablation| &ablation.changes);
                     let skipped: Vec<&str> =
                         skipped.filter(|change| change.skipped.is_some()).map(|change| change.name.as_str()).collect();
@@ -149,13 +153,13 @@ fn studies_for_large_hosts_are_planned_there_and_refused_elsewhere() {
 fn the_monster_has_a_core_for_each_vcpu_up_to_sixty() {
     let (plan, host) = (plan(FOUR_SOCKETS, &read(FOUR_SOCKETS)), four_sockets());
     let mut sizes = Vec::new();
-    for cell in plan.cells.iter().filter(|cell| cell.baseline) {
-        let machine = study::machine(cell).unwrap();
+    for cell in typed(&plan).typed().iter().filter(|cell| cell.written.baseline) {
+        let machine = &cell.machine;
         let policy = machine.policy().unwrap();
         let places = platforms::placement::place(&host.topology, &policy, 1, machine.vcpus, 0).unwrap();
         let core = |number: &usize| host.topology.cpu(*number).unwrap().core;
         let cores: BTreeSet<usize> = places[0].vcpu_cpus().iter().map(core).collect();
-        sizes.push((machine.vcpus, cores.len(), cell.instances()));
+        sizes.push((machine.vcpus, cores.len(), cell.written.instances()));
     }
     assert_eq!(sizes, [(15, 15, 8), (30, 30, 8), (45, 45, 8), (60, 60, 8), (120, 60, 8), (60, 30, 8)]);
     assert_eq!(plan.trials.len(), 2 * sizes.len() * 5);
@@ -164,7 +168,7 @@ fn the_monster_has_a_core_for_each_vcpu_up_to_sixty() {
 #[test]
 fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
     let plan = plan("quickstart.toml", &read("quickstart.toml"));
-    assert!(study::estimate(&plan).driving_ms <= 180_000);
+    assert!(study::estimate(&typed(&plan)).driving_ms <= 180_000);
     let shapes = plan.cells.iter().map(|cell| &cell.settings.tables()["machine"]).collect::<Vec<_>>();
     assert_eq!(shapes[0], shapes[1]);
     assert_eq!(plan.cells.iter().map(|cell| cell.contender.as_str()).collect::<Vec<_>>(), ["native", "vm"]);

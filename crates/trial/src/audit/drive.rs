@@ -5,6 +5,7 @@ use super::recovery::Recovered;
 use super::{AuditError, Auditing};
 use crate::conversation::{Conversation, mismatch};
 use crate::halt::Halt;
+use crate::script;
 use agent::protocol::{Reply, Request};
 use disk::{Control, Disk, Settings};
 use driver::plan::{DrivePlan, Driven, Pacing, Phase, Receipt, Receipts};
@@ -84,7 +85,7 @@ impl Conversing<'_> {
     pub fn drive(&mut self, plan: DrivePlan, told: &mut dyn FnMut(Vec<Receipt>)) -> Result<Driven, AuditError> {
         let limits = &self.auditing.site.limits;
         let silence = limits.driving + Duration::from_millis(self.auditing.plan.hold_ms);
-        let workload = self.auditing.prepared.data_of(1).chosen.clone();
+        let workload = self.auditing.prepared.data_of(1).workload.chosen.clone();
         let request = Request::Drive { workload, plans: vec![plan] };
         let reply = self.conversation.ask_and_answer(&request, limits.opening, silence, &mut |_, aside, _| {
             if let Reply::Told(receipts) = aside {
@@ -145,7 +146,8 @@ impl Auditing<'_> {
         let (limits, halt) = (&self.site.limits, Halt::by_user(self.interrupts));
         let conversation = Conversation { link: machine.link(), halt, limits, instance: 0 };
         let mut on = Conversing { disk, auditing: self, conversation };
-        let request = Request::StartServer { engine: self.cell.engine.clone(), shape: self.shape(), listen: None };
+        let request =
+            Request::StartServer { engine: self.cell.engine.chosen.clone(), shape: self.shape(), listen: None };
         let server = match on.ask(&request, limits.start)? {
             Reply::Started(report) => *report,
             other => return Err(mismatch("start of the server", &other).into()),
@@ -157,7 +159,7 @@ impl Auditing<'_> {
             disk.control(DISK_LIMIT)?.lie()?;
         }
         let acknowledged = self.drive_and_hold(&mut on, behaviour)?;
-        let has_server = engines::catalog::entry(&self.cell.engine.kind).is_some_and(|entry| entry.remote);
+        let has_server = self.cell.engine.entry.remote;
         let asks = self.plan.faults.contains(&Fault::ServerKilled);
         let killed = if asks && has_server && !behaviour.lies {
             on.done(&Request::KillServer, "killing of the server")?;
@@ -228,12 +230,12 @@ impl Auditing<'_> {
     /// The workload with this pacing, without a warm-up.
     pub(super) fn drive_plan(&self, pacing: Pacing, drive_ms: u64, receipts: Receipts) -> DrivePlan {
         let load = Phase::timed(pacing, 0, drive_ms);
-        let workload = &self.prepared.data_of(1).workload;
+        let workload = &self.prepared.data_of(1).workload.made;
         let plan = DrivePlan::of(workload.script(load), self.plan.seed);
         DrivePlan {
             shards: self.cell.load.shards,
             retries: self.cell.load.retries,
-            away_limit_ms: self.cell.away_limit_ms,
+            away_limit_ms: script::away_limit_ms(&self.site.limits),
             receipts,
             ..plan
         }

@@ -12,7 +12,6 @@ mod recovery;
 
 pub(crate) use of_cell::{OfCell, of_cell};
 
-use crate::cell::CellOrder;
 use crate::conversation::AskError;
 use crate::preparation::Prepared;
 use crate::preparation::error::PreparationError;
@@ -22,6 +21,7 @@ use disk::cut::CutError;
 use disk::running::DiskError;
 use disk::scan::{self, Safety, ScanError};
 use drive::{Behaviour, OnDisk, Price};
+use engines::entry::EngineEntry;
 use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::{Kept, ScratchError};
@@ -31,8 +31,10 @@ use platforms::platform::Platform;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use record::durability::{Cost, Cut, Durability, DurabilityPlan, Fault, Scan, Survives};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use study::TypedCell;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
@@ -75,7 +77,7 @@ const SUSPECTS_MAX: usize = 10;
 
 /// An audit of one contender.
 pub struct Auditing<'a> {
-    pub cell: &'a CellOrder,
+    pub cell: &'a TypedCell,
     pub prepared: &'a Prepared,
     /// Where databases recover.
     pub native: &'a dyn Platform,
@@ -108,7 +110,7 @@ impl Auditing<'_> {
         (self.tell)("driving on a disk that lies", 0, 0);
         let (planted, price) = self.planted()?;
         Ok(Durability {
-            declared: declared(&self.cell.engine.kind, &server.effective, &self.cell.machine.disk.mount_options),
+            declared: declared(self.cell.engine.entry, &server.effective, &self.cell.machine.disk.mount_options),
             emulated,
             acknowledged: acknowledged.len() as u64,
             holds: timeline.holds(&acknowledged),
@@ -130,13 +132,12 @@ impl Auditing<'_> {
     /// What survives of unflushed writes in the cuts of each moment: as the faults say that are looked for.
     fn ways(&self) -> Vec<Survives> {
         let asks = |fault| self.plan.faults.contains(&fault);
-        let capabilities = self.site.capabilities(&self.cell.platform);
         let mut ways = Vec::new();
         if asks(Fault::HostLost) {
             ways.extend([Survives::Nothing, Survives::Half]);
         }
         // Without a kernel of its own a machine is lost only with its host.
-        if asks(Fault::GuestLost) && capabilities.image == ImageUse::TreeAndKernel {
+        if asks(Fault::GuestLost) && self.cell.platform.can().image == ImageUse::TreeAndKernel {
             ways.push(Survives::All);
         }
         ways
@@ -221,29 +222,19 @@ fn cost(log: &Path, timeline: &Timeline, acknowledged: &[Acknowledged]) -> Resul
 }
 
 /// Settings in force by which an engine or its file system may lose what was acknowledged, or break.
-fn declared(engine: &str, effective: &std::collections::BTreeMap<String, String>, mount_options: &str) -> Vec<String> {
-    let is = |name: &str, values: &[&str]| {
-        let value = effective.get(name)?;
-        values.contains(&value.to_lowercase().as_str()).then(|| format!("{name}={value}"))
-    };
-    let found: Vec<Option<String>> = match engine {
-        "postgres" => vec![is("fsync", &["off"]), is("synchronous_commit", &["off"]), is("full_page_writes", &["off"])],
-        "mariadb" => vec![is("innodb_flush_log_at_trx_commit", &["0", "2"]), is("innodb_doublewrite", &["off", "0"])],
-        // The removal of a journal is flushed only by `extra`, so that the last transaction may be rolled back.
-        "sqlite" => vec![
-            is("synchronous", &["0", "1", "off", "normal"]),
-            is("journal_mode", &["delete"]).filter(|_| is("synchronous", &["2", "full"]).is_some()),
-        ],
-        _ => Vec::new(),
-    };
+fn declared(engine: &EngineEntry, effective: &BTreeMap<String, String>, mount_options: &str) -> Vec<String> {
     let unflushed = mount_options.split(',').filter(|option| matches!(*option, "nobarrier" | "barrier=0"));
     let unflushed = unflushed.map(|option| format!("mount_options={option}"));
-    found.into_iter().flatten().chain(unflushed).collect()
+    engine.losing_of(effective).into_iter().chain(unflushed).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::declared;
+    use std::collections::BTreeMap;
+
+    fn declared(engine: &str, effective: &BTreeMap<String, String>, mount_options: &str) -> Vec<String> {
+        super::declared(engines::catalog::entry(engine).unwrap(), effective, mount_options)
+    }
 
     #[test]
     fn settings_that_give_durability_up_are_named() {

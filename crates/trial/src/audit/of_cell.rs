@@ -1,7 +1,6 @@
 //! The audit of one cell of a plan, as a part of its run.
 
 use super::{AuditError, Auditing};
-use crate::cell::CellOrder;
 use crate::conversation::AskError;
 use crate::preparation::Prepared;
 use crate::preparation::error::PreparationError;
@@ -12,16 +11,16 @@ use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::Scratch;
 use platforms::capabilities::DataHome;
+use platforms::entry::PlatformSettings;
+use platforms::native::settings::NativeSettings;
 use platforms::platform::OpenOrder;
 use record::durability::{Durability, DurabilityPlan};
 use record::event::Event;
-use record::plan::Cell;
-use serde_json::Map;
+use study::TypedCell;
 
 /// The order for the audit of a cell.
 pub struct OfCell<'a> {
-    pub cell: &'a Cell,
-    pub cell_order: &'a CellOrder,
+    pub cell: &'a TypedCell,
     /// What the cell's trials share, or why it could not be prepared.
     pub prepared: &'a Result<Prepared, PreparationError>,
     pub plan: &'a DurabilityPlan,
@@ -34,8 +33,8 @@ pub struct OfCell<'a> {
 pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durability> {
     let begun = Durability {
         format: record::FORMAT,
-        cell: order.cell.id,
-        contender: order.cell.contender.clone(),
+        cell: order.cell.written.id,
+        contender: order.cell.written.contender.clone(),
         started: now_text(),
         not_audited: None,
         failed: false,
@@ -50,7 +49,7 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
         cost: None,
     };
     let not = |why: String| Some(Durability { not_audited: Some(why), ..begun.clone() });
-    if let Some(why) = cannot(order.cell_order, order.site) {
+    if let Some(why) = cannot(order.cell) {
         return not(why);
     }
     let prepared = match order.prepared {
@@ -71,14 +70,15 @@ pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durabi
 }
 
 /// What keeps a contender from being audited, as far as it is known before anything starts.
-fn cannot(cell: &CellOrder, site: &Site) -> Option<String> {
-    if site.capabilities(&cell.platform).data != DataHome::Disk {
-        return Some(format!("the data of the platform {} are on no disk of this host", cell.platform.kind));
+fn cannot(cell: &TypedCell) -> Option<String> {
+    if cell.platform.can().data != DataHome::Disk {
+        return Some(format!("the data of the platform {} are on no disk of this host", cell.platform_kind()));
     }
     if cell.machine.disk.device.is_some() {
         return Some("its data are on a device, and power is cut on a file".to_owned());
     }
-    (cell.machine.count > 1 || cell.instances > 1).then(|| "only a machine with one database is audited".to_owned())
+    (cell.machine.count > 1 || cell.written.instances() > 1)
+        .then(|| "only a machine with one database is audited".to_owned())
 }
 
 fn audited(
@@ -88,7 +88,7 @@ fn audited(
     tell: &mut dyn FnMut(Event),
 ) -> Result<Durability, AuditError> {
     let OfCell { cell, site, .. } = *order;
-    let recovering = order.scratch.machine(&format!("recovering-{}", cell.id))?;
+    let recovering = order.scratch.machine(&format!("recovering-{}", cell.written.id))?;
     let open_order = OpenOrder {
         agent: &site.agent,
         image: None,
@@ -98,11 +98,11 @@ fn audited(
         lines: None,
         interrupts: order.interrupts,
     };
-    let native = (site.platform("native")?.open)(&Map::new(), &open_order)?;
-    let own = order.scratch.machine(&format!("audit-{}", cell.id))?;
+    let native = NativeSettings {}.open(&open_order)?;
+    let own = order.scratch.machine(&format!("audit-{}", cell.written.id))?;
     let tell = std::cell::RefCell::new(tell);
     let auditing = Auditing {
-        cell: order.cell_order,
+        cell,
         prepared,
         native: native.as_ref(),
         site,
@@ -110,7 +110,7 @@ fn audited(
         plan: order.plan,
         interrupts: order.interrupts,
         tell: &|what, done, of| {
-            let what = format!("durability of {}: {what}", cell.contender);
+            let what = format!("durability of {}: {what}", cell.written.contender);
             (tell.borrow_mut())(Event::Progress { what, done, of });
         },
     };

@@ -139,7 +139,8 @@ impl Auditing<'_> {
     pub(super) fn look(&self, machine: &mut dyn Machine) -> Result<Recovered, AuditError> {
         let (limits, halt) = (&self.site.limits, Halt::by_user(self.interrupts));
         let mut conversation = Conversation { link: machine.link(), halt, limits, instance: 0 };
-        let request = Request::StartServer { engine: self.cell.engine.clone(), shape: self.shape(), listen: None };
+        let request =
+            Request::StartServer { engine: self.cell.engine.chosen.clone(), shape: self.shape(), listen: None };
         match conversation.ask(&request, limits.start, &mut |_| ()) {
             Ok(Reply::Started(_)) => {}
             Ok(other) => return Err(mismatch("start of the server", &other).into()),
@@ -154,7 +155,7 @@ impl Auditing<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let workload = self.prepared.data_of(1).chosen.clone();
+        let workload = self.prepared.data_of(1).workload.chosen.clone();
         let request = Request::Check { workload, moment: Moment::AfterTrial };
         match conversation.ask(&request, limits.check, &mut |_| ()) {
             Ok(Reply::Findings(findings)) => Ok(Recovered { receipts, broken: violated(&findings) }),

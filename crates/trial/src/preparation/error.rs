@@ -28,8 +28,6 @@ pub enum PreparationError {
     Full { why: String, folder: PathBuf },
     #[error("{doing} {path}: {source}")]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("workload {kind}: {problems:?}")]
-    Workload { kind: String, problems: Vec<settings::Problem> },
     #[error(transparent)]
     Cached(#[from] CachedError),
     #[error(transparent)]

@@ -1,13 +1,13 @@
 //! What loaded data are made from, and the folder of the cache that follows from it.
 
 use super::{DATA, DISK, KEPT};
-use crate::cell::CellOrder;
 use crate::site::Site;
-use agent::protocol::Chosen;
 use engines::server::ServerShape;
 use serde_json::json;
+use settings::Chosen;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
+use study::TypedCell;
 
 /// Raised when data disks are made in a new way, so that older ones are not mistaken for new ones.
 const DATA_VERSION: u32 = 4;
@@ -19,21 +19,21 @@ pub(super) const LOADING_MEMORY_BYTES: u64 = 1 << 30;
 const KEY_BYTES: usize = 12;
 
 /// Everything that shapes the content of a data disk. Data are loaded natively, so the kernel that guests boot does not matter.
-pub(super) fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
+pub(super) fn made_from(cell: &TypedCell, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
     let driving = workloads::catalog::entry(&workload.kind).map_or(&[][..], |entry| entry.driving_keys);
     let mut workload = workload.clone();
     workload.settings.retain(|key, _| !driving.contains(&key.as_str()));
     let mut made_from = json!({
         "version": DATA_VERSION,
         "image": tree_id,
-        "engine": cell.engine,
+        "engine": cell.engine.chosen,
         "workload": workload,
         "disk_bytes": cell.machine.disk.size_bytes.0,
         "loaded_with": loading_shape(site),
     });
-    if cell.instances > 1 {
-        made_from["instances"] = cell.instances.into();
-        if cell.shares_server {
+    if cell.written.instances() > 1 {
+        made_from["instances"] = cell.written.instances().into();
+        if cell.written.shares_server() {
             made_from["shared_server"] = true.into();
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn folder_of(made_from: &serde_json::Value, site: &Site) -> PathBuf {
 }
 
 /// The loaded data disk of a cell's workload, if it is in the cache.
-pub(crate) fn in_cache(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> Option<PathBuf> {
+pub(crate) fn in_cache(cell: &TypedCell, workload: &Chosen, tree_id: &str, site: &Site) -> Option<PathBuf> {
     let folder = folder_of(&made_from(cell, workload, Some(tree_id), site), site);
     folder.join(KEPT).exists().then(|| folder.join(DISK))
 }

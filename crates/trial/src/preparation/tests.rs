@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use agent::protocol::Failure;
 use serde_json::json;
 
-fn cell(memory: u64) -> CellOrder {
+fn cell(memory: u64) -> TypedCell {
     let cell = json!({
         "id": 0, "contender": "native", "baseline": true, "sweep": {},
         "settings": {
@@ -16,7 +16,7 @@ fn cell(memory: u64) -> CellOrder {
             "load": { "clients": 1, "warmup": 1_000, "measure": 1_000 },
         },
     });
-    CellOrder::read(&serde_json::from_value(cell).unwrap()).unwrap()
+    TypedCell::read(serde_json::from_value(cell).unwrap(), platforms::catalog::settings).unwrap()
 }
 
 /// How much log PostgreSQL and MariaDB leave depends on the memory that they are configured for.
@@ -29,7 +29,6 @@ fn cells_share_data_that_depend_on_nothing_else() {
         cpus,
         memory_bytes: 64 << 30,
         made_by: String::new(),
-        platforms: platforms::catalog::entry,
         read_host: crate::site::read_host,
         limits: Limits::default(),
         credentials: platforms::credentials::Credentials::default(),
@@ -38,18 +37,18 @@ fn cells_share_data_that_depend_on_nothing_else() {
     };
     let key_of = |memory: u64, site: &Site| {
         let cell = cell(memory);
-        folder_of(&made_from(&cell, &cell.workload, Some("tree"), site), site)
+        folder_of(&made_from(&cell, &cell.workload.chosen, Some("tree"), site), site)
     };
     let two = site(vec![0, 1]);
     assert_eq!(key_of(512 << 20, &two), key_of(32 << 30, &two));
-    let from = made_from(&cell(32 << 30), &cell(32 << 30).workload, Some("tree"), &two);
+    let from = made_from(&cell(32 << 30), &cell(32 << 30).workload.chosen, Some("tree"), &two);
     assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
     // One connection per CPU loads, and their number shapes the order of rows.
     assert_ne!(key_of(512 << 20, &two), key_of(512 << 20, &site(vec![0, 1, 2])));
     let key_with = |key: &str, value: serde_json::Value| {
         let mut cell = cell(512 << 20);
-        cell.workload.settings.insert(key.to_owned(), value);
-        folder_of(&made_from(&cell, &cell.workload, Some("tree"), &two), &two)
+        cell.workload.chosen.settings.insert(key.to_owned(), value);
+        folder_of(&made_from(&cell, &cell.workload.chosen, Some("tree"), &two), &two)
     };
     assert_eq!(key_with("statements", "pipelined".into()), key_with("statements", "plain".into()), "it only drives");
     assert_ne!(key_with("data_seed", 1.into()), key_with("data_seed", 2.into()));

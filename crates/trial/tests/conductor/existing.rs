@@ -2,7 +2,7 @@
 
 use crate::ground::decided;
 use agent::looks::Edge;
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Reply, Request};
 use agent::service::{Folders, serve};
 use driver::plan::{DrivePlan, Pacing, Phase, Stream, Together, Until};
 use engines::server::Endpoint;
@@ -16,16 +16,17 @@ use record::looks::{Look, StoredCounters};
 use record::script::PhaseEnd;
 use record::trial::{Outcome, TrialRecord};
 use serde_json::json;
+use settings::Chosen;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use study::ChosenWorkload;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::events::Heard;
 use trial::existing::Order;
 use trial::task::Task::{self, Check, Clean, Drive, Load};
 use trial::unfit::Unfit;
-use workloads::catalog::AnyWorkload;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -40,13 +41,12 @@ fn file(folder: &Path) -> Endpoint {
     })
 }
 
-fn workload(rows: u64) -> (Chosen, AnyWorkload) {
+fn workload(rows: u64) -> ChosenWorkload {
     let kind = "sysbench-oltp";
     let keys = workloads::catalog::entry(kind).unwrap().keys;
     let mut settings = decided(kind, keys, &json!({ "tables": 1, "table_size": rows }));
     settings.remove("kind");
-    let made = AnyWorkload::from_table(kind, &settings).unwrap();
-    (Chosen { kind: kind.to_owned(), settings }, made)
+    ChosenWorkload::new(Chosen { kind: kind.to_owned(), settings }).unwrap()
 }
 
 /// What was reported, and how the trial ended.
@@ -173,7 +173,7 @@ fn answered(link: &mut AgentLink, request: &Request, mut hear: impl FnMut(Reply,
 fn each_phase_of_a_script_waits_to_be_told_its_start() {
     let folder = tempfile::tempdir().unwrap();
     let mut link = agent(folder.path());
-    let (workload, _) = workload(1_000);
+    let workload = workload(1_000).chosen;
     let used = answered(&mut link, &Request::UseServer { endpoint: file(folder.path()) }, |_, _| ());
     assert!(matches!(used, Reply::Started(_)), "{used:?}");
     let loaded = answered(&mut link, &Request::Load { workload: workload.clone(), writers: 1, stay: None }, |_, _| ());

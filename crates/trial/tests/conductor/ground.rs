@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use study::TypedPlan;
 use tempfile::TempDir;
 use trial::conductor;
 use trial::limits::Limits;
@@ -151,7 +152,6 @@ fn site(folder: &Path, limits: Limits, read_host: fn() -> HostReading) -> Site {
         cpus: vec![0],
         memory_bytes: 1 << 30,
         made_by: "bakeoff test".to_owned(),
-        platforms: |kind| (kind == BARE.kind).then_some(&BARE),
         read_host,
         limits,
         credentials: platforms::credentials::Credentials::default(),
@@ -167,7 +167,9 @@ fn carry_out(
     (retries, audits): (bool, &[u32]),
     hear: &mut dyn FnMut(&Event, &Interrupts),
 ) -> Tallied {
-    let images = conductor::images(plan, &plan.trials, site, &mut |_| ()).unwrap();
+    let bare = |kind: &str, table: &Map<String, Value>| (kind == BARE.kind).then(|| (BARE.read)(table));
+    let plan = &TypedPlan::read(plan.clone(), bare).unwrap();
+    let images = conductor::images(plan, site, &mut |_| ()).unwrap();
     assert!(images.is_empty(), "bare machines need none");
     let interrupts = Interrupts::default();
     let order = RunOrder {

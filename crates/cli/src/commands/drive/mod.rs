@@ -54,7 +54,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let tasks = steps::of_each(options)?;
     let endpoint = address::found(&options.url)?;
     file_is_there(&endpoint, &options.steps)?;
-    let fits = workload.1.dataset().check_dialect(endpoint.dialect());
+    let fits = workload.made.dataset().check_dialect(endpoint.dialect());
     fits.map_err(|problems| super::workload::refused("--set ", problems))?;
     // The server may be anywhere, so this waits for nothing; runs on this host wait for us.
     let (_turn, beside) = match host::queue()?.try_turn()? {

@@ -3,13 +3,12 @@
 use crate::arguments::DriveOptions;
 use crate::commands::workload;
 use crate::exit::Ended;
-use agent::protocol::Chosen;
 use anyhow::Result;
 use serde_json::{Map, json};
-use workloads::catalog::AnyWorkload;
+use study::ChosenWorkload;
 use workloads::file;
 
-pub fn workload(options: &DriveOptions) -> Result<(Chosen, AnyWorkload)> {
+pub fn workload(options: &DriveOptions) -> Result<ChosenWorkload> {
     let files = [
         ("--file", "scripts", &options.file),
         ("--setup-file", "setup", &options.setup_file),

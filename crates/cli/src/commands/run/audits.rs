@@ -5,6 +5,7 @@ use crate::arguments::RunOptions;
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::plan::Plan;
+use study::TypedPlan;
 
 /// The chosen cells whose durability is to be audited; with `--retry-failed` those whose audit failed, too.
 pub fn left(options: &RunOptions, chosen: &Plan, doing: Doing, begun: Option<&RunFolder>) -> Result<Vec<u32>> {
@@ -23,10 +24,10 @@ pub fn left(options: &RunOptions, chosen: &Plan, doing: Doing, begun: Option<&Ru
 }
 
 /// The trials that are left, and one of each cell of the plan that is audited.
-pub fn beside(left: &Plan, plan: &Plan, audited: &[u32]) -> Plan {
-    let all = study::trials(plan.seed, 1, &plan.cells);
-    let audited = all.into_iter().filter(|trial| audited.contains(&trial.cell));
-    Plan { trials: left.trials.iter().cloned().chain(audited).collect(), ..left.clone() }
+pub fn beside(left: &TypedPlan, plan: &TypedPlan, audited: &[u32]) -> TypedPlan {
+    let one_block = plan.grown(1);
+    let audited = one_block.trials.iter().filter(|trial| audited.contains(&trial.cell));
+    left.with_trials(left.trials.iter().chain(audited).cloned().collect())
 }
 
 #[cfg(test)]
