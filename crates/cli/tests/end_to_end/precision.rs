@@ -46,7 +46,9 @@ fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_b
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&short(OTHER, "precision = \"0.1%\"\nmax_blocks = 11"));
+    let study = small("sqlite", "512MiB", OTHER).replace("blocks = 1", "precision = \"0.1%\"\nmax_blocks = 11");
+    // Clients at full speed differ from block to block, where arrivals would all be served.
+    let place = Place::new(&study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\""));
     killed_at(&place, &["run", "study.toml"], "block 11 is added: other against native is known to within ±");
     let before = place.record();
     assert_eq!((before.plan.blocks, before.trials.len()), (11, 20));
