@@ -22,7 +22,6 @@ pub enum AnswerError {
 /// The answer to a call.
 pub fn parse(text: &str) -> Result<Node, AnswerError> {
     let form = |why: String| AnswerError::Form(shown(&why));
-    require_shallow(text).map_err(form)?;
     let options = roxmltree::ParsingOptions { nodes_limit: MOST_NODES, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| form(error.to_string()))?;
     let elements = |node: roxmltree::Node<'_, '_>, name: &str| {
@@ -32,7 +31,7 @@ pub fn parse(text: &str) -> Result<Node, AnswerError> {
     let body = elements(envelope, "Body").and_then(|id| document.get_node(id));
     let first = body.and_then(|body| body.first_element_child());
     let first = first.ok_or_else(|| form(format!("a text of {} bytes has no body", text.len())))?;
-    let node = converted(first);
+    let node = converted(first, DEEPEST).map_err(form)?;
     match ended_session(&node) {
         _ if node.name == "Fault" => Err(AnswerError::Fault(Fault::of_answer(&node))),
         Some(fault) => Err(AnswerError::Fault(fault)),
@@ -47,37 +46,23 @@ fn ended_session(answer: &Node) -> Option<Fault> {
     faults.map(Fault::of_task).find(|fault| fault.is("NotAuthenticated"))
 }
 
-/// Fails if elements are nested deeper than any answer's. The parser and we recurse into them.
-fn require_shallow(text: &str) -> Result<(), String> {
-    let mut depth = 0_usize;
-    for tag in text.split('<').skip(1) {
-        if tag.starts_with('/') {
-            depth = depth.saturating_sub(1);
-        } else if !tag.starts_with(['?', '!']) {
-            let is_empty = tag.split('>').next().is_some_and(|tag| tag.ends_with('/'));
-            depth += usize::from(!is_empty);
-        }
-        if depth > DEEPEST {
-            return Err(format!("its elements are nested deeper than {DEEPEST}"));
-        }
-    }
-    Ok(())
-}
-
-fn converted(element: roxmltree::Node<'_, '_>) -> Node {
+/// Fails if elements are nested deeper than any answer's: this recurses into them, which the parser does not.
+fn converted(element: roxmltree::Node<'_, '_>, levels: usize) -> Result<Node, String> {
+    let below = levels.checked_sub(1).ok_or_else(|| format!("its elements are nested deeper than {DEEPEST}"))?;
     let attribute = |of_type: fn(Option<&str>) -> bool| {
         let found = element.attributes().find(|found| found.name() == "type" && of_type(found.namespace()));
         found.map(|found| found.value().rsplit(':').next().unwrap_or_default().to_owned())
     };
-    let children: Vec<Node> = element.children().filter(roxmltree::Node::is_element).map(converted).collect();
+    let children = element.children().filter(roxmltree::Node::is_element);
+    let children = children.map(|child| converted(child, below)).collect::<Result<Vec<Node>, String>>()?;
     let text = if children.is_empty() { element.text().unwrap_or_default().to_owned() } else { String::new() };
-    Node {
+    Ok(Node {
         name: element.tag_name().name().to_owned(),
         kind: attribute(|namespace| namespace.is_some_and(|name| name.ends_with("XMLSchema-instance"))),
         refers_to: attribute(|namespace| namespace.is_none()),
         text,
         children,
-    }
+    })
 }
 
 /// An object with those of its properties that were asked for and that it has.
