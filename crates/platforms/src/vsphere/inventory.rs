@@ -72,9 +72,12 @@ pub fn find(client: &Client, settings: &VsphereSettings) -> Result<Inventory, Vs
         let found = client.all(&below(folder)?, &[kind], paths)?;
         choose(&words(kind), key, Some(name), &found)
     };
-    let folder = match &settings.folder {
+    let asked = |folder: &str, kind: &'static str, key: &str, name: Option<&String>, paths: &[&str]| {
+        name.map(|name| named(folder, kind, key, name, paths)).transpose()
+    };
+    let folder = match asked("vmFolder", "Folder", "folder", settings.folder.as_ref(), &["name"])? {
         None => below("vmFolder")?,
-        Some(name) => named("vmFolder", "Folder", "folder", name, &["name"])?.reference,
+        Some(folder) => folder.reference,
     };
     let template = named("vmFolder", "VirtualMachine", "template", &settings.template, &["name"])?.reference;
     let about = client.properties(&template, &["config", "snapshot", "datastore"])?;
@@ -89,19 +92,12 @@ pub fn find(client: &Client, settings: &VsphereSettings) -> Result<Inventory, Vs
         snapshot(about.get("snapshot"), name)
             .map_err(|why| VsphereError::Unusable(format!("{server}: the template \"{}\" {why}", settings.template)))
     });
-    let host = match &settings.host {
-        None => None,
-        Some(name) => Some(named("hostFolder", "HostSystem", "host", name, &["name", "parent"])?),
-    };
-    let datastore = match &settings.datastore {
-        None => None,
-        Some(name) => Some(named("datastoreFolder", "Datastore", "datastore", name, &["name"])?.reference),
-    };
+    let host = asked("hostFolder", "HostSystem", "host", settings.host.as_ref(), &["name", "parent"])?;
+    let datastore = asked("datastoreFolder", "Datastore", "datastore", settings.datastore.as_ref(), &["name"])?;
+    let datastore = datastore.map(|datastore| datastore.reference);
     let of_template = about.get("datastore").and_then(|list| list.references().into_iter().next());
-    let network = match &settings.network {
-        None => None,
-        Some(name) => Some(connection(client, &named("networkFolder", "Network", "network", name, &["name"])?)?),
-    };
+    let network = asked("networkFolder", "Network", "network", settings.network.as_ref(), &["name"])?;
+    let network = network.map(|network| connection(client, &network)).transpose()?;
     Ok(Inventory {
         template,
         snapshot: snapshot.transpose()?,
