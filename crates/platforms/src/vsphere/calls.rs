@@ -1,36 +1,23 @@
-//! The methods of the server that we call, each as a pure function of its arguments.
+//! The methods of the server that we call with arguments, each as a pure function of them.
 
 use super::request::{Call, Reference, Xml};
 
 /// Objects of one page; the server may give fewer.
 const PAGE: u32 = 500;
 
-/// Where a client begins. Every server has it.
-pub fn service_content() -> Call {
-    Call::of(&Reference::new("ServiceInstance", "ServiceInstance"), "RetrieveServiceContent", &Xml::new())
-}
-
-pub fn current_time() -> Call {
-    Call::of(&Reference::new("ServiceInstance", "ServiceInstance"), "CurrentTime", &Xml::new())
+/// A method of the object with which a client begins. Every server has it.
+pub fn of_service(method: &'static str) -> Call {
+    Call::without_arguments(&Reference::new("ServiceInstance", "ServiceInstance"), method)
 }
 
 pub fn login(sessions: &Reference, user: &str, password: &str) -> Call {
     Call::of(sessions, "Login", &Xml::new().text("userName", user).text("password", password))
 }
 
-pub fn logout(sessions: &Reference) -> Call {
-    Call::of(sessions, "Logout", &Xml::new())
-}
-
-/// A list of all objects of these kinds below another.
-pub fn view(views: &Reference, container: &Reference, kinds: &[&str]) -> Call {
-    let arguments = Xml::new().reference("container", container);
-    let arguments = kinds.iter().fold(arguments, |arguments, kind| arguments.text("type", kind));
-    Call::of(views, "CreateContainerView", &arguments.text("recursive", true))
-}
-
-pub fn destroy_view(view: &Reference) -> Call {
-    Call::of(view, "DestroyView", &Xml::new())
+/// A list of all objects of this kind below another.
+pub fn view(views: &Reference, container: &Reference, kind: &str) -> Call {
+    let arguments = Xml::new().reference("container", container).text("type", kind).text("recursive", true);
+    Call::of(views, "CreateContainerView", &arguments)
 }
 
 fn property_set(kind: &str, paths: &[&str]) -> Xml {
@@ -45,12 +32,11 @@ pub fn properties(collector: &Reference, of: &Reference, paths: &[&str]) -> Call
 }
 
 /// The same properties of all objects in a view.
-pub fn properties_of_view(collector: &Reference, view: &Reference, kinds: &[&str], paths: &[&str]) -> Call {
+pub fn properties_of_view(collector: &Reference, view: &Reference, kind: &str, paths: &[&str]) -> Call {
     let through =
         Xml::new().text("name", "view").text("type", "ContainerView").text("path", "view").text("skip", false);
     let objects = Xml::new().reference("obj", view).text("skip", true).typed("selectSet", "TraversalSpec", &through);
-    let sets = kinds.iter().fold(Xml::new(), |sets, kind| sets.and(&property_set(kind, paths)));
-    retrieve(collector, &sets.within("objectSet", &objects))
+    retrieve(collector, &property_set(kind, paths).within("objectSet", &objects))
 }
 
 fn retrieve(collector: &Reference, filter: &Xml) -> Call {
@@ -132,27 +118,6 @@ pub fn reconfigure(machine: &Reference, spec: &Xml) -> Call {
 pub fn snapshot(machine: &Reference, name: &str) -> Call {
     let arguments = Xml::new().text("name", name).text("memory", false).text("quiesce", false);
     Call::of(machine, "CreateSnapshot_Task", &arguments)
-}
-
-pub fn power_on(machine: &Reference) -> Call {
-    Call::of(machine, "PowerOnVM_Task", &Xml::new())
-}
-
-pub fn power_off(machine: &Reference) -> Call {
-    Call::of(machine, "PowerOffVM_Task", &Xml::new())
-}
-
-pub fn shut_down(machine: &Reference) -> Call {
-    Call::of(machine, "ShutdownGuest", &Xml::new())
-}
-
-/// Removes a machine with its disks, or an empty folder.
-pub fn destroy(object: &Reference) -> Call {
-    Call::of(object, "Destroy_Task", &Xml::new())
-}
-
-pub fn cancel(task: &Reference) -> Call {
-    Call::of(task, "CancelTask", &Xml::new())
 }
 
 /// The last samples of a machine's counters, each with the instances that it is asked of ("" for all together, "*" for each).

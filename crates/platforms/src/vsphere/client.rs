@@ -89,7 +89,7 @@ impl Client {
         let server = access.server.to_owned();
         let http = Http::to(access.url, access.demand)
             .map_err(|Insecure(why)| VsphereError::Http { server: server.clone(), cause: HttpError::Insecure(why) })?;
-        let call = calls::service_content();
+        let call = calls::of_service("RetrieveServiceContent");
         let posted =
             http.post(&call.envelope(), None).map_err(|cause| VsphereError::Http { server: server.clone(), cause })?;
         let answer = understood(&server, call.method, &posted.text)?;
@@ -150,19 +150,19 @@ impl Client {
         }
     }
 
-    /// All objects of these kinds below another, with these properties.
-    pub fn all(&self, below: &Reference, kinds: &[&str], paths: &[&str]) -> Result<Vec<Object>, VsphereError> {
-        let made = self.call(&calls::view(&self.content.views, below, kinds))?;
+    /// All objects of this kind below another, with these properties.
+    pub fn all(&self, below: &Reference, kind: &str, paths: &[&str]) -> Result<Vec<Object>, VsphereError> {
+        let made = self.call(&calls::view(&self.content.views, below, kind))?;
         let view = self.returned(&made, "CreateContainerView")?;
-        let found = self.all_in(&view, kinds, paths);
+        let found = self.all_in(&view, kind, paths);
         // It ends with the session at the latest.
-        let _ = self.call(&calls::destroy_view(&view));
+        let _ = self.call(&Call::without_arguments(&view, "DestroyView"));
         found
     }
 
-    fn all_in(&self, view: &Reference, kinds: &[&str], paths: &[&str]) -> Result<Vec<Object>, VsphereError> {
+    fn all_in(&self, view: &Reference, kind: &str, paths: &[&str]) -> Result<Vec<Object>, VsphereError> {
         let collector = &self.content.collector;
-        let answer = self.call(&calls::properties_of_view(collector, view, kinds, paths))?;
+        let answer = self.call(&calls::properties_of_view(collector, view, kind, paths))?;
         let (mut found, mut token) = answer::objects(&answer);
         for _ in 0..MOST_PAGES {
             let Some(next) = token.take() else { return Ok(found) };
@@ -199,7 +199,7 @@ impl Client {
                 }
                 _ if Instant::now() >= deadline => {
                     // It may be past the point where it can be.
-                    let _ = self.call(&calls::cancel(&task));
+                    let _ = self.call(&Call::without_arguments(&task, "CancelTask"));
                     return Err(VsphereError::TooLong { server: self.server.clone(), doing: doing.to_owned(), limit });
                 }
                 _ => {}
@@ -223,7 +223,7 @@ impl VsphereError {
 impl Drop for Client {
     fn drop(&mut self) {
         // Otherwise the session ends when it was idle for long.
-        let _ = self.ask(&calls::logout(&self.content.sessions));
+        let _ = self.ask(&Call::without_arguments(&self.content.sessions, "Logout"));
     }
 }
 

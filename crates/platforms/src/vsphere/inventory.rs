@@ -63,13 +63,13 @@ pub fn find(client: &Client, settings: &VsphereSettings) -> Result<Inventory, Vs
     let server = client.server();
     let choose = |kind: &str, key: &str, name: Option<&str>, found: &[Object]| chosen(server, kind, key, name, found);
     let paths = ["name", "vmFolder", "hostFolder", "datastoreFolder", "networkFolder"];
-    let datacenters = client.all(&client.content.root, &["Datacenter"], &paths)?;
+    let datacenters = client.all(&client.content.root, "Datacenter", &paths)?;
     let datacenter = choose("datacenter", "datacenter", settings.datacenter.as_deref(), &datacenters)?;
     let below = |folder: &str| {
         datacenter.reference(folder).ok_or_else(|| client.form("the datacenter", format!("it has no {folder}")))
     };
     let named = |folder: &str, kind: &'static str, key: &str, name: &str, paths: &[&str]| {
-        let found = client.all(&below(folder)?, &[kind], paths)?;
+        let found = client.all(&below(folder)?, kind, paths)?;
         choose(&words(kind), key, Some(name), &found)
     };
     let asked = |folder: &str, kind: &'static str, key: &str, name: Option<&String>, paths: &[&str]| {
@@ -163,14 +163,14 @@ fn pool(
     if let (None, Some(parent)) = (&settings.resource_pool, host.and_then(|host| host.reference("parent"))) {
         return whole(&client.properties(&parent, &["resourcePool"])?);
     }
-    let clusters = client.all(hosts, &["ComputeResource"], &["name", "resourcePool"])?;
+    let clusters = client.all(hosts, "ComputeResource", &["name", "resourcePool"])?;
     let Some(name) = settings.resource_pool.as_deref() else {
         return whole(&chosen(client.server(), "cluster or host", "resource_pool", None, &clusters)?);
     };
     if let Some(cluster) = clusters.iter().find(|cluster| cluster.name() == name) {
         return whole(cluster);
     }
-    let mut found = client.all(hosts, &["ResourcePool"], &["name"])?;
+    let mut found = client.all(hosts, "ResourcePool", &["name"])?;
     found.extend(clusters);
     Ok(chosen(client.server(), "resource pool or cluster", "resource_pool", Some(name), &found)?.reference)
 }

@@ -2,10 +2,9 @@
 //!
 //! A sweep of this host cannot undo them, because it knows no password. So that is done when the server is used again.
 
-use super::calls;
 use super::client::{Client, VsphereError};
 use super::owner::{Owner, State};
-use super::request::Reference;
+use super::request::{Call, Reference};
 use machines::scratch::{Kept, ScratchError, record_kept};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -42,8 +41,7 @@ pub fn tell(what: &Value) -> Result<String, String> {
 
 /// Powers a machine off if it is on, and removes it with its disks. One that is gone is fine.
 pub fn destroy_machine(client: &Client, machine: &Reference) -> Result<(), VsphereError> {
-    let destroyed = power_off(client, machine)
-        .and_then(|()| client.task(&calls::destroy(machine), "destroying a machine", DESTROY_LIMIT).map(drop));
+    let destroyed = power_off(client, machine).and_then(|()| destroy(client, machine, "destroying a machine"));
     match destroyed {
         Err(error) if error.is_fault("ManagedObjectNotFound") => Ok(()),
         destroyed => destroyed,
@@ -55,7 +53,7 @@ pub fn power_off(client: &Client, machine: &Reference) -> Result<(), VsphereErro
     if state.text("runtime.powerState") == Some(POWERED_OFF) {
         return Ok(());
     }
-    match client.task(&calls::power_off(machine), "powering a machine off", POWER_LIMIT) {
+    match client.task(&Call::without_arguments(machine, "PowerOffVM_Task"), "powering a machine off", POWER_LIMIT) {
         // It went off in between.
         Err(error) if error.is_fault("InvalidPowerState") => Ok(()),
         done => done.map(drop),
@@ -76,14 +74,19 @@ pub fn destroy_folder(client: &Client, folder: &Reference) -> Result<(), Vsphere
     }
     // It would take its machines with it, but not one that is on.
     failed.map_or(Ok(()), Err)?;
-    client.task(&calls::destroy(folder), "removing bakeoff's folder", DESTROY_LIMIT).map(drop)
+    destroy(client, folder, "removing bakeoff's folder")
+}
+
+/// Removes a machine with its disks, or an empty folder.
+fn destroy(client: &Client, object: &Reference, doing: &str) -> Result<(), VsphereError> {
+    client.task(&Call::without_arguments(object, "Destroy_Task"), doing, DESTROY_LIMIT).map(drop)
 }
 
 /// Destroys what processes of this host left below a folder, and says so. Of those of other hosts it tells only if they are old.
 pub fn sweep(client: &Client, below: &Reference, us: &Owner) -> Result<Vec<String>, VsphereError> {
     let mut told = Vec::new();
     let server = client.server();
-    for folder in client.all(below, &["Folder"], &["name"])? {
+    for folder in client.all(below, "Folder", &["name"])? {
         let name = folder.name();
         let Some(owner) = Owner::of_folder(&name) else { continue };
         match owner.state(us) {

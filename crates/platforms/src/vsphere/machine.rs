@@ -5,6 +5,7 @@ use super::client::VsphereError;
 use super::counters;
 use super::keeper::{Keeper, Made};
 use super::leftovers;
+use super::request::Call;
 use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
 use machines::clock::monotonic_ns;
@@ -46,7 +47,7 @@ pub fn start(
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
     let client = &keeper.client;
-    let call = calls::power_on(&made.reference);
+    let call = Call::without_arguments(&made.reference, "PowerOnVM_Task");
     let begun = Instant::now();
     let limit = Duration::from_millis(keeper.settings.start_limit);
     let powered = client.task(&call, "powering the machine on", limit);
@@ -133,7 +134,7 @@ impl VsphereMachine {
     fn shuts_down(&self, limit: Duration) -> Result<bool, VsphereError> {
         let (client, machine) = (&self.keeper.client, &self.made.reference);
         let deadline = Instant::now() + limit;
-        if client.call(&calls::shut_down(machine)).is_err() {
+        if client.call(&Call::without_arguments(machine, "ShutdownGuest")).is_err() {
             // Without tools nobody inside hears it.
             return Ok(false);
         }
@@ -166,7 +167,7 @@ impl VsphereMachine {
         let deadline = Instant::now() + LAST_SAMPLE_LIMIT;
         loop {
             let before_ns = monotonic_ns();
-            let time = counters::current_time(&client.call(&calls::current_time()).map_err(told)?)?;
+            let time = counters::current_time(&client.call(&calls::of_service("CurrentTime")).map_err(told)?)?;
             let now = (time, before_ns.midpoint(monotonic_ns()));
             let found = known.samples(&client.call(&call).map_err(told)?)?;
             let found = counters::between(found, now, (from_ns, u64::MAX));

@@ -119,6 +119,10 @@ impl Call {
         Self { method, arguments: Xml::new().reference("_this", this).and(arguments) }
     }
 
+    pub fn without_arguments(this: &Reference, method: &'static str) -> Self {
+        Self::of(this, method, &Xml::new())
+    }
+
     /// The whole request.
     pub fn envelope(&self) -> String {
         let Self { method, arguments } = self;
