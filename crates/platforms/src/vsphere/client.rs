@@ -11,7 +11,6 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use trust::secret::Secret;
-use trust::{Demand, Insecure};
 
 /// Pause between two looks at a task: short at first, since most end soon.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
@@ -73,28 +72,14 @@ pub struct Client {
     pub content: Content,
 }
 
-/// Where and as whom to log in.
-#[derive(Debug)]
-pub struct Access<'a> {
-    pub url: &'a str,
-    /// The host in the URL, for messages.
-    pub server: &'a str,
-    pub demand: Demand<'a>,
-    pub user: String,
-    pub password: Secret,
-}
-
 impl Client {
-    pub fn log_in(access: Access<'_>) -> Result<Self, VsphereError> {
-        let server = access.server.to_owned();
-        let http = Http::to(access.url, access.demand)
-            .map_err(|Insecure(why)| VsphereError::Http { server: server.clone(), cause: HttpError::Insecure(why) })?;
+    /// `server` is its name for messages.
+    pub fn log_in(http: Http, server: String, user: String, password: Secret) -> Result<Self, VsphereError> {
         let call = calls::of_service("RetrieveServiceContent");
         let posted =
             http.post(&call.envelope(), None).map_err(|cause| VsphereError::Http { server: server.clone(), cause })?;
         let answer = understood(&server, call.method, &posted.text)?;
         let content = content(&answer).map_err(|why| VsphereError::Unusable(format!("{server} {why}")))?;
-        let (user, password) = (access.user, access.password);
         let client = Self { http, server, user, password, cookie: Mutex::new(posted.cookie), content };
         client.log_in_again()?;
         Ok(client)

@@ -33,8 +33,8 @@ const REMEDY: &str = "platform.fingerprint accepts this one by its SHA-256";
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    #[error("{0}")]
-    Insecure(String),
+    #[error(transparent)]
+    Insecure(#[from] Insecure),
     #[error("{0}")]
     NotReached(String),
     #[error("it answers HTTP {0}; is a vCenter server there?")]
@@ -55,7 +55,7 @@ pub struct Posted {
 }
 
 impl Http {
-    pub fn to(url: &str, demand: Demand<'_>) -> Result<Self, Insecure> {
+    pub fn to(url: &str, demand: Demand<'_>) -> Result<Self, HttpError> {
         let provider = Arc::new(ring::default_provider());
         let trust = Trust::of(demand, &provider)?;
         let tls = ClientConfig::builder_with_provider(provider)
@@ -114,7 +114,7 @@ fn told(error: ureq::Error) -> HttpError {
             HttpError::NotReached(format!("its answer is longer than {} MiB", limit >> 20))
         }
         ureq::Error::Other(cause) => match cause.downcast::<Insecure>() {
-            Ok(insecure) => HttpError::Insecure(insecure.0),
+            Ok(insecure) => HttpError::Insecure(*insecure),
             Err(other) => HttpError::NotReached(other.to_string()),
         },
         other => HttpError::NotReached(other.to_string()),
@@ -143,13 +143,8 @@ impl Resolver for ByGetent {
 }
 
 /// Encrypts each connection.
+#[derive(Debug)]
 struct Encrypting(Arc<ClientConfig>);
-
-impl fmt::Debug for Encrypting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Encrypting")
-    }
-}
 
 impl<Below: Transport> Connector<Below> for Encrypting {
     type Out = Encrypted;

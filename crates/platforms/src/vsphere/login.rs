@@ -1,6 +1,7 @@
 //! Who logs in, with which password, and which certificate is accepted.
 
-use super::client::{Access, Client, VsphereError};
+use super::client::{Client, VsphereError};
+use super::http::Http;
 use super::settings::VsphereSettings;
 use crate::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
 use machines::owned;
@@ -21,7 +22,7 @@ pub fn account(settings: &VsphereSettings, credentials: &Credentials) -> Result<
     let user = settings.user.clone().or_else(|| credentials.vsphere_user.clone()).ok_or_else(|| {
         format!("nobody is named to log in at {}; set platform.user or the variable {VSPHERE_USER}", settings.url)
     })?;
-    let password = match settings.password_path() {
+    let password = match settings.password_file.as_deref() {
         Some(path) => of_file(path)?,
         None => credentials.vsphere_password.clone().ok_or_else(|| {
             format!(
@@ -62,7 +63,8 @@ pub fn log_in(settings: &VsphereSettings, credentials: &Credentials) -> Result<C
         None if settings.insecure => Demand::Nothing,
         None => Demand::Authority { file: None, with_name: true },
     };
-    Client::log_in(Access { url: &url, server: &server, demand, user, password })
+    let http = Http::to(&url, demand).map_err(|cause| VsphereError::Http { server: server.clone(), cause })?;
+    Client::log_in(http, server, user, password)
 }
 
 #[cfg(test)]

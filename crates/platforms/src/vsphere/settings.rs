@@ -4,7 +4,7 @@ use crate::order::MachineRequest;
 use crate::placement::cpu_list;
 use serde::Deserialize;
 use settings::{Holds, Problem, keys, names};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use trust::Fingerprint;
 
 keys! {
@@ -184,11 +184,6 @@ impl VsphereSettings {
     /// Names and values.
     pub fn extra_config(&self) -> Vec<(&str, &str)> {
         self.extra_config.iter().filter_map(|word| word.split_once('=')).collect()
-    }
-
-    /// A password file is for its owner, wherever bakeoff is started.
-    pub fn password_path(&self) -> Option<&Path> {
-        self.password_file.as_deref()
     }
 }
 
