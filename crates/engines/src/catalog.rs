@@ -120,3 +120,8 @@ pub trait ConnectVisitor {
 pub fn entry(kind: &str) -> Option<&'static EngineEntry> {
     ENGINES.iter().find(|entry| entry.kind == kind)
 }
+
+/// The entry of an engine, or of the engine of this dialect: a server that runs already is known by its dialect.
+pub fn entry_of_server(kind: &str) -> Option<&'static EngineEntry> {
+    entry(kind).or_else(|| ENGINES.iter().find(|entry| entry.dialect.name() == kind))
+}

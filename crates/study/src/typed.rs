@@ -85,7 +85,8 @@ impl TypedCell {
             machine: machine(&written).map_err(|problems| wrong("machine", problems))?,
             platform: platform.map_err(|problems| wrong("platform", problems))?,
             engine: ChosenEngine {
-                entry: engines::catalog::entry(&engine.kind).ok_or_else(|| unknown("engine", &engine.kind))?,
+                entry: engines::catalog::entry_of_server(&engine.kind)
+                    .ok_or_else(|| unknown("engine", &engine.kind))?,
                 chosen: without_common_keys(engine),
             },
             workload: workload(table("workload")?)?,
