@@ -121,7 +121,7 @@ pub fn note(kind: &str, workload: &AnyWorkload) -> WorkloadNote {
     let dataset = workload.dataset();
     WorkloadNote {
         kind: kind.to_owned(),
-        notice: dataset.notice().to_owned(),
+        notice: dataset.entry().notice.to_owned(),
         deviations: dataset.deviations().into_iter().map(Cow::into_owned).collect(),
     }
 }

@@ -128,7 +128,7 @@ mod tests {
             let made = AnyWorkload::from_table(listed.kind, &given).unwrap();
             assert_eq!(made.entry().kind, listed.kind);
             assert_eq!(entry(listed.kind).unwrap().metric, listed.metric);
-            assert!(made.dataset().notice().contains("not comparable"));
+            assert!(made.entry().notice.contains("not comparable"));
             assert!(!made.dataset().deviations().is_empty());
         }
     }

@@ -2,14 +2,18 @@
 
 use crate::checksum;
 use crate::dataset::{Checksum, Dataset, Part, Table};
-use crate::sql::filled;
+use crate::judgement::{Judgement, judgement, none_of};
+use crate::ledger::number;
+use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Param, SessionError};
+use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::{Moment, Verdict};
 use std::fmt::Write;
 
 /// A condition and what its query returns.
+#[derive(Debug, Clone, Copy)]
 pub struct Condition {
     pub name: &'static str,
     pub rule: &'static str,
@@ -24,20 +28,115 @@ pub const fn always(name: &'static str, keys: &'static [&'static str], rule: &'s
     Condition { name, rule, keys, only: None }
 }
 
-/// Counts the rows of tables, and compares them with those that the definition gives.
-pub fn counted<'a>(
-    dataset: &dyn Dataset,
-    tables: impl Iterator<Item = &'a Table>,
-    admin: &mut dyn Admin,
-) -> Result<Verdict, SessionError> {
-    let mut all = Vec::new();
-    for table in tables {
-        let mut found = Ok(0);
-        let query = filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]);
-        admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
-        all.push((&*table.name, found?, dataset.expected_rows(table)));
+/// Conditions and sums, and the files that have their queries.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryFiles {
+    pub conditions: &'static [Condition],
+    pub checks: &'static str,
+    /// Replaces queries on SQLite.
+    pub checks_of_sqlite: &'static str,
+    /// Names of sums over the data.
+    pub sums: &'static [&'static str],
+    pub ledger: &'static str,
+}
+
+/// The queries of conditions and sums, parsed once.
+#[derive(Debug)]
+pub struct DataQueries {
+    pub conditions: ByDialect<Vec<(Condition, Statement)>>,
+    pub sums: Vec<Statement>,
+}
+
+impl DataQueries {
+    pub fn read(all: &[QueryFiles]) -> Result<Self, SqlError> {
+        let conditions = |is_sqlite: bool| {
+            let mut conditions = Vec::new();
+            for files in all {
+                let names: Vec<_> = files.conditions.iter().map(|condition| condition.name).collect();
+                let own = if is_sqlite { files.checks_of_sqlite } else { "" };
+                let queries = sql::statements(&names, files.checks, own)?;
+                conditions.extend(files.conditions.iter().copied().zip(queries));
+            }
+            Ok(conditions)
+        };
+        let conditions = ByDialect { sqlite: true, postgres: false, mysql: false }.try_map(conditions)?;
+        let mut sums = Vec::new();
+        for files in all {
+            sums.extend(sql::statements(files.sums, files.ledger, "")?);
+        }
+        Ok(Self { conditions, sums })
     }
-    Ok(cardinalities(all))
+}
+
+/// A database whose data are judged.
+pub struct DataCheck<'a> {
+    pub admin: &'a mut dyn Admin,
+    pub dialect: Dialect,
+    pub moment: Moment,
+}
+
+impl DataCheck<'_> {
+    pub fn is_after_load(&self) -> bool {
+        self.moment == Moment::AfterLoad
+    }
+
+    /// Counts the rows of some tables, and compares them with those that the definition gives.
+    pub fn cardinalities(
+        &mut self,
+        dataset: &dyn Dataset,
+        is_known: impl Fn(&Table) -> bool,
+    ) -> Result<Judgement, SessionError> {
+        let mut all = Vec::new();
+        for table in dataset.tables().iter().filter(|table| is_known(table)) {
+            all.push((&*table.name, self.count(table)?, dataset.expected_rows(table)));
+        }
+        let rule = match self.moment {
+            Moment::AfterLoad => "Every table has its number of rows.",
+            Moment::AfterTrial => "Tables that do not grow have their number of rows.",
+        };
+        Ok(judgement("cardinalities", rule, cardinalities(all)))
+    }
+
+    pub fn count(&mut self, table: &Table) -> Result<i64, SessionError> {
+        number(self.admin, &filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]))
+    }
+
+    /// Whether whole tables, which no transaction changes, equal their definitions.
+    pub fn contents(&mut self, dataset: &dyn Dataset, names: &[&str]) -> Result<Vec<Judgement>, SessionError> {
+        let judged = dataset.tables().iter().filter(|table| names.contains(&&*table.name)).map(|table| {
+            let rule = format!("Table {} has the rows that were loaded.", table.name);
+            Ok(judgement(&*table.name, rule, self.contents_of(dataset, table)?))
+        });
+        judged.collect()
+    }
+
+    pub fn contents_of(&mut self, dataset: &dyn Dataset, table: &Table) -> Result<Verdict, SessionError> {
+        let stored = checksum::stored(self.admin, table)?;
+        let defined = checksum::of_source(&mut *dataset.rows(&table.name, Part { index: 0, count: 1 }));
+        let of = |sum: Checksum| format!("{} with checksum {:016x}", rows(sum.rows), sum.sum);
+        Ok(if stored == defined {
+            Verdict::Holds { seen: None }
+        } else {
+            Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
+        })
+    }
+
+    /// The conditions that hold at this moment; `values` are put into their queries.
+    pub fn conditions(
+        &mut self,
+        queries: &DataQueries,
+        values: &[(&str, &str)],
+    ) -> Result<Vec<Judgement>, SessionError> {
+        let mut judged = Vec::new();
+        for (condition, query) in queries.conditions.of(self.dialect) {
+            if condition.only.is_none_or(|only| only == self.moment) {
+                let query = filled(&sql::of_characters(query, self.dialect).sql, values);
+                let verdict = judge(&query, condition.keys, self.admin)?;
+                judged.push(judgement(condition.name, condition.rule, verdict));
+            }
+        }
+        Ok(judged)
+    }
 }
 
 /// "1 row", "3 rows".
@@ -54,27 +153,7 @@ pub fn cardinalities<'a>(tables: impl IntoIterator<Item = (&'a str, i64, u64)>) 
             wrong.push(format!("{table} has {} instead of {expected}", rows(found)));
         }
     }
-    if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } }
-}
-
-/// The rule of a check of cardinalities.
-pub fn rule_of_cardinalities(moment: Moment) -> &'static str {
-    match moment {
-        Moment::AfterLoad => "Every table has its number of rows.",
-        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
-    }
-}
-
-/// Whether a whole table, which no transaction changes, equals its definition.
-pub fn contents(dataset: &dyn Dataset, table: &Table, admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
-    let stored = checksum::stored(admin, table)?;
-    let defined = checksum::of_source(&mut *dataset.rows(&table.name, Part { index: 0, count: 1 }));
-    let of = |sum: Checksum| format!("{} with checksum {:016x}", rows(sum.rows), sum.sum);
-    Ok(if stored == defined {
-        Verdict::Holds { seen: None }
-    } else {
-        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
-    })
+    none_of(&wrong)
 }
 
 /// How many violating keys a verdict names; it only counts the rest.

@@ -67,14 +67,14 @@ pub struct Effects<'a, I> {
     /// Asks the driver to poll the transaction again at this moment.
     alarm: &'a dyn Fn(u64),
     due_ns: u64,
-    kept: Kept,
+    kept: KeptParts,
     /// Whether the step that is open was begun by an earlier attempt.
     goes_on: bool,
 }
 
 /// How far an attempt came that another one goes on from.
 #[derive(Debug)]
-struct Kept {
+struct KeptParts {
     parts: usize,
     tally: Tally,
     receipt: usize,
@@ -94,7 +94,7 @@ impl<'a, I> Effects<'a, I> {
             clock,
             alarm,
             due_ns: 0,
-            kept: Kept { parts: 0, tally: Tally::new(counters), receipt: 0, follow_ups: 0, steps: 0 },
+            kept: KeptParts { parts: 0, tally: Tally::new(counters), receipt: 0, follow_ups: 0, steps: 0 },
             goes_on: false,
         }
     }
@@ -134,8 +134,13 @@ impl<'a, I> Effects<'a, I> {
     pub fn clear(&mut self) {
         if self.kept.parts > 0 {
             self.kept.tally.clear();
-            self.kept =
-                Kept { parts: 0, receipt: 0, follow_ups: 0, steps: 0, tally: std::mem::take(&mut self.kept.tally) };
+            self.kept = KeptParts {
+                parts: 0,
+                receipt: 0,
+                follow_ups: 0,
+                steps: 0,
+                tally: std::mem::take(&mut self.kept.tally),
+            };
         }
         self.steps.clear();
         self.written.clear();

@@ -1,26 +1,21 @@
 //! Sums over the data before and after a run, beside what clients got acknowledged between the two.
 
+use crate::judgement::{Judgement, holds_if, judgement};
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
-use engines::statement::Statement;
 use record::check::Verdict;
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// The sum that each query returns, under the query's name.
-pub fn state(sums: &[Statement], admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-    let mut state = BTreeMap::new();
-    for sum in sums {
-        let mut found = Ok(0);
-        admin.ask(&sum.sql, Limit::WORK, &mut |set, row| {
-            // The sum over no rows is null.
-            found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
-        })?;
-        state.insert(sum.name.to_owned(), found?);
-    }
-    Ok(state)
+/// The number that a query returns; 0 for null, which is the sum over no rows.
+pub fn number(admin: &mut dyn Admin, query: &str) -> Result<i64, SessionError> {
+    let mut found = Ok(0);
+    admin.ask(query, Limit::WORK, &mut |set, row| {
+        found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
+    })?;
+    found
 }
 
 /// A run between two states.
@@ -48,6 +43,11 @@ impl Ledger<'_> {
         certain * each..=(certain + doubtful) * each
     }
 
+    /// Judges by how much a sum grew.
+    pub fn grew(&self, name: &str, rule: &str, sum: &str, allowed: &RangeInclusive<i64>) -> Judgement {
+        judgement(name, rule, compare(self.moved(sum), allowed))
+    }
+
     /// Whether a sum that must stay the same did.
     pub fn stays(&self, sum: &str, what: &str) -> Verdict {
         match (self.before.get(sum), self.after.get(sum)) {
@@ -69,7 +69,7 @@ pub fn compare(moved: i64, allowed: &RangeInclusive<i64>) -> Verdict {
     } else {
         format!("{moved} in the database, {} to {} allowed", allowed.start(), allowed.end())
     };
-    if allowed.contains(&moved) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
+    holds_if(allowed.contains(&moved), seen)
 }
 
 #[cfg(test)]

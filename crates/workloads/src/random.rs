@@ -8,7 +8,7 @@
 mod distribution;
 mod zipf;
 
-pub use distribution::{Distribution, Shape, Special};
+pub use distribution::{Distribution, DistributionShape, Special};
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -219,6 +219,16 @@ impl<const LIMIT: usize> Letters<LIMIT> {
     pub fn overwrite(&mut self, stream: &mut Stream, text: &[u8]) {
         let start = index(stream.below((self.length - text.len()) as u64 + 1));
         self.bytes[start..start + text.len()].copy_from_slice(text);
+    }
+
+    /// Appends a formatted text; the macro `write!` calls it.
+    ///
+    /// # Panics
+    ///
+    /// If not all of it fits.
+    pub fn write_fmt(&mut self, text: fmt::Arguments<'_>) {
+        let written = fmt::Write::write_fmt(self, text);
+        assert!(written.is_ok(), "too long: {text}");
     }
 
     pub fn as_str(&self) -> &str {

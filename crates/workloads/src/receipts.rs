@@ -33,7 +33,7 @@ pub fn mark(number: i64) -> String {
 
 /// Where the numbers of receipts come from. All users of a database get theirs from one of these.
 #[derive(Debug)]
-struct Receipts {
+struct ReceiptNumbers {
     next: AtomicI64,
     insert: StatementId,
 }
@@ -41,7 +41,7 @@ struct Receipts {
 /// A workload whose transactions leave a receipt for each of their commits, if that is asked for ([`Effects::written`]).
 pub struct WithReceipts<'w, W> {
     workload: &'w W,
-    receipts: Option<Receipts>,
+    receipts: Option<ReceiptNumbers>,
 }
 
 impl<'w, W: Workload> WithReceipts<'w, W> {
@@ -49,7 +49,7 @@ impl<'w, W: Workload> WithReceipts<'w, W> {
     pub fn new(workload: &'w W, dialect: Dialect, first: Option<i64>) -> Self {
         // The statement is put behind the workload's own.
         let place = || u16::try_from(workload.statements(dialect).len()).unwrap_or(u16::MAX);
-        let receipts = first.map(|first| Receipts { next: AtomicI64::new(first), insert: StatementId(place()) });
+        let receipts = first.map(|first| ReceiptNumbers { next: AtomicI64::new(first), insert: StatementId(place()) });
         Self { workload, receipts }
     }
 }
@@ -132,7 +132,7 @@ impl<W: Workload> Workload for WithReceipts<'_, W> {
 /// begins and commits one, since its receipt belongs to it.
 struct Receipting<'a, S> {
     session: &'a mut S,
-    receipts: Option<&'a Receipts>,
+    receipts: Option<&'a ReceiptNumbers>,
     /// Whether a transaction is open, which is known only if there are receipts.
     is_open: bool,
     committed: Vec<i64>,
@@ -166,7 +166,7 @@ impl<S: Session> Receipting<'_, S> {
 
     /// Runs the last requests of a transaction, and its receipt behind them. Afterwards the batch has no other requests
     /// than its owner gave it.
-    async fn finish(&mut self, receipts: &Receipts, batch: &mut Batch) -> Result<(), SessionError> {
+    async fn finish(&mut self, receipts: &ReceiptNumbers, batch: &mut Batch) -> Result<(), SessionError> {
         let number = receipts.next.fetch_add(1, Ordering::Relaxed);
         batch.add(receipts.insert, &[Param::Integer(number), Param::Text(&marks(number))]);
         let ran = self.session.run(batch).await;

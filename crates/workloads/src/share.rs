@@ -4,6 +4,7 @@
 //! in ten thousand would show with correct inputs (normal approximation of the binomial distribution). With too few
 //! events for that approximation, the verdict is undecided and says how many are needed.
 
+use crate::judgement::holds_if;
 use record::check::Verdict;
 
 /// Chance exceeds this many standard deviations, on either side, once in ten thousand times.
@@ -21,6 +22,10 @@ pub struct AllowedShare {
 }
 
 impl AllowedShare {
+    pub const fn of([target, low, high]: [f64; 3]) -> Self {
+        Self { target, low, high }
+    }
+
     /// Only chance may take it from its target.
     pub const fn exactly(target: f64) -> Self {
         Self { target, low: target, high: target }
@@ -59,7 +64,7 @@ pub fn mean(sum: u64, of: u64, (low, high): (f64, f64), deviation: f64) -> Verdi
 }
 
 fn within(found: f64, low: f64, high: f64, seen: String) -> Verdict {
-    if (low..=high).contains(&found) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
+    holds_if((low..=high).contains(&found), seen)
 }
 
 #[cfg(test)]

@@ -23,12 +23,30 @@ macro_rules! files {
 }
 pub(crate) use files;
 
+/// Names of the statements of a session: an enum whose variants are in the order of their ids.
+macro_rules! statement_names {
+    ($(#[$note:meta])* $visibility:vis enum $enum:ident { $($variants:tt)+ }) => {
+        settings::names! {
+            $(#[$note])*
+            #[repr(u16)]
+            $visibility enum $enum { $($variants)+ }
+        }
+
+        impl From<$enum> for engines::statement::StatementId {
+            fn from(statement: $enum) -> Self {
+                Self(statement as u16)
+            }
+        }
+    };
+}
+pub(crate) use statement_names;
+
 const HEADING: &str = "-- statement:";
 const COMMENT: &str = "--";
 
 /// One named statement of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Section {
+pub struct SqlSection {
     pub name: &'static str,
     pub sql: &'static str,
 }
@@ -52,23 +70,23 @@ pub enum SqlError {
     NoTemplate { name: &'static str, why: TemplateError },
 }
 
-impl SqlError {
-    /// As problems of a study: the mistake is ours, but it shows in the study.
-    pub fn into_problems(self) -> Vec<Problem> {
+/// The mistake is ours, but it shows in the study.
+impl From<SqlError> for Vec<Problem> {
+    fn from(error: SqlError) -> Self {
         let expected = "statement files that belong together".to_owned();
-        vec![Problem { path: String::new(), found: self.to_string(), expected, nearest: None }]
+        vec![Problem { path: String::new(), found: error.to_string(), expected, nearest: None }]
     }
 }
 
 /// Splits a file into its statements, in their order.
-pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
-    let mut found: Vec<Section> = Vec::new();
+pub fn sections(file: &'static str) -> Result<Vec<SqlSection>, SqlError> {
+    let mut found: Vec<SqlSection> = Vec::new();
     for part in file.split(HEADING).skip(1) {
         let (name, body) = part.split_once('\n').unwrap_or((part, ""));
         let Some(sql) = without_comments_after(body).strip_suffix(';') else {
             return Err(SqlError::Endless(name.trim()));
         };
-        let section = Section { name: name.trim(), sql: sql.trim() };
+        let section = SqlSection { name: name.trim(), sql: sql.trim() };
         if found.iter().any(|other| other.name == section.name) {
             return Err(SqlError::Twice(section.name));
         }
@@ -128,7 +146,7 @@ pub fn filled(sql: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-fn check_parameters(section: Section) -> Result<(), SqlError> {
+fn check_parameters(section: SqlSection) -> Result<(), SqlError> {
     let mut highest = 0;
     for text in section.sql.split('$').skip(1) {
         let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
@@ -160,13 +178,13 @@ mod tests {
     #[test]
     fn a_file_is_split_into_its_statements() {
         let found = sections(SHARED).unwrap();
-        assert_eq!(found, [Section { name: "one", sql: "SELECT $1" }, Section { name: "two", sql: "SELECT 2" }]);
+        assert_eq!(found, [SqlSection { name: "one", sql: "SELECT $1" }, SqlSection { name: "two", sql: "SELECT 2" }]);
     }
 
     #[test]
     fn a_statement_may_be_followed_by_another() {
         let found = sections("-- statement: one\nUPDATE $1;\n-- then:\nSELECT $1;\n-- Not this;\n").unwrap();
-        assert_eq!(found, [Section { name: "one", sql: "UPDATE $1;\n-- then:\nSELECT $1" }]);
+        assert_eq!(found, [SqlSection { name: "one", sql: "UPDATE $1;\n-- then:\nSELECT $1" }]);
         assert_eq!(sections("-- statement: a\nUPDATE;\n-- then:\nSELECT\n"), Err(SqlError::Endless("a")));
         assert_eq!(sections("-- statement: a\n-- Nothing;\n"), Err(SqlError::Endless("a")));
         assert_eq!(sections("-- statement: a\nSELECT 1; -- one\n"), Err(SqlError::Endless("a")));

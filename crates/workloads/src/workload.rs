@@ -25,6 +25,17 @@ impl Kind {
         Self { name, counted: false, step: true }
     }
 
+    /// A transaction that is counted, and its steps.
+    pub const fn with_steps<const COUNT: usize>(names: &[&'static str]) -> [Self; COUNT] {
+        let mut kinds = Self::all(names, 1);
+        let mut place = 1;
+        while place < COUNT {
+            kinds[place] = Self::step(names[place]);
+            place += 1;
+        }
+        kinds
+    }
+
     /// Kinds with these names; the first `counted` of them are counted.
     pub const fn all<const COUNT: usize>(names: &[&'static str], counted: usize) -> [Self; COUNT] {
         let mut kinds = [Self::transaction("", false); COUNT];

@@ -2,7 +2,7 @@
 
 use super::customers;
 use super::people::Person;
-use super::size::{ACCOUNT_SLOTS, BROKERS_OF_UNIT, LOAD_UNIT, Size};
+use super::size::{ACCOUNT_SLOTS, BROKERS_OF_UNIT, BrokerageSize, LOAD_UNIT};
 use super::words::below;
 use super::{ids, words};
 use crate::random::Stream;
@@ -35,7 +35,7 @@ const BASKETS: [&[(u32, u32)]; 3] = [
 
 /// An account, but for its securities.
 #[derive(Debug, Clone, Copy)]
-pub struct Account {
+pub struct CustomerAccount {
     /// The place of its broker.
     pub broker: u32,
     /// 0: not taxable; 1: taxes are withheld; 2: taxable, not withheld.
@@ -45,7 +45,7 @@ pub struct Account {
     others_count: usize,
 }
 
-impl Account {
+impl CustomerAccount {
     /// One of a customer's accounts, which count from 0.
     pub fn new(seed: u64, customer: u32, account: u32) -> Self {
         let mut stream = stream(seed, "account", customer, account);
@@ -88,7 +88,7 @@ pub struct Basket {
 }
 
 impl Basket {
-    pub fn new(seed: u64, size: Size, customer: u32, account: u32) -> Self {
+    pub fn new(seed: u64, size: BrokerageSize, customer: u32, account: u32) -> Self {
         let mut stream = stream(seed, "basket", customer, account);
         let (tier, accounts) = (customers::tier(customer), customers::accounts(customer));
         let (fewest, most) = BASKETS[tier as usize - 1][accounts as usize - 1];
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const SIZE: Size = Size { customers: 1_000, days: 5, scale_factor: 20_000 };
+    const SIZE: BrokerageSize = BrokerageSize { customers: 1_000, days: 5, scale_factor: 20_000 };
 
     fn all() -> impl Iterator<Item = (u32, u32)> {
         (0..SIZE.customers)
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn accounts_have_142_permissions_in_a_hundred_and_their_shares_of_everything() {
-        let accounts: Vec<_> = all().map(|(customer, account)| Account::new(42, customer, account)).collect();
-        let share = |test: &dyn Fn(&Account) -> bool| {
+        let accounts: Vec<_> = all().map(|(customer, account)| CustomerAccount::new(42, customer, account)).collect();
+        let share = |test: &dyn Fn(&CustomerAccount) -> bool| {
             accounts.iter().filter(|account| test(account)).count() as f64 / accounts.len() as f64
         };
         let near =

@@ -1,16 +1,22 @@
-//! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
+//! Conditions on the data, as queries for rows that violate them, and on what was acknowledged.
 //!
 //! The first three are the consistency conditions of the definition. The others follow from what the transactions do.
 
 use super::Brokerage;
-use super::tables::TABLES;
-use crate::condition::{self, Condition, always};
-use crate::dataset::Table;
-use crate::sql::{self, SqlError, filled};
-use engines::admin::Admin;
+use super::work::BrokerageWork;
+use crate::condition::{Condition, DataCheck, QueryFiles, always};
+use crate::judgement::{Judgement, holds_if, judgement};
+use crate::ledger::Ledger;
 use engines::session::SessionError;
-use engines::statement::{ByDialect, Dialect, Statement};
-use record::check::{CheckResult, Moment, Verdict};
+use engines::statement::ByDialect;
+
+pub const QUERIES: QueryFiles = QueryFiles {
+    conditions: CONDITIONS,
+    checks: include_str!("sql/checks.sql"),
+    checks_of_sqlite: "",
+    sums: &["trades", "completed", "pending", "submitted", "canceled", "settlements", "brokered", "balances"],
+    ledger: include_str!("sql/ledger.sql"),
+};
 
 const BROKER: &[&str] = &["broker"];
 const POSITION: &[&str] = &["account", "security"];
@@ -65,10 +71,6 @@ const CONDITIONS: &[Condition] = &[
     always("owners", &["account"], "The owner of an account may trade in it."),
 ];
 
-/// Names of the sums; see the ledger.
-const SUMS: &[&str] =
-    &["trades", "completed", "pending", "submitted", "canceled", "settlements", "brokered", "balances"];
-
 /// Tables that no transaction changes, and that are small.
 const CONSTANT: [&str; 7] =
     ["status_type", "zip_code", "sector", "industry", "trade_type", "charge", "commission_rate"];
@@ -91,50 +93,97 @@ const DUE: ByDialect<&str> = ByDialect {
     mysql: "DATEDIFF(se_cash_due_date, '1970-01-01')",
 };
 
-/// The queries of the conditions and of the ledger, parsed once.
-#[derive(Debug)]
-pub struct Checks {
-    conditions: Vec<Statement>,
-    pub sums: Vec<Statement>,
+pub fn judge_data(workload: &Brokerage, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+    let (is_loaded, due) = (check.is_after_load(), DUE.of(check.dialect));
+    let mut judged = vec![check.cardinalities(workload, |table| is_loaded || !GROWING.contains(&&*table.name))?];
+    judged.extend(check.contents(workload, &CONSTANT)?);
+    judged.extend(check.conditions(&workload.queries, &[("{due}", due)])?);
+    Ok(judged)
 }
 
-impl Checks {
-    pub fn read() -> Result<Self, SqlError> {
-        let names: Vec<_> = CONDITIONS.iter().map(|condition| condition.name).collect();
-        Ok(Self {
-            conditions: sql::statements(&names, include_str!("sql/checks.sql"), "")?,
-            sums: sql::statements(SUMS, include_str!("sql/ledger.sql"), "")?,
-        })
+pub fn judge_ledger(ledger: &Ledger<'_>) -> Vec<Judgement> {
+    let orders = ledger.acknowledged(BrokerageWork::TradeOrder.name(), 1);
+    let results = ledger.acknowledged(BrokerageWork::TradeResult.name(), 1);
+    let moved = ["completed", "pending", "submitted", "canceled"].map(|sum| ledger.moved(sum));
+    let [completed, pending, submitted, canceled] = moved;
+    let became = format!(
+        "{} orders acknowledged; {completed} completed, {pending} more wait for their price, {submitted} more are with the \
+         market, {canceled} more are canceled",
+        orders.start()
+    );
+    vec![
+        ledger.grew("acknowledged-orders", "There are as many new trades as orders were committed.", "trades", &orders),
+        ledger.grew(
+            "acknowledged-results",
+            "As many trades were completed as results were acknowledged.",
+            "completed",
+            &results,
+        ),
+        ledger.grew(
+            "settled-results",
+            "There are as many new settlements as results were acknowledged.",
+            "settlements",
+            &results,
+        ),
+        ledger.grew(
+            "brokered-results",
+            "Brokers counted as many trades as results were acknowledged.",
+            "brokered",
+            &results,
+        ),
+        judgement(
+            "open-orders",
+            "An order has a result, waits for its price, is with the market, or was canceled.",
+            holds_if(orders.contains(&moved.iter().sum()), became),
+        ),
+        judgement(
+            "balances-follow",
+            "The balance of each account moved by the cash transactions of its trades.",
+            ledger.stays("balances", "balances less what was paid"),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::trial::KindTotals;
+    use std::collections::BTreeMap;
+
+    const NAMES: [&str; 8] =
+        ["trades", "completed", "pending", "submitted", "canceled", "settlements", "brokered", "balances"];
+    const BEFORE: [i64; 8] = [100, 90, 7, 3, 0, 90, 90, 7];
+    /// Two orders that waited before were canceled.
+    const RIGHT: [i64; 8] = [130, 110, 13, 5, 2, 110, 110, 7];
+
+    fn violated(after: [i64; 8], failed: u64) -> Vec<String> {
+        let sums = |values: [i64; 8]| -> BTreeMap<_, _> { NAMES.into_iter().map(str::to_owned).zip(values).collect() };
+        let totals =
+            |kind: &str, committed| KindTotals { kind: kind.to_owned(), committed, failed, ..Default::default() };
+        let run = [totals("trade-order", 30), totals("trade-result", 20)];
+        let findings = judge_ledger(&Ledger { before: &sums(BEFORE), after: &sums(after), whole_run: &run });
+        findings.into_iter().filter(Judgement::is_violated).map(|finding| finding.name).collect()
     }
-}
 
-pub fn check(
-    workload: &Brokerage,
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-    moment: Moment,
-) -> Result<Vec<CheckResult>, SessionError> {
-    let mut findings = vec![cardinalities(workload, admin, moment)?];
-    for table in TABLES.iter().filter(|table| CONSTANT.contains(&&*table.name)) {
-        let rule = format!("Table {} has the rows that were loaded.", table.name);
-        findings.push(finding(&table.name, &rule, moment, condition::contents(workload, table, admin)?));
+    #[test]
+    fn each_sum_that_is_off_is_named() {
+        assert!(violated(RIGHT, 0).is_empty());
+        let names: [&[&str]; 8] = [
+            &["acknowledged-orders"],
+            &["acknowledged-results", "open-orders"],
+            &["open-orders"],
+            &["open-orders"],
+            &["open-orders"],
+            &["settled-results"],
+            &["brokered-results"],
+            &["balances-follow"],
+        ];
+        for (place, names) in names.into_iter().enumerate() {
+            let mut wrong = RIGHT;
+            wrong[place] += 1;
+            assert_eq!(violated(wrong, 0), names);
+        }
+        let one_more = [131, 111, 13, 5, 2, 111, 111, 7];
+        assert!(violated(one_more, 1).is_empty());
     }
-    for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
-        let query = filled(&query.sql, &[("{due}", DUE.of(dialect))]);
-        let verdict = condition::judge(&query, condition.keys, admin)?;
-        findings.push(finding(condition.name, condition.rule, moment, verdict));
-    }
-    Ok(findings)
-}
-
-fn cardinalities(workload: &Brokerage, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
-    let grows = |table: &&Table| GROWING.contains(&&*table.name);
-    let tables = TABLES.iter().filter(|table| moment == Moment::AfterLoad || !grows(table));
-    let verdict = condition::counted(workload, tables, admin)?;
-    Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
-}
-
-/// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
-    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
 }

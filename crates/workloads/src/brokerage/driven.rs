@@ -2,10 +2,10 @@
 
 use super::Brokerage;
 use super::exchange::{self, MARKETS, Market};
-use super::inputs::{self, Customer, Input, Maintainer};
-use super::tally::Counter;
+use super::inputs::{self, BrokerageInput, Customer, Maintainer};
+use super::tally::{self, BrokerageCounter};
 use super::transactions;
-use super::work::{KINDS, Work};
+use super::work::{BrokerageWork, KINDS};
 use crate::effects::Effects;
 use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
 use engines::session::{Session, SessionError};
@@ -23,7 +23,7 @@ const BETWEEN_CHANGES: Duration = Duration::from_mins(1);
 
 /// A user of one of the actors.
 #[derive(Debug, Clone)]
-pub enum Client {
+pub enum BrokerageClient {
     Customer(Customer),
     /// There are only a few markets, and nobody copies them.
     Market(Box<Market>),
@@ -31,10 +31,10 @@ pub enum Client {
 }
 
 impl Workload for Brokerage {
-    type Input = Input;
-    type Client = Client;
+    type Input = BrokerageInput;
+    type Client = BrokerageClient;
 
-    const COUNTERS: &'static [&'static str] = Counter::NAMES;
+    const COUNTERS: &'static [&'static str] = BrokerageCounter::NAMES;
 
     fn kinds(&self) -> &'static [Kind] {
         &KINDS
@@ -55,37 +55,37 @@ impl Workload for Brokerage {
         self.statements.of(dialect).clone()
     }
 
-    fn client(&self, user: User) -> Client {
+    fn client(&self, user: User) -> BrokerageClient {
         match user.actor {
-            MARKET => Client::Market(Box::new(Market::new(user))),
-            MAINTENANCE => Client::Maintenance(Maintainer::new(user)),
-            _ => Client::Customer(Customer::new(user)),
+            MARKET => BrokerageClient::Market(Box::new(Market::new(user))),
+            MAINTENANCE => BrokerageClient::Maintenance(Maintainer::new(user)),
+            _ => BrokerageClient::Customer(Customer::new(user)),
         }
     }
 
-    fn next(&self, client: &mut Client) -> Option<Input> {
+    fn next(&self, client: &mut BrokerageClient) -> Option<BrokerageInput> {
         match client {
-            Client::Customer(customer) => Some(inputs::draw(customer, &self.settings)),
-            Client::Maintenance(maintainer) => Some(maintainer.draw(self.settings.size())),
-            Client::Market(_) => None,
+            BrokerageClient::Customer(customer) => Some(inputs::draw(customer, &self.settings)),
+            BrokerageClient::Maintenance(maintainer) => Some(maintainer.draw(self.settings.size())),
+            BrokerageClient::Market(_) => None,
         }
     }
 
-    fn kind(&self, input: &Input) -> u16 {
+    fn kind(&self, input: &BrokerageInput) -> u16 {
         // What is no transaction is never counted.
         input.work().map_or(0, |work| work as u16)
     }
 
-    fn performer(&self, input: &Input) -> u16 {
+    fn performer(&self, input: &BrokerageInput) -> u16 {
         match input.work() {
-            None | Some(Work::TradeResult | Work::MarketFeed) => MARKET,
-            Some(Work::DataMaintenance | Work::TradeCleanup) => MAINTENANCE,
+            None | Some(BrokerageWork::TradeResult | BrokerageWork::MarketFeed) => MARKET,
+            Some(BrokerageWork::DataMaintenance | BrokerageWork::TradeCleanup) => MAINTENANCE,
             Some(_) => 0,
         }
     }
 
     /// Customers neither type nor think. A study may pace them by a rate.
-    fn pause(&self, _: &mut Client, input: &Input, _: bool) -> Pause {
+    fn pause(&self, _: &mut BrokerageClient, input: &BrokerageInput, _: bool) -> Pause {
         let is_maintenance = self.performer(input) == MAINTENANCE;
         Pause { thinking: if is_maintenance { BETWEEN_CHANGES } else { Duration::ZERO }, ..Pause::default() }
     }
@@ -93,31 +93,36 @@ impl Workload for Brokerage {
     async fn run<S: Session>(
         &self,
         session: &mut S,
-        input: &Input,
-        effects: &mut Effects<'_, Input>,
+        input: &BrokerageInput,
+        effects: &mut Effects<'_, BrokerageInput>,
     ) -> Result<Ending, SessionError> {
-        transactions::run(&self.settings, session, input, effects).await
+        let Some(work) = input.work() else { return Ok(Ending::Committed) };
+        effects.batch.send_by(self.settings.statements.sending());
+        tally::count_inputs(&mut effects.tally, input);
+        let ending = transactions::run(&self.settings, session, input, effects).await?;
+        tally::count_if_late(effects, work);
+        Ok(ending)
     }
 
-    fn learn(&self, client: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
+    fn learn(&self, client: &mut BrokerageClient, input: &BrokerageInput, effects: &mut Effects<'_, BrokerageInput>) {
         match (client, input) {
-            (Client::Customer(customer), Input::TradeOrder(order)) => {
+            (BrokerageClient::Customer(customer), BrokerageInput::TradeOrder(order)) => {
                 exchange::ordered(order, &mut customer.delays, effects);
             }
-            (Client::Market(market), Input::TradeResult(result)) => {
+            (BrokerageClient::Market(market), BrokerageInput::TradeResult(result)) => {
                 market.executed(result, self.settings.size(), effects);
             }
-            (Client::Market(market), Input::MarketFeed(_)) => market.triggered(effects),
+            (BrokerageClient::Market(market), BrokerageInput::MarketFeed(_)) => market.triggered(effects),
             _ => {}
         }
     }
 
-    fn is_note(&self, input: &Input) -> bool {
-        matches!(input, Input::Limit(_))
+    fn is_note(&self, input: &BrokerageInput) -> bool {
+        matches!(input, BrokerageInput::Limit(_))
     }
 
-    fn note(&self, client: &mut Client, input: Input) {
-        if let (Client::Market(market), Input::Limit(limit)) = (client, input) {
+    fn note(&self, client: &mut BrokerageClient, input: BrokerageInput) {
+        if let (BrokerageClient::Market(market), BrokerageInput::Limit(limit)) = (client, input) {
             market.note(limit);
         }
     }
@@ -126,7 +131,7 @@ impl Workload for Brokerage {
 #[cfg(test)]
 mod tests {
     use super::super::exchange::market_of;
-    use super::super::inputs::Limit;
+    use super::super::inputs::LimitOrder;
     use super::super::trading::TradeType;
     use super::*;
     use serde_json::Map;
@@ -135,7 +140,7 @@ mod tests {
         Brokerage::from_table(&Map::new()).unwrap()
     }
 
-    fn user(actor: u16) -> Client {
+    fn user(actor: u16) -> BrokerageClient {
         house().client(User { seed: 7, phase: 0, actor, index: 1, is_filler: false })
     }
 
@@ -146,7 +151,7 @@ mod tests {
         assert_eq!(phases.len(), 1, "a peak can be sought");
         assert_eq!(phases[0].streams[0], load.streams[0]);
         let mut maintainer = user(phases[0].streams[1].actor);
-        for kind in [Work::TradeCleanup, Work::DataMaintenance, Work::DataMaintenance] {
+        for kind in [BrokerageWork::TradeCleanup, BrokerageWork::DataMaintenance, BrokerageWork::DataMaintenance] {
             let input = house().next(&mut maintainer).unwrap();
             assert_eq!((house().kind(&input), house().performer(&input)), (kind as u16, MAINTENANCE));
             assert_eq!(house().pause(&mut maintainer, &input, false).thinking, BETWEEN_CHANGES);
@@ -162,14 +167,14 @@ mod tests {
             assert_eq!(house.pause(&mut customer, &input, true), Pause::default());
         }
         assert!(house.next(&mut user(MARKET)).is_none());
-        assert!(size_of::<Client>() <= 80, "{} bytes", size_of::<Client>());
+        assert!(size_of::<BrokerageClient>() <= 80, "{} bytes", size_of::<BrokerageClient>());
     }
 
     #[test]
     fn only_an_order_that_waits_is_no_transaction() {
-        let limit = Limit { security: 5, kind: TradeType::LimitBuy, price_cents: 2_500, since_ns: 0 };
-        let note = Input::Limit(limit);
-        assert!(house().is_note(&note) && !house().is_note(&Input::TradeCleanup));
+        let limit = LimitOrder { security: 5, kind: TradeType::LimitBuy, price_cents: 2_500, since_ns: 0 };
+        let note = BrokerageInput::Limit(limit);
+        assert!(house().is_note(&note) && !house().is_note(&BrokerageInput::TradeCleanup));
         assert_eq!((house().performer(&note), market_of(5)), (MARKET, 1));
         house().note(&mut user(MARKET), note);
     }

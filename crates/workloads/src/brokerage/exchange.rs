@@ -4,9 +4,9 @@
 //! the same price, and no lock is shared. A market learns of time only when it acts. Nothing asks for an order whose limit was
 //! met before that, because such orders only come to the ticker beside a result.
 
-use super::inputs::{ENTRIES, Entry, Input, Limit, TradeOrder, TradeResult};
+use super::inputs::{BrokerageInput, ENTRIES, LimitOrder, TickerEntry, TradeOrder, TradeResult};
 use super::price;
-use super::size::Size;
+use super::size::BrokerageSize;
 use super::trading::TradeType;
 use super::words::below;
 use crate::effects::{Effects, FollowUp};
@@ -63,13 +63,13 @@ pub struct ToExecute {
 
 impl ToExecute {
     /// Its result, at the price at which the market will execute it.
-    pub fn result(self, now_ns: u64, stream: &mut Stream) -> FollowUp<Input> {
+    pub fn result(self, now_ns: u64, stream: &mut Stream) -> FollowUp<BrokerageInput> {
         let Self { trade, security, kind, limit_cents, quantity } = self;
         let after = delay(stream);
         let executed_ns = now_ns + u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
         let price_cents = kind.price(limit_cents, price_at(security, executed_ns));
         let result = TradeResult { trade, price_cents, security, quantity, since_ns: now_ns };
-        FollowUp { input: Input::TradeResult(result), after, user: Some(market_of(security)) }
+        FollowUp { input: BrokerageInput::TradeResult(result), after, user: Some(market_of(security)) }
     }
 }
 
@@ -79,15 +79,15 @@ pub struct Market {
     number: u32,
     stream: Stream,
     /// Orders whose price comes later: when, and what they put on the ticker then.
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    waiting: BinaryHeap<Reverse<WaitingOrder>>,
     /// Entries of orders whose price has come, for the ticker.
-    met: VecDeque<Entry>,
-    ticker: [Entry; ENTRIES],
+    met: VecDeque<TickerEntry>,
+    ticker: [TickerEntry; ENTRIES],
     on_ticker: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+struct WaitingOrder {
     until_ns: u64,
     security: u32,
     price_cents: i64,
@@ -100,14 +100,14 @@ impl Market {
             stream: Stream::new(user.seed, "market", [user.index, user.phase.into()]),
             waiting: BinaryHeap::new(),
             met: VecDeque::new(),
-            ticker: [Entry::default(); ENTRIES],
+            ticker: [TickerEntry::default(); ENTRIES],
             on_ticker: 0,
         }
     }
 
     /// Takes in an order with a limit.
-    pub fn note(&mut self, limit: Limit) {
-        let Limit { security, kind, price_cents: limit_cents, since_ns } = limit;
+    pub fn note(&mut self, limit: LimitOrder) {
+        let LimitOrder { security, kind, price_cents: limit_cents, since_ns } = limit;
         if self.waiting.len() + self.met.len() >= WAITING_MAX / MARKETS as usize {
             // The check for orders that are never answered finds it.
             return;
@@ -116,37 +116,37 @@ impl Market {
         match price::wait_ms(security, now_ms, kind, limit_cents) {
             None => {
                 let price_cents = price::at(security, now_ms);
-                self.met.push_back(Entry { security, price_cents, quantity: WAITING_QUANTITY });
+                self.met.push_back(TickerEntry { security, price_cents, quantity: WAITING_QUANTITY });
             }
             Some(wait_ms) => {
                 let until_ns = since_ns + wait_ms.unsigned_abs() * NANOS_PER_MS;
-                self.waiting.push(Reverse(Waiting { until_ns, security, price_cents: limit_cents }));
+                self.waiting.push(Reverse(WaitingOrder { until_ns, security, price_cents: limit_cents }));
             }
         }
     }
 
     /// Puts the trade of a result on the ticker, and beside it an order whose price has come, or something made up. A full
     /// ticker goes to the database.
-    pub fn executed(&mut self, result: &TradeResult, size: Size, effects: &mut Effects<'_, Input>) {
+    pub fn executed(&mut self, result: &TradeResult, size: BrokerageSize, effects: &mut Effects<'_, BrokerageInput>) {
         let now_ns = effects.now_ns();
         let TradeResult { security, quantity, .. } = *result;
-        self.put(Entry { security, price_cents: price_at(security, now_ns), quantity });
+        self.put(TickerEntry { security, price_cents: price_at(security, now_ns), quantity });
         while let Some(Reverse(first)) = self.waiting.peek().filter(|Reverse(first)| first.until_ns <= now_ns) {
-            let Waiting { security, price_cents, .. } = *first;
-            self.met.push_back(Entry { security, price_cents, quantity: WAITING_QUANTITY });
+            let WaitingOrder { security, price_cents, .. } = *first;
+            self.met.push_back(TickerEntry { security, price_cents, quantity: WAITING_QUANTITY });
             self.waiting.pop();
         }
         let beside = self.met.pop_front().unwrap_or_else(|| self.made_up(size, now_ns));
         self.put(beside);
         if self.on_ticker == ENTRIES {
             self.on_ticker = 0;
-            let input = Input::MarketFeed(Box::new(self.ticker));
+            let input = BrokerageInput::MarketFeed(Box::new(self.ticker));
             effects.cause(FollowUp { input, after: Duration::ZERO, user: Some(self.number) });
         }
     }
 
     /// Executes the orders that a market-feed has triggered.
-    pub fn triggered(&mut self, effects: &mut Effects<'_, Input>) {
+    pub fn triggered(&mut self, effects: &mut Effects<'_, BrokerageInput>) {
         let now_ns = effects.now_ns();
         let orders: Vec<ToExecute> = triggered(effects.receipt()).collect();
         for order in orders {
@@ -154,16 +154,16 @@ impl Market {
         }
     }
 
-    fn put(&mut self, entry: Entry) {
+    fn put(&mut self, entry: TickerEntry) {
         self.ticker[self.on_ticker] = entry;
         self.on_ticker += 1;
     }
 
-    fn made_up(&mut self, size: Size, now_ns: u64) -> Entry {
+    fn made_up(&mut self, size: BrokerageSize, now_ns: u64) -> TickerEntry {
         let of_market = (size.securities() - self.number).div_ceil(MARKETS);
         let security = below(&mut self.stream, of_market) * MARKETS + self.number;
         let quantity = MADE_UP_QUANTITIES[usize::from(self.stream.once_in(2))];
-        Entry { security, price_cents: price_at(security, now_ns), quantity }
+        TickerEntry { security, price_cents: price_at(security, now_ns), quantity }
     }
 }
 
@@ -181,7 +181,7 @@ fn triggered(receipt: &[i64]) -> impl Iterator<Item = ToExecute> {
 }
 
 /// What a customer's order makes the market do, once the database has it. In a rehearsal there is no database, and no trade.
-pub fn ordered(order: &TradeOrder, delays: &mut Stream, effects: &mut Effects<'_, Input>) {
+pub fn ordered(order: &TradeOrder, delays: &mut Stream, effects: &mut Effects<'_, BrokerageInput>) {
     let trade = effects.receipt().first().copied().unwrap_or_default();
     if trade == NO_TRADE {
         return;
@@ -192,18 +192,18 @@ pub fn ordered(order: &TradeOrder, delays: &mut Stream, effects: &mut Effects<'_
         let order = ToExecute { trade, security, kind, limit_cents, quantity };
         effects.cause(order.result(now_ns, delays));
     } else {
-        let limit = Input::Limit(Limit { security, kind, price_cents: limit_cents, since_ns: now_ns });
+        let limit = BrokerageInput::Limit(LimitOrder { security, kind, price_cents: limit_cents, since_ns: now_ns });
         effects.cause(FollowUp { input: limit, after: Duration::ZERO, user: Some(market_of(security)) });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::inputs::Account;
+    use super::super::inputs::AccountPlace;
     use super::*;
     use std::cell::Cell;
 
-    const SIZE: Size = Size { customers: 1_000, days: 5, scale_factor: 500 };
+    const SIZE: BrokerageSize = BrokerageSize { customers: 1_000, days: 5, scale_factor: 500 };
     const NUMBER: u32 = 3;
     const SECOND: u64 = 1_000_000_000;
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Lets the market execute ten trades a second apart, and returns the ticker.
-    fn ticker(market: &mut Market, now: &Cell<u64>) -> [Entry; ENTRIES] {
+    fn ticker(market: &mut Market, now: &Cell<u64>) -> [TickerEntry; ENTRIES] {
         let clock = || now.get();
         let mut effects = Effects::new(0, &clock, &|_| ());
         for trade in 0..10 {
@@ -225,7 +225,8 @@ mod tests {
             market.executed(&result(NUMBER + MARKETS * trade), SIZE, &mut effects);
         }
         let feeds: Vec<_> = effects.take_follow_ups().collect();
-        let [FollowUp { input: Input::MarketFeed(entries), after: Duration::ZERO, user: Some(NUMBER) }] = &feeds[..]
+        let [FollowUp { input: BrokerageInput::MarketFeed(entries), after: Duration::ZERO, user: Some(NUMBER) }] =
+            &feeds[..]
         else {
             panic!("one market-feed for ten results: {feeds:?}")
         };
@@ -242,7 +243,7 @@ mod tests {
                 let at_ns = began_ns + u64::from(place + 1) * SECOND;
                 let security = NUMBER + MARKETS * place;
                 let price_cents = price_at(security, at_ns);
-                assert_eq!(pair[0], Entry { security, price_cents, quantity: 800 }, "the current price");
+                assert_eq!(pair[0], TickerEntry { security, price_cents, quantity: 800 }, "the current price");
                 assert!(MADE_UP_QUANTITIES.contains(&pair[1].quantity));
                 assert_eq!(market_of(pair[1].security), NUMBER);
                 assert!(pair[1].security < SIZE.securities());
@@ -256,20 +257,20 @@ mod tests {
         let (mut market, now) = (market(), Cell::new(5 * SECOND));
         let security = NUMBER + 5 * MARKETS;
         let price = price_at(security, now.get());
-        let limit = |kind, price_cents| Limit { security, kind, price_cents, since_ns: 5 * SECOND };
+        let limit = |kind, price_cents| LimitOrder { security, kind, price_cents, since_ns: 5 * SECOND };
         // Any price above is met at once by a purchase, and 20.00 within a quarter of an hour.
         market.note(limit(TradeType::LimitBuy, 3_000));
         market.note(limit(TradeType::LimitBuy, 2_000));
         assert_eq!((market.met.len(), market.waiting.len()), (1, 1));
         let entries = ticker(&mut market, &now);
-        let met = Entry { security, price_cents: price, quantity: WAITING_QUANTITY };
+        let met = TickerEntry { security, price_cents: price, quantity: WAITING_QUANTITY };
         assert_eq!(entries[1], met, "at the price when it was ordered");
         let waits_ns = market.waiting.peek().unwrap().0.until_ns - 5 * SECOND;
         assert!(waits_ns > 10 * SECOND && waits_ns < 900 * SECOND, "{waits_ns}");
         assert!(!entries[2..].iter().any(|entry| entry.quantity == WAITING_QUANTITY));
         now.set(5 * SECOND + waits_ns);
         let entries = ticker(&mut market, &now);
-        assert_eq!(entries[1], Entry { security, price_cents: 2_000, quantity: WAITING_QUANTITY });
+        assert_eq!(entries[1], TickerEntry { security, price_cents: 2_000, quantity: WAITING_QUANTITY });
         assert!(market.waiting.is_empty() && market.met.is_empty());
     }
 
@@ -285,7 +286,7 @@ mod tests {
             let order = ToExecute { trade: 1, security: 11, kind, limit_cents: 2_500, quantity: 100 };
             for second in 0..900 {
                 let executed = order.result(second * SECOND, &mut stream);
-                let Input::TradeResult(result) = executed.input else { panic!("a result") };
+                let BrokerageInput::TradeResult(result) = executed.input else { panic!("a result") };
                 let at_ns = second * SECOND + u64::try_from(executed.after.as_nanos()).unwrap();
                 let price = price_at(11, at_ns);
                 let expected = match kind {
@@ -311,7 +312,7 @@ mod tests {
         let trades: Vec<_> = results
             .iter()
             .map(|caused| match caused.input {
-                Input::TradeResult(result) => (result.trade, result.security, result.quantity, caused.user),
+                BrokerageInput::TradeResult(result) => (result.trade, result.security, result.quantity, caused.user),
                 _ => panic!("a result"),
             })
             .collect();
@@ -322,7 +323,7 @@ mod tests {
     fn an_order_goes_to_the_market_of_its_security_unless_it_was_rolled_back() {
         let clock = || 7 * SECOND;
         let order = TradeOrder {
-            account: Account { customer: 1, number: 0 },
+            account: AccountPlace { customer: 1, number: 0 },
             security: 13,
             by_company: false,
             executor: 0,
@@ -343,18 +344,18 @@ mod tests {
         };
         assert_eq!(caused(&order, NO_TRADE), None);
         let bought = caused(&order, 77).unwrap();
-        assert!(matches!(bought.input, Input::TradeResult(TradeResult { trade: 77, .. })));
+        assert!(matches!(bought.input, BrokerageInput::TradeResult(TradeResult { trade: 77, .. })));
         let noted = caused(&limited, 78).unwrap();
-        assert!(matches!(noted.input, Input::Limit(Limit { price_cents: 2_500, .. })));
+        assert!(matches!(noted.input, BrokerageInput::Limit(LimitOrder { price_cents: 2_500, .. })));
         assert_eq!([bought.user, noted.user], [Some(1), Some(1)]);
     }
 
     #[test]
     fn a_hundred_thousand_orders_that_wait_take_a_few_megabytes() {
-        assert!(size_of::<Waiting>() <= 24);
+        assert!(size_of::<WaitingOrder>() <= 24);
         let mut market = market();
         for place in 0..30_000 {
-            market.note(Limit {
+            market.note(LimitOrder {
                 security: place % 85 * MARKETS,
                 kind: TradeType::LimitBuy,
                 price_cents: 2_000,

@@ -5,7 +5,6 @@
 use super::size::{COMPANIES_OF_UNIT, EXCHANGES, SECURITIES_OF_UNIT};
 use super::words;
 use crate::random::Letters;
-use std::fmt::Write;
 
 pub const SYMBOL_MAX: usize = 15;
 pub const COMPANY_NAME_MAX: usize = 60;
@@ -169,8 +168,7 @@ pub fn company_name(company: u32) -> Letters<COMPANY_NAME_MAX> {
     }
     let block = company / BASE_COMPANIES;
     if block > 0 {
-        let written = write!(name, " #{block}");
-        assert!(written.is_ok());
+        write!(name, " #{block}");
     }
     name
 }

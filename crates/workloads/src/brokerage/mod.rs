@@ -1,18 +1,17 @@
 //! A brokerage house, derived from a published benchmark: customers place orders through brokers, and a market executes them.
 //!
-//! Left out, and listed in [`deviations`]: the original's generator, its texts, and its rules for publication.
+//! Left out, and listed in its [`ENTRY`]: the original's generator, its texts, and its rules for publication.
 
 mod accounts;
 mod audit;
 mod calendar;
 mod checks;
 mod customers;
-mod deviations;
 mod driven;
+mod entry;
 mod exchange;
 mod ids;
 mod inputs;
-mod ledger;
 mod lots;
 mod market;
 mod order;
@@ -26,7 +25,6 @@ mod settings;
 mod size;
 mod skew;
 mod statements;
-mod stored;
 mod tables;
 mod tally;
 mod trading;
@@ -36,76 +34,94 @@ mod watched;
 mod words;
 mod work;
 
+use crate::condition::{DataCheck, DataQueries};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::entry::{Metric, WorkloadEntry};
-use crate::ledger::{self as sums, Ledger};
-use crate::sql::{self, SqlError, filled};
+use crate::entry::WorkloadEntry;
+use crate::execution::Execution;
+use crate::judgement::Judgement;
+use crate::ledger::Ledger;
+use crate::sql::SqlError;
 use ::settings::Problem;
-use engines::admin::Admin;
 use engines::session::SessionError;
-use engines::statement::{ByDialect, Dialect, Statement};
-use record::check::{CheckResult, Moment};
-use record::trial::KindTotals;
-use replay::Totals;
+use engines::statement::{ByDialect, Statement};
+use replay::TradingTotals;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-pub use driven::Client;
-pub use inputs::Input;
-pub use settings::{KEYS, Settings};
-
-pub const KIND: &str = "brokerage";
-
-pub const ENTRY: WorkloadEntry = WorkloadEntry {
-    kind: KIND,
-    meaning: "a brokerage house: customers order trades, and a market that answers executes them",
-    keys: KEYS,
-    driving_keys: &["statements"],
-    own_phases: false,
-    metric: Metric { name: "trade results/s", unit: "trade results/s", per_ms: 1_000 },
-};
-
-const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
-const FINISH: ByDialect<&str> = sql::files!("sql/finish");
+pub use entry::{ENTRY, KIND};
+pub use settings::BrokerageSettings;
 
 /// The workload at one size.
 #[derive(Debug)]
 pub struct Brokerage {
-    settings: Settings,
+    settings: BrokerageSettings,
     statements: ByDialect<Vec<Statement>>,
-    checks: checks::Checks,
+    queries: DataQueries,
     /// Counted once, when they are first needed: the initial trading of all load units is replayed for them.
-    totals: OnceLock<Totals>,
+    totals: OnceLock<TradingTotals>,
 }
 
 impl Brokerage {
-    pub fn new(settings: Settings) -> Result<Self, SqlError> {
-        let (statements, checks) = (statements::read()?, checks::Checks::read()?);
-        Ok(Self { settings, statements, checks, totals: OnceLock::new() })
+    pub fn new(settings: BrokerageSettings) -> Result<Self, SqlError> {
+        let (statements, queries) = (statements::read()?, DataQueries::read(&[checks::QUERIES])?);
+        Ok(Self { settings, statements, queries, totals: OnceLock::new() })
     }
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        let settings: Settings = ::settings::read(table, KEYS)?;
+        let settings: BrokerageSettings = ::settings::read(table, ENTRY.keys)?;
         settings.check()?;
-        Self::new(settings).map_err(SqlError::into_problems)
+        Ok(Self::new(settings)?)
     }
 
-    fn totals(&self) -> &Totals {
-        self.totals.get_or_init(|| Totals::count(self.settings.data_seed, self.settings.size()))
+    fn totals(&self) -> &TradingTotals {
+        self.totals.get_or_init(|| TradingTotals::count(self.settings.data_seed, self.settings.size()))
     }
 }
 
 impl Dataset for Brokerage {
+    fn entry(&self) -> &'static WorkloadEntry {
+        &ENTRY
+    }
+
     fn tables(&self) -> &[Table] {
         tables::TABLES
     }
 
     fn expected_rows(&self, table: &Table) -> u64 {
         rows::expected_rows(self, &table.name)
+    }
+
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        rows::rows(self, table, part)
+    }
+
+    fn judge_data(&self, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+        checks::judge_data(self, check)
+    }
+
+    fn judge_ledger(&self, ledger: &Ledger<'_>) -> Vec<Judgement> {
+        checks::judge_ledger(ledger)
+    }
+
+    fn judge_window(&self, execution: &Execution<'_>) -> Vec<Judgement> {
+        audit::judge_window(self.settings.size(), *execution)
+    }
+
+    fn sums(&self) -> &[Statement] {
+        &self.queries.sums
+    }
+
+    /// There is one news item for each customer, and there are whole thousands of customers.
+    fn measured(&self) -> Vec<u64> {
+        let (size, news_bytes) = (self.settings.size(), u64::from(self.settings.news_bytes));
+        let customers = u64::from(size.customers);
+        vec![customers, size.trades(), customers / 100 * news_bytes]
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        vec![("{next_trade}", ids::trade_id(self.settings.size().orders() + 1).to_string())]
     }
 
     fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
@@ -116,58 +132,5 @@ impl Dataset for Brokerage {
     /// Trades placed since loading have higher keys.
     fn highest_key_query(&self, table: &Table) -> Option<&'static str> {
         (table.name == "trade").then_some(include_str!("sql/loaded.sql"))
-    }
-
-    fn stored_bytes(&self, dialect: Dialect) -> u64 {
-        stored::bytes(&self.settings, dialect)
-    }
-
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
-        rows::rows(self, table, part)
-    }
-
-    fn schema(&self, dialect: Dialect) -> String {
-        SCHEMA.of(dialect).to_string()
-    }
-
-    fn finish(&self, dialect: Dialect) -> String {
-        let next_trade = ids::trade_id(self.settings.size().orders() + 1).to_string();
-        filled(FINISH.of(dialect), &[("{next_trade}", &next_trade)])
-    }
-
-    fn put_back(&self, dialect: Dialect) -> &'static str {
-        match dialect {
-            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
-            Dialect::Sqlite | Dialect::Postgres => "",
-        }
-    }
-
-    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
-        checks::check(self, admin, dialect, moment)
-    }
-
-    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        sums::state(&self.checks.sums, admin)
-    }
-
-    fn reconcile(
-        &self,
-        before: &BTreeMap<String, i64>,
-        after: &BTreeMap<String, i64>,
-        whole_run: &[KindTotals],
-    ) -> Vec<CheckResult> {
-        ledger::reconcile(&Ledger { before, after, whole_run })
-    }
-
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<CheckResult> {
-        audit::audit(self.settings.size(), kinds, tally, waiting)
-    }
-
-    fn deviations(&self) -> Vec<Cow<'static, str>> {
-        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
-    }
-
-    fn notice(&self) -> &'static str {
-        deviations::NOTICE
     }
 }

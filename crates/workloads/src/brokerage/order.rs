@@ -4,7 +4,7 @@ use super::trading::TradeType;
 
 /// What an order asks for, and when it goes through its states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub struct InitialOrder {
     /// Counted from 1 over all load units.
     pub number: u64,
     /// Place in `Unit::positions`: the account and the security.

@@ -3,10 +3,10 @@
 use super::customers;
 use super::ids::is_aborted;
 use super::market::Security;
-use super::order::Order;
-use super::size::{DAY_MS, Size};
+use super::order::InitialOrder;
+use super::size::{BrokerageSize, DAY_MS};
 use super::trading::{QUANTITIES, TradeType};
-use super::unit::Unit;
+use super::unit::LoadUnit;
 use super::words::{below, one_of};
 use super::{calendar, price};
 use crate::random::Stream;
@@ -23,22 +23,22 @@ const COMPLETION_MS: i64 = 1_000;
 const MEAN_DELAY_MS: f64 = 1_000.0;
 const LONGEST_DELAY_MS: f64 = 5_000.0;
 
-pub struct Orders {
+pub struct InitialOrders {
     stream: Stream,
-    size: Size,
+    size: BrokerageSize,
     unit: u32,
     /// Places in the load unit.
     left: Range<u64>,
 }
 
-impl Orders {
-    pub fn new(seed: u64, size: Size, unit: u32) -> Self {
+impl InitialOrders {
+    pub fn new(seed: u64, size: BrokerageSize, unit: u32) -> Self {
         let stream = Stream::new(seed, "orders", [unit, 0]);
         Self { stream, size, unit, left: 0..size.orders_of_unit() }
     }
 
     /// The next order that is not given up.
-    pub fn next(&mut self, unit: &Unit) -> Option<Order> {
+    pub fn next(&mut self, unit: &LoadUnit) -> Option<InitialOrder> {
         loop {
             let place = self.left.next()?;
             let number = u64::from(self.unit) * self.size.orders_of_unit() + place + 1;
@@ -48,7 +48,7 @@ impl Orders {
         }
     }
 
-    fn draw(&mut self, unit: &Unit, place: u64, number: u64) -> Order {
+    fn draw(&mut self, unit: &LoadUnit, place: u64, number: u64) -> InitialOrder {
         let placed_ms = self.time(place);
         let stream = &mut self.stream;
         let customer = customers::at_rank(self.unit, customers::draw_rank(stream));
@@ -66,7 +66,7 @@ impl Orders {
         let submitted_ms = submission(stream, security, of, bid_cents, placed_ms);
         let delay_ms = completion_delay(stream);
         let submitted = calendar::moment(submitted_ms);
-        Order {
+        InitialOrder {
             number,
             position,
             of,

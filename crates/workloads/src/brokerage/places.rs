@@ -3,7 +3,6 @@
 use super::size::EXCHANGES;
 use super::words::{self, below};
 use crate::random::{Letters, Stream};
-use std::fmt::Write;
 
 pub const ZIP_CODES: u32 = 14_741;
 /// The postal codes at home; the others are of the neighbours.
@@ -65,14 +64,13 @@ impl ZipCode {
         const STEP: u32 = 7;
         const FIRST: u32 = 1_001;
         let mut code = Letters::default();
-        let written = if self.is_home() {
-            write!(code, "{:05}", FIRST + STEP * self.0)
+        if self.is_home() {
+            write!(code, "{:05}", FIRST + STEP * self.0);
         } else {
             let number = self.0 - HOME_ZIP_CODES;
             let letter = |number: u32| char::from(b'A' + (number % 26) as u8);
-            write!(code, "{}{}{} {}", letter(self.division()), number / 100, letter(number), 100 + number % 100)
-        };
-        assert!(written.is_ok());
+            write!(code, "{}{}{} {}", letter(self.division()), number / 100, letter(number), 100 + number % 100);
+        }
         code
     }
 
@@ -104,8 +102,7 @@ impl Address {
         let mut stream = Stream::new(seed, "address", [place, 0]);
         let zip_code = ZipCode(below(&mut stream, ZIP_CODES));
         let mut line_1 = Letters::default();
-        let written = write!(line_1, "{} ", stream.uniform(100, 25_000));
-        assert!(written.is_ok());
+        write!(line_1, "{} ", stream.uniform(100, 25_000));
         let street = below(&mut stream, words::STREETS);
         words::push_street(&mut line_1, street, &mut stream);
         Self { line_1, line_2: second_line(&mut stream), zip_code }
@@ -119,12 +116,11 @@ fn second_line(stream: &mut Stream) -> Option<Letters<80>> {
         return None;
     }
     let mut line = Letters::default();
-    let written = if stream.below(100) < APARTMENT_PERCENT {
-        write!(line, "Apt. {}", stream.uniform(1, 1_000))
+    if stream.below(100) < APARTMENT_PERCENT {
+        write!(line, "Apt. {}", stream.uniform(1, 1_000));
     } else {
-        write!(line, "Suite {}", stream.uniform(1, 500))
-    };
-    assert!(written.is_ok());
+        write!(line, "Suite {}", stream.uniform(1, 500));
+    }
     Some(line)
 }
 
@@ -145,8 +141,7 @@ pub struct DivisionRate(pub u32);
 impl DivisionRate {
     pub fn id(self) -> TaxId {
         let mut id = Letters::default();
-        let written = write!(id, "{}{}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
-        assert!(written.is_ok());
+        write!(id, "{}{}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
         id
     }
 
@@ -157,8 +152,7 @@ impl DivisionRate {
 
     pub fn name(self) -> Letters<50> {
         let mut name = Letters::default();
-        let written = write!(name, "{} Tax Bracket {}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
-        assert!(written.is_ok());
+        write!(name, "{} Tax Bracket {}", division_name(self.0 % DIVISIONS), self.0 / DIVISIONS + 1);
         name
     }
 }

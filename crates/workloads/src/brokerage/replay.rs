@@ -3,20 +3,20 @@
 //! Every table of trades comes from a replay, so they agree with each other. A replay takes a fraction of the time in which
 //! a database loads one of these tables. So each table has a replay of its own, and nothing is kept in between.
 
-use super::accounts::Account;
-use super::order::Order;
-use super::orders::Orders;
-use super::size::{BROKERS_OF_UNIT, LOAD_UNIT, Size};
+use super::accounts::CustomerAccount;
+use super::order::InitialOrder;
+use super::orders::InitialOrders;
+use super::size::{BROKERS_OF_UNIT, BrokerageSize, LOAD_UNIT};
 use super::trading::{Costs, band, commission_cents, commission_rate, settlement_cents, tax_cents};
-use super::unit::{Change, Member, Position, Unit};
+use super::unit::{LoadUnit, LotChange, Member, UnitPosition};
 use super::{customers, ids, watched};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A completed trade.
 #[derive(Debug, Clone, Copy)]
-pub struct Trade {
-    pub order: Order,
+pub struct CompletedTrade {
+    pub order: InitialOrder,
     pub member: Member,
     pub charge_cents: i64,
     pub commission_cents: i64,
@@ -26,80 +26,80 @@ pub struct Trade {
 }
 
 /// An order that waits for its completion; the heap gives the earliest first.
-struct Waiting(Reverse<(i64, u64)>, Order);
+struct CompletionOrder(Reverse<(i64, u64)>, InitialOrder);
 
-impl Waiting {
-    fn new(order: Order) -> Self {
+impl CompletionOrder {
+    fn new(order: InitialOrder) -> Self {
         Self(Reverse((order.completed, order.number)), order)
     }
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for CompletionOrder {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for CompletionOrder {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for CompletionOrder {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for CompletionOrder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.cmp(&other.0)
     }
 }
 
 pub struct Replay {
-    unit: Unit,
-    orders: Orders,
-    waiting: BinaryHeap<Waiting>,
+    unit: LoadUnit,
+    orders: InitialOrders,
+    waiting: BinaryHeap<CompletionOrder>,
     /// The next order that is placed.
-    placed: Option<Order>,
+    placed: Option<InitialOrder>,
     /// What the last trade did to lots.
-    changes: Vec<Change>,
+    changes: Vec<LotChange>,
 }
 
 impl Replay {
-    pub fn new(seed: u64, size: Size, unit: u32) -> Self {
-        let mut orders = Orders::new(seed, size, unit);
-        let unit = Unit::new(seed, size, unit);
+    pub fn new(seed: u64, size: BrokerageSize, unit: u32) -> Self {
+        let mut orders = InitialOrders::new(seed, size, unit);
+        let unit = LoadUnit::new(seed, size, unit);
         let placed = orders.next(&unit);
         Self { unit, orders, waiting: BinaryHeap::new(), placed, changes: Vec::new() }
     }
 
     /// The next trade, in the order of their completion.
-    pub fn next(&mut self) -> Option<Trade> {
+    pub fn next(&mut self) -> Option<CompletedTrade> {
         // An order that is placed later is completed later, too.
         while let Some(placed) = self.placed
             && self.waiting.peek().is_none_or(|first| placed.placed < first.1.completed)
         {
-            self.waiting.push(Waiting::new(placed));
+            self.waiting.push(CompletionOrder::new(placed));
             self.placed = self.orders.next(&self.unit);
         }
         let order = self.waiting.pop()?.1;
         Some(self.complete(order))
     }
 
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[LotChange] {
         &self.changes
     }
 
-    pub fn position(&self, order: &Order) -> &Position {
+    pub fn position(&self, order: &InitialOrder) -> &UnitPosition {
         &self.unit.positions[order.position as usize]
     }
 
     /// What is held at the end.
-    pub fn finish(mut self) -> Unit {
+    pub fn finish(mut self) -> LoadUnit {
         while self.next().is_some() {}
         self.unit
     }
 
-    fn complete(&mut self, order: Order) -> Trade {
+    fn complete(&mut self, order: InitialOrder) -> CompletedTrade {
         let position = &mut self.unit.positions[order.position as usize];
         let gain_cents = position.trade(&order, &mut self.changes);
         let member = self.unit.members[position.account as usize];
@@ -110,11 +110,11 @@ impl Replay {
         let withheld = if member.tax_status == 1 { tax_cents } else { 0 };
         let costs = Costs { charge: charge_cents, commission: commission_cents, withheld };
         let amount_cents = settlement_cents(order.of, order.quantity, order.price_cents, costs);
-        Trade { order, member, charge_cents, commission_cents, tax_cents, amount_cents }
+        CompletedTrade { order, member, charge_cents, commission_cents, tax_cents, amount_cents }
     }
 }
 
-impl Trade {
+impl CompletedTrade {
     pub fn id(&self) -> i64 {
         ids::trade_id(self.order.number)
     }
@@ -129,7 +129,7 @@ pub struct Brokered {
 
 /// Numbers of rows that are random or follow from the trading of all load units, and the sums of all brokers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct TradingTotals {
     pub histories: u64,
     pub cash_transactions: u64,
     pub holding_histories: u64,
@@ -140,9 +140,9 @@ pub struct Totals {
     pub brokers: Vec<Brokered>,
 }
 
-impl Totals {
+impl TradingTotals {
     /// Replays all load units on several threads.
-    pub fn count(seed: u64, size: Size) -> Self {
+    pub fn count(seed: u64, size: BrokerageSize) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = u32::try_from(threads).unwrap_or(1).min(size.load_units());
         let units = |thread: u32| size.load_units() * thread / threads..size.load_units() * (thread + 1) / threads;
@@ -161,7 +161,7 @@ impl Totals {
         })
     }
 
-    fn of_unit(seed: u64, size: Size, unit: u32) -> Self {
+    fn of_unit(seed: u64, size: BrokerageSize, unit: u32) -> Self {
         let mut totals = Self { brokers: vec![Brokered::default(); BROKERS_OF_UNIT as usize], ..Self::default() };
         let mut replay = Replay::new(seed, size, unit);
         while let Some(trade) = replay.next() {
@@ -174,7 +174,8 @@ impl Totals {
         }
         for customer in LOAD_UNIT * unit..LOAD_UNIT * (unit + 1) {
             totals.watch_items += u64::from(watched::count(seed, customer));
-            let accounts = (0..customers::accounts(customer)).map(|account| Account::new(seed, customer, account));
+            let accounts =
+                (0..customers::accounts(customer)).map(|account| CustomerAccount::new(seed, customer, account));
             totals.permissions += accounts.map(|account| 1 + account.others().len() as u64).sum::<u64>();
         }
         for position in &replay.finish().positions {

@@ -1,6 +1,6 @@
 //! Keys of a brokerage `[workload]` table.
 
-use super::size::{LOAD_UNIT, Size};
+use super::size::{BrokerageSize, LOAD_UNIT};
 use crate::way::Statements;
 use serde::Deserialize;
 use settings::{Holds, Problem, keys};
@@ -20,7 +20,7 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
+    pub struct BrokerageSettings {
         customers: u32 = "1000", Holds::Integer { min: LOAD_UNIT as i64, max: CUSTOMERS_MAX },
             "customers of the brokerage house, in whole thousands; with the scale factor they give the nominal rate";
         initial_trade_days: u32 = "25", Holds::Integer { min: DAYS_MIN, max: DAYS_MAX },
@@ -36,9 +36,9 @@ keys! {
     }
 }
 
-impl Settings {
-    pub fn size(&self) -> Size {
-        Size { customers: self.customers, days: self.initial_trade_days, scale_factor: self.scale_factor }
+impl BrokerageSettings {
+    pub fn size(&self) -> BrokerageSize {
+        BrokerageSize { customers: self.customers, days: self.initial_trade_days, scale_factor: self.scale_factor }
     }
 
     /// Mistakes that the ranges of the keys do not show.
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(table: &Value) -> Settings {
+    fn read(table: &Value) -> BrokerageSettings {
         settings::read(table.as_object().unwrap(), KEYS).unwrap()
     }
 

@@ -21,7 +21,7 @@ pub const COMPLETED_OF_THEM: u64 = ORDERS_FOR_AN_ABORTED - 1;
 
 /// The size of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct BrokerageSize {
     pub customers: u32,
     /// Days of the initial trading.
     pub days: u32,
@@ -29,7 +29,7 @@ pub struct Size {
     pub scale_factor: u32,
 }
 
-impl Size {
+impl BrokerageSize {
     pub fn load_units(self) -> u32 {
         self.customers / LOAD_UNIT
     }
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn a_published_size_has_as_many_trades_as_the_original() {
-        let size = Size { customers: 5_000, days: 300, scale_factor: 500 };
+        let size = BrokerageSize { customers: 5_000, days: 300, scale_factor: 500 };
         assert_eq!((size.trades(), size.orders()), (86_400_000, 87_264_000));
         assert_eq!((size.securities(), size.companies(), size.brokers(), size.accounts()), (3_425, 2_500, 50, 25_000));
-        let odd = Size { customers: 1_000, days: 7, scale_factor: 777 };
+        let odd = BrokerageSize { customers: 1_000, days: 7, scale_factor: 777 };
         assert_eq!((odd.trades(), odd.orders()), (259_400, 261_994));
     }
 }

@@ -3,7 +3,7 @@
 //! The original's masks are made for its smallest published size. A smaller range has a smaller mask, so that it covers about
 //! the same share of the range.
 
-use super::size::Size;
+use super::size::BrokerageSize;
 use crate::random::Stream;
 
 /// Draws between two values, skewed by a mask that is shifted, so that neighbours have the same weight.
@@ -45,16 +45,16 @@ struct Original {
     shift: u32,
 }
 
-const PUBLISHED: Size = Size { customers: 5_000, days: 300, scale_factor: 500 };
+const PUBLISHED: BrokerageSize = BrokerageSize { customers: 5_000, days: 300, scale_factor: 500 };
 
 /// The number of an initial order. It may be one that was given up.
-pub fn orders(size: Size) -> ShiftedSkew {
+pub fn orders(size: BrokerageSize) -> ShiftedSkew {
     let original = Original { high: PUBLISHED.orders().cast_signed(), mask_bits: 16, shift: 7 };
     ShiftedSkew::scaled(size.orders().cast_signed(), original)
 }
 
 /// A time of the initial trading in milliseconds, so long before its end.
-pub fn times(size: Size, before_end_ms: i64) -> ShiftedSkew {
+pub fn times(size: BrokerageSize, before_end_ms: i64) -> ShiftedSkew {
     let original = Original { high: PUBLISHED.trading_ms(), mask_bits: 12, shift: 16 };
     ShiftedSkew::scaled(size.trading_ms() - before_end_ms, original)
 }
@@ -66,10 +66,10 @@ mod tests {
     #[test]
     fn masks_shrink_with_their_ranges() {
         assert_eq!(orders(PUBLISHED), ShiftedSkew::new(1, 87_264_000, 65_535, 7));
-        let small = Size { customers: 1_000, days: 25, scale_factor: 500 };
+        let small = BrokerageSize { customers: 1_000, days: 25, scale_factor: 500 };
         assert_eq!(orders(small), ShiftedSkew::new(1, 1_454_400, 65_535, 1));
         assert_eq!(times(small, 0), ShiftedSkew::new(1, 720_000_000, 4_095, 12));
-        let tiny = Size { customers: 1_000, days: 5, scale_factor: 20_000 };
+        let tiny = BrokerageSize { customers: 1_000, days: 5, scale_factor: 20_000 };
         assert_eq!(orders(tiny), ShiftedSkew::new(1, 7_272, 511, 0));
     }
 

@@ -1,16 +1,15 @@
 //! The statements of the transactions, by name.
 
 use crate::sql::{self, SqlError};
-use engines::statement::{ByDialect, Statement, StatementId};
+use engines::statement::{ByDialect, Statement};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
 /// The statements that differ in a dialect.
 const OWN: ByDialect<&str> = sql::files!("sql/transactions");
 
-settings::names! {
+sql::statement_names! {
     /// Position in the list of prepared statements.
-    #[repr(u16)]
-    pub enum Sql {
+    pub enum BrokerageStatement {
         BrokerVolume => "broker-volume",
         CustomerOfTaxId => "customer-of-tax-id",
         Customer => "customer",
@@ -116,15 +115,9 @@ settings::names! {
     }
 }
 
-impl From<Sql> for StatementId {
-    fn from(sql: Sql) -> Self {
-        Self(sql as u16)
-    }
-}
-
 /// The statements of every dialect.
 pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
-    OWN.try_map(|own| sql::statements(Sql::NAMES, SHARED, own))
+    OWN.try_map(|own| sql::statements(BrokerageStatement::NAMES, SHARED, own))
 }
 
 #[cfg(test)]
@@ -135,12 +128,12 @@ mod tests {
     #[test]
     fn the_files_and_the_names_belong_together() {
         let statements = read().unwrap();
-        let named = |dialect, sql: Sql| statements.of(dialect)[sql as usize].sql.as_str();
+        let named = |dialect, sql: BrokerageStatement| statements.of(dialect)[sql as usize].sql.as_str();
         for dialect in [Dialect::Postgres, Dialect::Mysql] {
-            assert!(named(dialect, Sql::LockAccount).contains("UPDATE"));
+            assert!(named(dialect, BrokerageStatement::LockAccount).contains("UPDATE"));
         }
-        assert!(named(Dialect::Sqlite, Sql::LockAccount).ends_with("ca_id = $1"));
-        assert!(named(Dialect::Sqlite, Sql::SetWatched).starts_with("UPDATE watch_item"));
-        assert!(named(Dialect::Mysql, Sql::ChangeVolumes).contains("DAYOFMONTH"));
+        assert!(named(Dialect::Sqlite, BrokerageStatement::LockAccount).ends_with("ca_id = $1"));
+        assert!(named(Dialect::Sqlite, BrokerageStatement::SetWatched).starts_with("UPDATE watch_item"));
+        assert!(named(Dialect::Mysql, BrokerageStatement::ChangeVolumes).contains("DAYOFMONTH"));
     }
 }

@@ -1,13 +1,13 @@
 //! Counters of what was really executed. The audit compares them with the rules for the inputs.
 
-use super::inputs::{Input, Lookup, TradeOrder, Watched};
+use super::inputs::{BrokerageInput, TradeOrder, TradeSelection, WatchTarget};
 use super::trading::QUANTITIES;
-use super::work::{LIMITED, Work};
+use super::work::{BrokerageWork, LIMITED};
 use crate::effects::{Effects, Tally};
 
 settings::names! {
     /// What is counted. Names with "error" and "warning" are those of a transaction's status.
-    pub enum Counter {
+    pub enum BrokerageCounter {
         /// Transactions that took longer than their limit, in the order of [`LIMITED`].
         LateTradeResults => "audit.late_trade_results",
         LateBrokerVolumes => "audit.late_broker_volumes",
@@ -92,60 +92,62 @@ settings::names! {
     }
 }
 
-pub fn count(tally: &mut Tally, counter: Counter, amount: u64) {
+pub fn count(tally: &mut Tally, counter: BrokerageCounter, amount: u64) {
     tally.add(counter as usize, amount);
 }
 
 /// Counts a status that a transaction would return.
-pub fn count_if(tally: &mut Tally, status: Counter, condition: bool) {
+pub fn count_if(tally: &mut Tally, status: BrokerageCounter, condition: bool) {
     tally.add(status as usize, condition.into());
 }
 
 /// Counts the transaction, which has just ended, if it took too long. Its response begins when it is due.
-pub fn count_if_late<I>(effects: &mut Effects<'_, I>, work: Work) {
+pub fn count_if_late<I>(effects: &mut Effects<'_, I>, work: BrokerageWork) {
     const NANOS_PER_SECOND: u64 = 1_000_000_000;
     let Some(place) = LIMITED.iter().position(|limited| *limited == work) else { return };
     let late = effects.now_ns().saturating_sub(effects.due_ns()) > work.limit_s() * NANOS_PER_SECOND;
-    effects.tally.add(Counter::LateTradeResults as usize + place, late.into());
+    effects.tally.add(BrokerageCounter::LateTradeResults as usize + place, late.into());
 }
 
 /// Counts what the inputs of a transaction decide alone.
-pub fn count_inputs(tally: &mut Tally, input: &Input) {
+pub fn count_inputs(tally: &mut Tally, input: &BrokerageInput) {
     let counter = match input {
-        Input::CustomerPosition(position) => {
-            count_if(tally, Counter::PositionsByTaxId, position.by_tax_id);
-            return count_if(tally, Counter::PositionsWithHistory, position.history_of.is_some());
+        BrokerageInput::CustomerPosition(position) => {
+            count_if(tally, BrokerageCounter::PositionsByTaxId, position.by_tax_id);
+            return count_if(tally, BrokerageCounter::PositionsWithHistory, position.history_of.is_some());
         }
-        Input::MarketWatch(watch) => match watch.of {
-            Watched::ListOf(_) => Counter::WatchesOfList,
-            Watched::Account(_) => Counter::WatchesOfAccount,
-            Watched::Industry { .. } => Counter::WatchesOfIndustry,
+        BrokerageInput::MarketWatch(watch) => match watch.of {
+            WatchTarget::ListOf(_) => BrokerageCounter::WatchesOfList,
+            WatchTarget::Account(_) => BrokerageCounter::WatchesOfAccount,
+            WatchTarget::Industry { .. } => BrokerageCounter::WatchesOfIndustry,
         },
-        Input::SecurityDetail(detail) => return count_if(tally, Counter::DetailsWithItem, detail.with_item),
-        Input::TradeLookup(lookup) => match lookup {
-            Lookup::Trades(_) => Counter::LookupsOfTrades,
-            Lookup::OfAccount { .. } => Counter::LookupsOfAccount,
-            Lookup::OfSecurity { .. } => Counter::LookupsOfSecurity,
-            Lookup::Holdings { .. } => Counter::LookupsOfHoldings,
+        BrokerageInput::SecurityDetail(detail) => {
+            return count_if(tally, BrokerageCounter::DetailsWithItem, detail.with_item);
+        }
+        BrokerageInput::TradeLookup(lookup) => match lookup {
+            TradeSelection::Trades(_) => BrokerageCounter::LookupsOfTrades,
+            TradeSelection::OfAccount { .. } => BrokerageCounter::LookupsOfAccount,
+            TradeSelection::OfSecurity { .. } => BrokerageCounter::LookupsOfSecurity,
+            TradeSelection::Holdings { .. } => BrokerageCounter::LookupsOfHoldings,
         },
-        Input::TradeUpdate(lookup) => match lookup {
-            Lookup::Trades(_) => Counter::UpdatesOfTrades,
-            Lookup::OfAccount { .. } | Lookup::Holdings { .. } => Counter::UpdatesOfAccount,
-            Lookup::OfSecurity { .. } => Counter::UpdatesOfSecurity,
+        BrokerageInput::TradeUpdate(lookup) => match lookup {
+            TradeSelection::Trades(_) => BrokerageCounter::UpdatesOfTrades,
+            TradeSelection::OfAccount { .. } | TradeSelection::Holdings { .. } => BrokerageCounter::UpdatesOfAccount,
+            TradeSelection::OfSecurity { .. } => BrokerageCounter::UpdatesOfSecurity,
         },
-        Input::TradeOrder(order) => return count_order(tally, order),
+        BrokerageInput::TradeOrder(order) => return count_order(tally, order),
         _ => return,
     };
     count(tally, counter, 1);
 }
 
 fn count_order(tally: &mut Tally, order: &TradeOrder) {
-    count_if(tally, Counter::OrdersByOthers, order.is_by_other());
-    count_if(tally, Counter::OrdersByCompany, order.by_company);
-    count_if(tally, Counter::OrdersOnMargin, order.on_margin);
-    count_if(tally, Counter::OrdersNewestFirst, order.newest_first);
+    count_if(tally, BrokerageCounter::OrdersByOthers, order.is_by_other());
+    count_if(tally, BrokerageCounter::OrdersByCompany, order.by_company);
+    count_if(tally, BrokerageCounter::OrdersOnMargin, order.on_margin);
+    count_if(tally, BrokerageCounter::OrdersNewestFirst, order.newest_first);
     if let Some(place) = QUANTITIES.iter().position(|quantity| *quantity == order.quantity) {
-        tally.add(Counter::Orders100 as usize + place, 1);
+        tally.add(BrokerageCounter::Orders100 as usize + place, 1);
     }
-    tally.add(Counter::MarketBuys as usize + order.kind as usize, 1);
+    tally.add(BrokerageCounter::MarketBuys as usize + order.kind as usize, 1);
 }

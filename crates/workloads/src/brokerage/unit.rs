@@ -1,18 +1,18 @@
 //! The accounts of a load unit while its initial trading is replayed.
 
-use super::accounts::{Account, Basket};
+use super::accounts::{Basket, CustomerAccount};
 use super::customers;
 use super::lots::{Lot, Walk};
 use super::market::Security;
-use super::order::Order;
+use super::order::InitialOrder;
 use super::places::TaxRates;
-use super::size::{ACCOUNTS_OF_UNIT, LOAD_UNIT, Size};
+use super::size::{ACCOUNTS_OF_UNIT, BrokerageSize, LOAD_UNIT};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A lot and the order that opened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLot {
     pub order: u64,
     pub lot: Lot,
     /// When it was opened, in microseconds since 1970.
@@ -21,33 +21,33 @@ pub struct Held {
 
 /// What an account holds of a security, the oldest lot first.
 #[derive(Debug)]
-pub struct Position {
+pub struct UnitPosition {
     pub account: u32,
     pub security: Security,
     pub exchange: u32,
-    pub lots: VecDeque<Held>,
+    pub lots: VecDeque<HeldLot>,
 }
 
 /// What a trade did to a lot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct LotChange {
     /// The order that opened the lot.
     pub opened_by: u64,
     pub before: i64,
     pub after: i64,
 }
 
-impl Position {
+impl UnitPosition {
     /// Changes the lots as an order asks for, and returns what it gains by those that it closes. Afterwards `changes` has what
     /// it did to each lot.
-    pub fn trade(&mut self, order: &Order, changes: &mut Vec<Change>) -> i64 {
-        let Order { quantity, price_cents, is_lifo, .. } = *order;
+    pub fn trade(&mut self, order: &InitialOrder, changes: &mut Vec<LotChange>) -> i64 {
+        let InitialOrder { quantity, price_cents, is_lifo, .. } = *order;
         let lots = &mut self.lots;
         let in_order = |number: usize| lots[if is_lifo { lots.len() - 1 - number } else { number }];
         changes.clear();
         let walk = Walk { is_sell: order.of.is_sell(), quantity, price_cents };
         let closed = walk.over((0..lots.len()).map(|number| in_order(number).lot), |number, before, after| {
-            changes.push(Change { opened_by: in_order(number).order, before, after });
+            changes.push(LotChange { opened_by: in_order(number).order, before, after });
         });
         for change in &*changes {
             if change.after == 0 {
@@ -62,8 +62,8 @@ impl Position {
         }
         if closed.new_lot != 0 {
             let lot = Lot { quantity: closed.new_lot, price_cents };
-            lots.push_back(Held { order: order.number, lot, opened: order.completed });
-            changes.push(Change { opened_by: order.number, before: 0, after: closed.new_lot });
+            lots.push_back(HeldLot { order: order.number, lot, opened: order.completed });
+            changes.push(LotChange { opened_by: order.number, before: 0, after: closed.new_lot });
         }
         closed.gain_cents()
     }
@@ -84,17 +84,17 @@ pub struct Member {
 }
 
 #[derive(Debug)]
-pub struct Unit {
+pub struct LoadUnit {
     pub members: Vec<Member>,
-    pub positions: Vec<Position>,
+    pub positions: Vec<UnitPosition>,
     /// The first account of each customer, and their number.
     first_accounts: Vec<u32>,
     /// The first position of each account, and their number.
     first_positions: Vec<u32>,
 }
 
-impl Unit {
-    pub fn new(seed: u64, size: Size, unit: u32) -> Self {
+impl LoadUnit {
+    pub fn new(seed: u64, size: BrokerageSize, unit: u32) -> Self {
         let mut made = Self {
             members: Vec::with_capacity(ACCOUNTS_OF_UNIT as usize),
             positions: Vec::new(),
@@ -111,15 +111,15 @@ impl Unit {
         made
     }
 
-    fn add(&mut self, seed: u64, size: Size, customer: u32, account: u32, tax_rates: i64) {
+    fn add(&mut self, seed: u64, size: BrokerageSize, customer: u32, account: u32, tax_rates: i64) {
         let place = count(self.members.len());
         for &security in Basket::new(seed, size, customer, account).securities() {
             let security = Security::new(security);
             let exchange = security.exchange();
-            self.positions.push(Position { account: place, security, exchange, lots: VecDeque::new() });
+            self.positions.push(UnitPosition { account: place, security, exchange, lots: VecDeque::new() });
         }
         self.first_positions.push(count(self.positions.len()));
-        let Account { broker, tax_status, .. } = Account::new(seed, customer, account);
+        let CustomerAccount { broker, tax_status, .. } = CustomerAccount::new(seed, customer, account);
         let tier = customers::tier(customer);
         self.members.push(Member { customer, account, tier, broker, tax_status, tax_rates });
     }

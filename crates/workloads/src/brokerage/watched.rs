@@ -1,6 +1,6 @@
 //! The securities on a customer's watch list.
 
-use super::size::Size;
+use super::size::BrokerageSize;
 use super::words::below;
 use crate::random::Stream;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub fn count(seed: u64, customer: u32) -> u32 {
 }
 
 /// Their places, in ascending order.
-pub fn securities(seed: u64, size: Size, customer: u32) -> Vec<u32> {
+pub fn securities(seed: u64, size: BrokerageSize, customer: u32) -> Vec<u32> {
     let (mut stream, count) = stream(seed, customer);
     let mut chosen = BTreeSet::new();
     while chosen.len() < count as usize {

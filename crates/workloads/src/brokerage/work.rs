@@ -5,7 +5,7 @@ use crate::workload::Kind;
 settings::names! {
     /// Index into the kinds of transaction, as the driver counts them. The first is what the throughput figure counts.
     #[repr(u16)]
-    pub enum Work {
+    pub enum BrokerageWork {
         TradeResult => "trade-result",
         BrokerVolume => "broker-volume",
         CustomerPosition => "customer-position",
@@ -21,24 +21,24 @@ settings::names! {
     }
 }
 
-pub const KINDS: [Kind; Work::NAMES.len()] = Kind::all(Work::NAMES, 1);
+pub const KINDS: [Kind; BrokerageWork::NAMES.len()] = Kind::all(BrokerageWork::NAMES, 1);
 
 /// Kinds whose response has a limit.
-pub const LIMITED: [Work; 11] = [
-    Work::TradeResult,
-    Work::BrokerVolume,
-    Work::CustomerPosition,
-    Work::MarketFeed,
-    Work::MarketWatch,
-    Work::SecurityDetail,
-    Work::TradeLookup,
-    Work::TradeOrder,
-    Work::TradeStatus,
-    Work::TradeUpdate,
-    Work::DataMaintenance,
+pub const LIMITED: [BrokerageWork; 11] = [
+    BrokerageWork::TradeResult,
+    BrokerageWork::BrokerVolume,
+    BrokerageWork::CustomerPosition,
+    BrokerageWork::MarketFeed,
+    BrokerageWork::MarketWatch,
+    BrokerageWork::SecurityDetail,
+    BrokerageWork::TradeLookup,
+    BrokerageWork::TradeOrder,
+    BrokerageWork::TradeStatus,
+    BrokerageWork::TradeUpdate,
+    BrokerageWork::DataMaintenance,
 ];
 
-impl Work {
+impl BrokerageWork {
     /// At least 90 % must end within this many seconds; data maintenance always.
     pub const fn limit_s(self) -> u64 {
         match self {

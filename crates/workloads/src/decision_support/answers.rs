@@ -1,7 +1,6 @@
 //! What an answer says, in a form that is the same on every engine: its rows, a checksum of them, and the sum of its numbers.
 
-use super::asked::Asked;
-use super::shapes::{Column, Shape};
+use super::shapes::{AnswerColumn, AnswerShape, AskedStatement};
 use crate::checksum::ChecksumRows;
 use engines::rows::RowSink;
 use engines::session::{Decimal, Param, ResultSet, SessionError};
@@ -15,9 +14,9 @@ const MONEY_SCALE: u8 = 2;
 
 /// An answer, added up row by row.
 #[derive(Debug)]
-pub struct Answer {
+pub struct QuestionAnswer {
     name: &'static str,
-    shape: &'static Shape,
+    shape: &'static AnswerShape,
     rows: ChecksumRows,
     /// Of all numbers, in units of ten to the minus six.
     sum: i128,
@@ -28,7 +27,7 @@ pub struct Answer {
 
 /// Figures of a whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figures {
+pub struct AnswerFigures {
     pub rows: u64,
     /// Over all rows in any order.
     pub checksum: u64,
@@ -37,13 +36,13 @@ pub struct Figures {
     pub rounded: u64,
 }
 
-impl Default for Figures {
+impl Default for AnswerFigures {
     fn default() -> Self {
         Self { rows: 0, checksum: 0, sum: Decimal::new(0, SUM_SCALE), rounded: 0 }
     }
 }
 
-impl Figures {
+impl AnswerFigures {
     /// Of both answers together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -56,10 +55,10 @@ impl Figures {
     }
 }
 
-impl Answer {
+impl QuestionAnswer {
     /// The answer to a statement.
-    pub fn to(asked: &Asked) -> Self {
-        let Asked { name, shape, dialect, .. } = asked;
+    pub fn to(asked: &AskedStatement) -> Self {
+        let AskedStatement { name, shape, dialect, .. } = asked;
         let in_hundredths = *dialect == Dialect::Sqlite;
         Self { name, shape, rows: ChecksumRows::default(), sum: 0, rounded: 0, in_hundredths }
     }
@@ -70,13 +69,13 @@ impl Answer {
         }
         for (column, kind) in self.shape.columns.iter().enumerate() {
             match kind {
-                Column::Text | Column::Date if set.is_null(row, column) => self.rows.null(),
-                Column::Text => self.rows.text(set.text(row, column)?),
-                Column::Date => self.rows.date(set.date(row, column)?),
-                Column::Exact => self.number(exact(set, row, column, 0)?),
-                Column::Money => self.number(exact(set, row, column, MONEY_SCALE)?),
-                Column::Rounded => self.average(exact(set, row, column, 0)?),
-                Column::MoneyAverage => {
+                AnswerColumn::Text | AnswerColumn::Date if set.is_null(row, column) => self.rows.null(),
+                AnswerColumn::Text => self.rows.text(set.text(row, column)?),
+                AnswerColumn::Date => self.rows.date(set.date(row, column)?),
+                AnswerColumn::Exact => self.number(exact(set, row, column, 0)?),
+                AnswerColumn::Money => self.number(exact(set, row, column, MONEY_SCALE)?),
+                AnswerColumn::Rounded => self.average(exact(set, row, column, 0)?),
+                AnswerColumn::MoneyAverage => {
                     let average = exact(set, row, column, 0)?;
                     self.average(average.map(|average| if self.in_hundredths { hundredth(average) } else { average }));
                 }
@@ -98,12 +97,12 @@ impl Answer {
     }
 
     /// Fails if it has fewer or more rows than an answer to the statement can have.
-    pub fn figures(&self) -> Result<Figures, SessionError> {
+    pub fn figures(&self) -> Result<AnswerFigures, SessionError> {
         let found = self.rows.checksum();
         if !usize::try_from(found.rows).is_ok_and(|rows| self.shape.rows.contains(&rows)) {
             return Err(self.unexpected(format!("{} rows instead of {:?}", found.rows, self.shape.rows)));
         }
-        Ok(Figures {
+        Ok(AnswerFigures {
             rows: found.rows,
             checksum: found.sum,
             sum: Decimal::new(self.sum, SUM_SCALE),
@@ -144,8 +143,8 @@ mod tests {
     use super::super::shapes::shape;
     use super::*;
 
-    static MARKET: Shape = shape(&[Column::Exact, Column::Rounded], 0, 2);
-    static PROFIT: Shape = shape(&[Column::Text, Column::Exact, Column::Exact], 0, 175);
+    static MARKET: AnswerShape = shape(&[AnswerColumn::Exact, AnswerColumn::Rounded], 0, 2);
+    static PROFIT: AnswerShape = shape(&[AnswerColumn::Text, AnswerColumn::Exact, AnswerColumn::Exact], 0, 175);
 
     #[test]
     fn averages_are_compared_in_four_digits() {
@@ -156,8 +155,8 @@ mod tests {
         );
     }
 
-    fn asked(name: &'static str, shape: &'static Shape, dialect: Dialect) -> Asked {
-        Asked { name, text: String::new(), shape, dialect }
+    fn asked(name: &'static str, shape: &'static AnswerShape, dialect: Dialect) -> AskedStatement {
+        AskedStatement { name, text: String::new(), shape, dialect }
     }
 
     fn market(ratio: &str) -> ResultSet {
@@ -174,7 +173,7 @@ mod tests {
     #[test]
     fn an_answer_is_the_same_however_many_digits_it_has() {
         let figures = |ratio: &str| {
-            let (set, mut answer) = (market(ratio), Answer::to(&asked("h08", &MARKET, Dialect::Postgres)));
+            let (set, mut answer) = (market(ratio), QuestionAnswer::to(&asked("h08", &MARKET, Dialect::Postgres)));
             (0..2).for_each(|row| answer.add(&set, row).unwrap());
             answer.figures().unwrap()
         };
@@ -185,7 +184,7 @@ mod tests {
 
     #[test]
     fn money_is_the_same_in_hundredths() {
-        static MONEY: Shape = shape(&[Column::Money, Column::MoneyAverage], 1, 1);
+        static MONEY: AnswerShape = shape(&[AnswerColumn::Money, AnswerColumn::MoneyAverage], 1, 1);
         let figures = |dialect, sum: Param<'_>, average: &str| {
             let mut set = ResultSet::default();
             set.start("q01");
@@ -195,7 +194,7 @@ mod tests {
             }
             set.push_text(average);
             set.end_row();
-            let mut answer = Answer::to(&asked("q01", &MONEY, dialect));
+            let mut answer = QuestionAnswer::to(&asked("q01", &MONEY, dialect));
             answer.add(&set, 0).unwrap();
             answer.figures().unwrap()
         };
@@ -208,13 +207,13 @@ mod tests {
     fn an_answer_of_another_shape_is_an_error() {
         let set = market("0.5");
         assert!(
-            Answer::to(&asked("h09", &PROFIT, Dialect::Postgres))
+            QuestionAnswer::to(&asked("h09", &PROFIT, Dialect::Postgres))
                 .add(&set, 0)
                 .unwrap_err()
                 .to_string()
                 .contains("2 columns instead of 3")
         );
-        let mut answer = Answer::to(&asked("h08", &MARKET, Dialect::Postgres));
+        let mut answer = QuestionAnswer::to(&asked("h08", &MARKET, Dialect::Postgres));
         (0..2).for_each(|row| answer.add(&set, row).unwrap());
         answer.add(&set, 0).unwrap();
         assert!(answer.figures().unwrap_err().to_string().contains("3 rows instead of 0..=2"));

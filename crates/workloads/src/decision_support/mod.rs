@@ -1,11 +1,13 @@
-//! What both workloads of decision support have in common: questions with parameters, and figures of their answers.
+//! What both workloads of decision support have in common: streams of questions with parameters, and figures of their answers.
 
 pub mod answers;
-pub mod asked;
 pub mod asking;
-pub mod audit;
-pub mod golden;
+mod golden;
+pub mod questions;
 pub mod scale;
 pub mod shapes;
+pub mod streams;
 pub mod texts;
 pub mod values;
+
+pub use golden::{Golden, SCALES};

@@ -1,10 +1,11 @@
 //! What answers look like.
 
+use engines::statement::Dialect;
 use std::ops::RangeInclusive;
 
 /// What a column of an answer holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
+pub enum AnswerColumn {
     Text,
     Date,
     /// A number that every engine gives exactly.
@@ -19,13 +20,25 @@ pub enum Column {
 
 /// The columns of a statement's answer, and how many rows it may have.
 #[derive(Debug)]
-pub struct Shape {
-    pub columns: &'static [Column],
+pub struct AnswerShape {
+    pub columns: &'static [AnswerColumn],
     pub rows: RangeInclusive<usize>,
 }
 
-pub const fn shape(columns: &'static [Column], least: usize, most: usize) -> Shape {
-    Shape { columns, rows: least..=most }
+/// A statement's name and what its answer looks like.
+pub type Shaped = (&'static str, AnswerShape);
+
+pub const fn shape(columns: &'static [AnswerColumn], least: usize, most: usize) -> AnswerShape {
+    AnswerShape { columns, rows: least..=most }
 }
 
 pub const ANY: usize = usize::MAX;
+
+/// A statement of a question, with its values.
+#[derive(Debug)]
+pub struct AskedStatement {
+    pub name: &'static str,
+    pub text: String,
+    pub shape: &'static AnswerShape,
+    pub dialect: Dialect,
+}

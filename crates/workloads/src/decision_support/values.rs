@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 
 /// A value in a question's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum ParameterValue {
     Integer(i64),
     Decimal(Decimal),
     Date(Date),
     Text(String),
 }
 
-impl Value {
+impl ParameterValue {
     pub fn as_param(&self) -> Param<'_> {
         match self {
             Self::Integer(value) => Param::Integer(*value),
@@ -25,16 +25,16 @@ impl Value {
 }
 
 /// Values by their names in the question's text.
-pub type Values = Vec<(&'static str, Value)>;
+pub type ParameterValues = Vec<(&'static str, ParameterValue)>;
 
 /// Where the parameters of a question come from.
-pub enum Choice<'a> {
+pub enum ParameterChoice<'a> {
     /// Those for which the answers are known.
     Validation,
     Drawn(&'a mut Stream),
 }
 
-impl Choice<'_> {
+impl ParameterChoice<'_> {
     pub fn number(&mut self, domain: RangeInclusive<i64>, validation: i64) -> i64 {
         match self {
             Self::Validation => validation,
@@ -65,10 +65,10 @@ fn place(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).unwrap_or(0)
 }
 
-pub fn text(text: impl Into<String>) -> Value {
-    Value::Text(text.into())
+pub fn text(text: impl Into<String>) -> ParameterValue {
+    ParameterValue::Text(text.into())
 }
 
-pub fn hundredths(units: i64) -> Value {
-    Value::Decimal(Decimal::new(units.into(), 2))
+pub fn hundredths(units: i64) -> ParameterValue {
+    ParameterValue::Decimal(Decimal::new(units.into(), 2))
 }

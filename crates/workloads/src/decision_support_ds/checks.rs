@@ -1,18 +1,15 @@
-//! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
+//! Conditions on the data, as queries for rows that violate them, and on what was acknowledged.
 
 use super::DecisionSupportDs;
-use super::maintenance::orders::Channel;
-use super::questions;
-use super::scale::Scale;
-use super::tables::{self, INCOME_BAND, NEW_ORDERS, REASON, SHIP_MODE, STORE, WAREHOUSE};
-use crate::condition::{self, Condition, always};
-use crate::decision_support::golden;
-use crate::ledger;
-use crate::sql::{self, SqlError, filled};
-use engines::admin::Admin;
+use super::maintenance::MaintenanceFunction;
+use super::maintenance::orders::SalesChannel;
+use crate::condition::{Condition, DataCheck, DataQueries, QueryFiles, always, cardinalities};
+use crate::dataset::{Dataset, Table};
+use crate::decision_support::scale::DataScale;
+use crate::judgement::{Judgement, judgement};
+use crate::ledger::Ledger;
+use crate::sql::{SqlError, filled};
 use engines::session::SessionError;
-use engines::statement::{Dialect, Statement};
-use record::check::{CheckResult, Moment, Verdict};
 
 const LINE: &[&str] = &["order", "item"];
 const COUNTED: &[&str] = &["day", "item", "warehouse"];
@@ -36,66 +33,64 @@ const CONDITIONS: &[Condition] = &[
     always("item-histories", &["item"], "At most one row of an item is current."),
 ];
 
-/// Names of the sums; see the ledger.
-const SUMS: &[&str] = &["sets", "store", "catalog", "web"];
+const QUERIES: QueryFiles = QueryFiles {
+    conditions: CONDITIONS,
+    checks: include_str!("sql/checks.sql"),
+    checks_of_sqlite: "",
+    sums: &["sets", "store", "catalog", "web"],
+    ledger: include_str!("sql/ledger.sql"),
+};
 
-pub const CHANNELS: [(&str, Channel); 3] =
-    [("store", Channel::Store), ("catalog", Channel::Catalog), ("web", Channel::Web)];
+const CHANNELS: [(&str, SalesChannel, MaintenanceFunction); 3] = [
+    ("store", SalesChannel::Store, MaintenanceFunction::InsertStoreSales),
+    ("catalog", SalesChannel::Catalog, MaintenanceFunction::InsertCatalogSales),
+    ("web", SalesChannel::Web, MaintenanceFunction::InsertWebSales),
+];
 
-/// The queries of the conditions and of the ledger, parsed once.
-#[derive(Debug)]
-pub struct Checks {
-    conditions: Vec<Statement>,
-    pub sums: Vec<Statement>,
-}
-
-impl Checks {
-    pub fn read(scale: Scale) -> Result<Self, SqlError> {
-        let names: Vec<_> = CONDITIONS.iter().map(|condition| condition.name).collect();
-        let loaded = CHANNELS.map(|(name, channel)| (format!("{{{name}}}"), channel.loaded(scale).to_string()));
-        let loaded = loaded.each_ref().map(|(name, orders)| (&**name, &**orders));
-        let sums = sql::statements(SUMS, include_str!("sql/ledger.sql"), "")?.into_iter();
-        Ok(Self {
-            conditions: sql::statements(&names, include_str!("sql/checks.sql"), "")?,
-            sums: sums.map(|sum| Statement { sql: filled(&sum.sql, &loaded), ..sum }).collect(),
-        })
+pub fn read(scale: DataScale) -> Result<DataQueries, SqlError> {
+    let mut queries = DataQueries::read(&[QUERIES])?;
+    for (name, channel, _) in CHANNELS {
+        let loaded = channel.loaded(scale).to_string();
+        for sum in &mut queries.sums {
+            sum.sql = filled(&sum.sql, &[(&format!("{{{name}}}"), &loaded)]);
+        }
     }
+    Ok(queries)
 }
 
-pub fn check(
-    workload: &DecisionSupportDs,
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-    moment: Moment,
-) -> Result<Vec<CheckResult>, SessionError> {
-    let state = ledger::state(&workload.checks.sums, admin)?;
+pub fn judge_data(workload: &DecisionSupportDs, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+    let state = workload.state(check.admin)?;
     let sum = |name: &str| state.get(name).copied().unwrap_or(0);
     let are_unused = sum("sets") == 0;
     // Refresh sets change the facts, and nothing else. What they bring does not stay where it is put first.
-    let facts = tables::TABLES.iter().filter(|table| table.key.len() == 1 || are_unused);
-    let staged = tables::TABLES.iter().skip_while(|table| table.name != NEW_ORDERS.name).filter(|_| !are_unused);
-    let cardinalities = condition::counted(workload, facts.chain(staged), admin)?;
-    let mut findings = vec![finding("cardinalities", condition::rule_of_cardinalities(moment), moment, cardinalities)];
-    for table in [&INCOME_BAND, &SHIP_MODE, &REASON, &STORE, &WAREHOUSE] {
-        let rule = format!("Table {} has the rows that were loaded.", table.name);
-        findings.push(finding(&table.name, &rule, moment, condition::contents(workload, table, admin)?));
-    }
+    let is_known = |table: &Table| table.key.len() == 1 || are_unused || table.name.starts_with("new_");
+    let mut judged = vec![check.cardinalities(workload, is_known)?];
+    judged.extend(check.contents(workload, &["income_band", "ship_mode", "reason", "store", "warehouse"])?);
     let sets = u32::try_from(sum("sets")).unwrap_or(0);
-    let lines = CHANNELS.map(|(name, channel)| (name, sum(name), workload.new_lines(channel, 1..=sets)));
+    let lines = CHANNELS.map(|(name, channel, _)| (name, sum(name), workload.new_lines(channel, 1..=sets)));
     let rule = "There are as many lines of new sales as the refresh sets have that were used.";
-    findings.push(finding("new-sales", rule, moment, condition::cardinalities(lines)));
-    for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
-        let verdict = condition::judge(&query.sql, condition.keys, admin)?;
-        findings.push(finding(condition.name, condition.rule, moment, verdict));
+    judged.push(judgement("new-sales", rule, cardinalities(lines)));
+    judged.extend(check.conditions(&workload.queries, &[])?);
+    if are_unused {
+        judged.extend(workload.questions.judge_answers(check)?);
     }
-    if are_unused && let Some(known) = questions::golden(workload.settings.scale) {
-        let verdict = golden::judge(admin, known, |question| workload.validation(question, dialect))?;
-        findings.push(finding("answers", golden::RULE, moment, verdict));
-    }
-    Ok(findings)
+    Ok(judged)
 }
 
-/// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
-    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+pub fn judge_ledger(workload: &DecisionSupportDs, ledger: &Ledger<'_>) -> Vec<Judgement> {
+    let taken = ledger.acknowledged(MaintenanceFunction::DeleteStore.name(), 1);
+    let mut judged =
+        vec![ledger.grew("acknowledged-sets", "As many refresh sets are counted as were taken.", "sets", &taken)];
+    let before = u32::try_from(ledger.before.get("sets").copied().unwrap_or(0)).unwrap_or(0);
+    for (name, channel, function) in CHANNELS {
+        let lines = |sets: i64| {
+            let last = before + u32::try_from(sets).unwrap_or(0);
+            workload.new_lines(channel, before + 1..=last).cast_signed()
+        };
+        let sets = ledger.acknowledged(function.name(), 1);
+        let rule = format!("As many lines of new {name} sales came as the refresh sets have that were inserted.");
+        let allowed = lines(*sets.start())..=lines(*sets.end());
+        judged.push(ledger.grew(&format!("acknowledged-{name}-sales"), &rule, name, &allowed));
+    }
+    judged
 }

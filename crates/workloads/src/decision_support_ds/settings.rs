@@ -1,8 +1,7 @@
 //! Keys of a decision-support-ds `[workload]` table.
 
 use super::maintenance::sets::SETS_MAX;
-use super::scale::Scale;
-use crate::decision_support::scale::{self, LARGEST, SMALLEST};
+use crate::decision_support::scale::{self, DataScale, LARGEST, SMALLEST};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::{Holds, Problem, keys};
@@ -19,8 +18,8 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
-        scale: Scale = "1", Holds::Number { min: SMALLEST, max: LARGEST },
+    pub struct DecisionSupportDsSettings {
+        scale: DataScale = "1", Holds::Number { min: SMALLEST, max: LARGEST },
             "size of the data, in whole hundredths: 1 has 5,000,000 lines of sales and 12,000,000 of inventory, 1.25 GB as text";
         streams: u32 = "4", Holds::Integer { min: STREAMS_MIN, max: STREAMS_MAX },
             "query streams at the same time in the throughput phases, an even number; the original allows no less than 4";
@@ -30,9 +29,9 @@ keys! {
     }
 }
 
-impl Settings {
+impl DecisionSupportDsSettings {
     /// This scale, and the defaults of everything else.
-    pub fn plain(scale: Scale) -> Self {
+    pub fn plain(scale: DataScale) -> Self {
         Self { scale, streams: STREAMS, query_limit: 1_800_000 }
     }
 
@@ -62,9 +61,10 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_smallest_scale() {
-        let read = |table: serde_json::Value| settings::read::<Settings>(table.as_object().unwrap(), KEYS);
+        let read =
+            |table: serde_json::Value| settings::read::<DecisionSupportDsSettings>(table.as_object().unwrap(), KEYS);
         let settings = read(json!({})).unwrap();
-        assert_eq!(settings, Settings::plain(Scale::of(1.0).unwrap()));
+        assert_eq!(settings, DecisionSupportDsSettings::plain(DataScale::of(1.0).unwrap()));
         assert_eq!(settings.refresh_runs(), 2);
         assert_eq!(read(json!({ "scale": 0.001 })).unwrap_err()[0].path, "scale");
         assert_eq!(read(json!({ "streams": 1 })).unwrap_err()[0].path, "streams");
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn an_odd_number_of_streams_is_refused() {
-        let check = |streams: u32| Settings::check(json!({ "streams": streams }).as_object().unwrap());
+        let check = |streams: u32| DecisionSupportDsSettings::check(json!({ "streams": streams }).as_object().unwrap());
         assert_eq!(check(5).unwrap_err()[0].path, "streams");
         assert!(check(6).is_ok());
     }

@@ -1,7 +1,7 @@
 //! Space that loaded data take with their keys and indexes, measured by loading scales 0.01, 0.1 and 1 into PostgreSQL 15,
 //! MariaDB 10.11 and SQLite.
 
-use super::scale::Scale;
+use crate::decision_support::scale::DataScale;
 use engines::statement::{ByDialect, Dialect};
 
 /// The measured scales, in hundredths.
@@ -15,7 +15,7 @@ const MEASURED: ByDialect<[u64; SCALES.len()]> = ByDialect {
 /// otherwise.
 const TENTHS_OF_LARGE: u64 = 8;
 
-pub fn bytes(scale: Scale, dialect: Dialect) -> u64 {
+pub fn bytes(scale: DataScale, dialect: Dialect) -> u64 {
     let (scale, [least, small, one]) = (u64::from(scale.hundredths()), *MEASURED.of(dialect));
     let between = |from: usize, low: u64, high: u64| {
         low + (high - low) * (scale - SCALES[from]) / (SCALES[from + 1] - SCALES[from])
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn larger_data_take_more_room() {
         for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
-            let bytes = |of: f64| bytes(Scale::of(of).unwrap(), dialect);
+            let bytes = |of: f64| bytes(DataScale::of(of).unwrap(), dialect);
             let grown: Vec<_> = [0.01, 0.05, 0.1, 0.5, 1.0, 1.01, 3.0, 1_000.0].map(bytes).to_vec();
             assert!(grown.is_sorted(), "{grown:?}");
             assert_eq!(bytes(0.1), MEASURED.of(dialect)[1] / 10 * 9);

@@ -1,11 +1,10 @@
 //! Decision support: 22 questions about orders of parts, one after another and in several streams, and orders that come and go.
 //!
-//! It is derived from TPC-H. What differs is listed in [`deviations`].
+//! It is derived from TPC-H. What differs is listed in its [`ENTRY`].
 
-mod audit;
 mod checks;
-mod deviations;
 mod domains;
+mod entry;
 mod golden;
 mod inputs;
 mod parameters;
@@ -14,80 +13,52 @@ mod refresh;
 mod rows;
 mod scale;
 mod settings;
-mod statements;
-mod stored;
-mod stream_orders;
 mod tables;
-mod tally;
 mod transactions;
 
+use crate::condition::{DataCheck, DataQueries};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::decision_support;
-use crate::decision_support::asked::Asked;
-use crate::effects::Effects;
-use crate::entry::{Metric, WorkloadEntry};
-use crate::ledger::{self, Ledger};
-use crate::sql::{self, SqlError, filled};
-use crate::workload::{Actor, Ending, Kind, User, Workload};
+use crate::decision_support::questions::Questions;
+use crate::decision_support::shapes::AskedStatement;
+use crate::decision_support::{scale as scales, streams};
+use crate::entry::WorkloadEntry;
+use crate::execution::Execution;
+use crate::judgement::Judgement;
+use crate::ledger::Ledger;
+use crate::sql::SqlError;
+use crate::workload::Kind;
 use ::settings::Problem;
-use engines::admin::Admin;
-use engines::session::{Session, SessionError};
-use engines::statement::{ByDialect, Dialect, Statement};
-use inputs::{Who, Work};
-use questions::{QUESTIONS, Questions};
-use record::check::{CheckResult, Moment};
-use record::script::{Phase, Stream, Until};
-use record::trial::{KindTotals, Pacing};
+use engines::session::SessionError;
+use engines::statement::{Dialect, Statement};
+use inputs::RefreshFunction;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-pub use inputs::{Client, Input};
-pub use scale::Scale;
-pub use settings::{KEYS, Settings};
+pub use crate::decision_support::scale::DataScale;
+pub use entry::{ENTRY, KIND};
+pub use settings::DecisionSupportHSettings;
 
-pub const KIND: &str = "decision-support-h";
-
-pub const ENTRY: WorkloadEntry = WorkloadEntry {
-    kind: KIND,
-    meaning: "decision support: 22 large queries about orders, alone and in several streams; derived from TPC-H, not comparable with it",
-    keys: KEYS,
-    driving_keys: &["streams", "query_limit"],
-    own_phases: true,
-    metric: Metric { name: "questions/h", unit: "questions/h", per_ms: 3_600_000 },
-};
-
-/// In the order of [`Who`].
-const ACTORS: &[Actor] = &[Actor::ending("power"), Actor::ending("queries"), Actor::ending("refresh")];
-
-const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
-const FINISH: ByDialect<&str> = sql::files!("sql/finish");
-
-/// Names of the phases.
-pub const POWER: &str = "power";
-pub const THROUGHPUT: &str = "throughput";
-/// Enough for a million small transactions.
-const REFRESH_LIMIT_MS: u64 = 1_800_000;
+const KINDS: [Kind; questions::NAMES.len() + RefreshFunction::NAMES.len()] =
+    streams::kinds(questions::NAMES, RefreshFunction::NAMES);
 
 /// The workload at one scale.
 #[derive(Debug)]
 pub struct DecisionSupportH {
-    settings: Settings,
+    settings: DecisionSupportHSettings,
     questions: Questions,
     statements: Vec<Statement>,
-    checks: checks::Checks,
+    queries: DataQueries,
     /// Counting takes a moment, so lines are counted once, when their number is first needed.
     lines: OnceLock<u64>,
 }
 
 impl DecisionSupportH {
-    pub fn new(settings: Settings) -> Result<Self, SqlError> {
+    pub fn new(settings: DecisionSupportHSettings) -> Result<Self, SqlError> {
         Ok(Self {
-            questions: Questions::read(settings.scale)?,
-            statements: statements::read()?,
-            checks: checks::Checks::read()?,
+            questions: Questions::read(&questions::QUESTIONS, settings.scale)?,
+            statements: transactions::statements()?,
+            queries: DataQueries::read(&[checks::QUERIES])?,
             settings,
             lines: OnceLock::new(),
         })
@@ -95,88 +66,21 @@ impl DecisionSupportH {
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        decision_support::scale::check(table)?;
-        let settings: Settings = ::settings::read(table, KEYS)?;
-        Self::new(settings).map_err(SqlError::into_problems)
+        scales::check(table)?;
+        Ok(Self::new(::settings::read(table, ENTRY.keys)?)?)
     }
 
-    /// A question, counted from 1, with the values for which its answer is known.
-    pub fn validation(&self, question: u8, dialect: Dialect) -> Result<Asked, SessionError> {
-        self.questions.asked(question, &self.questions.validation(question), dialect)
-    }
-}
-
-impl Workload for DecisionSupportH {
-    type Input = Input;
-    type Client = Client;
-
-    const COUNTERS: &'static [&'static str] = &tally::COUNTERS;
-    const FILLS: bool = true;
-
-    fn kinds(&self) -> &'static [Kind] {
-        &tally::KINDS
-    }
-
-    fn actors(&self) -> &'static [Actor] {
-        ACTORS
-    }
-
-    /// One stream, then several with a stream of refresh functions beside them. How many users a load asks for, and for how long,
-    /// does not matter: the settings say how many streams there are, and each does its work once.
-    fn script(&self, _: Phase) -> Vec<Phase> {
-        let stream = |who: Who, clients: u32| Stream::of(who as u16, Pacing::Clients { clients });
-        // Queries have limits of their own, so a phase reaches its limit only if something hangs.
-        let queries_ms = self.settings.query_limit * u64::from(QUESTIONS);
-        let phase = |name: &str, pairs: u32, streams| Phase {
-            name: name.to_owned(),
-            warmup_ms: 0,
-            until: Until::StreamsEnd { limit_ms: queries_ms + 2 * u64::from(pairs) * REFRESH_LIMIT_MS },
-            streams,
-        };
-        let several = self.settings.streams();
-        vec![
-            phase(POWER, 1, vec![stream(Who::Power, 1)]),
-            phase(THROUGHPUT, several, vec![stream(Who::Query, several), stream(Who::Refresh, 1)]),
-        ]
-    }
-
-    /// Sessions need their statements before anything is timed, so whatever else takes a moment is made then, too.
-    fn statements(&self, _: Dialect) -> Vec<Statement> {
-        refresh::prepare();
-        self.statements.clone()
-    }
-
-    fn client(&self, user: User) -> Client {
-        Client::new(user)
-    }
-
-    fn next(&self, client: &mut Client) -> Option<Input> {
-        client.next(&self.questions, self.settings.streams())
-    }
-
-    fn kind(&self, input: &Input) -> u16 {
-        match input.work {
-            Work::Question { number, .. } => u16::from(number) - 1,
-            Work::NewSales => tally::NEW_SALES_KIND,
-            Work::OldSales => tally::NEW_SALES_KIND + 1,
-        }
-    }
-
-    fn performer(&self, input: &Input) -> u16 {
-        input.who as u16
-    }
-
-    async fn run<S: Session>(
-        &self,
-        session: &mut S,
-        input: &Input,
-        effects: &mut Effects<'_, Input>,
-    ) -> Result<Ending, SessionError> {
-        transactions::run(self, session, input, effects).await
+    /// The statements of a question, counted from 1, with the values for which its answer is known.
+    pub fn validation(&self, question: u8, dialect: Dialect) -> Result<Vec<AskedStatement>, SessionError> {
+        self.questions.validation(question, dialect)
     }
 }
 
 impl Dataset for DecisionSupportH {
+    fn entry(&self) -> &'static WorkloadEntry {
+        &ENTRY
+    }
+
     fn tables(&self) -> &[Table] {
         tables::TABLES
     }
@@ -196,18 +100,42 @@ impl Dataset for DecisionSupportH {
         }
     }
 
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        rows::rows(self.settings.scale, table, part)
+    }
+
+    fn judge_data(&self, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+        checks::judge_data(self, check)
+    }
+
+    fn judge_ledger(&self, ledger: &Ledger<'_>) -> Vec<Judgement> {
+        checks::judge_ledger(self, ledger)
+    }
+
+    /// In each trial, the power phase and every query stream ask each question once. There are as many pairs of refresh functions.
+    fn judge_window(&self, execution: &Execution<'_>) -> Vec<Judgement> {
+        let streams = u64::from(self.settings.streams()) + 1;
+        let refreshed = ("refreshed", "There is a pair of refresh functions for each stream.", streams);
+        streams::judge_window(execution, &KINDS, streams, refreshed)
+    }
+
+    fn sums(&self) -> &[Statement] {
+        &self.queries.sums
+    }
+
+    fn measured(&self) -> Vec<u64> {
+        vec![self.settings.scale.hundredths().into()]
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        let order_key = if self.settings.scale.has_wide_order_keys() { "BIGINT" } else { "INTEGER" };
+        vec![("{order_key}", order_key.to_owned())]
+    }
+
     /// Keys of regions and nations begin at 0, and those of orders have gaps.
     fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
         let counts_rows = ["supplier", "customer", "part"].contains(&&*table.name);
         counts_rows.then(|| self.expected_rows(table)).map(|rows| rows..=rows)
-    }
-
-    fn stored_bytes(&self, dialect: Dialect) -> u64 {
-        stored::bytes(self.settings.scale, dialect)
-    }
-
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
-        rows::rows(self.settings.scale, table, part)
     }
 
     fn check_dialect(&self, dialect: Dialect) -> Result<(), Vec<Problem>> {
@@ -218,56 +146,14 @@ impl Dataset for DecisionSupportH {
         let found = format!("found {}", self.settings.scale.factor());
         Err(vec![Problem { path: "scale".to_owned(), found, expected, nearest: None }])
     }
-
-    fn schema(&self, dialect: Dialect) -> String {
-        let order_key = if self.settings.scale.has_wide_order_keys() { "BIGINT" } else { "INTEGER" };
-        filled(SCHEMA.of(dialect), &[("{order_key}", order_key)])
-    }
-
-    fn finish(&self, dialect: Dialect) -> String {
-        (*FINISH.of(dialect)).to_owned()
-    }
-
-    fn put_back(&self, dialect: Dialect) -> &'static str {
-        match dialect {
-            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
-            Dialect::Sqlite | Dialect::Postgres => "",
-        }
-    }
-
-    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
-        checks::check(self, admin, dialect, moment)
-    }
-
-    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        ledger::state(&self.checks.sums, admin)
-    }
-
-    fn reconcile(
-        &self,
-        before: &BTreeMap<String, i64>,
-        after: &BTreeMap<String, i64>,
-        whole_run: &[KindTotals],
-    ) -> Vec<CheckResult> {
-        audit::reconcile(&Ledger { before, after, whole_run }, &self.settings)
-    }
-
-    fn audit(&self, kinds: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
-        audit::audit(&self.settings, kinds)
-    }
-
-    fn deviations(&self) -> Vec<Cow<'static, str>> {
-        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
-    }
-
-    fn notice(&self) -> &'static str {
-        deviations::NOTICE
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Workload;
+    use record::script::{Phase, Until};
+    use record::trial::Pacing;
     use serde_json::json;
 
     fn from(table: &Value) -> Result<DecisionSupportH, Vec<Problem>> {

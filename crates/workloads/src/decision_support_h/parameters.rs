@@ -4,37 +4,47 @@ use super::domains::{
     CLASSES, CONTAINER_SIZES, CONTAINERS, FINISHES, FIRST_WORDS, METALS, MODES, NATIONS, REGIONS, SECOND_WORDS,
     SEGMENTS, colours,
 };
-use super::scale::Scale;
-use crate::decision_support::values::{Choice, Value, Values, hundredths, text};
+use crate::decision_support::scale::DataScale;
+use crate::decision_support::values::{ParameterChoice, ParameterValue, ParameterValues, hundredths, text};
 use engines::session::Date;
 use std::ops::RangeInclusive;
 
 /// Draws that are made for several questions.
 trait Draws {
-    fn brand(&mut self, manufacturer: i64, number: i64) -> Value;
+    fn brand(&mut self, manufacturer: i64, number: i64) -> ParameterValue;
     fn nation(&mut self, validation: &'static str) -> &'static str;
     /// January of a year, and of the year after it.
-    fn year(&mut self) -> [(&'static str, Value); 2];
+    fn year(&mut self) -> [(&'static str, ParameterValue); 2];
     /// A month, drawn from these, and the month so many later.
-    fn months(&mut self, domain: RangeInclusive<i64>, validation: i64, length: i64) -> [(&'static str, Value); 2];
+    fn months(
+        &mut self,
+        domain: RangeInclusive<i64>,
+        validation: i64,
+        length: i64,
+    ) -> [(&'static str, ParameterValue); 2];
 }
 
-impl Draws for Choice<'_> {
-    fn brand(&mut self, manufacturer: i64, number: i64) -> Value {
+impl Draws for ParameterChoice<'_> {
+    fn brand(&mut self, manufacturer: i64, number: i64) -> ParameterValue {
         let (manufacturer, number) = (self.number(1..=5, manufacturer), self.number(1..=5, number));
-        Value::Text(format!("Brand#{manufacturer}{number}"))
+        ParameterValue::Text(format!("Brand#{manufacturer}{number}"))
     }
 
     fn nation(&mut self, validation: &'static str) -> &'static str {
         self.word(&NATIONS.map(|(name, _)| name), validation)
     }
 
-    fn year(&mut self) -> [(&'static str, Value); 2] {
+    fn year(&mut self) -> [(&'static str, ParameterValue); 2] {
         let year = self.number(1993..=1997, 1994);
         months_from((year - FIRST_YEAR) * 12, 12)
     }
 
-    fn months(&mut self, domain: RangeInclusive<i64>, validation: i64, length: i64) -> [(&'static str, Value); 2] {
+    fn months(
+        &mut self,
+        domain: RangeInclusive<i64>,
+        validation: i64,
+        length: i64,
+    ) -> [(&'static str, ParameterValue); 2] {
         months_from(self.number(domain, validation), length)
     }
 }
@@ -46,30 +56,30 @@ const fn month(year: i64, month: i64) -> i64 {
     (year - FIRST_YEAR) * 12 + month - 1
 }
 
-fn months_from(first: i64, length: i64) -> [(&'static str, Value); 2] {
+fn months_from(first: i64, length: i64) -> [(&'static str, ParameterValue); 2] {
     [("since", day(first, 1)), ("before", day(first + length, 1))]
 }
 
 /// A day of a month that has it.
-fn day(month: i64, day: i64) -> Value {
+fn day(month: i64, day: i64) -> ParameterValue {
     let number = |of: i64| u32::try_from(of).unwrap_or(1);
     let date = Date::from_year_month_day(number(FIRST_YEAR + month / 12), number(month % 12 + 1), number(day));
-    Value::Date(date.unwrap_or(FIRST_DAY))
+    ParameterValue::Date(date.unwrap_or(FIRST_DAY))
 }
 
 const FIRST_DAY: Date = Date::from_days(8_035).expect("1992 has days");
 
 /// The parameters of a question, which is counted from 1.
-pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
-    let mut values = Values::new();
+pub fn values(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
+    let mut values = ParameterValues::new();
     match question {
         1 => {
             let before_december = choice.number(60..=120, 90);
             let last = Date::from_year_month_day(1998, 12, 1).map_or(0, Date::days) - days(before_december);
-            values.push(("last", Value::Date(Date::from_days(last).unwrap_or(FIRST_DAY))));
+            values.push(("last", ParameterValue::Date(Date::from_days(last).unwrap_or(FIRST_DAY))));
         }
         2 => {
-            values.push(("size", Value::Integer(choice.number(1..=50, 15))));
+            values.push(("size", ParameterValue::Integer(choice.number(1..=50, 15))));
             values.push(("metal", text(format!("%{}", choice.word(&METALS, "BRASS")))));
             values.push(("region", text(choice.word(&REGIONS, "EUROPE"))));
         }
@@ -108,15 +118,15 @@ pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
         11 => {
             values.push(("nation", text(choice.nation("GERMANY"))));
             // Its value is more than a ten-thousandth of all at scale 1.
-            values.push(("parts_of_all", Value::Integer(100 * i64::from(scale.hundredths()))));
+            values.push(("parts_of_all", ParameterValue::Integer(100 * i64::from(scale.hundredths()))));
         }
         _ => values.extend(later_values(question, choice)),
     }
     values
 }
 
-fn later_values(question: u8, choice: &mut Choice<'_>) -> Values {
-    let mut values = Values::new();
+fn later_values(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
+    let mut values = ParameterValues::new();
     match question {
         12 => {
             let [mode, other] = choice.several(MODES.to_vec(), ["MAIL", "SHIP"]);
@@ -135,7 +145,7 @@ fn later_values(question: u8, choice: &mut Choice<'_>) -> Values {
             values.push(("type", text(format!("{class} {finish}%"))));
             let sizes = choice.several((1..=50).collect(), [49, 14, 23, 45, 19, 3, 36, 9]);
             let names = ["size_1", "size_2", "size_3", "size_4", "size_5", "size_6", "size_7", "size_8"];
-            values.extend(names.into_iter().zip(sizes.map(Value::Integer)));
+            values.extend(names.into_iter().zip(sizes.map(ParameterValue::Integer)));
         }
         17 => {
             values.push(("brand", choice.brand(2, 3)));
@@ -178,14 +188,14 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    fn shown(values: &Values) -> String {
-        let cell = |(name, value): &(&str, Value)| format!("{name} {:?}", value.as_param());
+    fn shown(values: &ParameterValues) -> String {
+        let cell = |(name, value): &(&str, ParameterValue)| format!("{name} {:?}", value.as_param());
         values.iter().map(cell).collect::<Vec<_>>().join(", ")
     }
 
     #[test]
     fn values_of_validation_are_those_of_the_definition() {
-        let of = |question: u8| shown(&values(question, Scale::of(1.0).unwrap(), &mut Choice::Validation));
+        let of = |question: u8| shown(&values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Validation));
         assert_eq!(of(1), "last Date(1998-09-02)");
         assert_eq!(of(4), "since Date(1993-07-01), before Date(1993-10-01)");
         assert_eq!(
@@ -207,7 +217,7 @@ mod tests {
     /// The values that a name gets in many draws.
     fn drawn(question: u8, name: &str) -> std::collections::BTreeSet<String> {
         let mut stream = Stream::new(7, "test", [0, 0]);
-        let mut draw = || values(question, Scale::of(1.0).unwrap(), &mut Choice::Drawn(&mut stream));
+        let mut draw = || values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
         let all = (0..3_000).flat_map(|_| draw());
         all.filter(|(found, _)| *found == name).map(|(_, value)| format!("{:?}", value.as_param())).collect()
     }
@@ -240,7 +250,7 @@ mod tests {
         let mut stream = Stream::new(7, "test", [0, 0]);
         for _ in 0..500 {
             for (question, count) in [(7, 2), (12, 2), (16, 8), (22, 7)] {
-                let values = values(question, Scale::of(1.0).unwrap(), &mut Choice::Drawn(&mut stream));
+                let values = values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
                 let named = ["nation", "other", "mode", "size", "code"];
                 let found: std::collections::BTreeSet<_> = values
                     .iter()

@@ -3,7 +3,7 @@
 //! The sets are numbered from 1. Each inserts new orders into gaps between the keys and deletes as many of the oldest.
 
 use super::rows::{date, money, quantity};
-use super::scale::Scale;
+use crate::decision_support::scale::DataScale;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Param, SessionError};
@@ -34,22 +34,22 @@ pub fn prepare() {
 
 /// An order of a set, with its lines.
 pub struct RefreshedOrder {
-    pub order: NewOrder,
-    pub lines: Vec<NewLine>,
+    pub order: OrderOfRefresh,
+    pub lines: Vec<LineOfRefresh>,
 }
 
-pub struct NewOrder {
+pub struct OrderOfRefresh {
     key: i64,
     row: Order<'static>,
     clerk: String,
 }
 
-pub struct NewLine {
+pub struct LineOfRefresh {
     key: i64,
     row: LineItem<'static>,
 }
 
-impl NewOrder {
+impl OrderOfRefresh {
     pub fn params(&self) -> [Param<'_>; 9] {
         let Self { key, row, clerk } = self;
         [
@@ -66,7 +66,7 @@ impl NewOrder {
     }
 }
 
-impl NewLine {
+impl LineOfRefresh {
     pub fn params(&self) -> [Param<'_>; 16] {
         let Self { key, row } = self;
         [
@@ -91,26 +91,26 @@ impl NewLine {
 }
 
 /// The keys that a set has in a run.
-fn keys(scale: Scale, set: u64, run: u64) -> impl Iterator<Item = i64> {
+fn keys(scale: DataScale, set: u64, run: u64) -> impl Iterator<Item = i64> {
     let before = set.saturating_sub(1) * scale.refreshed();
     (before + 1..=before + scale.refreshed()).map(move |number| key(number, run).cast_signed())
 }
 
 /// The keys of the orders that a set deletes.
-pub fn old_keys(scale: Scale, set: u64) -> impl Iterator<Item = i64> {
+pub fn old_keys(scale: DataScale, set: u64) -> impl Iterator<Item = i64> {
     keys(scale, set, LOADED)
 }
 
 /// The orders that a set inserts. They continue the loaded ones, but for their keys.
-pub fn new_orders(scale: Scale, set: u64) -> impl Iterator<Item = RefreshedOrder> {
+pub fn new_orders(scale: DataScale, set: u64) -> impl Iterator<Item = RefreshedOrder> {
     let number = |of: u64| i32::try_from(of).unwrap_or(i32::MAX);
     let (part, of) = (number(u64::from(PARTS) + set), number(PARTS.into()));
     let mut lines = LineItemGenerator::new(scale.factor(), part, of).iter().peekable();
     let orders = OrderGenerator::new(scale.factor(), part, of).iter();
     orders.zip(keys(scale, set, INSERTED)).map(move |(row, key)| {
         let own = std::iter::from_fn(|| lines.next_if(|line| line.l_orderkey == row.o_orderkey));
-        let lines = own.map(|row| NewLine { key, row }).collect();
-        RefreshedOrder { order: NewOrder { key, clerk: row.o_clerk.to_string(), row }, lines }
+        let lines = own.map(|row| LineOfRefresh { key, row }).collect();
+        RefreshedOrder { order: OrderOfRefresh { key, clerk: row.o_clerk.to_string(), row }, lines }
     })
 }
 
@@ -140,8 +140,8 @@ impl Sets {
 mod tests {
     use super::*;
 
-    fn scale(of: f64) -> Scale {
-        Scale::of(of).unwrap()
+    fn scale(of: f64) -> DataScale {
+        DataScale::of(of).unwrap()
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
                     assert!((1..=7).contains(&lines.len()) && order.key == key);
                     let total: i64 = lines
                         .iter()
-                        .map(|NewLine { row, .. }| {
+                        .map(|LineOfRefresh { row, .. }| {
                             let charged = row.l_extendedprice.0 * (100 - row.l_discount.0) / 100;
                             charged * (100 + row.l_tax.0) / 100
                         })

@@ -1,7 +1,6 @@
 //! How many rows a scale means.
 
-use crate::decision_support::scale::{EXPECTED, hundredths, plain};
-use serde::Deserialize;
+use crate::decision_support::scale::DataScale;
 
 /// Rows at scale 1.
 const SUPPLIERS: u64 = 10_000;
@@ -21,33 +20,11 @@ const WIDE_ORDER_KEYS: u32 = 30_001;
 /// Up to this scale, the largest sum of the questions fits 64 bits on SQLite.
 const LARGEST_FOR_SQLITE: u32 = 8_000;
 
-/// A scale in hundredths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "f64")]
-pub struct Scale(u32);
-
-impl TryFrom<f64> for Scale {
-    type Error = &'static str;
-
-    fn try_from(scale: f64) -> Result<Self, Self::Error> {
-        Self::of(scale).ok_or(EXPECTED)
-    }
-}
-
-impl Scale {
-    /// `None` if it has more than two digits after the point, or is out of range.
-    pub fn of(scale: f64) -> Option<Self> {
-        hundredths(scale).map(Self)
-    }
-
-    pub const fn hundredths(self) -> u32 {
-        self.0
-    }
-
+impl DataScale {
     /// The number for the generator, which multiplies by it and cuts off the fraction. Where the product would be a little less
     /// than a whole number, the next larger number makes it whole.
     pub fn factor(self) -> f64 {
-        let plain = plain(self.0);
+        let plain = self.plain();
         let is_exact = |rows: u64| rows as f64 * plain >= self.times(rows) as f64;
         if [SUPPLIERS, CUSTOMERS, PARTS, ORDERS].into_iter().all(is_exact) { plain } else { plain.next_up() }
     }
@@ -99,8 +76,8 @@ impl Scale {
 mod tests {
     use super::*;
 
-    fn scale(of: f64) -> Scale {
-        Scale::of(of).unwrap()
+    fn scale(of: f64) -> DataScale {
+        DataScale::of(of).unwrap()
     }
 
     #[test]
@@ -124,7 +101,7 @@ mod tests {
     #[test]
     fn the_generator_multiplies_to_whole_numbers() {
         for hundredths in 1..=100_000 {
-            let scale = Scale(hundredths);
+            let scale = DataScale(hundredths);
             for rows in [SUPPLIERS, CUSTOMERS, PARTS, ORDERS] {
                 let found = (rows as f64 * scale.factor()).floor();
                 assert_eq!(found.to_bits(), (scale.times(rows) as f64).to_bits(), "{hundredths}");

@@ -1,7 +1,6 @@
 //! Keys of a decision-support-h `[workload]` table.
 
-use super::scale::Scale;
-use crate::decision_support::scale::{LARGEST, SMALLEST};
+use crate::decision_support::scale::{DataScale, LARGEST, SMALLEST};
 use serde::Deserialize;
 use settings::{Holds, keys};
 
@@ -14,8 +13,8 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
-        scale: Scale = "1", Holds::Number { min: SMALLEST, max: LARGEST },
+    pub struct DecisionSupportHSettings {
+        scale: DataScale = "1", Holds::Number { min: SMALLEST, max: LARGEST },
             "size of the data, in whole hundredths: 1 has 6,000,000 lines in 1,500,000 orders, 1.1 GB as text";
         streams: Option<u32> = "", Holds::Integer { min: 1, max: STREAMS_MAX },
             "query streams at the same time in the throughput phase; the least that the original allows for the scale if absent: \
@@ -26,9 +25,9 @@ keys! {
     }
 }
 
-impl Settings {
+impl DecisionSupportHSettings {
     /// This scale, and the defaults of everything else.
-    pub fn plain(scale: Scale) -> Self {
+    pub fn plain(scale: DataScale) -> Self {
         Self { scale, streams: None, query_limit: 1_800_000 }
     }
 
@@ -44,9 +43,10 @@ mod tests {
 
     #[test]
     fn defaults_follow_the_scale() {
-        let read = |table: serde_json::Value| settings::read::<Settings>(table.as_object().unwrap(), KEYS);
+        let read =
+            |table: serde_json::Value| settings::read::<DecisionSupportHSettings>(table.as_object().unwrap(), KEYS);
         let settings = read(json!({})).unwrap();
-        assert_eq!(settings, Settings::plain(Scale::of(1.0).unwrap()));
+        assert_eq!(settings, DecisionSupportHSettings::plain(DataScale::of(1.0).unwrap()));
         assert_eq!(settings.streams(), 2);
         assert_eq!(read(json!({ "scale": 100, "query_limit": "90s" })).unwrap().streams(), 5);
         assert_eq!(read(json!({ "scale": 0.01, "streams": 1 })).unwrap().streams(), 1);

@@ -1,14 +1,26 @@
 //! Conditions on the data, after loading and after a trial, as queries for rows that violate them.
 
 use super::DvdStore;
-use super::tables::{self, INVENTORY};
-use crate::condition::{self, Condition, always};
-use crate::dataset::{Dataset, Table};
-use crate::sql::{self, SqlError, filled};
-use engines::admin::Admin;
+use crate::condition::{Condition, DataCheck, QueryFiles, always};
+use crate::judgement::Judgement;
 use engines::session::SessionError;
-use engines::statement::{ByDialect, Dialect, Statement};
-use record::check::{CheckResult, Moment, Verdict};
+use engines::statement::ByDialect;
+
+pub const QUERIES: QueryFiles = QueryFiles {
+    conditions: CONDITIONS,
+    checks: include_str!("sql/checks.sql"),
+    checks_of_sqlite: include_str!("sql/checks.sqlite.sql"),
+    sums: &["customers", "orders", "stock"],
+    ledger: include_str!("sql/ledger.sql"),
+};
+
+pub const QUERIES_OF_COMMUNITY: QueryFiles = QueryFiles {
+    conditions: OF_COMMUNITY,
+    checks: include_str!("sql/community.checks.sql"),
+    checks_of_sqlite: "",
+    sums: &["members", "reviews", "ratings"],
+    ledger: include_str!("sql/community.ledger.sql"),
+};
 
 const CUSTOMER: &[&str] = &["customer"];
 const ORDER: &[&str] = &["order"];
@@ -42,73 +54,17 @@ const OF_COMMUNITY: &[Condition] = &[
     always("ratings", &["rating"], "A rating is by a customer, about a review, and from 1 to 10."),
 ];
 
-/// Names of the sums; see the ledger.
-const SUMS: &[&str] = &["customers", "orders", "stock"];
-const SUMS_OF_COMMUNITY: &[&str] = &["members", "reviews", "ratings"];
+const WIDE: ByDialect<&str> = ByDialect { sqlite: "INTEGER", postgres: "BIGINT", mysql: "SIGNED" };
 
-/// The queries of the conditions and of the ledger, parsed once.
-#[derive(Debug)]
-pub struct Checks {
-    conditions: ByDialect<Vec<Statement>>,
-    pub sums: Vec<Statement>,
-}
-
-impl Checks {
-    pub fn read(has_community: bool) -> Result<Self, SqlError> {
-        let names = |of: &[Condition]| of.iter().map(|condition| condition.name).collect::<Vec<_>>();
-        let own = ByDialect { sqlite: include_str!("sql/checks.sqlite.sql"), postgres: "", mysql: "" };
-        let conditions = own.try_map(|own| {
-            let mut all = sql::statements(&names(CONDITIONS), include_str!("sql/checks.sql"), own)?;
-            if has_community {
-                all.extend(sql::statements(&names(OF_COMMUNITY), include_str!("sql/community.checks.sql"), "")?);
-            }
-            Ok(all)
-        })?;
-        let mut sums = sql::statements(SUMS, include_str!("sql/ledger.sql"), "")?;
-        if has_community {
-            sums.extend(sql::statements(SUMS_OF_COMMUNITY, include_str!("sql/community.ledger.sql"), "")?);
-        }
-        Ok(Self { conditions, sums })
-    }
-}
-
-pub fn check(
-    workload: &DvdStore,
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-    moment: Moment,
-) -> Result<Vec<CheckResult>, SessionError> {
-    let size = workload.settings.db_size;
-    let (orders, customers, home) = (size.orders(), size.customers(), size.customers() / 2);
-    let wide = ByDialect { sqlite: "INTEGER", postgres: "BIGINT", mysql: "SIGNED" };
-    let numbers = [orders, customers, home].map(|number| number.to_string());
-    let values = [
-        ("{orders}", numbers[0].as_str()),
-        ("{customers}", numbers[1].as_str()),
-        ("{home}", numbers[2].as_str()),
-        ("{wide}", wide.of(dialect)),
-    ];
-    let mut findings = vec![cardinalities(workload, admin, moment)?];
-    for table in workload.tables().iter().filter(|table| ["categories", "products"].contains(&&*table.name)) {
-        let rule = format!("Table {} has the rows that were loaded.", table.name);
-        findings.push(finding(&table.name, &rule, moment, condition::contents(workload, table, admin)?));
-    }
-    let queries = workload.checks.conditions.of(dialect);
-    for (condition, query) in CONDITIONS.iter().chain(OF_COMMUNITY).zip(queries) {
-        let verdict = condition::judge(&filled(&query.sql, &values), condition.keys, admin)?;
-        findings.push(finding(condition.name, condition.rule, moment, verdict));
-    }
-    Ok(findings)
-}
-
-fn cardinalities(workload: &DvdStore, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
-    let is_fixed = |table: &&Table| [tables::CATEGORIES.name, INVENTORY.name].contains(&table.name);
-    let tables = workload.tables().iter().filter(|table| moment == Moment::AfterLoad || is_fixed(table));
-    let verdict = condition::counted(workload, tables, admin)?;
-    Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
-}
-
-/// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
-    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+pub fn judge_data(workload: &DvdStore, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+    let (size, is_loaded) = (workload.settings.db_size, check.is_after_load());
+    let is_fixed = |table: &str| ["categories", "inventory"].contains(&table);
+    let mut judged = vec![check.cardinalities(workload, |table| is_loaded || is_fixed(&table.name))?];
+    judged.extend(check.contents(workload, &["categories", "products"])?);
+    let numbers = [size.orders(), size.customers(), size.customers() / 2].map(|number| number.to_string());
+    let [orders, customers, home] = numbers.each_ref().map(String::as_str);
+    let wide = WIDE.of(check.dialect);
+    let values = [("{orders}", orders), ("{customers}", customers), ("{home}", home), ("{wide}", wide)];
+    judged.extend(check.conditions(&workload.queries, &values)?);
+    Ok(judged)
 }

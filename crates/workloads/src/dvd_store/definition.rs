@@ -80,21 +80,21 @@ pub fn surname(number: u32) -> &'static str {
 
 /// Room for an actor or a title: two words and a blank.
 pub const PAIR_MAX: usize = 50;
-pub type Pair = Letters<PAIR_MAX>;
+pub type WordPair = Letters<PAIR_MAX>;
 
-fn pair(first: &str, second: &str) -> Pair {
-    let mut pair = Pair::default();
+fn pair(first: &str, second: &str) -> WordPair {
+    let mut pair = WordPair::default();
     for part in [first, " ", second] {
         pair.push(part.as_bytes());
     }
     pair
 }
 
-pub fn actor(first: u32, last: u32) -> Pair {
+pub fn actor(first: u32, last: u32) -> WordPair {
     pair(first_name(first), surname(last))
 }
 
-pub fn title(first: u32, second: u32) -> Pair {
+pub fn title(first: u32, second: u32) -> WordPair {
     pair(title_word(first), title_word(second))
 }
 

@@ -3,8 +3,8 @@
 //! Only the attributes of a new customer are drawn while it runs, from a stream of the order's own.
 
 use super::definition::{CATEGORIES_COUNT, HOT, LEVELS, NAMES, ONE_IN_HOT, QUANTITY_MAX, RATING_MAX, STARS, TITLES};
-use super::settings::{Community, LONGEST, Settings};
-use super::size::Size;
+use super::settings::{Community, DvdStoreSettings, LONGEST};
+use super::size::DvdStoreSize;
 use crate::random::Stream;
 use std::time::Duration;
 
@@ -35,13 +35,13 @@ impl<T: Copy> Few<T> {
 
 /// A customer comes, searches, and buys.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct DvdStoreInput {
     pub visitor: Visitor,
     pub searches: Few<Search>,
     /// By product, so that two purchases lock their stocks in the same order.
-    pub cart: Few<Item>,
+    pub cart: Few<CartItem>,
     /// What version 3 adds.
-    pub community: Option<Part>,
+    pub community: Option<CommunityPart>,
     pub thinking: Duration,
 }
 
@@ -74,14 +74,14 @@ pub enum By {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct CartItem {
     pub product: u32,
     pub quantity: u32,
 }
 
 /// What a customer does beside searching and buying.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct CommunityPart {
     /// The level of the membership, if the customer asks for one.
     pub level: Option<u32>,
     pub by_word: Few<ByWord>,
@@ -101,11 +101,11 @@ pub enum ByWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OfProduct {
     pub product: u32,
-    pub which: Which,
+    pub which: ReviewChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum ReviewChoice {
     MostHelpful,
     WithStars(u32),
     Newest,
@@ -126,16 +126,16 @@ pub struct Rating {
 
 /// One client of the load.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct DvdStoreClient {
     stream: Stream,
 }
 
-impl Client {
+impl DvdStoreClient {
     pub fn new(seed: u64, index: u32) -> Self {
         Self { stream: Stream::new(seed, "visits", [index, 0]) }
     }
 
-    pub fn draw(&mut self, settings: &Settings) -> Input {
+    pub fn draw(&mut self, settings: &DvdStoreSettings) -> DvdStoreInput {
         let (stream, size) = (&mut self.stream, settings.db_size);
         let visitor = if percent(stream, settings.pct_newcustomers) {
             Visitor::New(stream.fork())
@@ -146,7 +146,7 @@ impl Client {
             batch: around(stream, settings.search_batch_size),
             by: search_by(stream),
         });
-        let mut cart = few(stream, settings.n_line_items, |stream| Item {
+        let mut cart = few(stream, settings.n_line_items, |stream| CartItem {
             product: product(stream, size),
             quantity: up_to(stream, QUANTITY_MAX),
         });
@@ -154,11 +154,11 @@ impl Client {
         let community = settings.community().map(|community| part(stream, settings, &community));
         let mean = Duration::from_millis(settings.think_time);
         let thinking = if mean.is_zero() { mean } else { mean.mul_f64(2.0 * stream.fraction()) };
-        Input { visitor, searches, cart, community, thinking }
+        DvdStoreInput { visitor, searches, cart, community, thinking }
     }
 }
 
-fn part(stream: &mut Stream, settings: &Settings, community: &Community) -> Part {
+fn part(stream: &mut Stream, settings: &DvdStoreSettings, community: &Community) -> CommunityPart {
     let size = settings.db_size;
     let level = percent(stream, community.pct_newmember).then(|| up_to(stream, LEVELS));
     let by_word = few(stream, community.n_reviews, |stream| match stream.below(2) {
@@ -168,9 +168,9 @@ fn part(stream: &mut Stream, settings: &Settings, community: &Community) -> Part
     let of_products = few(stream, community.n_reviews, |stream| OfProduct {
         product: product(stream, size),
         which: match stream.below(3) {
-            0 => Which::MostHelpful,
-            1 => Which::WithStars(up_to(stream, STARS)),
-            _ => Which::Newest,
+            0 => ReviewChoice::MostHelpful,
+            1 => ReviewChoice::WithStars(up_to(stream, STARS)),
+            _ => ReviewChoice::Newest,
         },
     });
     let review = percent(stream, community.pct_newreviews).then(|| Review {
@@ -180,7 +180,7 @@ fn part(stream: &mut Stream, settings: &Settings, community: &Community) -> Part
     });
     let rating = percent(stream, community.pct_newhelpfulness)
         .then(|| Rating { review: up_to(stream, size.reviews()), helpfulness: up_to(stream, RATING_MAX) });
-    Part { level, by_word, of_products, review, rating, batch: around(stream, settings.search_batch_size) }
+    CommunityPart { level, by_word, of_products, review, rating, batch: around(stream, settings.search_batch_size) }
 }
 
 fn search_by(stream: &mut Stream) -> By {
@@ -192,7 +192,7 @@ fn search_by(stream: &mut Stream) -> By {
 }
 
 /// Every product is as likely as any other, but for the hot ones.
-fn product(stream: &mut Stream, size: Size) -> u32 {
+fn product(stream: &mut Stream, size: DvdStoreSize) -> u32 {
     let products = size.products();
     let hot = products / ONE_IN_HOT;
     let drawn = below(stream, products + hot * (HOT - 1));
@@ -227,33 +227,33 @@ fn percent(stream: &mut Stream, share: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::Version;
+    use super::super::settings::DvdStoreVersion;
     use super::*;
 
-    fn drawn(count: u32, settings: &Settings) -> Vec<Input> {
-        let mut client = Client::new(7, 3);
+    fn drawn(count: u32, settings: &DvdStoreSettings) -> Vec<DvdStoreInput> {
+        let mut client = DvdStoreClient::new(7, 3);
         (0..count).map(|_| client.draw(settings)).collect()
     }
 
-    fn settings(size: &str, version: Version) -> Settings {
-        Settings::plain(Size::parse(size).unwrap(), version)
+    fn settings(size: &str, version: DvdStoreVersion) -> DvdStoreSettings {
+        DvdStoreSettings::plain(DvdStoreSize::parse(size).unwrap(), version)
     }
 
     #[test]
     fn the_same_client_draws_the_same_orders() {
-        let shown = |inputs: &[Input]| format!("{inputs:?}");
-        let settings = settings("10MB", Version::Three);
+        let shown = |inputs: &[DvdStoreInput]| format!("{inputs:?}");
+        let settings = settings("10MB", DvdStoreVersion::Three);
         assert_eq!(shown(&drawn(5, &settings)), shown(&drawn(5, &settings)));
         assert_eq!(drawn(1, &settings)[0].cart.all(), GOLDEN);
     }
 
-    const GOLDEN: &[Item] = &[Item { product: 3_117, quantity: 1 }, Item { product: 9_778, quantity: 3 }];
+    const GOLDEN: &[CartItem] = &[CartItem { product: 3_117, quantity: 1 }, CartItem { product: 9_778, quantity: 3 }];
 
     #[test]
     fn an_order_has_one_to_twice_the_mean_less_one_of_everything() {
-        let settings = settings("10MB", Version::Three);
+        let settings = settings("10MB", DvdStoreVersion::Three);
         let inputs = drawn(20_000, &settings);
-        let counts = |count: &dyn Fn(&Input) -> usize| {
+        let counts = |count: &dyn Fn(&DvdStoreInput) -> usize| {
             let all: Vec<usize> = inputs.iter().map(count).collect();
             let mean = all.iter().sum::<usize>() as f64 / all.len() as f64;
             (*all.iter().min().unwrap(), *all.iter().max().unwrap(), format!("{mean:.1}"))
@@ -265,7 +265,7 @@ mod tests {
             counts(&|input| input.community.as_ref().unwrap().of_products.all().len()),
             (1, 5, "3.0".to_owned())
         );
-        let share = |of: &dyn Fn(&Input) -> bool| {
+        let share = |of: &dyn Fn(&DvdStoreInput) -> bool| {
             (inputs.iter().filter(|input| of(input)).count() * 100 + 10_000) / inputs.len()
         };
         assert_eq!(share(&|input| matches!(input.visitor, Visitor::New(_))), 20);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn hot_products_are_bought_ten_times_as_often() {
-        let settings = settings("30MB", Version::Two);
+        let settings = settings("30MB", DvdStoreVersion::Two);
         let mut stream = Stream::new(1, "test", [0, 0]);
         let mut counts = vec![0_u32; settings.db_size.products() as usize + 1];
         (0..600_000).for_each(|_| counts[product(&mut stream, settings.db_size) as usize] += 1);
@@ -288,11 +288,11 @@ mod tests {
 
     #[test]
     fn customers_pause_up_to_twice_the_mean() {
-        let with = Settings { think_time: 100, ..settings("1MB", Version::Two) };
+        let with = DvdStoreSettings { think_time: 100, ..settings("1MB", DvdStoreVersion::Two) };
         let pauses: Vec<_> = drawn(5_000, &with).into_iter().map(|input| input.thinking).collect();
         let mean = pauses.iter().sum::<Duration>() / 5_000;
         assert!((95..105).contains(&mean.as_millis()), "{mean:?}");
         assert!(pauses.iter().all(|pause| pause.as_millis() < 200));
-        assert!(drawn(9, &settings("1MB", Version::Two)).iter().all(|input| input.thinking.is_zero()));
+        assert!(drawn(9, &settings("1MB", DvdStoreVersion::Two)).iter().all(|input| input.thinking.is_zero()));
     }
 }

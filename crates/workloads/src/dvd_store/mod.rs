@@ -1,90 +1,50 @@
 //! An online shop for DVDs, after DVD Store 2 and 3: customers log in or sign up, search, and buy.
 //!
-//! An order is the customer's whole visit. Left out, and listed in [`deviations`]: the original's way of driving it.
+//! An order is the customer's whole visit. Left out, and listed in its [`ENTRY`]: the original's way of driving it.
 
 mod audit;
 mod checks;
 mod definition;
-mod deviations;
+mod entry;
 mod inputs;
 mod rows;
 mod settings;
 mod size;
 mod statements;
-mod stored;
 mod tables;
 mod tally;
 mod transactions;
 
-use crate::dataset::{Dataset, Needed, Part, RowSource, Table};
-use crate::effects::Effects;
-use crate::entry::{Metric, WorkloadEntry};
-use crate::ledger::{self, Ledger};
-use crate::sql::{self, SqlError, filled};
-use crate::way::{self, Transactions};
-use crate::workload::{Ending, Kind, Pause, User, Workload};
+use crate::condition::{DataCheck, DataQueries};
+use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::entry::{WorkloadEntry, WorkloadScripts};
+use crate::execution::Execution;
+use crate::judgement::Judgement;
+use crate::ledger::Ledger;
+use crate::sql::SqlError;
+use crate::way::Transactions;
 use ::settings::Problem;
-use engines::admin::Admin;
-use engines::session::{Session, SessionError};
-use engines::statement::{ByDialect, Dialect, Statement};
-use record::check::{CheckResult, Moment};
-use record::trial::KindTotals;
+use engines::session::SessionError;
+use engines::statement::Statement;
 use rows::{Matches, Ratings, Sold};
 use serde_json::{Map, Value};
-use statements::Statements;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use statements::DvdStoreStatements;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
-use std::time::Duration;
 
-pub use inputs::{Client, Input};
-pub use settings::{KEYS, Settings, Version};
-pub use size::Size;
+pub use entry::{ENTRY, KIND};
+pub use settings::{DvdStoreSettings, DvdStoreVersion};
+pub use size::DvdStoreSize;
 
-pub const KIND: &str = "dvd-store";
-
-pub const ENTRY: WorkloadEntry = WorkloadEntry {
-    kind: KIND,
-    meaning: "an online shop: login, searches by category and words, purchases; follows DVD Store 2 and 3",
-    keys: KEYS,
-    driving_keys: &[
-        "n_searches",
-        "search_batch_size",
-        "n_line_items",
-        "pct_newcustomers",
-        "think_time",
-        "n_reviews",
-        "pct_newmember",
-        "pct_newreviews",
-        "pct_newhelpfulness",
-        "search_depth",
-        "statements",
-    ],
-    own_phases: false,
-    metric: Metric { name: "OPM", unit: "orders/min", per_ms: 60_000 },
-};
-
-const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
-const SCHEMA_OF_COMMUNITY: ByDialect<&str> = sql::files!("sql/community.schema");
-const FINISH: ByDialect<&str> = sql::files!("sql/finish");
-const FINISH_OF_COMMUNITY: ByDialect<&str> = sql::files!("sql/community.finish");
-const PROCEDURES: ByDialect<&str> = ByDialect {
-    sqlite: "",
-    postgres: include_str!("sql/procedures.postgres.sql"),
-    mysql: include_str!("sql/procedures.mysql.sql"),
-};
-/// Those that are called.
-const ROUTINES: [&str; 2] = ["login", "purchase"];
-const WORD_INDEXES: [&str; 2] = ["products_by_actor", "products_by_title"];
 const MEMBERSHIP_ITEM: &str = ", membership_item INTEGER NOT NULL";
 
 /// The workload at one size.
 #[derive(Debug)]
 pub struct DvdStore {
-    settings: Settings,
-    statements: Statements,
-    checks: checks::Checks,
+    settings: DvdStoreSettings,
+    tables: Vec<Table>,
+    statements: DvdStoreStatements,
+    queries: DataQueries,
     // What follows takes a moment to count, so each is counted once, when it is first needed.
     sold: OnceLock<Sold>,
     ratings: OnceLock<Ratings>,
@@ -93,10 +53,13 @@ pub struct DvdStore {
 }
 
 impl DvdStore {
-    pub fn new(settings: Settings) -> Result<Self, SqlError> {
+    pub fn new(settings: DvdStoreSettings) -> Result<Self, SqlError> {
+        let queries = [checks::QUERIES, checks::QUERIES_OF_COMMUNITY];
+        let queries = if settings.community().is_some() { &queries[..] } else { &queries[..1] };
         Ok(Self {
-            statements: Statements::read(&settings)?,
-            checks: checks::Checks::read(settings.community().is_some())?,
+            tables: tables::of(settings.version),
+            statements: DvdStoreStatements::read(&settings)?,
+            queries: DataQueries::read(queries)?,
             settings,
             sold: OnceLock::new(),
             ratings: OnceLock::new(),
@@ -107,10 +70,10 @@ impl DvdStore {
 
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        Size::check(table)?;
-        let settings: Settings = ::settings::read(table, KEYS)?;
+        DvdStoreSize::check(table)?;
+        let settings: DvdStoreSettings = ::settings::read(table, ENTRY.keys)?;
         settings.check()?;
-        Self::new(settings).map_err(SqlError::into_problems)
+        Ok(Self::new(settings)?)
     }
 
     fn sold(&self) -> &Sold {
@@ -133,73 +96,66 @@ impl DvdStore {
     fn has_community(&self) -> bool {
         self.settings.community().is_some()
     }
-
-    /// A script, and what version 3 adds to it.
-    fn script(&self, dialect: Dialect, base: &ByDialect<&str>, of_community: &ByDialect<&str>) -> String {
-        let size = self.settings.db_size;
-        let next =
-            [size.products(), size.customers(), size.orders(), size.reviews()].map(|last| (last + 1).to_string());
-        let next_rating = if self.has_community() { (self.ratings().all + 1).to_string() } else { String::new() };
-        let values = [
-            ("{next_product}", next[0].as_str()),
-            ("{next_customer}", next[1].as_str()),
-            ("{next_order}", next[2].as_str()),
-            ("{next_review}", next[3].as_str()),
-            ("{next_rating}", next_rating.as_str()),
-            ("{membership_item}", if self.has_community() { MEMBERSHIP_ITEM } else { "" }),
-        ];
-        let added = if self.has_community() { of_community.of(dialect) } else { "" };
-        filled(&format!("{}{added}", base.of(dialect)), &values)
-    }
-}
-
-impl Workload for DvdStore {
-    type Input = Input;
-    type Client = Client;
-
-    const COUNTERS: &'static [&'static str] = tally::Counter::NAMES;
-
-    fn kinds(&self) -> &'static [Kind] {
-        tally::kinds(self.has_community())
-    }
-
-    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        self.statements.of(dialect).to_vec()
-    }
-
-    fn client(&self, user: User) -> Client {
-        Client::new(user.seed, user.index)
-    }
-
-    fn next(&self, client: &mut Client) -> Option<Input> {
-        Some(client.draw(&self.settings))
-    }
-
-    fn kind(&self, _: &Input) -> u16 {
-        tally::Work::Order as u16
-    }
-
-    fn pause(&self, _: &mut Client, input: &Input, _: bool) -> Pause {
-        Pause { keying: Duration::ZERO, thinking: input.thinking }
-    }
-
-    async fn run<S: Session>(
-        &self,
-        session: &mut S,
-        input: &Input,
-        effects: &mut Effects<'_, Input>,
-    ) -> Result<Ending, SessionError> {
-        transactions::run(self, session, input, effects).await
-    }
 }
 
 impl Dataset for DvdStore {
+    fn entry(&self) -> &'static WorkloadEntry {
+        &ENTRY
+    }
+
     fn tables(&self) -> &[Table] {
-        tables::tables(self.settings.version)
+        &self.tables
     }
 
     fn expected_rows(&self, table: &Table) -> u64 {
         rows::expected_rows(self, &table.name)
+    }
+
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        rows::rows(self, table, part)
+    }
+
+    fn judge_data(&self, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+        checks::judge_data(self, check)
+    }
+
+    fn judge_ledger(&self, ledger: &Ledger<'_>) -> Vec<Judgement> {
+        audit::judge_ledger(ledger, self.has_community())
+    }
+
+    fn judge_window(&self, execution: &Execution<'_>) -> Vec<Judgement> {
+        audit::judge_window(self, execution)
+    }
+
+    fn sums(&self) -> &[Statement] {
+        &self.queries.sums
+    }
+
+    fn measured(&self) -> Vec<u64> {
+        let size = self.settings.db_size;
+        let reviews = if self.has_community() { size.reviews() } else { 0 };
+        [size.customers(), size.products(), reviews].map(u64::from).to_vec()
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        let size = self.settings.db_size;
+        let after = |last: u64| (last + 1).to_string();
+        vec![
+            ("{next_product}", after(size.products().into())),
+            ("{next_customer}", after(size.customers().into())),
+            ("{next_order}", after(size.orders().into())),
+            ("{next_review}", after(size.reviews().into())),
+            ("{next_rating}", if self.has_community() { after(self.ratings().all) } else { String::new() }),
+            ("{membership_item}", if self.has_community() { MEMBERSHIP_ITEM } else { "" }.to_owned()),
+        ]
+    }
+
+    fn more_scripts(&self) -> WorkloadScripts {
+        if self.has_community() { entry::COMMUNITY } else { WorkloadScripts::NONE }
+    }
+
+    fn place_of_transactions(&self) -> Transactions {
+        self.settings.transactions
     }
 
     fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
@@ -211,78 +167,10 @@ impl Dataset for DvdStore {
 
     /// There are sizes that differ in nothing but customers and orders.
     fn highest_key_query(&self, table: &Table) -> Option<&'static str> {
-        (table.name == tables::CUSTOMERS.name).then_some(include_str!("sql/loaded.sql"))
-    }
-
-    fn stored_bytes(&self, dialect: Dialect) -> u64 {
-        stored::bytes(self.settings.db_size, self.settings.version, dialect)
-    }
-
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
-        rows::rows(self, table, part)
-    }
-
-    fn check_dialect(&self, dialect: Dialect) -> Result<(), Vec<Problem>> {
-        way::check_dialect(self.settings.transactions, dialect)
-    }
-
-    fn needed(&self) -> Vec<Needed> {
-        let mut needed = WORD_INDEXES.map(Needed::Index).to_vec();
-        if self.settings.transactions == Transactions::Procedures {
-            needed.extend(ROUTINES.map(Needed::Procedure));
-        }
-        needed
+        (table.name == "customers").then_some(include_str!("sql/loaded.sql"))
     }
 
     fn tables_of_other_settings(&self) -> &'static [&'static str] {
         if self.has_community() { &[] } else { &["reviews_helpfulness", "reviews", "membership"] }
-    }
-
-    fn schema(&self, dialect: Dialect) -> String {
-        self.script(dialect, &SCHEMA, &SCHEMA_OF_COMMUNITY)
-    }
-
-    fn finish(&self, dialect: Dialect) -> String {
-        let procedures = match self.settings.transactions {
-            Transactions::Client => "",
-            Transactions::Procedures => PROCEDURES.of(dialect),
-        };
-        format!("{}{procedures}", self.script(dialect, &FINISH, &FINISH_OF_COMMUNITY))
-    }
-
-    fn put_back(&self, dialect: Dialect) -> &'static str {
-        match dialect {
-            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
-            Dialect::Sqlite | Dialect::Postgres => "",
-        }
-    }
-
-    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
-        checks::check(self, admin, dialect, moment)
-    }
-
-    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        ledger::state(&self.checks.sums, admin)
-    }
-
-    fn reconcile(
-        &self,
-        before: &BTreeMap<String, i64>,
-        after: &BTreeMap<String, i64>,
-        whole_run: &[KindTotals],
-    ) -> Vec<CheckResult> {
-        audit::reconcile(&Ledger { before, after, whole_run }, self.has_community())
-    }
-
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
-        audit::audit(self, kinds, tally)
-    }
-
-    fn deviations(&self) -> Vec<Cow<'static, str>> {
-        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
-    }
-
-    fn notice(&self) -> &'static str {
-        deviations::NOTICE
     }
 }

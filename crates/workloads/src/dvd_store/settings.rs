@@ -1,6 +1,6 @@
 //! Keys of a dvd-store `[workload]` table, under the names that DVD Store's users know.
 
-use super::size::Size;
+use super::size::DvdStoreSize;
 use crate::way::{self, Statements, Transactions};
 use serde::Deserialize;
 use settings::{Holds, Problem, keys};
@@ -19,11 +19,11 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
-        db_size: Size = "\"10MB\"", Holds::Text,
+    pub struct DvdStoreSettings {
+        db_size: DvdStoreSize = "\"10MB\"", Holds::Text,
             "nominal size, 1MB to 1023MB or 1GB to 1023GB: 2,000 customers for each MB, 2,000,000 for each GB; with its \
              indexes a database takes more";
-        version: Version = "2", Holds::Integer { min: 2, max: 3 },
+        version: DvdStoreVersion = "2", Holds::Integer { min: 2, max: 3 },
             "of DVD Store: 3 adds memberships, reviews and ratings, which are most of its data";
         n_searches: u32 = "3", MEAN, "searches for products in an order, on average; 1 to twice as many less one";
         search_batch_size: u32 = "5", Holds::Integer { min: 1, max: BATCH_MAX },
@@ -53,12 +53,12 @@ keys! {
 /// Of DVD Store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u8")]
-pub enum Version {
+pub enum DvdStoreVersion {
     Two,
     Three,
 }
 
-impl TryFrom<u8> for Version {
+impl TryFrom<u8> for DvdStoreVersion {
     type Error = &'static str;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
@@ -70,9 +70,9 @@ impl TryFrom<u8> for Version {
     }
 }
 
-impl Settings {
+impl DvdStoreSettings {
     /// This size and version, and the defaults of everything else.
-    pub fn plain(size: Size, version: Version) -> Self {
+    pub fn plain(size: DvdStoreSize, version: DvdStoreVersion) -> Self {
         Self {
             db_size: size,
             version,
@@ -94,7 +94,7 @@ impl Settings {
 
     /// What an order does besides in version 3; `None` in version 2.
     pub fn community(&self) -> Option<Community> {
-        (self.version == Version::Three).then(|| Community {
+        (self.version == DvdStoreVersion::Three).then(|| Community {
             n_reviews: self.n_reviews.unwrap_or(3),
             pct_newmember: self.pct_newmember.unwrap_or(1),
             pct_newreviews: self.pct_newreviews.unwrap_or(5),
@@ -115,7 +115,7 @@ impl Settings {
         ];
         let problems: Vec<_> = given
             .into_iter()
-            .filter(|(_, value)| value.is_some() && self.version == Version::Two)
+            .filter(|(_, value)| value.is_some() && self.version == DvdStoreVersion::Two)
             .map(|(key, _)| Problem {
                 path: key.to_owned(),
                 found: "found it with version = 2".to_owned(),
@@ -142,14 +142,14 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(table: &Value) -> Settings {
+    fn read(table: &Value) -> DvdStoreSettings {
         settings::read(table.as_object().unwrap(), KEYS).unwrap()
     }
 
     #[test]
     fn defaults_are_those_of_the_original() {
         let settings = read(&json!({}));
-        assert_eq!(settings, Settings::plain(Size::parse("10MB").unwrap(), Version::Two));
+        assert_eq!(settings, DvdStoreSettings::plain(DvdStoreSize::parse("10MB").unwrap(), DvdStoreVersion::Two));
         assert_eq!(settings.community(), None);
         let third = read(&json!({ "version": 3, "pct_newreviews": 7 }));
         let expected =

@@ -16,12 +16,12 @@ const REVIEWS_OF_A_PRODUCT: u64 = 20;
 
 /// A nominal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
+pub enum DvdStoreSize {
     Megabytes(u64),
     Gigabytes(u64),
 }
 
-impl Size {
+impl DvdStoreSize {
     /// A whole number of MB or GB, such as "10MB" or "25 GB".
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -108,7 +108,7 @@ fn fits(rows: u64) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-impl<'de> Deserialize<'de> for Size {
+impl<'de> Deserialize<'de> for DvdStoreSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| de::Error::custom(EXPECTED))
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn sizes_have_the_rows_of_the_original() {
         let rows = |text: &str| {
-            let size = Size::parse(text).unwrap();
+            let size = DvdStoreSize::parse(text).unwrap();
             let of_time = (size.customers(), size.orders_of_a_month(), size.orders());
             (of_time, size.products(), size.products_for_a_special(), size.reviews())
         };
@@ -141,7 +141,7 @@ mod tests {
         for text in
             ["", "MB", "0MB", "1024MB", "1024GB", "1.5GB", "10", "10MiB", "-1GB", "1TB", "99999999999999999999MB"]
         {
-            assert_eq!(Size::parse(text), None, "{text}");
+            assert_eq!(DvdStoreSize::parse(text), None, "{text}");
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn a_size_that_no_rule_can_fill_is_told_the_nearest() {
         let told = |text: &str| {
             let table = serde_json::json!({ "db_size": text });
-            let problem = Size::check(table.as_object().unwrap()).unwrap_err().remove(0);
+            let problem = DvdStoreSize::check(table.as_object().unwrap()).unwrap_err().remove(0);
             assert_eq!(problem.path, "db_size");
             problem.nearest
         };

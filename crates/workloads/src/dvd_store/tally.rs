@@ -2,50 +2,31 @@
 
 use crate::workload::Kind;
 
-/// Index into the kinds, as the driver counts them. An order is the transaction; the others are its steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Work {
-    Order,
-    Login,
-    NewCustomer,
-    BrowseCategory,
-    BrowseActor,
-    BrowseTitle,
-    Purchase,
-    NewMember,
-    ReviewsByActor,
-    ReviewsByTitle,
-    ProductReviews,
-    NewReview,
-    RateReview,
+settings::names! {
+    /// Index into the kinds, as the driver counts them. An order is the transaction; the others are its steps.
+    #[repr(u16)]
+    pub enum DvdStoreWork {
+        Order => "order",
+        Login => "login",
+        NewCustomer => "new-customer",
+        BrowseCategory => "browse-category",
+        BrowseActor => "browse-actor",
+        BrowseTitle => "browse-title",
+        Purchase => "purchase",
+        NewMember => "new-member",
+        ReviewsByActor => "reviews-by-actor",
+        ReviewsByTitle => "reviews-by-title",
+        ProductReviews => "product-reviews",
+        NewReview => "new-review",
+        RateReview => "rate-review",
+    }
 }
 
 /// Kinds that version 2 has.
-const OF_TWO: usize = Work::Purchase as usize + 1;
+const OF_TWO: usize = DvdStoreWork::Purchase as usize + 1;
 
-const KINDS: [Kind; Work::RateReview as usize + 1] = [
-    // Orders that are rolled back count, too, as in the original.
-    Kind::transaction("order", true),
-    Kind::step("login"),
-    Kind::step("new-customer"),
-    Kind::step("browse-category"),
-    Kind::step("browse-actor"),
-    Kind::step("browse-title"),
-    Kind::step("purchase"),
-    Kind::step("new-member"),
-    Kind::step("reviews-by-actor"),
-    Kind::step("reviews-by-title"),
-    Kind::step("product-reviews"),
-    Kind::step("new-review"),
-    Kind::step("rate-review"),
-];
-
-impl Work {
-    pub fn name(self) -> &'static str {
-        KINDS[self as usize].name
-    }
-}
+/// Orders that are rolled back count, too, as in the original.
+const KINDS: [Kind; DvdStoreWork::NAMES.len()] = Kind::with_steps(DvdStoreWork::NAMES);
 
 pub fn kinds(has_community: bool) -> &'static [Kind] {
     if has_community { &KINDS } else { &KINDS[..OF_TWO] }
@@ -53,7 +34,7 @@ pub fn kinds(has_community: bool) -> &'static [Kind] {
 
 settings::names! {
     /// What is counted; orders and their steps are counted by kind already.
-    pub enum Counter {
+    pub enum DvdStoreCounter {
         Items => "items",
         MatchesByCategory => "matches_by_category",
         MatchesByActor => "matches_by_actor",

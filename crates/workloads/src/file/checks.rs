@@ -1,46 +1,47 @@
 //! Queries that must return no rows.
 
-use super::lex::{self, Item};
+use super::KIND;
+use super::lex::{self, ScriptItem};
 use super::mistake::Mistake;
 use super::settings::File;
-use super::{KIND, audit};
+use crate::judgement::{Judgement, judgement};
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::{Param, ResultSet, SessionError};
-use record::check::{CheckResult, Moment, Verdict};
+use record::check::Verdict;
 
 /// How many rows a verdict shows; it only counts the rest.
 const ROWS_SHOWN: u64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct FileCheck {
     name: String,
     rule: String,
     sql: String,
 }
 
 /// The queries of a file. The comment above a query states its rule.
-pub fn parse(file: &File) -> Result<Vec<Check>, Mistake> {
+pub fn parse(file: &File) -> Result<Vec<FileCheck>, Mistake> {
     let check = |item| match item {
-        Item::Command { line, text } => {
+        ScriptItem::Command { line, text } => {
             Err(Mistake::new(line, format!("found {}", lex::word(&text)), "queries that must return no rows"))
         }
-        Item::Statement(statement) if statement.plain().is_empty() => {
+        ScriptItem::Statement(statement) if statement.plain().is_empty() => {
             let found = "found a variable in a check";
             Err(Mistake::new(statement.line, found, "a query without variables: no client asks it"))
         }
-        Item::Statement(statement) => {
-            let name = format!("{KIND}/{}:{}", file.name, statement.line);
+        ScriptItem::Statement(statement) => {
+            let name = format!("{}:{}", file.name, statement.line);
             let sql = statement.plain().to_owned();
             let rule = if statement.comment.is_empty() { format!("No row: {sql}") } else { statement.comment };
-            Ok(Check { name, rule, sql })
+            Ok(FileCheck { name, rule, sql })
         }
     };
     lex::items(&file.text)?.into_iter().map(check).collect()
 }
 
-impl Check {
-    pub fn carry_out(&self, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
+impl FileCheck {
+    pub fn judge(&self, admin: &mut dyn Admin) -> Result<Judgement, SessionError> {
         let (mut rows, mut shown) = (0_u64, Vec::new());
         let answer = admin.ask(&self.sql, Limit::KEYS, &mut |set, row| {
             if rows < ROWS_SHOWN {
@@ -50,7 +51,7 @@ impl Check {
         });
         answer.map_err(|error| match error {
             SessionError::Refused { code, message } => {
-                SessionError::Refused { code, message: format!("check {}: {message}", self.name) }
+                SessionError::Refused { code, message: format!("check {KIND}/{}: {message}", self.name) }
             }
             other => other,
         })?;
@@ -61,7 +62,7 @@ impl Check {
                 Verdict::Violated { seen: format!("found {}{more}", shown.join("; ")) }
             }
         };
-        Ok(audit::finding(self.name.clone(), self.rule.clone(), moment, verdict))
+        Ok(judgement(&*self.name, &*self.rule, verdict))
     }
 }
 
@@ -85,7 +86,7 @@ mod tests {
         let file = |text: &str| File { name: "checks.sql".to_owned(), weight: 0, text: text.to_owned() };
         let found = parse(&file("-- Nothing is lost.\nSELECT 1\nWHERE false;\n\nSELECT 2;\n")).unwrap();
         let told: Vec<_> = found.iter().map(|check| (check.name.as_str(), check.rule.as_str())).collect();
-        assert_eq!(told, [("file/checks.sql:2", "Nothing is lost."), ("file/checks.sql:5", "No row: SELECT 2")]);
+        assert_eq!(told, [("checks.sql:2", "Nothing is lost."), ("checks.sql:5", "No row: SELECT 2")]);
         assert!(parse(&file("SELECT :a;")).unwrap_err().to_string().contains("a query without variables"));
     }
 }

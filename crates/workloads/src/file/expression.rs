@@ -2,13 +2,13 @@
 
 use super::lex::is_of_name;
 use super::mistake::Mistake;
-use crate::random::{Distribution, Shape, Stream};
+use crate::random::{Distribution, DistributionShape, Stream};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub enum ScriptValue {
     Integer(i64),
     Double(f64),
 }
@@ -22,7 +22,7 @@ pub struct Variable {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    Literal(Value),
+    Literal(ScriptValue),
     Variable { place: usize, is_double: bool },
     Negated(Box<Self>),
     Binary(Operator, Box<[Self; 2]>),
@@ -76,7 +76,7 @@ impl Expression {
 
     pub fn is_double(&self) -> bool {
         match self {
-            Self::Literal(value) => matches!(value, Value::Double(_)),
+            Self::Literal(value) => matches!(value, ScriptValue::Double(_)),
             Self::Variable { is_double, .. } => *is_double,
             Self::Negated(of) => of.is_double(),
             Self::Binary(Operator::Modulo, _) => false,
@@ -91,13 +91,13 @@ impl Expression {
         }
     }
 
-    pub fn value(&self, variables: &[Value], stream: &mut Stream) -> Result<Value, &'static str> {
+    pub fn value(&self, variables: &[ScriptValue], stream: &mut Stream) -> Result<ScriptValue, &'static str> {
         match self {
             Self::Literal(value) => Ok(*value),
             Self::Variable { place, .. } => Ok(variables[*place]),
             Self::Negated(of) => match of.value(variables, stream)? {
-                Value::Integer(value) => value.checked_neg().map(Value::Integer).ok_or(TOO_LARGE),
-                Value::Double(value) => Ok(Value::Double(-value)),
+                ScriptValue::Integer(value) => value.checked_neg().map(ScriptValue::Integer).ok_or(TOO_LARGE),
+                ScriptValue::Double(value) => Ok(ScriptValue::Double(-value)),
             },
             Self::Binary(operator, of) => {
                 let (left, right) = (of[0].value(variables, stream)?, of[1].value(variables, stream)?);
@@ -111,7 +111,7 @@ impl Expression {
 const TOO_LARGE: &str = "a whole number of more than 64 bits";
 const BY_ZERO: &str = "a division by zero";
 
-impl Value {
+impl ScriptValue {
     fn double(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
@@ -138,8 +138,8 @@ fn truncated(number: f64) -> i64 {
     number as i64
 }
 
-fn calculated(operator: Operator, left: Value, right: Value) -> Result<Value, &'static str> {
-    if let (Value::Integer(left), Value::Integer(right)) = (left, right) {
+fn calculated(operator: Operator, left: ScriptValue, right: ScriptValue) -> Result<ScriptValue, &'static str> {
+    if let (ScriptValue::Integer(left), ScriptValue::Integer(right)) = (left, right) {
         let value = match operator {
             Operator::Plus => left.checked_add(right),
             Operator::Minus => left.checked_sub(right),
@@ -148,13 +148,13 @@ fn calculated(operator: Operator, left: Value, right: Value) -> Result<Value, &'
             Operator::Over => left.checked_div(right),
             Operator::Modulo => Some(left.wrapping_rem(right)),
         };
-        return value.map(Value::Integer).ok_or(TOO_LARGE);
+        return value.map(ScriptValue::Integer).ok_or(TOO_LARGE);
     }
     if operator == Operator::Modulo {
-        return calculated(operator, Value::Integer(left.integer()?), Value::Integer(right.integer()?));
+        return calculated(operator, ScriptValue::Integer(left.integer()?), ScriptValue::Integer(right.integer()?));
     }
     let (left, right) = (left.double(), right.double());
-    Ok(Value::Double(match operator {
+    Ok(ScriptValue::Double(match operator {
         Operator::Plus => left + right,
         Operator::Minus => left - right,
         Operator::Times => left * right,
@@ -166,32 +166,32 @@ fn calculated(operator: Operator, left: Value, right: Value) -> Result<Value, &'
 fn called(
     function: Function,
     of: &[Expression],
-    variables: &[Value],
+    variables: &[ScriptValue],
     stream: &mut Stream,
     is_double: bool,
-) -> Result<Value, &'static str> {
+) -> Result<ScriptValue, &'static str> {
     let first = of[0].value(variables, stream)?;
     let shaped = match function {
         Function::Abs => {
             return match first {
-                Value::Integer(value) => value.checked_abs().map(Value::Integer).ok_or(TOO_LARGE),
-                Value::Double(value) => Ok(Value::Double(value.abs())),
+                ScriptValue::Integer(value) => value.checked_abs().map(ScriptValue::Integer).ok_or(TOO_LARGE),
+                ScriptValue::Double(value) => Ok(ScriptValue::Double(value.abs())),
             };
         }
-        Function::Double => return Ok(Value::Double(first.double())),
-        Function::Int => return first.integer().map(Value::Integer),
+        Function::Double => return Ok(ScriptValue::Double(first.double())),
+        Function::Int => return first.integer().map(ScriptValue::Integer),
         Function::Greatest | Function::Max | Function::Least | Function::Min => {
             let wants_greater = matches!(function, Function::Greatest | Function::Max);
             let mut best = first;
             for other in &of[1..] {
                 let other = other.value(variables, stream)?;
                 let is_greater = match (other, best) {
-                    (Value::Integer(other), Value::Integer(best)) => other > best,
+                    (ScriptValue::Integer(other), ScriptValue::Integer(best)) => other > best,
                     _ => other.double() > best.double(),
                 };
                 best = if is_greater == wants_greater { other } else { best };
             }
-            return Ok(if is_double { Value::Double(best.double()) } else { best });
+            return Ok(if is_double { ScriptValue::Double(best.double()) } else { best });
         }
         Function::Random => None,
         Function::RandomExponential | Function::RandomGaussian | Function::RandomZipfian => {
@@ -206,12 +206,12 @@ fn called(
         (Function::RandomExponential, Some(parameter)) => exponential(stream, count, parameter)?,
         (Function::RandomGaussian, Some(parameter)) => gaussian(stream, count, parameter)?,
         (_, Some(exponent)) if (1.001..=1000.0).contains(&exponent) => {
-            Distribution::new(Shape::Zipfian { exponent }, count).draw(stream)
+            Distribution::new(DistributionShape::Zipfian { exponent }, count).draw(stream)
         }
         (_, Some(_)) => return Err("a zipfian parameter that is not from 1.001 to 1000"),
         (_, None) => stream.below(count),
     };
-    Ok(Value::Integer(low + drawn.cast_signed()))
+    Ok(ScriptValue::Integer(low + drawn.cast_signed()))
 }
 
 /// The place in a range of `count` at this share of it.
@@ -329,9 +329,9 @@ impl Parsing<'_> {
             end = self.rest.len() - unsigned.len() + after;
         }
         let text = &self.rest[..end];
-        let integer = text.parse().ok().map(Value::Integer);
+        let integer = text.parse().ok().map(ScriptValue::Integer);
         let double =
-            || text.parse().ok().filter(|_| !text.bytes().all(|byte| byte.is_ascii_digit())).map(Value::Double);
+            || text.parse().ok().filter(|_| !text.bytes().all(|byte| byte.is_ascii_digit())).map(ScriptValue::Double);
         let value = integer.or_else(double).ok_or_else(|| self.unexpected("a number of at most 64 bits"))?;
         self.skip(end);
         Ok(Expression::Literal(value))
@@ -378,11 +378,12 @@ fn name_of(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn value(text: &str) -> Result<Value, String> {
+    fn value(text: &str) -> Result<ScriptValue, String> {
         let known = [("a", false), ("b", true)].map(|(name, is_double)| Variable { name: name.to_owned(), is_double });
         let parsed = Expression::parse(text, 1, &known).map_err(|mistake| mistake.to_string())?;
-        let value = parsed.value(&[Value::Integer(7), Value::Double(0.5)], &mut Stream::new(1, "test", [0, 0]))?;
-        assert_eq!(parsed.is_double(), matches!(value, Value::Double(_)), "{text}");
+        let value =
+            parsed.value(&[ScriptValue::Integer(7), ScriptValue::Double(0.5)], &mut Stream::new(1, "test", [0, 0]))?;
+        assert_eq!(parsed.is_double(), matches!(value, ScriptValue::Double(_)), "{text}");
         Ok(value)
     }
 
@@ -405,7 +406,7 @@ mod tests {
             ("random(3, 3)", 3),
             ("random_zipfian(5, 5, 1.5)", 5),
         ] {
-            assert_eq!(value(text), Ok(Value::Integer(expected)), "{text}");
+            assert_eq!(value(text), Ok(ScriptValue::Integer(expected)), "{text}");
         }
         for (text, expected) in [
             ("double(5432)", 5432.0),
@@ -417,7 +418,7 @@ mod tests {
             (".5", 0.5),
             ("abs(-.25)", 0.25),
         ] {
-            assert_eq!(value(text), Ok(Value::Double(expected)), "{text}");
+            assert_eq!(value(text), Ok(ScriptValue::Double(expected)), "{text}");
         }
     }
 

@@ -4,39 +4,39 @@ use super::mistake::Mistake;
 
 /// One item of a script.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum ScriptItem {
     Command { line: usize, text: String },
-    Statement(Statement),
+    Statement(LexedStatement),
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Statement {
+pub struct LexedStatement {
     /// The line where it begins.
     pub line: usize,
     /// The comment lines right above it.
     pub comment: String,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<StatementPiece>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum StatementPiece {
     Text(String),
     Variable { line: usize, name: String },
 }
 
-impl Statement {
+impl LexedStatement {
     /// Its text, or an empty one if it has variables.
     pub fn plain(&self) -> &str {
         match self.pieces.as_slice() {
-            [Piece::Text(text)] => text,
+            [StatementPiece::Text(text)] => text,
             _ => "",
         }
     }
 }
 
-pub fn items(text: &str) -> Result<Vec<Item>, Mistake> {
+pub fn items(text: &str) -> Result<Vec<ScriptItem>, Mistake> {
     let mut lexing =
-        Lexing { rest: text, line: 1, current: Statement::default(), text: String::new(), items: Vec::new() };
+        Lexing { rest: text, line: 1, current: LexedStatement::default(), text: String::new(), items: Vec::new() };
     lexing.all()?;
     Ok(lexing.items)
 }
@@ -44,10 +44,10 @@ pub fn items(text: &str) -> Result<Vec<Item>, Mistake> {
 struct Lexing<'a> {
     rest: &'a str,
     line: usize,
-    current: Statement,
+    current: LexedStatement,
     /// The text read since the last variable.
     text: String,
-    items: Vec<Item>,
+    items: Vec<ScriptItem>,
 }
 
 impl<'a> Lexing<'a> {
@@ -114,11 +114,11 @@ impl<'a> Lexing<'a> {
         let kept = self.text.trim_end().len();
         self.text.truncate(kept);
         if !self.text.is_empty() {
-            self.current.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+            self.current.pieces.push(StatementPiece::Text(std::mem::take(&mut self.text)));
         }
         let statement = std::mem::take(&mut self.current);
         if !statement.pieces.is_empty() {
-            self.items.push(Item::Statement(statement));
+            self.items.push(ScriptItem::Statement(statement));
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Lexing<'a> {
             text = text + part + " ";
         }
         self.current.comment.clear();
-        self.items.push(Item::Command { line, text });
+        self.items.push(ScriptItem::Command { line, text });
         Ok(())
     }
 
@@ -240,10 +240,10 @@ impl<'a> Lexing<'a> {
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
-            self.current.pieces.push(Piece::Text(text));
+            self.current.pieces.push(StatementPiece::Text(text));
         }
         let name = self.take(length + 1)[1..].to_owned();
-        self.current.pieces.push(Piece::Variable { line: self.line, name });
+        self.current.pieces.push(StatementPiece::Variable { line: self.line, name });
     }
 }
 
@@ -286,12 +286,12 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Result<Vec<String>, String> {
-        let item = |item: &Item| match item {
-            Item::Command { line, text } => format!("{line} {text}"),
-            Item::Statement(statement) => {
-                let piece = |piece: &Piece| match piece {
-                    Piece::Text(text) => text.clone(),
-                    Piece::Variable { name, .. } => format!("<{name}>"),
+        let item = |item: &ScriptItem| match item {
+            ScriptItem::Command { line, text } => format!("{line} {text}"),
+            ScriptItem::Statement(statement) => {
+                let piece = |piece: &StatementPiece| match piece {
+                    StatementPiece::Text(text) => text.clone(),
+                    StatementPiece::Variable { name, .. } => format!("<{name}>"),
                 };
                 let comment =
                     if statement.comment.is_empty() { String::new() } else { format!(" ({})", statement.comment) };

@@ -1,6 +1,5 @@
 //! File: the user's own transactions, from SQL scripts as pgbench takes them.
 
-mod audit;
 mod checks;
 mod expression;
 mod lex;
@@ -10,28 +9,30 @@ mod script;
 mod settings;
 mod transactions;
 
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::chunks::no_rows;
+use crate::condition::DataCheck;
+use crate::dataset::{Dataset, Part, RowSource, Table, findings};
 use crate::effects::Effects;
-use crate::entry::{Metric, WorkloadEntry};
+use crate::entry::{Metric, UNMEASURED, WorkloadEntry, WorkloadScripts};
+use crate::execution::Execution;
+use crate::judgement::{Judgement, judgement};
+use crate::ledger::Ledger;
 use crate::random::Stream;
+use crate::share::AllowedShare;
 use crate::workload::{Ending, Kind, User, Workload};
 use ::settings::Problem;
-use checks::Check;
+use checks::FileCheck;
 use engines::admin::Admin;
-use engines::rows::RowSink;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use mistake::Mistake;
 use record::MOST_KINDS;
 use record::check::{CheckResult, Moment};
-use record::trial::KindTotals;
-use script::Script;
+use script::TransactionScript;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-pub use settings::{File, KEYS, Settings};
-pub use transactions::Input;
+pub use settings::{File, FileSettings, KEYS};
+pub use transactions::FileInput;
 
 pub const KIND: &str = "file";
 
@@ -42,35 +43,36 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     driving_keys: &[],
     own_phases: false,
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
+    notice: "These are your own statements. Numbers compare only where the scripts, the data and the settings are the \
+        same; they are not comparable with those of pgbench or of any published benchmark.",
+    deviations: &[
+        "A failed transaction is rolled back and counted; pgbench gives up the client. A deadlock or a serialization failure is \
+         tried again with the same values, unless an earlier part of the script is committed.",
+        "Every variable is bound as a parameter of a prepared statement, as with pgbench -M prepared.",
+        "Random values come from this project's own generator: the same seed gives other values than in pgbench.",
+        "Response times include \\sleep, as in pgbench.",
+    ],
+    // The statements that make and fill the tables are in files of the user.
+    scripts: WorkloadScripts::NONE,
+    stored: UNMEASURED,
 };
-
-const NOTICE: &str = "These are your own statements. Numbers compare only where the scripts, the data and the settings are the \
-    same; they are not comparable with those of pgbench or of any published benchmark.";
-
-const DEVIATIONS: &[&str] = &[
-    "A failed transaction is rolled back and counted; pgbench gives up the client. A deadlock or a serialization failure is \
-     tried again with the same values, unless an earlier part of the script is committed.",
-    "Every variable is bound as a parameter of a prepared statement, as with pgbench -M prepared.",
-    "Random values come from this project's own generator: the same seed gives other values than in pgbench.",
-    "Response times include \\sleep, as in pgbench.",
-];
 
 /// The scripts, parsed.
 #[derive(Debug)]
 pub struct OwnTransactions {
-    scripts: Vec<Planned>,
+    scripts: Vec<PlannedScript>,
     weights: u64,
     kinds: &'static [Kind],
     setup: String,
-    checks: Vec<Check>,
+    checks: Vec<FileCheck>,
 }
 
 /// A script and its place among all scripts.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedScript {
     name: &'static str,
     weight: u32,
-    script: Script,
+    script: TransactionScript,
     /// The place of its first statement among those of all scripts.
     first_statement: u16,
     /// The kind of that statement's step, if statements are timed.
@@ -80,10 +82,10 @@ pub struct Planned {
 impl OwnTransactions {
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        let settings: Settings = ::settings::read(table, KEYS)?;
+        let settings: FileSettings = ::settings::read(table, KEYS)?;
         let mut problems = Vec::new();
         let mut note = |path: &str, file: &File, mistake: Mistake| problems.push(mistake.of_file(path, &file.name));
-        let mut scripts: Vec<(&File, Script)> = Vec::new();
+        let mut scripts: Vec<(&File, TransactionScript)> = Vec::new();
         for file in &settings.scripts {
             match script::parse(&file.text) {
                 Ok(_) if scripts.iter().any(|(other, _)| other.stem() == file.stem()) => {
@@ -125,14 +127,14 @@ impl OwnTransactions {
 }
 
 /// Numbers the statements of all scripts consecutively.
-fn planned(scripts: Vec<(&File, Script)>, times_statements: bool) -> Vec<Planned> {
+fn planned(scripts: Vec<(&File, TransactionScript)>, times_statements: bool) -> Vec<PlannedScript> {
     let transactions = u16::try_from(scripts.len()).unwrap_or(u16::MAX);
     let mut first_statement = 0;
-    let place = |(file, script): (&File, Script)| {
+    let place = |(file, script): (&File, TransactionScript)| {
         let count = u16::try_from(script.statements.len()).unwrap_or(u16::MAX);
         let (name, weight) = (names::kept(file.stem()), file.weight);
         let first_step = times_statements.then(|| transactions.saturating_add(first_statement));
-        let planned = Planned { name, weight, script, first_statement, first_step };
+        let planned = PlannedScript { name, weight, script, first_statement, first_step };
         first_statement += count;
         planned
     };
@@ -141,14 +143,14 @@ fn planned(scripts: Vec<(&File, Script)>, times_statements: bool) -> Vec<Planned
 
 /// What a client draws its transactions from.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct FileClient {
     number: u32,
     stream: Stream,
 }
 
 impl Workload for OwnTransactions {
-    type Input = Input;
-    type Client = Client;
+    type Input = FileInput;
+    type Client = FileClient;
 
     const COUNTERS: &'static [&'static str] = &[];
     const OWN_SQL: bool = false;
@@ -158,22 +160,25 @@ impl Workload for OwnTransactions {
     }
 
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        let of_script = |planned: &Planned| {
+        let of_script = |planned: &PlannedScript| {
             let name = planned.name;
-            let named = |sql: &script::Sql| Statement { name: names::of_statement(name, sql), sql: sql.text(dialect) };
+            let named = |sql: &script::ScriptStatement| Statement {
+                name: names::of_statement(name, sql),
+                sql: sql.text(dialect),
+            };
             planned.script.statements.iter().map(named).collect::<Vec<_>>()
         };
         self.scripts.iter().flat_map(of_script).collect()
     }
 
-    fn client(&self, user: User) -> Client {
-        Client {
+    fn client(&self, user: User) -> FileClient {
+        FileClient {
             number: user.index,
             stream: Stream::new(user.seed, "file client", [user.index, u32::from(user.phase)]),
         }
     }
 
-    fn next(&self, client: &mut Client) -> Option<Input> {
+    fn next(&self, client: &mut FileClient) -> Option<FileInput> {
         let mut drawn = client.stream.below(self.weights);
         let mut chosen = 0;
         for (planned, script) in self.scripts.iter().zip(0..) {
@@ -183,18 +188,18 @@ impl Workload for OwnTransactions {
                 None => break,
             }
         }
-        Some(Input { script: chosen, client: client.number, stream: client.stream.fork() })
+        Some(FileInput { script: chosen, client: client.number, stream: client.stream.fork() })
     }
 
-    fn kind(&self, input: &Input) -> u16 {
+    fn kind(&self, input: &FileInput) -> u16 {
         input.script
     }
 
     async fn run<S: Session>(
         &self,
         session: &mut S,
-        input: &Input,
-        effects: &mut Effects<'_, Input>,
+        input: &FileInput,
+        effects: &mut Effects<'_, FileInput>,
     ) -> Result<Ending, SessionError> {
         transactions::run(&self.scripts[usize::from(input.script)], session, input, effects).await
     }
@@ -202,6 +207,10 @@ impl Workload for OwnTransactions {
 
 /// The setup statements make all rows, so this workload knows nothing of tables.
 impl Dataset for OwnTransactions {
+    fn entry(&self) -> &'static WorkloadEntry {
+        &ENTRY
+    }
+
     fn tables(&self) -> &[Table] {
         &[]
     }
@@ -210,54 +219,42 @@ impl Dataset for OwnTransactions {
         0
     }
 
-    fn stored_bytes(&self, _: Dialect) -> u64 {
-        0
+    fn rows(&self, _: &str, _: Part) -> Box<dyn RowSource + '_> {
+        no_rows()
     }
 
-    fn rows(&self, _: &str, _: Part) -> Box<dyn RowSource + '_> {
-        Box::new(NoRows)
+    fn judge_data(&self, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+        self.checks.iter().map(|query| query.judge(check.admin)).collect()
+    }
+
+    fn judge_ledger(&self, _: &Ledger<'_>) -> Vec<Judgement> {
+        Vec::new()
+    }
+
+    /// Whether the shares of the scripts among the transactions are those of their weights.
+    fn judge_window(&self, execution: &Execution<'_>) -> Vec<Judgement> {
+        let done = |script: &PlannedScript| {
+            execution.totals(script.name).map_or(0, |totals| totals.finished() + totals.failed)
+        };
+        let all = self.scripts.iter().map(done).sum();
+        let share = |script: &PlannedScript| {
+            let share = AllowedShare::exactly(f64::from(script.weight) / self.weights as f64);
+            let rule = format!("{} is {} of {} transactions, by its weight.", script.name, script.weight, self.weights);
+            judgement(format!("share-of-{}", script.name), rule, share.judge(done(script), all))
+        };
+        // A single script always has all transactions.
+        if self.scripts.len() > 1 { self.scripts.iter().map(share).collect() } else { Vec::new() }
     }
 
     fn schema(&self, _: Dialect) -> String {
         self.setup.clone()
     }
 
-    fn finish(&self, _: Dialect) -> String {
-        String::new()
-    }
-
-    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
         if self.checks.is_empty() && moment == Moment::AfterTrial {
             return Ok(vec![CheckResult::unchecked(KIND, "no file of checks is named")]);
         }
-        self.checks.iter().map(|check| check.carry_out(admin, moment)).collect()
-    }
-
-    fn state(&self, _: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        Ok(BTreeMap::new())
-    }
-
-    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<CheckResult> {
-        Vec::new()
-    }
-
-    fn audit(&self, kinds: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
-        audit::audit(&self.scripts, kinds)
-    }
-
-    fn deviations(&self) -> Vec<Cow<'static, str>> {
-        DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
-    }
-
-    fn notice(&self) -> &'static str {
-        NOTICE
-    }
-}
-
-struct NoRows;
-
-impl RowSource for NoRows {
-    fn fill(&mut self, _: &mut dyn RowSink) -> bool {
-        false
+        let judged = self.judge_data(&mut DataCheck { admin, dialect, moment })?;
+        Ok(findings(&ENTRY, judged, moment))
     }
 }

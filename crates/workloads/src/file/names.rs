@@ -1,8 +1,8 @@
 //! Names of scripts and their statements. A name must live as long as the program, since those of other workloads are
 //! literals. So each is leaked once, however often a workload is made.
 
-use super::Planned;
-use super::script::Sql;
+use super::PlannedScript;
+use super::script::ScriptStatement;
 use crate::workload::Kind;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,13 +20,13 @@ pub fn kept(name: &str) -> &'static str {
 }
 
 /// The name of a statement by its line, as in `transfer:12`; a second one of that line is `transfer:12.2`.
-pub fn of_statement(script: &str, sql: &Sql) -> &'static str {
+pub fn of_statement(script: &str, sql: &ScriptStatement) -> &'static str {
     let nth = if sql.nth == 1 { String::new() } else { format!(".{}", sql.nth) };
     kept(&format!("{script}:{}{nth}", sql.line))
 }
 
 /// The kinds: all scripts, which are counted, then the statements that are timed by themselves, as steps.
-pub fn kinds(scripts: &[Planned]) -> &'static [Kind] {
+pub fn kinds(scripts: &[PlannedScript]) -> &'static [Kind] {
     let transactions = scripts.iter().map(|planned| Kind::transaction(planned.name, true));
     let timed = scripts.iter().filter(|planned| planned.first_step.is_some());
     let steps = timed

@@ -1,7 +1,7 @@
 //! One script: the steps of a transaction, checked as far as possible without a database.
 
-use super::expression::{Expression, Value, Variable};
-use super::lex::{self, Item, Piece, Statement, is_of_name, word};
+use super::expression::{Expression, ScriptValue, Variable};
+use super::lex::{self, LexedStatement, ScriptItem, StatementPiece, is_of_name, word};
 use super::mistake::Mistake;
 use crate::random::Stream;
 use engines::session::Access;
@@ -32,15 +32,15 @@ const NOT_HERE: [&str; 14] = [
 const HERE: [&str; 2] = ["\\set", "\\sleep"];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Script {
-    pub steps: Vec<Step>,
-    pub statements: Vec<Sql>,
+pub struct TransactionScript {
+    pub steps: Vec<ScriptStep>,
+    pub statements: Vec<ScriptStatement>,
     /// How many there are, `client_id` included.
     pub variables: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum ScriptStep {
     Set {
         place: usize,
         line: usize,
@@ -60,7 +60,7 @@ pub enum Step {
 
 /// A statement with one parameter for each mention of a variable, since the same variable may have two types.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sql {
+pub struct ScriptStatement {
     pub line: usize,
     /// Its number among the statements that begin in this line, from 1.
     pub nth: usize,
@@ -75,7 +75,7 @@ pub struct Parameter {
     is_double: bool,
 }
 
-impl Sql {
+impl ScriptStatement {
     pub fn text(&self, dialect: Dialect) -> String {
         let mut text = self.pieces[0].clone();
         for ((piece, parameter), number) in self.pieces[1..].iter().zip(&self.parameters).zip(1..) {
@@ -90,13 +90,13 @@ impl Sql {
 }
 
 /// Reads a script. Everything that can be checked without a database is checked here; its sums are calculated once, too.
-pub fn parse(text: &str) -> Result<Script, Mistake> {
+pub fn parse(text: &str) -> Result<TransactionScript, Mistake> {
     let known = vec![Variable { name: CLIENT.to_owned(), is_double: false }];
-    let mut reading = Reading { known, steps: Vec::new(), statements: Vec::new(), begun: None };
+    let mut reading = ScriptReading { known, steps: Vec::new(), statements: Vec::new(), begun: None };
     for item in lex::items(text)? {
         match item {
-            Item::Command { line, text } => reading.command(line, &text)?,
-            Item::Statement(statement) => reading.statement(&statement)?,
+            ScriptItem::Command { line, text } => reading.command(line, &text)?,
+            ScriptItem::Statement(statement) => reading.statement(&statement)?,
         }
     }
     if let Some(line) = reading.begun {
@@ -105,24 +105,26 @@ pub fn parse(text: &str) -> Result<Script, Mistake> {
     if reading.statements.is_empty() {
         return Err(Mistake::new(1, "found no statement", "at least one"));
     }
-    let Reading { known, steps, statements, .. } = reading;
-    let script = Script { steps, statements, variables: known.len() };
+    let ScriptReading { known, steps, statements, .. } = reading;
+    let script = TransactionScript { steps, statements, variables: known.len() };
     script.tried()?;
     Ok(script)
 }
 
-impl Script {
+impl TransactionScript {
     /// Calculates all sums once, so that one without a value is found before anything runs.
     fn tried(&self) -> Result<(), Mistake> {
-        let (mut variables, mut stream) = ([Value::Integer(0); MOST], Stream::new(0, "file tried", [0, 0]));
+        let (mut variables, mut stream) = ([ScriptValue::Integer(0); MOST], Stream::new(0, "file tried", [0, 0]));
         for step in &self.steps {
-            let (Step::Set { line, to: expression, .. } | Step::Sleep { line, length: expression, .. }) = step else {
+            let (ScriptStep::Set { line, to: expression, .. } | ScriptStep::Sleep { line, length: expression, .. }) =
+                step
+            else {
                 continue;
             };
             let value = expression.value(&variables, &mut stream);
             let value =
                 value.map_err(|why| Mistake::new(*line, format!("found {why}"), "an expression that has a value"))?;
-            if let Step::Set { place, .. } = step {
+            if let ScriptStep::Set { place, .. } = step {
                 variables[*place] = value;
             }
         }
@@ -130,15 +132,15 @@ impl Script {
     }
 }
 
-struct Reading {
+struct ScriptReading {
     known: Vec<Variable>,
-    steps: Vec<Step>,
-    statements: Vec<Sql>,
+    steps: Vec<ScriptStep>,
+    statements: Vec<ScriptStatement>,
     /// The line where the open transaction begins.
     begun: Option<usize>,
 }
 
-impl Reading {
+impl ScriptReading {
     fn command(&mut self, line: usize, text: &str) -> Result<(), Mistake> {
         let command = word(text);
         let rest = text[command.len()..].trim();
@@ -175,7 +177,7 @@ impl Reading {
                 self.known.len() - 1
             }
         };
-        self.steps.push(Step::Set { place, line, to });
+        self.steps.push(ScriptStep::Set { place, line, to });
         Ok(())
     }
 
@@ -194,11 +196,11 @@ impl Reading {
             _ => return Err(Mistake::new(line, format!("found \\sleep {rest}"), "\\sleep number us, ms or s")),
         };
         let length = Expression::parse(&rest[..digits], line, &self.known)?;
-        self.steps.push(Step::Sleep { line, length, unit });
+        self.steps.push(ScriptStep::Sleep { line, length, unit });
         Ok(())
     }
 
-    fn statement(&mut self, statement: &Statement) -> Result<(), Mistake> {
+    fn statement(&mut self, statement: &LexedStatement) -> Result<(), Mistake> {
         let line = statement.line;
         let refused = |expected: &str| Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
         let step = match Boundary::of(statement.plain()) {
@@ -209,7 +211,7 @@ impl Reading {
             }
             Some(Boundary::OtherEnd) => return refused("COMMIT or ROLLBACK, and BEGIN for a further transaction"),
         };
-        let begun = matches!(step, Step::Begin(_)).then_some(line);
+        let begun = matches!(step, ScriptStep::Begin(_)).then_some(line);
         if begun.is_some() == self.begun.is_some() {
             return refused(if begun.is_some() { "COMMIT or ROLLBACK first" } else { "BEGIN before it" });
         }
@@ -218,14 +220,15 @@ impl Reading {
         Ok(())
     }
 
-    fn execute(&mut self, statement: &Statement) -> Result<(), Mistake> {
+    fn execute(&mut self, statement: &LexedStatement) -> Result<(), Mistake> {
         let nth = self.statements.iter().filter(|earlier| earlier.line == statement.line).count() + 1;
-        let mut sql = Sql { line: statement.line, nth, pieces: vec![String::new()], parameters: Vec::new() };
+        let mut sql =
+            ScriptStatement { line: statement.line, nth, pieces: vec![String::new()], parameters: Vec::new() };
         for piece in &statement.pieces {
             match piece {
                 // After a variable, an empty piece is there already.
-                Piece::Text(text) => sql.pieces.last_mut().into_iter().for_each(|last| last.push_str(text)),
-                Piece::Variable { line, name } => {
+                StatementPiece::Text(text) => sql.pieces.last_mut().into_iter().for_each(|last| last.push_str(text)),
+                StatementPiece::Variable { line, name } => {
                     let found = self.known.iter().position(|known| known.name == *name);
                     let names = self.known.iter().map(|known| known.name.as_str());
                     let place = found.ok_or_else(|| Mistake::unknown(*line, "variable", name, names))?;
@@ -238,7 +241,7 @@ impl Reading {
             let found = format!("found {} variables in one statement", sql.parameters.len());
             return Err(Mistake::new(sql.line, found, format!("at most {MOST}")));
         }
-        self.steps.push(Step::Execute(self.statements.len()));
+        self.steps.push(ScriptStep::Execute(self.statements.len()));
         self.statements.push(sql);
         Ok(())
     }
@@ -247,7 +250,7 @@ impl Reading {
 /// A statement that begins or ends a transaction.
 #[derive(Debug)]
 enum Boundary {
-    Step(Step),
+    Step(ScriptStep),
     /// With a mode of its own.
     OtherBeginning,
     /// With something after the end: another transaction, or the end of the session.
@@ -264,13 +267,13 @@ impl Boundary {
         let end = match *first {
             "BEGIN" | "START" if *first == "BEGIN" || words.get(1) == Some(&"TRANSACTION") => {
                 return Some(match rest {
-                    [] | ["READ", "WRITE"] => Self::Step(Step::Begin(Access::ReadWrite)),
-                    ["READ", "ONLY"] => Self::Step(Step::Begin(Access::ReadOnly)),
+                    [] | ["READ", "WRITE"] => Self::Step(ScriptStep::Begin(Access::ReadWrite)),
+                    ["READ", "ONLY"] => Self::Step(ScriptStep::Begin(Access::ReadOnly)),
                     _ => Self::OtherBeginning,
                 });
             }
-            "COMMIT" | "END" => Step::Commit,
-            "ROLLBACK" | "ABORT" => Step::Rollback,
+            "COMMIT" | "END" => ScriptStep::Commit,
+            "ROLLBACK" | "ABORT" => ScriptStep::Rollback,
             _ => return None,
         };
         match rest {
@@ -311,11 +314,11 @@ END;
         let millisecond = Duration::from_millis(1);
         let steps = &script.steps[2..];
         let [
-            Step::Begin(Access::ReadWrite),
-            Step::Execute(0),
-            Step::Sleep { unit, .. },
-            Step::Execute(1),
-            Step::Commit,
+            ScriptStep::Begin(Access::ReadWrite),
+            ScriptStep::Execute(0),
+            ScriptStep::Sleep { unit, .. },
+            ScriptStep::Execute(1),
+            ScriptStep::Commit,
         ] = steps
         else {
             panic!("{steps:?}");

@@ -7,7 +7,7 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
+    pub struct FileSettings {
         scripts: Vec<File>, Holds::Files { weighted: true },
             "files beside the study, each with the statements of one kind of transaction as pgbench has them, and how often \
              it is done beside the others";

@@ -1,8 +1,8 @@
 //! Carries out a script, for one client and with one stream of random values.
 
-use super::Planned;
-use super::expression::Value;
-use super::script::{MOST, Script, Sql, Step};
+use super::PlannedScript;
+use super::expression::ScriptValue;
+use super::script::{MOST, ScriptStatement, ScriptStep, TransactionScript};
 use crate::effects::Effects;
 use crate::random::Stream;
 use crate::workload::Ending;
@@ -12,53 +12,53 @@ use std::time::Duration;
 
 /// A transaction before it is run: running it again draws the same values.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct FileInput {
     pub script: u16,
     pub client: u32,
     pub stream: Stream,
 }
 
 pub async fn run<S: Session>(
-    planned: &Planned,
+    planned: &PlannedScript,
     session: &mut S,
-    input: &Input,
-    effects: &mut Effects<'_, Input>,
+    input: &FileInput,
+    effects: &mut Effects<'_, FileInput>,
 ) -> Result<Ending, SessionError> {
     let mut stream = input.stream.clone();
-    let mut variables = [Value::Integer(0); MOST];
-    variables[0] = Value::Integer(i64::from(input.client));
-    let mut kept = Kept::default();
+    let mut variables = [ScriptValue::Integer(0); MOST];
+    variables[0] = ScriptValue::Integer(i64::from(input.client));
+    let mut kept = CommittedParts::default();
     let mut ending = Ending::Committed;
     let failed = |line: &usize, what: &str| SessionError::Unexpected {
         statement: planned.name,
         what: format!("line {line}: {what}"),
     };
-    let Script { steps, statements, .. } = &planned.script;
+    let TransactionScript { steps, statements, .. } = &planned.script;
     for step in steps {
         match step {
-            Step::Set { place, line, to } => {
+            ScriptStep::Set { place, line, to } => {
                 variables[*place] = to.value(&variables, &mut stream).map_err(|what| failed(line, what))?;
             }
-            Step::Sleep { line, length, unit } => {
-                let length = length.value(&variables, &mut stream).and_then(Value::integer);
+            ScriptStep::Sleep { line, length, unit } => {
+                let length = length.value(&variables, &mut stream).and_then(ScriptValue::integer);
                 let times = u32::try_from(length.map_err(|what| failed(line, what))?.max(0)).unwrap_or(u32::MAX);
                 effects.sleep(unit.saturating_mul(times).min(LONGEST_SLEEP)).await;
             }
-            Step::Begin(access) => {
+            ScriptStep::Begin(access) => {
                 session.begin(*access).await.map_err(|error| kept.final_if_kept(error))?;
                 kept.is_open = true;
             }
-            Step::Commit => {
+            ScriptStep::Commit => {
                 session.commit().await.map_err(|error| kept.final_if_kept(error))?;
                 kept.end(true);
                 ending = Ending::Committed;
             }
-            Step::Rollback => {
+            ScriptStep::Rollback => {
                 session.rollback().await?;
                 kept.end(false);
                 ending = Ending::RolledBack;
             }
-            Step::Execute(index) => {
+            ScriptStep::Execute(index) => {
                 let id = StatementId(planned.first_statement + at(*index));
                 if let Some(first) = planned.first_step {
                     effects.begin_step(first + at(*index));
@@ -83,13 +83,13 @@ fn at(index: usize) -> u16 {
 async fn execute<S: Session>(
     session: &mut S,
     id: StatementId,
-    sql: &Sql,
-    variables: &[Value; MOST],
+    sql: &ScriptStatement,
+    variables: &[ScriptValue; MOST],
 ) -> Result<u64, SessionError> {
     // Only doubles are bound as texts.
     let mut texts = Vec::new();
     for parameter in &sql.parameters {
-        if let Value::Double(value) = variables[parameter.place] {
+        if let ScriptValue::Double(value) = variables[parameter.place] {
             texts.push(general(value));
         }
     }
@@ -97,8 +97,8 @@ async fn execute<S: Session>(
     let mut params = [Param::Null; MOST];
     for (param, parameter) in params.iter_mut().zip(&sql.parameters) {
         *param = match variables[parameter.place] {
-            Value::Integer(value) => Param::Integer(value),
-            Value::Double(_) => texts.next().map_or(Param::Null, |text| Param::Text(text)),
+            ScriptValue::Integer(value) => Param::Integer(value),
+            ScriptValue::Double(_) => texts.next().map_or(Param::Null, |text| Param::Text(text)),
         };
     }
     Ok(session.execute(id, &params[..sql.parameters.len()]).await?.changed())
@@ -126,14 +126,14 @@ fn general(value: f64) -> String {
 
 /// Whether the database has already committed a part of this attempt, so that another attempt would do it twice.
 #[derive(Default)]
-struct Kept {
+struct CommittedParts {
     is_open: bool,
     /// Rows changed by the transaction that is open.
     changed: u64,
     anything: bool,
 }
 
-impl Kept {
+impl CommittedParts {
     fn change(&mut self, rows: u64) {
         self.changed += rows;
         if !self.is_open {

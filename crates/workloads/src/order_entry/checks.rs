@@ -5,16 +5,35 @@
 
 use super::OrderEntry;
 use super::definition::delta_is_allowed;
-use super::finding::finding;
-use super::ledger;
 use super::tables::{ITEM, TABLES};
-use crate::condition::{self, Condition, always};
-use crate::dataset::Dataset;
-use crate::sql::{self, SqlError};
-use engines::admin::Admin;
+use crate::condition::{Condition, DataCheck, QueryFiles, always};
+use crate::judgement::{Judgement, holds_if, judgement};
 use engines::session::SessionError;
-use engines::statement::{Dialect, Statement};
-use record::check::{CheckResult, Moment, Verdict};
+use record::check::Moment;
+
+pub const QUERIES: QueryFiles = QueryFiles {
+    conditions: CONDITIONS,
+    checks: include_str!("sql/checks.sql"),
+    checks_of_sqlite: "",
+    sums: SUMS,
+    ledger: include_str!("sql/ledger.sql"),
+};
+
+/// Names of the sums; a sum with a table's name is its number of rows.
+const SUMS: &[&str] = &[
+    "order-numbers",
+    "warehouse",
+    "district",
+    "customer",
+    "history",
+    "orders",
+    "new_order",
+    "order_line",
+    "item",
+    "stock",
+    "customer-deliveries",
+    "stock-quantities",
+];
 
 const WAREHOUSE: &[&str] = &["warehouse"];
 const DISTRICT: &[&str] = &["warehouse", "district"];
@@ -64,70 +83,31 @@ const CONDITIONS: &[Condition] = &[
     ),
 ];
 
-/// The queries of the conditions and of the ledger, parsed once.
-#[derive(Debug)]
-pub struct Checks {
-    conditions: Vec<Statement>,
-    pub sums: Vec<Statement>,
-}
-
-impl Checks {
-    pub fn read() -> Result<Self, SqlError> {
-        let names: Vec<_> = CONDITIONS.iter().map(|condition| condition.name).collect();
-        Ok(Self {
-            conditions: sql::statements(&names, include_str!("sql/checks.sql"), "")?,
-            sums: sql::statements(ledger::SUMS, include_str!("sql/ledger.sql"), "")?,
-        })
-    }
-}
-
-pub fn check(
-    workload: &OrderEntry,
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-    moment: Moment,
-) -> Result<Vec<CheckResult>, SessionError> {
-    let mut findings = vec![cardinalities(workload, admin, moment)?, items(workload, admin, moment)?];
-    if moment == Moment::AfterLoad {
-        findings.push(distance_of_constants(workload));
-    }
-    for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
-        if condition.only.is_none_or(|only| only == moment) {
-            let query = sql::of_characters(query, dialect);
-            let verdict = condition::judge(&query.sql, condition.keys, admin)?;
-            findings.push(finding(condition.name, condition.rule, moment, verdict));
-        }
-    }
-    Ok(findings)
-}
-
 /// Tables to which no transaction adds rows, and from which none takes any.
 const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
 
-fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
-    let state = crate::ledger::state(&workload.checks.sums, admin)?;
-    let tables = TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&&*table.name));
-    let verdict = condition::cardinalities(tables.map(|table| {
-        let found = state.get(&*table.name).copied().unwrap_or(0);
-        (&*table.name, found, workload.expected_rows(table))
-    }));
-    Ok(finding("cardinalities", condition::rule_of_cardinalities(moment), moment, verdict))
+pub fn judge_data(workload: &OrderEntry, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
+    let is_loaded = check.is_after_load();
+    let mut judged = vec![
+        check.cardinalities(workload, |table| is_loaded || FIXED.contains(&&*table.name))?,
+        items(workload, check)?,
+    ];
+    if is_loaded {
+        judged.push(distance_of_constants(workload));
+    }
+    judged.extend(check.conditions(&workload.queries, &[])?);
+    Ok(judged)
 }
 
 /// Every scale has the same items.
-fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
-    let verdict = condition::contents(workload, &ITEM, admin)?;
-    Ok(finding("items", "Items, their prices and their data are what was loaded.", moment, verdict))
+fn items(workload: &OrderEntry, check: &mut DataCheck<'_>) -> Result<Judgement, SessionError> {
+    let verdict = check.contents_of(workload, &TABLES[ITEM])?;
+    Ok(judgement("items", "Items, their prices and their data are what was loaded.", verdict))
 }
 
-fn distance_of_constants(workload: &OrderEntry) -> CheckResult {
+fn distance_of_constants(workload: &OrderEntry) -> Judgement {
     let (at_load, at_run) = (workload.constants.last_name_at_load, workload.constants.last_name_at_run);
     let seen = format!("loaded with {at_load}, run with {at_run}: {} apart", (at_run - at_load).abs());
-    let verdict = if delta_is_allowed(at_load, at_run) {
-        Verdict::Holds { seen: Some(seen) }
-    } else {
-        Verdict::Violated { seen }
-    };
     let rule = "The constants of last names are 65 to 119 apart between loading and running, but not 96 or 112.";
-    finding("last-name-constants", rule, Moment::AfterLoad, verdict)
+    judgement("last-name-constants", rule, holds_if(delta_is_allowed(at_load, at_run), seen))
 }

@@ -45,15 +45,15 @@ const THRESHOLD_MAX: i64 = 20;
 /// The inputs of one transaction. They own no heap, so drawing them allocates nothing.
 #[expect(clippy::large_enum_variant, reason = "the largest is also one of the two most frequent")]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
-    NewOrder(NewOrder),
-    Payment(Payment),
-    OrderStatus(OrderStatus),
-    Delivery(Delivery),
-    StockLevel(StockLevel),
+pub enum OrderEntryInput {
+    NewOrder(NewOrderInput),
+    Payment(PaymentInput),
+    OrderStatus(OrderStatusInput),
+    Delivery(DeliveryInput),
+    StockLevel(StockLevelInput),
 }
 
-impl Input {
+impl OrderEntryInput {
     pub fn card(&self) -> Card {
         match self {
             Self::NewOrder(_) => Card::NewOrder,
@@ -67,18 +67,18 @@ impl Input {
 
 /// A customer orders some items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewOrder {
+pub struct NewOrderInput {
     pub warehouse: u32,
     pub district: u32,
     pub customer: u32,
-    lines: [Line; LINES_MAX as usize],
+    lines: [OrderedLine; LINES_MAX as usize],
     count: usize,
 }
 
-impl NewOrder {
+impl NewOrderInput {
     /// The lines in the order of execution: by supplying warehouse and item, so that two orders lock their stock in
     /// the same order. A line that causes a rollback comes last, after all work on the others.
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[OrderedLine] {
         &self.lines[..self.count]
     }
 
@@ -88,7 +88,7 @@ impl NewOrder {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Line {
+pub struct OrderedLine {
     /// Position in the order as the customer gave it, from 1.
     pub number: u32,
     pub item: u32,
@@ -98,7 +98,7 @@ pub struct Line {
 
 /// How a customer is identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
+pub enum CustomerKey {
     Id(u32),
     /// Number of a last name, which several customers of the district may have.
     LastName(u32),
@@ -106,35 +106,35 @@ pub enum Who {
 
 /// A customer pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Payment {
+pub struct PaymentInput {
     /// The place of the payment.
     pub warehouse: u32,
     pub district: u32,
     /// The customer's home.
     pub customer_warehouse: u32,
     pub customer_district: u32,
-    pub who: Who,
+    pub who: CustomerKey,
     pub amount_cents: i64,
 }
 
 /// A customer asks for the last order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderStatus {
+pub struct OrderStatusInput {
     pub warehouse: u32,
     pub district: u32,
-    pub who: Who,
+    pub who: CustomerKey,
 }
 
 /// A carrier takes the oldest order of each district.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
+pub struct DeliveryInput {
     pub warehouse: u32,
     pub carrier: u32,
 }
 
 /// The number of items of the last orders that run low.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StockLevel {
+pub struct StockLevelInput {
     pub warehouse: u32,
     pub district: u32,
     pub threshold: i64,
@@ -142,7 +142,7 @@ pub struct StockLevel {
 
 /// One emulated client.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct OrderEntryClient {
     stream: Stream,
     /// The stream that think times are drawn from.
     pub(super) pauses: Stream,
@@ -152,7 +152,7 @@ pub struct Client {
     left: usize,
 }
 
-impl Client {
+impl OrderEntryClient {
     pub fn new(seed: u64, index: u32, warehouses: u32) -> Self {
         let home = Home { warehouse: index % warehouses + 1, district: index / warehouses % DISTRICTS + 1 };
         Self {
@@ -207,19 +207,19 @@ fn id(value: i64) -> u32 {
 
 impl OrderEntry {
     /// Draws the client's next transaction.
-    pub(super) fn draw(&self, client: &mut Client) -> Input {
+    pub(super) fn draw(&self, client: &mut OrderEntryClient) -> OrderEntryInput {
         match client.deal() {
-            Card::NewOrder => Input::NewOrder(self.draw_new_order(client)),
-            Card::Payment => Input::Payment(self.draw_payment(client)),
+            Card::NewOrder => OrderEntryInput::NewOrder(self.draw_new_order(client)),
+            Card::Payment => OrderEntryInput::Payment(self.draw_payment(client)),
             Card::OrderStatus => {
                 let (warehouse, district) = (client.home.warehouse, client.district());
-                Input::OrderStatus(OrderStatus { warehouse, district, who: self.draw_who(client) })
+                OrderEntryInput::OrderStatus(OrderStatusInput { warehouse, district, who: self.draw_who(client) })
             }
             Card::Delivery => {
                 let carrier = id(client.stream.uniform(1, i64::from(CARRIERS)));
-                Input::Delivery(Delivery { warehouse: client.home.warehouse, carrier })
+                OrderEntryInput::Delivery(DeliveryInput { warehouse: client.home.warehouse, carrier })
             }
-            Card::StockLevel => Input::StockLevel(StockLevel {
+            Card::StockLevel => OrderEntryInput::StockLevel(StockLevelInput {
                 warehouse: client.home.warehouse,
                 district: client.home.district,
                 threshold: client.stream.uniform(THRESHOLD_MIN, THRESHOLD_MAX),
@@ -227,11 +227,11 @@ impl OrderEntry {
         }
     }
 
-    fn draw_new_order(&self, client: &mut Client) -> NewOrder {
+    fn draw_new_order(&self, client: &mut OrderEntryClient) -> NewOrderInput {
         let warehouse = client.home.warehouse;
         let district = client.district();
         let customer = client.skewed(CUSTOMER_SKEW, self.constants.customer);
-        let mut lines = [Line::default(); LINES_MAX as usize];
+        let mut lines = [OrderedLine::default(); LINES_MAX as usize];
         let count = id(client.stream.uniform(i64::from(LINES_MIN), i64::from(LINES_MAX))) as usize;
         let rolled_back = client.stream.once_in(ONE_IN_ROLLED_BACK);
         for (number, line) in (1..).zip(&mut lines[..count]) {
@@ -239,16 +239,16 @@ impl OrderEntry {
             let remote = client.stream.once_in(ONE_IN_REMOTE);
             let supply_warehouse = if remote { client.other_warehouse(self.settings.warehouses) } else { warehouse };
             let quantity = id(client.stream.uniform(1, QUANTITY_MAX));
-            *line = Line { number, item, supply_warehouse, quantity };
+            *line = OrderedLine { number, item, supply_warehouse, quantity };
         }
         if rolled_back {
             lines[count - 1].item = UNUSED_ITEM;
         }
         lines[..count].sort_by_key(|line| (line.item == UNUSED_ITEM, line.supply_warehouse, line.item, line.number));
-        NewOrder { warehouse, district, customer, lines, count }
+        NewOrderInput { warehouse, district, customer, lines, count }
     }
 
-    fn draw_payment(&self, client: &mut Client) -> Payment {
+    fn draw_payment(&self, client: &mut OrderEntryClient) -> PaymentInput {
         let warehouse = client.home.warehouse;
         let district = client.district();
         let amount_cents = client.stream.uniform(PAYMENT_MIN_CENTS, PAYMENT_MAX_CENTS);
@@ -258,14 +258,21 @@ impl OrderEntry {
         } else {
             (warehouse, district)
         };
-        Payment { warehouse, district, customer_warehouse, customer_district, who: self.draw_who(client), amount_cents }
+        PaymentInput {
+            warehouse,
+            district,
+            customer_warehouse,
+            customer_district,
+            who: self.draw_who(client),
+            amount_cents,
+        }
     }
 
-    fn draw_who(&self, client: &mut Client) -> Who {
+    fn draw_who(&self, client: &mut OrderEntryClient) -> CustomerKey {
         if client.stream.below(100) < BY_LAST_NAME_PERCENT {
-            Who::LastName(client.skewed(LAST_NAME_SKEW, self.constants.last_name_at_run))
+            CustomerKey::LastName(client.skewed(LAST_NAME_SKEW, self.constants.last_name_at_run))
         } else {
-            Who::Id(client.skewed(CUSTOMER_SKEW, self.constants.customer))
+            CustomerKey::Id(client.skewed(CUSTOMER_SKEW, self.constants.customer))
         }
     }
 }

@@ -4,7 +4,7 @@
 //! cut off at ten times their mean. They have a stream of their own, so that a client's inputs are the same with and
 //! without pauses.
 
-use super::inputs::{Card, Client};
+use super::inputs::{Card, OrderEntryClient};
 use crate::workload::Pause;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const fn seconds(card: Card) -> (u64, f64) {
     }
 }
 
-pub fn pause(client: &mut Client, card: Card) -> Pause {
+pub fn pause(client: &mut OrderEntryClient, card: Card) -> Pause {
     let (keying, mean) = seconds(card);
     // Above 0 and at most 1, so that the logarithm is finite.
     let chance = 1.0 - client.pauses.fraction();
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn thinking_has_its_mean_and_its_limit() {
-        let mut client = Client::new(7, 3, 10);
+        let mut client = OrderEntryClient::new(7, 3, 10);
         let drawn: Vec<f64> =
             (0..200_000).map(|_| pause(&mut client, Card::Payment).thinking.as_secs_f64() / 12.0).collect();
         let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_new_order_takes_longest_to_type() {
-        let mut client = Client::new(7, 3, 10);
+        let mut client = OrderEntryClient::new(7, 3, 10);
         let typed = [Card::NewOrder, Card::Payment, Card::OrderStatus, Card::Delivery, Card::StockLevel]
             .map(|card| pause(&mut client, card).keying.as_secs());
         assert_eq!(typed, [18, 3, 2, 2, 2]);
@@ -56,6 +56,6 @@ mod tests {
 
     #[test]
     fn a_client_is_small() {
-        assert!(size_of::<Client>() <= 80, "{} bytes", size_of::<Client>());
+        assert!(size_of::<OrderEntryClient>() <= 80, "{} bytes", size_of::<OrderEntryClient>());
     }
 }

@@ -11,10 +11,10 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
+    pub struct OrderEntrySettings {
         warehouses: u32 = "10", Holds::Integer { min: 1, max: WAREHOUSES_MAX },
             "scale: each warehouse has ten districts, 30,000 customers and 100,000 stock rows, about 100 MB";
-        delivery: Delivery = "\"deferred\"", Holds::Choice(Delivery::NAMES),
+        delivery: DeliveryMode = "\"deferred\"", Holds::Choice(DeliveryMode::NAMES),
             "whether a client only queues its deliveries and goes on, or executes and waits for them itself";
         transactions: Transactions = "\"client\"", Holds::Choice(Transactions::NAMES),
             "whether a client sends the statements of a transaction, or calls a procedure in the database that executes them";
@@ -27,16 +27,16 @@ keys! {
 
 names! {
     /// How a delivery is executed.
-    pub enum Delivery {
+    pub enum DeliveryMode {
         Deferred => "deferred",
         Inline => "inline",
     }
 }
 
-impl Settings {
+impl OrderEntrySettings {
     /// At this scale, clients send plain statements and leave deliveries to others.
     pub const fn plain(warehouses: u32, data_seed: u64) -> Self {
         let (transactions, statements) = (Transactions::Client, Statements::Plain);
-        Self { warehouses, delivery: Delivery::Deferred, transactions, statements, data_seed }
+        Self { warehouses, delivery: DeliveryMode::Deferred, transactions, statements, data_seed }
     }
 }

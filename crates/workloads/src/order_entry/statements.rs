@@ -1,7 +1,7 @@
 //! The statements of the transactions, by name.
 
 use crate::sql::{self, SqlError};
-use engines::statement::{ByDialect, Statement, StatementId};
+use engines::statement::{ByDialect, Statement};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
 /// The statements that differ in a dialect.
@@ -11,10 +11,9 @@ const OWN: ByDialect<&str> = ByDialect {
     mysql: include_str!("sql/transactions.mysql.sql"),
 };
 
-settings::names! {
+sql::statement_names! {
     /// Position in the list of prepared statements.
-    #[repr(u16)]
-    pub enum Sql {
+    pub enum OrderEntryStatement {
         WarehouseTax => "warehouse-tax",
         TakeOrderNumber => "take-order-number",
         CustomerDiscount => "customer-discount",
@@ -41,15 +40,9 @@ settings::names! {
     }
 }
 
-impl From<Sql> for StatementId {
-    fn from(sql: Sql) -> Self {
-        Self(sql as u16)
-    }
-}
-
 /// The statements of every dialect.
 pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
-    OWN.try_map(|own| sql::statements(Sql::NAMES, SHARED, own))
+    OWN.try_map(|own| sql::statements(OrderEntryStatement::NAMES, SHARED, own))
 }
 
 #[cfg(test)]
@@ -60,11 +53,11 @@ mod tests {
     #[test]
     fn the_files_and_the_names_belong_together() {
         let statements = read().unwrap();
-        assert_eq!(statements.of(Dialect::Sqlite).len(), Sql::LowStock as usize + 1);
-        let named = |sql: Sql| statements.of(Dialect::Postgres)[sql as usize].sql.as_str();
-        assert!(named(Sql::LowStock).contains("COUNT(DISTINCT"));
-        assert!(named(Sql::TakeOldestQueued).contains("FOR UPDATE"));
-        assert!(named(Sql::PayDistrict).starts_with("UPDATE district"));
-        assert!(named(Sql::LinesOfOrder).contains("FROM order_line"));
+        assert_eq!(statements.of(Dialect::Sqlite).len(), OrderEntryStatement::LowStock as usize + 1);
+        let named = |sql: OrderEntryStatement| statements.of(Dialect::Postgres)[sql as usize].sql.as_str();
+        assert!(named(OrderEntryStatement::LowStock).contains("COUNT(DISTINCT"));
+        assert!(named(OrderEntryStatement::TakeOldestQueued).contains("FOR UPDATE"));
+        assert!(named(OrderEntryStatement::PayDistrict).starts_with("UPDATE district"));
+        assert!(named(OrderEntryStatement::LinesOfOrder).contains("FROM order_line"));
     }
 }

@@ -1,12 +1,12 @@
 //! Counters of what was really executed. The audit compares them with the rules for the inputs.
 
 use super::definition::DISTRICTS;
-use super::inputs::{Input, Who};
+use super::inputs::{CustomerKey, OrderEntryInput};
 use crate::effects::Tally;
 
 settings::names! {
     /// What is counted; new orders, payments and so on are counted by kind already.
-    pub enum Counter {
+    pub enum OrderEntryCounter {
         OrderLines => "order_lines",
         RemoteLines => "remote_lines",
         OrdersRolledBack => "orders_rolled_back",
@@ -18,34 +18,36 @@ settings::names! {
     }
 }
 
-pub fn count(tally: &mut Tally, counter: Counter, amount: usize) {
+pub fn count(tally: &mut Tally, counter: OrderEntryCounter, amount: usize) {
     tally.add(counter as usize, amount as u64);
 }
 
 /// Counts what the inputs of a transaction decide alone.
-pub fn count_inputs(tally: &mut Tally, input: &Input) {
+pub fn count_inputs(tally: &mut Tally, input: &OrderEntryInput) {
     match input {
-        Input::NewOrder(order) => {
+        OrderEntryInput::NewOrder(order) => {
             let remote = order.lines().iter().filter(|line| line.supply_warehouse != order.warehouse).count();
-            count(tally, Counter::OrderLines, order.lines().len());
-            count(tally, Counter::RemoteLines, remote);
+            count(tally, OrderEntryCounter::OrderLines, order.lines().len());
+            count(tally, OrderEntryCounter::RemoteLines, remote);
         }
-        Input::Payment(payment) => {
+        OrderEntryInput::Payment(payment) => {
             let is_remote = payment.customer_warehouse != payment.warehouse;
-            count(tally, Counter::RemotePayments, usize::from(is_remote));
-            count(tally, Counter::PaymentsByLastName, usize::from(is_by_name(payment.who)));
+            count(tally, OrderEntryCounter::RemotePayments, usize::from(is_remote));
+            count(tally, OrderEntryCounter::PaymentsByLastName, usize::from(is_by_name(payment.who)));
         }
-        Input::OrderStatus(status) => count(tally, Counter::StatusByLastName, usize::from(is_by_name(status.who))),
-        Input::Delivery(_) | Input::StockLevel(_) => {}
+        OrderEntryInput::OrderStatus(status) => {
+            count(tally, OrderEntryCounter::StatusByLastName, usize::from(is_by_name(status.who)))
+        }
+        OrderEntryInput::Delivery(_) | OrderEntryInput::StockLevel(_) => {}
     }
 }
 
-fn is_by_name(who: Who) -> bool {
-    matches!(who, Who::LastName(_))
+fn is_by_name(who: CustomerKey) -> bool {
+    matches!(who, CustomerKey::LastName(_))
 }
 
 /// Counts the districts of a delivery. In those that were skipped, no order waited.
 pub fn count_districts(tally: &mut Tally, delivered: usize) {
-    count(tally, Counter::DistrictsDelivered, delivered);
-    count(tally, Counter::DistrictsSkipped, (DISTRICTS as usize).saturating_sub(delivered));
+    count(tally, OrderEntryCounter::DistrictsDelivered, delivered);
+    count(tally, OrderEntryCounter::DistrictsSkipped, (DISTRICTS as usize).saturating_sub(delivered));
 }

@@ -8,7 +8,7 @@ use super::zipf::Zipf;
 
 /// The shape of a distribution, whatever its range.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape {
+pub enum DistributionShape {
     Uniform,
     /// A bell over the whole range: the mean of several uniform draws.
     Gaussian {
@@ -43,11 +43,11 @@ pub struct Special {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
     count: u64,
-    form: Form,
+    form: DistributionForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
+enum DistributionForm {
     Uniform,
     Gaussian { draws: u32 },
     SpecialOf04 { draws: u32, band: Band, drawn_from: u64 },
@@ -71,40 +71,40 @@ impl Band {
 
 impl Distribution {
     /// `count` must be at least 1.
-    pub fn new(shape: Shape, count: u64) -> Self {
+    pub fn new(shape: DistributionShape, count: u64) -> Self {
         let form = match shape {
-            Shape::Uniform => Form::Uniform,
-            Shape::Gaussian { draws } => Form::Gaussian { draws },
-            Shape::SpecialOf04(special) => Form::SpecialOf04 {
+            DistributionShape::Uniform => DistributionForm::Uniform,
+            DistributionShape::Gaussian { draws } => DistributionForm::Gaussian { draws },
+            DistributionShape::SpecialOf04(special) => DistributionForm::SpecialOf04 {
                 draws: special.draws,
                 band: Band::of(special, count),
                 drawn_from: count * 100 / u64::from(100 - special.into_band_percent),
             },
-            Shape::SpecialOf10(special) => Form::SpecialOf10 {
+            DistributionShape::SpecialOf10(special) => DistributionForm::SpecialOf10 {
                 draws: special.draws,
                 band: Band::of(special, count),
                 into_bell: f64::from(100 - special.into_band_percent) / 100.0,
             },
-            Shape::Pareto { h } => Form::Pareto { power: h.ln() / (-h).ln_1p() },
-            Shape::Zipfian { exponent } => Form::Zipfian(Zipf::new(exponent, count)),
+            DistributionShape::Pareto { h } => DistributionForm::Pareto { power: h.ln() / (-h).ln_1p() },
+            DistributionShape::Zipfian { exponent } => DistributionForm::Zipfian(Zipf::new(exponent, count)),
         };
         Self { count, form }
     }
 
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         let drawn = match &self.form {
-            Form::Uniform => stream.below(self.count),
-            Form::Gaussian { draws } => self.bell(stream, *draws),
-            Form::SpecialOf04 { draws, band, drawn_from } => match stream.below(*drawn_from) {
+            DistributionForm::Uniform => stream.below(self.count),
+            DistributionForm::Gaussian { draws } => self.bell(stream, *draws),
+            DistributionForm::SpecialOf04 { draws, band, drawn_from } => match stream.below(*drawn_from) {
                 inside if inside >= self.count => band.start + inside % band.width,
                 _ => self.bell(stream, *draws),
             },
-            Form::SpecialOf10 { draws, band, into_bell } => match stream.fraction() {
+            DistributionForm::SpecialOf10 { draws, band, into_bell } => match stream.fraction() {
                 inside if inside >= *into_bell => band.start + whole(inside * band.width as f64),
                 _ => self.bell(stream, *draws),
             },
-            Form::Pareto { power } => whole(stream.fraction().powf(*power) * self.count as f64),
-            Form::Zipfian(zipf) => whole(zipf.draw(stream)) - 1,
+            DistributionForm::Pareto { power } => whole(stream.fraction().powf(*power) * self.count as f64),
+            DistributionForm::Zipfian(zipf) => whole(zipf.draw(stream)) - 1,
         };
         drawn.min(self.count - 1)
     }

@@ -1,20 +1,21 @@
 //! The inputs of the operations, drawn completely before they run.
 //!
-//! Client `i` always works on schema `(i / threads_per_schema) mod schemas`. Each hundred operations of a client has
+//! SlobClient `i` always works on schema `(i / threads_per_schema) mod schemas`. Each hundred operations of a client has
 //! exactly its share of updates, and each hundred selects its share of scans. Hot operations have a fixed rhythm,
 //! which clients begin at different beats, so that they do not all go to the same place at once.
 
-use super::definition::HUNDRED;
-use super::settings::{HotSpot, Settings};
+use super::settings::{HotSpot, SlobSettings};
 use crate::random::{Picks, Stream};
 use std::time::Duration;
 
+/// Quotas hold exactly in every hundred.
+const HUNDRED: u32 = 100;
 const MICROS_PER_MILLI: u64 = 1_000;
 
 settings::names! {
     /// Index into the kinds of transaction, as the driver counts them, and into the statements of one schema.
     #[repr(u16)]
-    pub enum Operation {
+    pub enum SlobOperation {
         Read => "read",
         Update => "update",
         Scan => "scan",
@@ -23,8 +24,8 @@ settings::names! {
 
 /// The inputs of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Input {
-    pub operation: Operation,
+pub struct SlobInput {
+    pub operation: SlobOperation,
     /// Counted from 0.
     pub schema: u32,
     /// Key of the first row.
@@ -34,12 +35,12 @@ pub struct Input {
     /// How long the client pauses afterwards.
     pub thought: Duration,
     /// What this operation tells the audit about the rules.
-    pub evidence: Evidence,
+    pub evidence: SlobEvidence,
 }
 
 /// What can be compared with the rules once the operation has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Evidence {
+pub struct SlobEvidence {
     /// It ended a hundred of its client, with this many updates in it.
     pub updates_of_hundred: Option<u32>,
     /// It ended a hundred selects of its client, with this many scans in it.
@@ -52,7 +53,7 @@ pub struct Evidence {
 
 /// One emulated user.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct SlobClient {
     stream: Stream,
     schema: u32,
     updates: Quota,
@@ -61,8 +62,8 @@ pub struct Client {
     hot_schema: Rhythm,
 }
 
-impl Client {
-    pub fn new(settings: &Settings, seed: u64, index: u32) -> Self {
+impl SlobClient {
+    pub fn new(settings: &SlobSettings, seed: u64, index: u32) -> Self {
         let frequency = settings.hot_spot().map_or(0, |_| settings.hotspot_frequency);
         Self {
             stream: Stream::new(seed, "slob client", [index, 0]),
@@ -74,14 +75,14 @@ impl Client {
         }
     }
 
-    pub fn next(&mut self, settings: &Settings) -> Input {
-        let mut evidence = Evidence::default();
+    pub fn next(&mut self, settings: &SlobSettings) -> SlobInput {
+        let mut evidence = SlobEvidence::default();
         let operation = self.operation(&mut evidence);
         evidence.hot_schema = self.hot_schema.beat();
         // The table for scans has no hot spot.
-        evidence.hot_spot = operation != Operation::Scan && self.hot_spot.beat();
+        evidence.hot_spot = operation != SlobOperation::Scan && self.hot_spot.beat();
         let hot = settings.hot_spot().filter(|_| evidence.hot_spot);
-        Input {
+        SlobInput {
             operation,
             schema: if evidence.hot_schema { 0 } else { self.schema },
             first: self.first(settings, hot),
@@ -91,26 +92,26 @@ impl Client {
         }
     }
 
-    fn operation(&mut self, evidence: &mut Evidence) -> Operation {
+    fn operation(&mut self, evidence: &mut SlobEvidence) -> SlobOperation {
         let updates = self.updates.next(&mut self.stream);
         evidence.updates_of_hundred = self.updates.ended();
         if updates {
-            return Operation::Update;
+            return SlobOperation::Update;
         }
         let scans = self.scans.next(&mut self.stream);
         evidence.scans_of_hundred = self.scans.ended();
-        if scans { Operation::Scan } else { Operation::Read }
+        if scans { SlobOperation::Scan } else { SlobOperation::Read }
     }
 
     /// Every range that lies wholly in the schema, or in its hot spot, has the same probability.
-    fn first(&mut self, settings: &Settings, hot: Option<HotSpot>) -> u32 {
+    fn first(&mut self, settings: &SlobSettings, hot: Option<HotSpot>) -> u32 {
         let within = hot.unwrap_or(HotSpot { offset: 0, rows: settings.scale });
         let ranges = within.rows - settings.rows_per_range() + 1;
         let drawn = self.stream.below(u64::from(ranges));
         within.offset + 1 + u32::try_from(drawn).unwrap_or_default()
     }
 
-    fn thought(&mut self, settings: &Settings) -> Duration {
+    fn thought(&mut self, settings: &SlobSettings) -> Duration {
         if settings.think_tm_frequency == 0 || !self.stream.once_in(settings.think_tm_frequency) {
             return Duration::ZERO;
         }
@@ -182,12 +183,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    fn settings(value: &Value) -> Settings {
+    fn settings(value: &Value) -> SlobSettings {
         ::settings::read(value.as_object().unwrap(), super::super::settings::KEYS).unwrap()
     }
 
-    fn inputs(settings: &Settings, index: u32, count: usize) -> Vec<Input> {
-        let mut client = Client::new(settings, 7, index);
+    fn inputs(settings: &SlobSettings, index: u32, count: usize) -> Vec<SlobInput> {
+        let mut client = SlobClient::new(settings, 7, index);
         (0..count).map(|_| client.next(settings)).collect()
     }
 
@@ -199,12 +200,12 @@ mod tests {
             .map(|input| (input.operation, input.schema, input.first, input.text % 1_000_000))
             .collect();
         let expected = [
-            (Operation::Read, 2, 5_333, 73_977),
-            (Operation::Read, 2, 4_061, 583_019),
-            (Operation::Update, 2, 7_006, 748_088),
-            (Operation::Read, 2, 605, 524_117),
-            (Operation::Read, 2, 4_888, 309_436),
-            (Operation::Scan, 2, 8_537, 289_405),
+            (SlobOperation::Read, 2, 5_333, 73_977),
+            (SlobOperation::Read, 2, 4_061, 583_019),
+            (SlobOperation::Update, 2, 7_006, 748_088),
+            (SlobOperation::Read, 2, 605, 524_117),
+            (SlobOperation::Read, 2, 4_888, 309_436),
+            (SlobOperation::Scan, 2, 8_537, 289_405),
         ];
         assert_eq!(shown, expected);
     }
@@ -244,13 +245,13 @@ mod tests {
             let settings = settings(&json!({ "update_pct": update_pct, "scan_pct": scan_pct }));
             let inputs = inputs(&settings, index, 1_000);
             for hundred in inputs.chunks(100) {
-                let updates = hundred.iter().filter(|input| input.operation == Operation::Update).count();
+                let updates = hundred.iter().filter(|input| input.operation == SlobOperation::Update).count();
                 prop_assert_eq!(updates, update_pct as usize);
                 prop_assert_eq!(hundred[99].evidence.updates_of_hundred, Some(update_pct));
             }
-            let selects: Vec<&Input> = inputs.iter().filter(|input| input.operation != Operation::Update).collect();
+            let selects: Vec<&SlobInput> = inputs.iter().filter(|input| input.operation != SlobOperation::Update).collect();
             for hundred in selects.chunks_exact(100) {
-                let scans = hundred.iter().filter(|input| input.operation == Operation::Scan).count();
+                let scans = hundred.iter().filter(|input| input.operation == SlobOperation::Scan).count();
                 prop_assert_eq!(scans, scan_pct as usize);
             }
         }

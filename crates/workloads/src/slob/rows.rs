@@ -1,27 +1,72 @@
-//! The initial rows: those of a schema are a permutation of its keys, so that neighbours by key lie in pages far apart.
+//! The tables: each schema has one that is read and updated by key, and one that is scanned. And the initial rows: those of a schema are a permutation of its keys, so that neighbours by key lie in pages far apart.
 //!
 //! The permutation needs no memory: the key of any place can be computed, and any part of a table can be made by
 //! itself. Text has a stream named by schema, table and key, so a row has the same bytes wherever it lies.
 
-use super::definition::{COLUMNS, FILLER, LETTERS};
-use super::settings::Settings;
-use super::tables::{self, Purpose};
-use crate::dataset::{Part, RowSource};
+use super::settings::SlobSettings;
+use crate::dataset::{Part, RowSource, Table};
 use crate::random::Stream;
 use engines::rows::RowSink;
+use std::borrow::Cow;
 use std::ops::Range;
 
+/// Text columns of a row, c2 to c20.
+pub const COLUMNS: usize = 19;
+/// Letters in each of them.
+pub const LETTERS: usize = 128;
+/// The letter of text that is not random.
+pub const FILLER: u8 = b'X';
 /// Rows written by one call of [`RowSource::fill`].
 const ROWS_PER_FILL: usize = 64;
 /// Rounds of the permutation. After four, nothing here can tell its results from random ones.
 const ROUNDS: usize = 4;
 
+/// In the order in which rows are made.
+const COLUMN_NAMES: &[&str] = &[
+    "custid", "changes", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14", "c15",
+    "c16", "c17", "c18", "c19", "c20",
+];
+
+/// What a table is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TablePurpose {
+    /// Read and updated at random places.
+    Ranges,
+    /// Read from one end to the other, and never changed.
+    Scans,
+}
+
+/// The table of a schema; schemas are counted from 1.
+pub fn name(schema: u32, purpose: TablePurpose) -> String {
+    match purpose {
+        TablePurpose::Ranges => format!("slob{schema}"),
+        TablePurpose::Scans => format!("slob{schema}_scan"),
+    }
+}
+
+/// Those for scans come first: they are small, so mistakes show early.
+pub fn tables(schemas: u32) -> Vec<Table> {
+    let of = |purpose| (1..=schemas).map(move |schema| name(schema, purpose));
+    let names = of(TablePurpose::Scans).chain(of(TablePurpose::Ranges));
+    names.map(|name| Table { name: Cow::Owned(name), columns: COLUMN_NAMES, key: &["custid"] }).collect()
+}
+
+/// Schema and purpose of a table by its name.
+pub fn parse(name: &str) -> Option<(u32, TablePurpose)> {
+    let rest = name.strip_prefix("slob")?;
+    let (number, purpose) = match rest.strip_suffix("_scan") {
+        Some(number) => (number, TablePurpose::Scans),
+        None => (rest, TablePurpose::Ranges),
+    };
+    Some((number.parse().ok()?, purpose))
+}
+
 /// The rows of one part of a table.
-pub fn rows(settings: &Settings, table: &str, part: Part) -> Box<dyn RowSource> {
-    let (schema, purpose) = tables::parse(table).filter(|(schema, _)| (1..=settings.schemas).contains(schema)).unzip();
-    let purpose = purpose.unwrap_or(Purpose::Scans);
+pub fn rows(settings: &SlobSettings, table: &str, part: Part) -> Box<dyn RowSource> {
+    let (schema, purpose) = parse(table).filter(|(schema, _)| (1..=settings.schemas).contains(schema)).unzip();
+    let purpose = purpose.unwrap_or(TablePurpose::Scans);
     let count = if schema.is_some() { rows_of(settings, purpose) } else { 0 };
-    Box::new(Rows {
+    Box::new(BlockRows {
         left: part.chunks(u64::from(count)),
         order: BlockOrder::new(settings.data_seed, schema.unwrap_or_default(), purpose, count),
         seed: settings.data_seed,
@@ -31,31 +76,31 @@ pub fn rows(settings: &Settings, table: &str, part: Part) -> Box<dyn RowSource> 
     })
 }
 
-pub fn rows_of(settings: &Settings, purpose: Purpose) -> u32 {
+pub fn rows_of(settings: &SlobSettings, purpose: TablePurpose) -> u32 {
     match purpose {
-        Purpose::Ranges => settings.scale,
-        Purpose::Scans => settings.scan_table_sz,
+        TablePurpose::Ranges => settings.scale,
+        TablePurpose::Scans => settings.scan_table_sz,
     }
 }
 
-struct Rows {
+struct BlockRows {
     left: Range<u64>,
     order: BlockOrder,
     seed: u64,
     schema: u32,
-    purpose: Purpose,
+    purpose: TablePurpose,
     random: bool,
 }
 
-impl Rows {
+impl BlockRows {
     fn write(&self, place: u64, sink: &mut dyn RowSink) {
         let key = self.order.key(place);
         sink.integer(i64::from(key));
         sink.integer(0);
         let mut text = [FILLER; LETTERS];
         let purpose = match self.purpose {
-            Purpose::Ranges => "slob range text",
-            Purpose::Scans => "slob scan text",
+            TablePurpose::Ranges => "slob range text",
+            TablePurpose::Scans => "slob scan text",
         };
         let mut stream = self.random.then(|| Stream::new(self.seed, purpose, [self.schema, key]));
         for _ in 0..COLUMNS {
@@ -68,7 +113,7 @@ impl Rows {
     }
 }
 
-impl RowSource for Rows {
+impl RowSource for BlockRows {
     fn fill(&mut self, sink: &mut dyn RowSink) -> bool {
         for _ in 0..ROWS_PER_FILL {
             let Some(place) = self.left.next() else { return false };
@@ -89,10 +134,10 @@ struct BlockOrder {
 }
 
 impl BlockOrder {
-    fn new(seed: u64, schema: u32, purpose: Purpose, count: u32) -> Self {
+    fn new(seed: u64, schema: u32, purpose: TablePurpose, count: u32) -> Self {
         let name = match purpose {
-            Purpose::Ranges => "slob range order",
-            Purpose::Scans => "slob scan order",
+            TablePurpose::Ranges => "slob range order",
+            TablePurpose::Scans => "slob scan order",
         };
         let mut stream = Stream::new(seed, name, [schema, 0]);
         let bits = u64::BITS - u64::from(count).leading_zeros();
@@ -132,13 +177,14 @@ mod tests {
     use crate::checksum::{TextRows, of_source};
     use proptest::prelude::*;
 
-    fn settings(scale: u32, random: bool) -> Settings {
-        let mut settings: Settings = ::settings::read(&serde_json::Map::new(), super::super::settings::KEYS).unwrap();
+    fn settings(scale: u32, random: bool) -> SlobSettings {
+        let mut settings: SlobSettings =
+            ::settings::read(&serde_json::Map::new(), super::super::settings::KEYS).unwrap();
         (settings.schemas, settings.scale, settings.obfuscate_columns) = (2, scale, random);
         settings
     }
 
-    fn text(settings: &Settings, table: &str, part: Part) -> String {
+    fn text(settings: &SlobSettings, table: &str, part: Part) -> String {
         let (mut text, mut source) = (TextRows::default(), rows(settings, table, part));
         while source.fill(&mut text) {}
         String::from_utf8(text.bytes().to_vec()).unwrap()
@@ -173,7 +219,7 @@ mod tests {
 
     #[test]
     fn neighbours_by_key_are_no_neighbours_by_place() {
-        let order = BlockOrder::new(42, 1, Purpose::Ranges, 100_000);
+        let order = BlockOrder::new(42, 1, TablePurpose::Ranges, 100_000);
         let keys: Vec<i64> = (0..100_000).map(|place| i64::from(order.key(place))).collect();
         let neighbours = keys.windows(2).filter(|pair| (pair[0] - pair[1]).abs() == 1).count();
         // A random permutation has two such pairs on average, with a Poisson distribution.
@@ -195,7 +241,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn every_key_has_one_place(seed: u64, count in 1_u32..3_000) {
-            let order = BlockOrder::new(seed, 1, Purpose::Ranges, count);
+            let order = BlockOrder::new(seed, 1, TablePurpose::Ranges, count);
             let mut keys: Vec<u32> = (0..u64::from(count)).map(|place| order.key(place)).collect();
             keys.sort_unstable();
             prop_assert_eq!(keys, (1..=count).collect::<Vec<_>>());
@@ -212,5 +258,15 @@ mod tests {
             let parts: String = (0..count).map(|index| text(&settings, "slob2", Part { index, count })).collect();
             prop_assert_eq!(parts, text(&settings, "slob2", WHOLE));
         }
+    }
+
+    #[test]
+    fn names_are_told_apart_again() {
+        let names: Vec<String> = tables(2).into_iter().map(|table| table.name.into_owned()).collect();
+        assert_eq!(names, ["slob1_scan", "slob2_scan", "slob1", "slob2"]);
+        assert_eq!(parse("slob2_scan"), Some((2, TablePurpose::Scans)));
+        assert_eq!(parse("slob12"), Some((12, TablePurpose::Ranges)));
+        assert_eq!(parse("slobs"), None);
+        assert_eq!(parse("order_line"), None);
     }
 }

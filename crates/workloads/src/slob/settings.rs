@@ -1,9 +1,10 @@
 //! Keys of a slob `[workload]` table, under the names that its users know.
 
-use super::definition::PAGE_BYTES;
 use serde::Deserialize;
 use settings::{Holds, Problem, keys, names};
 
+/// The size of one row where a study gives a size in bytes; it is the page size of most engines.
+const PAGE_BYTES: u64 = 8 << 10;
 /// The limit of schemas, since each has its own statements in every session.
 const SCHEMAS_MAX: i64 = 256;
 /// Fewer rows than this fit into any cache, and the widest range would have no room to move in them.
@@ -18,7 +19,7 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
+    pub struct SlobSettings {
         schemas: u32 = "1", Holds::Integer { min: 1, max: SCHEMAS_MAX },
             "pairs of tables, one for random reads and updates and one for scans; one alone is shared by all clients";
         threads_per_schema: u32 = "1", Holds::Integer { min: 1, max: 4_096 },
@@ -74,7 +75,7 @@ pub struct HotSpot {
     pub rows: u32,
 }
 
-impl Settings {
+impl SlobSettings {
     /// The number of rows that a read or an update touches.
     pub fn rows_per_range(&self) -> u32 {
         self.work_unit - 1
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
     use serde_json::{Map, Value, json};
 
-    fn read(value: &Value) -> Settings {
+    fn read(value: &Value) -> SlobSettings {
         let table: Map<String, Value> = value.as_object().unwrap().clone();
         settings::read(&table, KEYS).unwrap()
     }

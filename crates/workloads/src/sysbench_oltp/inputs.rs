@@ -1,17 +1,17 @@
 //! The inputs of the transactions.
 //!
 //! The settings allow too many statements to reserve room for their values. So an input does not hold the values but
-//! a random stream of its own, from which [`Draws`] takes them one after the other. A retry takes the same ones
+//! a random stream of its own, from which [`SysbenchDraws`] takes them one after the other. A retry takes the same ones
 //! again, and no answer of the database changes what is drawn next.
 
-use super::settings::{Mode, Settings};
+use super::settings::{SysbenchMode, SysbenchSettings};
 use super::text::{C_LENGTH, PAD_LENGTH, digit_groups, joined_numbers};
 use crate::random::{Distribution, Letters, Stream};
 use std::time::Duration;
 
 /// One transaction: the stream of its values, its client, and its number among that client's transactions.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct SysbenchInput {
     values: Stream,
     client: u32,
     /// How many transactions the client has drawn before.
@@ -22,28 +22,28 @@ pub struct Input {
 
 /// One emulated client.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct SysbenchClient {
     stream: Stream,
     index: u32,
     drawn: u64,
     first_unique_id: u64,
 }
 
-impl Client {
+impl SysbenchClient {
     pub fn new(seed: u64, index: u32) -> Self {
         // The same for all clients of a run; another run, with another seed, hits other rows of the table.
         let first_unique_id = Stream::new(seed, "sysbench ids", [0, 0]).bits();
         Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0, first_unique_id }
     }
 
-    pub fn draw(&mut self) -> Input {
+    pub fn draw(&mut self) -> SysbenchInput {
         let number = self.drawn;
         self.drawn += 1;
-        Input { values: self.stream.fork(), client: self.index, number, first_unique_id: self.first_unique_id }
+        SysbenchInput { values: self.stream.fork(), client: self.index, number, first_unique_id: self.first_unique_id }
     }
 }
 
-impl Input {
+impl SysbenchInput {
     /// How long a terminal thinks afterwards. It has its own stream, so that inputs are the same without terminals.
     pub fn thinking(&self, mean: Duration) -> Duration {
         // The value is above 0 and at most 1, so the logarithm is finite.
@@ -67,14 +67,14 @@ pub struct Ids {
 }
 
 impl Ids {
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &SysbenchSettings) -> Self {
         let shape = settings.shape();
         let segment_rows = settings.table_size / settings.segments;
         Self {
             tables: settings.tables,
             rows: i64::from(settings.table_size),
             range_size: i64::from(settings.range_size),
-            ranges_end_inside: settings.mode == Mode::Of048,
+            ranges_end_inside: settings.mode == SysbenchMode::Of048,
             in_table: Distribution::new(shape, u64::from(settings.table_size)),
             segments: settings.segments,
             segment_rows: i64::from(segment_rows),
@@ -113,7 +113,7 @@ const SCATTER: u64 = 0x2545_F491_4F6C_DD1D;
 
 /// The values of one transaction, in the order of its statements.
 #[derive(Debug)]
-pub struct Draws<'a> {
+pub struct SysbenchDraws<'a> {
     ids: &'a Ids,
     values: Stream,
     client: u32,
@@ -121,9 +121,9 @@ pub struct Draws<'a> {
     first_unique_id: u64,
 }
 
-impl<'a> Draws<'a> {
-    pub fn new(ids: &'a Ids, input: &Input) -> Self {
-        let Input { ref values, client, number, first_unique_id } = *input;
+impl<'a> SysbenchDraws<'a> {
+    pub fn new(ids: &'a Ids, input: &SysbenchInput) -> Self {
+        let SysbenchInput { ref values, client, number, first_unique_id } = *input;
         Self { ids, values: values.clone(), client, number, first_unique_id }
     }
 

@@ -1,6 +1,6 @@
 //! Keys of a sysbench-oltp `[workload]` table, under the names that sysbench's users know.
 
-use crate::random::{Shape, Special};
+use crate::random::{DistributionShape, Special};
 use serde::Deserialize;
 use settings::{Holds, Problem, keys, names};
 
@@ -20,10 +20,10 @@ keys! {
     /// The table, read.
     #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Settings {
-        test: Test = "\"read_write\"", Holds::Choice(Test::NAMES),
+    pub struct SysbenchSettings {
+        test: SysbenchTest = "\"read_write\"", Holds::Choice(SysbenchTest::NAMES),
             "what a transaction does; sysbench's oltp_read_write, oltp_read_only and so on, without their first word";
-        mode: Mode = "\"1.0\"", Holds::Choice(Mode::NAMES),
+        mode: SysbenchMode = "\"1.0\"", Holds::Choice(SysbenchMode::NAMES),
             "whose rows and transactions: of sysbench 1.0 (14 reads, 4 writes) or 0.4.8 (14 reads, 5 writes, k = 0)";
         tables: u32 = "1", Holds::Integer { min: 1, max: TABLES_MAX }, "tables of the same form; 0.4.8 has only one";
         table_size: u32 = "10000", Holds::Integer { min: 1, max: ROWS_MAX },
@@ -76,7 +76,7 @@ const THINKING_MAX_MS: u64 = 3_600_000;
 
 names! {
     /// What a transaction does: its kind.
-    pub enum Test {
+    pub enum SysbenchTest {
         ReadWrite => "read_write",
         ReadOnly => "read_only",
         WriteOnly => "write_only",
@@ -93,7 +93,7 @@ names! {
 
 names! {
     /// The version of sysbench whose rows and transactions these are.
-    pub enum Mode {
+    pub enum SysbenchMode {
         Of10 => "1.0",
         Of048 => "0.4.8",
     }
@@ -112,29 +112,33 @@ names! {
     }
 }
 
-impl Settings {
+impl SysbenchSettings {
     /// The shape of the distribution of row numbers.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> DistributionShape {
         let special = Special {
             draws: self.rand_spec_iter,
             band_percent: self.rand_spec_pct,
             into_band_percent: self.rand_spec_res,
         };
         match (self.rand_type, self.mode) {
-            (RandType::Uniform, _) => Shape::Uniform,
-            (RandType::Gaussian, _) => Shape::Gaussian { draws: self.rand_spec_iter },
-            (RandType::SpecialOf10, _) | (RandType::Special, Mode::Of10) => Shape::SpecialOf10(special),
-            (RandType::SpecialOf04, _) | (RandType::Special, Mode::Of048) => Shape::SpecialOf04(special),
-            (RandType::Pareto, _) => Shape::Pareto { h: self.rand_pareto_h },
-            (RandType::Zipfian, _) => Shape::Zipfian { exponent: self.rand_zipfian_exp },
+            (RandType::Uniform, _) => DistributionShape::Uniform,
+            (RandType::Gaussian, _) => DistributionShape::Gaussian { draws: self.rand_spec_iter },
+            (RandType::SpecialOf10, _) | (RandType::Special, SysbenchMode::Of10) => {
+                DistributionShape::SpecialOf10(special)
+            }
+            (RandType::SpecialOf04, _) | (RandType::Special, SysbenchMode::Of048) => {
+                DistributionShape::SpecialOf04(special)
+            }
+            (RandType::Pareto, _) => DistributionShape::Pareto { h: self.rand_pareto_h },
+            (RandType::Zipfian, _) => DistributionShape::Zipfian { exponent: self.rand_zipfian_exp },
         }
     }
 
     /// Whether the tables are filled before the test; otherwise the test fills them.
     pub fn begins_with_rows(&self) -> bool {
         match self.test {
-            Test::BulkInsert => false,
-            Test::Insert => self.auto_inc,
+            SysbenchTest::BulkInsert => false,
+            SysbenchTest::Insert => self.auto_inc,
             _ => true,
         }
     }
@@ -146,8 +150,8 @@ impl Settings {
             let (path, expected) = (path.to_owned(), expected.to_owned());
             problems.push(Problem { path, found, expected, nearest: None });
         };
-        if self.mode == Mode::Of048 {
-            if !matches!(self.test, Test::ReadWrite | Test::ReadOnly | Test::PointSelect) {
+        if self.mode == SysbenchMode::Of048 {
+            if !matches!(self.test, SysbenchTest::ReadWrite | SysbenchTest::ReadOnly | SysbenchTest::PointSelect) {
                 let found = format!("found \"{}\" with mode = \"0.4.8\"", self.test.name());
                 add("test", found, "read_write, read_only or point_select, which are its complex and simple modes");
             }
@@ -155,7 +159,7 @@ impl Settings {
                 add("tables", format!("found {} with mode = \"0.4.8\"", self.tables), "1");
             }
         }
-        if self.test == Test::Insert && self.secondary && self.auto_inc {
+        if self.test == SysbenchTest::Insert && self.secondary && self.auto_inc {
             let found = "found true with secondary = true and test = \"insert\"".to_owned();
             add("auto_inc", found, "false, because not every engine numbers rows without a primary key");
         }
@@ -171,18 +175,18 @@ mod tests {
     use super::*;
     use serde_json::{Map, Value, json};
 
-    fn read(table: &Value) -> Settings {
+    fn read(table: &Value) -> SysbenchSettings {
         settings::read(table.as_object().unwrap(), KEYS).unwrap()
     }
 
     #[test]
     fn special_is_that_of_the_mode_unless_said_otherwise() {
         let special = Special { draws: 12, band_percent: 1, into_band_percent: 75 };
-        let defaults: Settings = settings::read(&Map::new(), KEYS).unwrap();
-        assert_eq!(defaults.shape(), Shape::SpecialOf10(special));
-        assert_eq!(read(&json!({ "mode": "0.4.8" })).shape(), Shape::SpecialOf04(special));
-        assert_eq!(read(&json!({ "rand_type": "special-0.4" })).shape(), Shape::SpecialOf04(special));
-        assert_eq!(read(&json!({ "rand_type": "zipfian" })).shape(), Shape::Zipfian { exponent: 0.8 });
+        let defaults: SysbenchSettings = settings::read(&Map::new(), KEYS).unwrap();
+        assert_eq!(defaults.shape(), DistributionShape::SpecialOf10(special));
+        assert_eq!(read(&json!({ "mode": "0.4.8" })).shape(), DistributionShape::SpecialOf04(special));
+        assert_eq!(read(&json!({ "rand_type": "special-0.4" })).shape(), DistributionShape::SpecialOf04(special));
+        assert_eq!(read(&json!({ "rand_type": "zipfian" })).shape(), DistributionShape::Zipfian { exponent: 0.8 });
     }
 
     #[test]

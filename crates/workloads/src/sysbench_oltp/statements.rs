@@ -1,6 +1,6 @@
 //! The statements of the chosen test, by name and table.
 
-use super::settings::Settings;
+use super::settings::SysbenchSettings;
 use super::steps::Steps;
 use crate::sql::{self, SqlError, filled};
 use engines::statement::{Statement, StatementId};
@@ -14,7 +14,7 @@ pub const BULK_ROWS: usize = 250;
 
 settings::names! {
     #[repr(u16)]
-    pub enum Sql {
+    pub enum SysbenchStatement {
         PointSelect => "point-select",
         SimpleRange => "simple-range",
         SumRange => "sum-range",
@@ -32,42 +32,42 @@ settings::names! {
 }
 
 /// The statements that the test executes; no others are prepared.
-fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
+fn used(steps: &Steps, auto_inc: bool) -> Vec<SysbenchStatement> {
     let rewrites = steps.delete_inserts > 0;
     let uses = [
-        (Sql::PointSelect, steps.point_selects > 0),
-        (Sql::SimpleRange, steps.simple_ranges > 0),
-        (Sql::SumRange, steps.sum_ranges > 0),
-        (Sql::OrderRange, steps.order_ranges > 0),
-        (Sql::DistinctRange, steps.distinct_ranges > 0),
-        (Sql::UpdateIndex, steps.index_updates > 0 || rewrites && steps.updates_before_delete),
-        (Sql::UpdateNonIndex, steps.non_index_updates > 0),
-        (Sql::Delete, steps.deletes > 0 || rewrites),
-        (Sql::Insert, rewrites || steps.inserts > 0 && !auto_inc),
-        (Sql::InsertNumbered, steps.inserts > 0 && auto_inc),
-        (Sql::RandomPoints, steps.random_points > 0),
-        (Sql::RandomRanges, steps.random_ranges > 0),
-        (Sql::BulkInsert, steps.bulk_inserts > 0),
+        (SysbenchStatement::PointSelect, steps.point_selects > 0),
+        (SysbenchStatement::SimpleRange, steps.simple_ranges > 0),
+        (SysbenchStatement::SumRange, steps.sum_ranges > 0),
+        (SysbenchStatement::OrderRange, steps.order_ranges > 0),
+        (SysbenchStatement::DistinctRange, steps.distinct_ranges > 0),
+        (SysbenchStatement::UpdateIndex, steps.index_updates > 0 || rewrites && steps.updates_before_delete),
+        (SysbenchStatement::UpdateNonIndex, steps.non_index_updates > 0),
+        (SysbenchStatement::Delete, steps.deletes > 0 || rewrites),
+        (SysbenchStatement::Insert, rewrites || steps.inserts > 0 && !auto_inc),
+        (SysbenchStatement::InsertNumbered, steps.inserts > 0 && auto_inc),
+        (SysbenchStatement::RandomPoints, steps.random_points > 0),
+        (SysbenchStatement::RandomRanges, steps.random_ranges > 0),
+        (SysbenchStatement::BulkInsert, steps.bulk_inserts > 0),
     ];
     uses.into_iter().filter(|(_, is_used)| *is_used).map(|(sql, _)| sql).collect()
 }
 
 /// The statements with `{table}` still in them, and the place of each among those of one table.
 #[derive(Debug)]
-pub struct Statements {
+pub struct SysbenchStatements {
     of_any_table: Vec<Statement>,
     tables: Vec<String>,
-    places: [u16; Sql::NAMES.len()],
+    places: [u16; SysbenchStatement::NAMES.len()],
 }
 
-impl Statements {
-    pub fn new(settings: &Settings, steps: &Steps, tables: Vec<String>) -> Result<Self, SqlError> {
+impl SysbenchStatements {
+    pub fn new(settings: &SysbenchSettings, steps: &Steps, tables: Vec<String>) -> Result<Self, SqlError> {
         let used = used(steps, settings.auto_inc);
-        let mut places = [0; Sql::NAMES.len()];
+        let mut places = [0; SysbenchStatement::NAMES.len()];
         for (place, sql) in (0..).zip(&used) {
             places[*sql as usize] = place;
         }
-        let all = sql::statements(Sql::NAMES, SHARED, OF_DIALECT)?;
+        let all = sql::statements(SysbenchStatement::NAMES, SHARED, OF_DIALECT)?;
         let markers = Markers::of(settings);
         let of_any_table = used.iter().map(|sql| markers.filled_into(&all[*sql as usize])).collect();
         Ok(Self { of_any_table, tables, places })
@@ -82,7 +82,7 @@ impl Statements {
         self.tables.iter().flat_map(|table| self.of_any_table.iter().map(|statement| fill(table, statement))).collect()
     }
 
-    pub fn id(&self, table: u32, sql: Sql) -> StatementId {
+    pub fn id(&self, table: u32, sql: SysbenchStatement) -> StatementId {
         // There are at most a thousand tables with a dozen statements each.
         let before = u16::try_from(table as usize * self.of_any_table.len()).unwrap_or(u16::MAX);
         StatementId(before + self.places[sql as usize])
@@ -97,7 +97,7 @@ struct Markers {
 }
 
 impl Markers {
-    fn of(settings: &Settings) -> Self {
+    fn of(settings: &SysbenchSettings) -> Self {
         let list = |count: u32, each: &dyn Fn(u32) -> String, between: &str| {
             (0..count).map(each).collect::<Vec<_>>().join(between)
         };
@@ -128,11 +128,11 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn statements(table: &Value, tables: &[&str]) -> Statements {
-        let keys = crate::sysbench_oltp::KEYS;
-        let settings: Settings = settings::read(table.as_object().unwrap(), keys).unwrap();
+    fn statements(table: &Value, tables: &[&str]) -> SysbenchStatements {
+        let keys = crate::sysbench_oltp::settings::KEYS;
+        let settings: SysbenchSettings = settings::read(table.as_object().unwrap(), keys).unwrap();
         let tables = tables.iter().map(|&table| table.to_owned()).collect();
-        Statements::new(&settings, &Steps::of(&settings), tables).unwrap()
+        SysbenchStatements::new(&settings, &Steps::of(&settings), tables).unwrap()
     }
 
     #[test]
@@ -141,9 +141,9 @@ mod tests {
         let all = statements.of_all_tables();
         assert_eq!(all.len(), 2 * 9);
         let found = |table, sql| all[usize::from(statements.id(table, sql).0)].sql.as_str();
-        assert_eq!(found(0, Sql::PointSelect), "SELECT c FROM one WHERE id = $1");
-        assert_eq!(found(1, Sql::UpdateNonIndex), "UPDATE two SET c = $1 WHERE id = $2");
-        assert_eq!(found(1, Sql::Insert), "INSERT INTO two (id, k, c, pad) VALUES ($1, $2, $3, $4)");
+        assert_eq!(found(0, SysbenchStatement::PointSelect), "SELECT c FROM one WHERE id = $1");
+        assert_eq!(found(1, SysbenchStatement::UpdateNonIndex), "UPDATE two SET c = $1 WHERE id = $2");
+        assert_eq!(found(1, SysbenchStatement::Insert), "INSERT INTO two (id, k, c, pad) VALUES ($1, $2, $3, $4)");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The statements of one transaction of the chosen test, and how many queries of each sort they make.
 
-use super::settings::{Mode, Settings, Test};
+use super::settings::{SysbenchMode, SysbenchSettings, SysbenchTest};
 
 /// How often each group of statements is executed, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,9 +36,9 @@ pub struct Queries {
 }
 
 impl Steps {
-    pub fn of(settings: &Settings) -> Self {
-        let reads = matches!(settings.test, Test::ReadWrite | Test::ReadOnly);
-        let writes = matches!(settings.test, Test::ReadWrite | Test::WriteOnly);
+    pub fn of(settings: &SysbenchSettings) -> Self {
+        let reads = matches!(settings.test, SysbenchTest::ReadWrite | SysbenchTest::ReadOnly);
+        let writes = matches!(settings.test, SysbenchTest::ReadWrite | SysbenchTest::WriteOnly);
         let if_reads = |count: u32| if reads { count } else { 0 };
         let if_ranges = |count: u32| if reads && settings.range_selects { count } else { 0 };
         let if_writes = |count: u32| if writes { count } else { 0 };
@@ -52,19 +52,19 @@ impl Steps {
             index_updates: if_writes(settings.index_updates),
             non_index_updates: if_writes(settings.non_index_updates),
             delete_inserts: if_writes(settings.delete_inserts),
-            updates_before_delete: settings.mode == Mode::Of048,
+            updates_before_delete: settings.mode == SysbenchMode::Of048,
             ..Self::default()
         };
         match settings.test {
-            Test::ReadWrite | Test::ReadOnly | Test::WriteOnly => several,
-            Test::PointSelect => Self { point_selects: 1, ..several },
-            Test::UpdateIndex => Self { index_updates: settings.index_updates, ..several },
-            Test::UpdateNonIndex => Self { non_index_updates: settings.non_index_updates, ..several },
-            Test::Insert => Self { inserts: 1, ..several },
-            Test::Delete => Self { deletes: 1, ..several },
-            Test::SelectRandomPoints => Self { random_points: 1, ..several },
-            Test::SelectRandomRanges => Self { random_ranges: 1, ..several },
-            Test::BulkInsert => Self { bulk_inserts: 1, ..several },
+            SysbenchTest::ReadWrite | SysbenchTest::ReadOnly | SysbenchTest::WriteOnly => several,
+            SysbenchTest::PointSelect => Self { point_selects: 1, ..several },
+            SysbenchTest::UpdateIndex => Self { index_updates: settings.index_updates, ..several },
+            SysbenchTest::UpdateNonIndex => Self { non_index_updates: settings.non_index_updates, ..several },
+            SysbenchTest::Insert => Self { inserts: 1, ..several },
+            SysbenchTest::Delete => Self { deletes: 1, ..several },
+            SysbenchTest::SelectRandomPoints => Self { random_points: 1, ..several },
+            SysbenchTest::SelectRandomRanges => Self { random_ranges: 1, ..several },
+            SysbenchTest::BulkInsert => Self { bulk_inserts: 1, ..several },
         }
     }
 
@@ -92,11 +92,11 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sysbench_oltp::KEYS;
+    use crate::sysbench_oltp::settings::KEYS;
     use serde_json::{Value, json};
 
     fn queries(table: &Value) -> (u32, u32, u32) {
-        let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
+        let settings: SysbenchSettings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
         let Queries { reads, writes, others } = Steps::of(&settings).queries();
         (reads, writes, others)
     }

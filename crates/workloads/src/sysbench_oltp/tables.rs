@@ -1,8 +1,8 @@
 //! The tables: their names and columns, and the scripts that make them and finish them after loading.
 
-use super::settings::{Mode, Settings, Test};
+use super::settings::{SysbenchMode, SysbenchSettings, SysbenchTest};
 use crate::dataset::Table;
-use crate::sql::{self, Section, SqlError, filled, sections};
+use crate::sql::{self, SqlError, SqlSection, filled, sections};
 use engines::statement::ByDialect;
 
 const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
@@ -10,26 +10,26 @@ const COLUMNS_OF_BULK: &[&str] = &["id", "k"];
 const KEY: &[&str] = &["id"];
 
 /// sbtest1, sbtest2 and so on. Mode 0.4.8 has one table, without a number.
-pub fn names(settings: &Settings) -> Vec<String> {
+pub fn names(settings: &SysbenchSettings) -> Vec<String> {
     match settings.mode {
-        Mode::Of10 => (1..=settings.tables).map(|number| format!("sbtest{number}")).collect(),
-        Mode::Of048 => vec!["sbtest".to_owned()],
+        SysbenchMode::Of10 => (1..=settings.tables).map(|number| format!("sbtest{number}")).collect(),
+        SysbenchMode::Of048 => vec!["sbtest".to_owned()],
     }
 }
 
-pub fn tables(settings: &Settings) -> Vec<Table> {
-    let columns = if settings.test == Test::BulkInsert { COLUMNS_OF_BULK } else { COLUMNS };
+pub fn tables(settings: &SysbenchSettings) -> Vec<Table> {
+    let columns = if settings.test == SysbenchTest::BulkInsert { COLUMNS_OF_BULK } else { COLUMNS };
     names(settings).into_iter().map(|name| Table { name: name.into(), columns, key: KEY }).collect()
 }
 
 /// Scripts to run before and after loading.
 #[derive(Debug)]
-pub struct Scripts {
+pub struct TableScripts {
     pub before: String,
     pub after: String,
 }
 
-pub fn scripts(settings: &Settings) -> Result<ByDialect<Scripts>, SqlError> {
+pub fn scripts(settings: &SysbenchSettings) -> Result<ByDialect<TableScripts>, SqlError> {
     let files = sql::files!("sql/tables");
     let chosen = ByDialect {
         sqlite: (files.sqlite, sqlite_table(settings), sqlite_finish(settings)),
@@ -38,12 +38,15 @@ pub fn scripts(settings: &Settings) -> Result<ByDialect<Scripts>, SqlError> {
     };
     chosen.try_map(|(file, before, after)| {
         let sections = sections(file)?;
-        Ok(Scripts { before: script(settings, &sections, &[before])?, after: script(settings, &sections, &after)? })
+        Ok(TableScripts {
+            before: script(settings, &sections, &[before])?,
+            after: script(settings, &sections, &after)?,
+        })
     })
 }
 
 /// The named statements, repeated for each table.
-fn script(settings: &Settings, sections: &[Section], chosen: &[&'static str]) -> Result<String, SqlError> {
+fn script(settings: &SysbenchSettings, sections: &[SqlSection], chosen: &[&'static str]) -> Result<String, SqlError> {
     let next = (settings.table_size + 1).to_string();
     let mut script = String::new();
     for table in names(settings) {
@@ -56,34 +59,34 @@ fn script(settings: &Settings, sections: &[Section], chosen: &[&'static str]) ->
     Ok(script)
 }
 
-fn sqlite_table(settings: &Settings) -> &'static str {
+fn sqlite_table(settings: &SysbenchSettings) -> &'static str {
     match settings.test {
-        Test::BulkInsert => "numbers-only",
+        SysbenchTest::BulkInsert => "numbers-only",
         _ if settings.secondary => "rows-without-key",
         _ => "rows",
     }
 }
 
-fn sqlite_finish(settings: &Settings) -> Vec<&'static str> {
+fn sqlite_finish(settings: &SysbenchSettings) -> Vec<&'static str> {
     let mut chosen = Vec::new();
-    if settings.test != Test::BulkInsert {
+    if settings.test != SysbenchTest::BulkInsert {
         chosen.extend(settings.secondary.then_some("id-index"));
         chosen.extend(settings.create_secondary.then_some("k-index"));
     }
     chosen
 }
 
-fn postgres_table(settings: &Settings) -> &'static str {
+fn postgres_table(settings: &SysbenchSettings) -> &'static str {
     match settings.test {
-        Test::BulkInsert => "numbers-only",
-        Test::Insert if !settings.auto_inc => "rows-of-wide-ids",
+        SysbenchTest::BulkInsert => "numbers-only",
+        SysbenchTest::Insert if !settings.auto_inc => "rows-of-wide-ids",
         _ if settings.auto_inc => "rows-numbered",
         _ => "rows",
     }
 }
 
-fn postgres_finish(settings: &Settings) -> Vec<&'static str> {
-    if settings.test == Test::BulkInsert {
+fn postgres_finish(settings: &SysbenchSettings) -> Vec<&'static str> {
+    if settings.test == SysbenchTest::BulkInsert {
         return vec!["primary-key"];
     }
     let mut chosen = vec![if settings.secondary { "id-index" } else { "primary-key" }];
@@ -92,10 +95,10 @@ fn postgres_finish(settings: &Settings) -> Vec<&'static str> {
     chosen
 }
 
-fn mysql_table(settings: &Settings) -> &'static str {
-    let wide = settings.test == Test::Insert && !settings.auto_inc;
+fn mysql_table(settings: &SysbenchSettings) -> &'static str {
+    let wide = settings.test == SysbenchTest::Insert && !settings.auto_inc;
     match (settings.test, settings.secondary) {
-        (Test::BulkInsert, _) => "numbers-only",
+        (SysbenchTest::BulkInsert, _) => "numbers-only",
         (_, true) if wide => "wide-rows-without-key",
         (_, true) => "rows-without-key",
         (_, false) if wide => "rows-of-wide-ids",
@@ -104,8 +107,8 @@ fn mysql_table(settings: &Settings) -> &'static str {
     }
 }
 
-fn mysql_finish(settings: &Settings) -> Vec<&'static str> {
-    let indexed = settings.create_secondary && settings.test != Test::BulkInsert;
+fn mysql_finish(settings: &SysbenchSettings) -> Vec<&'static str> {
+    let indexed = settings.create_secondary && settings.test != SysbenchTest::BulkInsert;
     indexed.then_some("k-index").into_iter().collect()
 }
 
@@ -114,8 +117,8 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn made(table: &Value) -> ByDialect<Scripts> {
-        let keys = crate::sysbench_oltp::KEYS;
+    fn made(table: &Value) -> ByDialect<TableScripts> {
+        let keys = crate::sysbench_oltp::settings::KEYS;
         scripts(&settings::read(table.as_object().unwrap(), keys).unwrap()).unwrap()
     }
 
@@ -128,7 +131,7 @@ mod tests {
                     "test": test, "auto_inc": key(0), "secondary": key(1), "create_secondary": key(2),
                 });
                 let ByDialect { sqlite, postgres, mysql } = made(&table);
-                for Scripts { before, after } in [sqlite, postgres, mysql] {
+                for TableScripts { before, after } in [sqlite, postgres, mysql] {
                     assert!(before.starts_with("CREATE TABLE sbtest1") && !before.contains('{'), "{before}");
                     assert!(!after.contains('{'), "{after}");
                     assert_eq!(after.contains("sbtest1_k "), key(2) && test != "bulk_insert", "{table}: {after}");

@@ -4,7 +4,7 @@ use crate::effects::Tally;
 
 settings::names! {
     /// What is counted.
-    pub enum Counter {
+    pub enum SysbenchCounter {
         /// Round trips, BEGIN and COMMIT included, counted as they are asked.
         Queries => "queries",
         /// The same queries, counted and sorted as they are answered.
@@ -18,6 +18,6 @@ settings::names! {
     }
 }
 
-pub fn count(tally: &mut Tally, counter: Counter) {
+pub fn count(tally: &mut Tally, counter: SysbenchCounter) {
     tally.add(counter as usize, 1);
 }

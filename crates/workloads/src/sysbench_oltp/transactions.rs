@@ -4,16 +4,18 @@
 //! cost of talking to a server is part of what it measures.
 
 use super::SysbenchOltp;
-use super::inputs::{Draws, IdRange, Input};
-use super::settings::VALUES_MAX;
-use super::statements::{BULK_ROWS, Sql};
+use super::inputs::{IdRange, SysbenchClient, SysbenchDraws, SysbenchInput};
+use super::settings::{SysbenchTest, VALUES_MAX};
+use super::statements::{BULK_ROWS, SysbenchStatement};
 use super::steps::Steps;
-use super::tally::{Counter, count};
+use super::tally::{SysbenchCounter, count};
 use super::text::{C_BLANK, PAD_AGAIN};
-use crate::effects::Tally;
-use crate::workload::Ending;
+use crate::effects::{Effects, Tally};
+use crate::workload::{Ending, Kind, Pause, User, Workload};
 use engines::session::{Access, Param, Session, SessionError};
+use engines::statement::{Dialect, Statement};
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Engines' codes for a row that exists already: PostgreSQL's, SQLite's and MariaDB's.
 const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
@@ -21,53 +23,88 @@ const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
 /// The message in place of the engine's own.
 const INSERTED_BY_ANOTHER: &str = "another transaction deleted the same row and inserted it again first";
 
-pub async fn run<S: Session>(
-    workload: &SysbenchOltp,
-    session: &mut S,
-    input: &Input,
-    tally: &mut Tally,
-) -> Result<Ending, SessionError> {
-    let steps = &workload.steps;
-    let mut course = Course { workload, session, tally, draws: Draws::new(&workload.ids, input) };
-    if steps.in_transaction {
-        let access = if steps.queries().writes > 0 { Access::ReadWrite } else { Access::ReadOnly };
-        count(course.tally, Counter::Queries);
-        course.session.begin(access).await?;
-        count(course.tally, Counter::Others);
+/// A workload has only the kind of its test, which is counted.
+const KINDS: [Kind; SysbenchTest::NAMES.len()] = Kind::all(SysbenchTest::NAMES, SysbenchTest::NAMES.len());
+
+impl Workload for SysbenchOltp {
+    type Input = SysbenchInput;
+    type Client = SysbenchClient;
+
+    const COUNTERS: &'static [&'static str] = SysbenchCounter::NAMES;
+
+    fn kinds(&self) -> &'static [Kind] {
+        std::slice::from_ref(&KINDS[self.settings.test as usize])
     }
-    if steps.queries().reads > 0 {
-        course.reads(steps).await?;
+
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        self.statements.of_all_tables()
     }
-    if steps.queries().writes > 0 {
-        course.writes(steps).await?;
+
+    fn client(&self, user: User) -> SysbenchClient {
+        SysbenchClient::new(user.seed, user.index)
     }
-    if steps.in_transaction {
-        count(course.tally, Counter::Queries);
-        course.session.commit().await?;
-        count(course.tally, Counter::Others);
+
+    fn next(&self, client: &mut SysbenchClient) -> Option<SysbenchInput> {
+        Some(client.draw())
     }
-    Ok(Ending::Committed)
+
+    fn kind(&self, _: &SysbenchInput) -> u16 {
+        0
+    }
+
+    fn pause(&self, _: &mut SysbenchClient, input: &SysbenchInput, terminal: bool) -> Pause {
+        let mean = if terminal { self.settings.think } else { 0 };
+        Pause { keying: Duration::ZERO, thinking: input.thinking(Duration::from_millis(mean)) }
+    }
+
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &SysbenchInput,
+        effects: &mut Effects<'_, SysbenchInput>,
+    ) -> Result<Ending, SessionError> {
+        let (steps, tally) = (&self.steps, &mut effects.tally);
+        let mut course = SysbenchCourse { workload: self, session, tally, draws: SysbenchDraws::new(&self.ids, input) };
+        if steps.in_transaction {
+            let access = if steps.queries().writes > 0 { Access::ReadWrite } else { Access::ReadOnly };
+            count(course.tally, SysbenchCounter::Queries);
+            course.session.begin(access).await?;
+            count(course.tally, SysbenchCounter::Others);
+        }
+        if steps.queries().reads > 0 {
+            course.reads(steps).await?;
+        }
+        if steps.queries().writes > 0 {
+            course.writes(steps).await?;
+        }
+        if steps.in_transaction {
+            count(course.tally, SysbenchCounter::Queries);
+            course.session.commit().await?;
+            count(course.tally, SysbenchCounter::Others);
+        }
+        Ok(Ending::Committed)
+    }
 }
 
 /// A transaction under way.
-struct Course<'a, S> {
+struct SysbenchCourse<'a, S> {
     workload: &'a SysbenchOltp,
     session: &'a mut S,
     tally: &'a mut Tally,
-    draws: Draws<'a>,
+    draws: SysbenchDraws<'a>,
 }
 
-impl<S: Session> Course<'_, S> {
+impl<S: Session> SysbenchCourse<'_, S> {
     async fn reads(&mut self, steps: &Steps) -> Result<(), SessionError> {
         let table = self.draws.table();
         for _ in 0..steps.point_selects {
             let id = Param::Integer(self.draws.id());
-            self.select(table, Sql::PointSelect, &[id], 1..=1).await?;
+            self.select(table, SysbenchStatement::PointSelect, &[id], 1..=1).await?;
         }
-        self.ranges(Sql::SimpleRange, steps.simple_ranges).await?;
-        self.ranges(Sql::SumRange, steps.sum_ranges).await?;
-        self.ranges(Sql::OrderRange, steps.order_ranges).await?;
-        self.ranges(Sql::DistinctRange, steps.distinct_ranges).await?;
+        self.ranges(SysbenchStatement::SimpleRange, steps.simple_ranges).await?;
+        self.ranges(SysbenchStatement::SumRange, steps.sum_ranges).await?;
+        self.ranges(SysbenchStatement::OrderRange, steps.order_ranges).await?;
+        self.ranges(SysbenchStatement::DistinctRange, steps.distinct_ranges).await?;
         if steps.random_points > 0 {
             self.random_points().await?;
         }
@@ -77,15 +114,15 @@ impl<S: Session> Course<'_, S> {
         Ok(())
     }
 
-    async fn ranges(&mut self, sql: Sql, times: u32) -> Result<(), SessionError> {
+    async fn ranges(&mut self, sql: SysbenchStatement, times: u32) -> Result<(), SessionError> {
         let table = self.draws.table();
         for _ in 0..times {
-            let is_distinct = sql == Sql::DistinctRange;
+            let is_distinct = sql == SysbenchStatement::DistinctRange;
             let IdRange { low, high, rows } =
                 if is_distinct { self.draws.distinct_range() } else { self.draws.range() };
             let expected = match sql {
-                Sql::SumRange => 1..=1,
-                Sql::DistinctRange => 1..=rows,
+                SysbenchStatement::SumRange => 1..=1,
+                SysbenchStatement::DistinctRange => 1..=rows,
                 _ => rows..=rows,
             };
             self.select(table, sql, &[Param::Integer(low), Param::Integer(high)], expected).await?;
@@ -97,7 +134,7 @@ impl<S: Session> Course<'_, S> {
         let mut values = [Param::Null; VALUES_MAX];
         let values = &mut values[..self.workload.settings.random_points as usize];
         values.fill_with(|| Param::Integer(self.draws.in_segment()));
-        self.select(0, Sql::RandomPoints, values, 0..=usize::MAX).await
+        self.select(0, SysbenchStatement::RandomPoints, values, 0..=usize::MAX).await
     }
 
     async fn random_ranges(&mut self) -> Result<(), SessionError> {
@@ -108,20 +145,20 @@ impl<S: Session> Course<'_, S> {
             let high = low + i64::from(self.workload.settings.delta);
             pair.copy_from_slice(&[Param::Integer(low), Param::Integer(high)]);
         }
-        self.select(0, Sql::RandomRanges, values, 1..=1).await
+        self.select(0, SysbenchStatement::RandomRanges, values, 1..=1).await
     }
 
     async fn writes(&mut self, steps: &Steps) -> Result<(), SessionError> {
         let table = self.draws.table();
         for _ in 0..steps.index_updates {
             let id = Param::Integer(self.draws.id());
-            self.change(table, Sql::UpdateIndex, &[id]).await?;
+            self.change(table, SysbenchStatement::UpdateIndex, &[id]).await?;
         }
         let table = self.draws.table();
         for _ in 0..steps.non_index_updates {
             let id = Param::Integer(self.draws.id());
             let c = if steps.updates_before_delete { self.draws.c_of_numbers() } else { self.draws.c() };
-            self.change(table, Sql::UpdateNonIndex, &[Param::Text(c.as_str()), id]).await?;
+            self.change(table, SysbenchStatement::UpdateNonIndex, &[Param::Text(c.as_str()), id]).await?;
         }
         let table = self.draws.table();
         for _ in 0..steps.delete_inserts {
@@ -129,7 +166,7 @@ impl<S: Session> Course<'_, S> {
         }
         for _ in 0..steps.deletes {
             let id = Param::Integer(self.draws.id());
-            self.change(table, Sql::Delete, &[id]).await?;
+            self.change(table, SysbenchStatement::Delete, &[id]).await?;
         }
         for _ in 0..steps.inserts {
             self.insert(table).await?;
@@ -143,13 +180,13 @@ impl<S: Session> Course<'_, S> {
     async fn delete_and_insert(&mut self, table: u32, as_in_048: bool) -> Result<(), SessionError> {
         let id = Param::Integer(self.draws.id());
         if as_in_048 {
-            self.change(table, Sql::UpdateIndex, &[id]).await?;
-            self.change(table, Sql::Delete, &[id]).await?;
+            self.change(table, SysbenchStatement::UpdateIndex, &[id]).await?;
+            self.change(table, SysbenchStatement::Delete, &[id]).await?;
             let row = [id, Param::Integer(0), Param::Text(C_BLANK), Param::Text(PAD_AGAIN)];
             return self.insert_again(table, &row).await;
         }
         let (k, c, pad) = (self.draws.id(), self.draws.c(), self.draws.pad());
-        self.change(table, Sql::Delete, &[id]).await?;
+        self.change(table, SysbenchStatement::Delete, &[id]).await?;
         let row = [id, Param::Integer(k), Param::Text(c.as_str()), Param::Text(pad.as_str())];
         self.insert_again(table, &row).await
     }
@@ -157,7 +194,7 @@ impl<S: Session> Course<'_, S> {
     /// Two transactions may have waited for each other to delete the same row, and then both insert it. The second
     /// one is in conflict with the first, and is repeated like after any other conflict.
     async fn insert_again(&mut self, table: u32, row: &[Param<'_>]) -> Result<(), SessionError> {
-        self.change(table, Sql::Insert, row).await.map_err(|error| match error {
+        self.change(table, SysbenchStatement::Insert, row).await.map_err(|error| match error {
             // The engine's message names the key, which varies. Without it, all these conflicts are counted as one.
             SessionError::Refused { code, .. } if IS_THERE_ALREADY.contains(&code.as_str()) => {
                 SessionError::Retryable { code, message: INSERTED_BY_ANOTHER.to_owned() }
@@ -170,10 +207,10 @@ impl<S: Session> Course<'_, S> {
         let (k, c, pad) = (Param::Integer(self.draws.id()), self.draws.c(), self.draws.pad());
         let (c, pad) = (Param::Text(c.as_str()), Param::Text(pad.as_str()));
         if self.workload.settings.auto_inc {
-            return self.change(table, Sql::InsertNumbered, &[k, c, pad]).await;
+            return self.change(table, SysbenchStatement::InsertNumbered, &[k, c, pad]).await;
         }
         let id = Param::Integer(self.draws.unique_id());
-        self.change(table, Sql::Insert, &[id, k, c, pad]).await
+        self.change(table, SysbenchStatement::Insert, &[id, k, c, pad]).await
     }
 
     async fn bulk_insert(&mut self) -> Result<(), SessionError> {
@@ -182,37 +219,52 @@ impl<S: Session> Course<'_, S> {
         for (id, row) in (first..).zip(values.chunks_exact_mut(2)) {
             row.fill(Param::Integer(id));
         }
-        self.change(table, Sql::BulkInsert, &values).await
+        self.change(table, SysbenchStatement::BulkInsert, &values).await
     }
 
     /// Executes a statement that returns a known number of rows.
     async fn select(
         &mut self,
         table: u32,
-        sql: Sql,
+        sql: SysbenchStatement,
         values: &[Param<'_>],
         expected: RangeInclusive<usize>,
     ) -> Result<(), SessionError> {
-        count(self.tally, Counter::Queries);
+        count(self.tally, SysbenchCounter::Queries);
         let statement = self.workload.statements.id(table, sql);
         let rows = self.session.execute(statement, values).await?.rows();
-        count(self.tally, Counter::Reads);
+        count(self.tally, SysbenchCounter::Reads);
         if !expected.contains(&rows) {
-            count(self.tally, Counter::WrongSelects);
+            count(self.tally, SysbenchCounter::WrongSelects);
         }
         Ok(())
     }
 
     /// Executes a statement that changes rows, or finds none to change.
-    async fn change(&mut self, table: u32, sql: Sql, values: &[Param<'_>]) -> Result<(), SessionError> {
-        count(self.tally, Counter::Queries);
+    async fn change(&mut self, table: u32, sql: SysbenchStatement, values: &[Param<'_>]) -> Result<(), SessionError> {
+        count(self.tally, SysbenchCounter::Queries);
         let statement = self.workload.statements.id(table, sql);
         if self.session.execute(statement, values).await?.changed() > 0 {
-            count(self.tally, Counter::Writes);
+            count(self.tally, SysbenchCounter::Writes);
         } else {
-            count(self.tally, Counter::Others);
-            count(self.tally, Counter::MissedChanges);
+            count(self.tally, SysbenchCounter::Others);
+            count(self.tally, SysbenchCounter::MissedChanges);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_test_has_the_kind_of_its_name() {
+        for kind in KINDS {
+            let table = json!({ "test": kind.name });
+            let workload = SysbenchOltp::from_table(table.as_object().unwrap()).unwrap();
+            assert_eq!(workload.kinds(), [kind]);
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::database::Database;
 use engines::admin::Admin;
 use record::check::Moment;
 use workloads::dataset::{Dataset, Part};
-use workloads::order_entry::{OrderEntry, Settings};
+use workloads::order_entry::{OrderEntry, OrderEntrySettings};
 
 const ROUNDS: &[Round] = &[
     &[
@@ -181,7 +181,7 @@ const ROUNDS: &[Round] = &[
 ];
 
 pub fn each_condition_finds_its_violation(database: &Database) {
-    let workload = OrderEntry::new(Settings::plain(1, 3)).unwrap();
+    let workload = OrderEntry::new(OrderEntrySettings::plain(1, 3)).unwrap();
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();
     load_one_district(database, &workload, admin.as_mut());

@@ -11,7 +11,7 @@ use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use workloads::checksum;
 use workloads::dataset::{Dataset, Table};
-use workloads::dvd_store::{DvdStore, Settings, Size, Version};
+use workloads::dvd_store::{DvdStore, DvdStoreSettings, DvdStoreSize, DvdStoreVersion};
 use workloads::way::{Statements, Transactions};
 
 const CLIENTS: u32 = 4;
@@ -21,15 +21,15 @@ const ORDERS_PER_CLIENT: u32 = 200;
 const ON_A_SERVER: u32 = 15;
 const BY_ONE_CLIENT: u32 = 20;
 
-fn size() -> Size {
-    Size::parse("1MB").unwrap()
+fn size() -> DvdStoreSize {
+    DvdStoreSize::parse("1MB").unwrap()
 }
 
-fn made(version: Version, transactions: Transactions, statements: Statements) -> DvdStore {
-    DvdStore::new(Settings { transactions, statements, ..Settings::plain(size(), version) }).unwrap()
+fn made(version: DvdStoreVersion, transactions: Transactions, statements: Statements) -> DvdStore {
+    DvdStore::new(DvdStoreSettings { transactions, statements, ..DvdStoreSettings::plain(size(), version) }).unwrap()
 }
 
-pub fn load_run_and_check(database: &Database, version: Version) {
+pub fn load_run_and_check(database: &Database, version: DvdStoreVersion) {
     let plain = made(version, Transactions::Client, Statements::Plain);
     let pipelined = made(version, Transactions::Client, Statements::Pipelined);
     let called = made(version, Transactions::Procedures, Statements::Plain);
@@ -43,7 +43,7 @@ pub fn load_run_and_check(database: &Database, version: Version) {
         running::run_these(database, way, client..client + 1, BY_ONE_CLIENT);
     }
     assert_eq!(left(admin.as_mut(), version), left_everywhere(version), "{version:?}");
-    let is_judged = database.dialect() == Dialect::Sqlite && version == Version::Three;
+    let is_judged = database.dialect() == Dialect::Sqlite && version == DvdStoreVersion::Three;
     let each = if is_judged { ORDERS_PER_CLIENT } else { ON_A_SERVER };
     let (mut all_totals, mut all_tallies) = (Vec::new(), BTreeMap::new());
     // Some of the second four sign up customers that are there already.
@@ -68,22 +68,22 @@ pub fn load_run_and_check(database: &Database, version: Version) {
     }
     attempts_do_nothing_twice(database, &plain);
     all_hold(&plain.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
-    if version == Version::Three {
+    if version == DvdStoreVersion::Three {
         each_condition_finds_its_violation(&plain, admin.as_mut(), database.dialect());
     }
 }
 
 /// What one client leaves on every engine by all ways.
-fn left_everywhere(version: Version) -> &'static str {
+fn left_everywhere(version: DvdStoreVersion) -> &'static str {
     match version {
-        Version::Two => "3ee8654d4be3d5e6",
-        Version::Three => "539be47814985406",
+        DvdStoreVersion::Two => "3ee8654d4be3d5e6",
+        DvdStoreVersion::Three => "539be47814985406",
     }
 }
 
 /// All rows of the tables that orders change, but for their dates. A rolled-back order takes a number on some engines, so
 /// orders are numbered anew.
-fn left(admin: &mut dyn Admin, version: Version) -> String {
+fn left(admin: &mut dyn Admin, version: DvdStoreVersion) -> String {
     const COLUMNS: [(&str, &[&str]); 9] = [
         ("customers", &["customerid", "lastname", "address1", "city", "state", "username", "age", "gender"]),
         ("inventory", &["prod_id", "quan_in_stock", "sales"]),
@@ -104,7 +104,7 @@ fn left(admin: &mut dyn Admin, version: Version) -> String {
         ("reviews", &["review_id", "prod_id", "stars", "customerid", "review_summary", "review_text"]),
         ("reviews_helpfulness", &["review_helpfulness_id", "review_id", "customerid", "helpfulness"]),
     ];
-    let count = if version == Version::Two { 6 } else { COLUMNS.len() };
+    let count = if version == DvdStoreVersion::Two { 6 } else { COLUMNS.len() };
     let sum = COLUMNS[..count].iter().fold(0, |sum: u64, (name, columns)| {
         let table = Table { name: (*name).into(), columns, key: &[] };
         sum.rotate_left(7) ^ checksum::stored(admin, &table).unwrap().sum
@@ -113,15 +113,15 @@ fn left(admin: &mut dyn Admin, version: Version) -> String {
 }
 
 /// What is loaded on every engine.
-fn loaded_everywhere(version: Version) -> &'static str {
+fn loaded_everywhere(version: DvdStoreVersion) -> &'static str {
     match version {
-        Version::Two => "f78d8a1b0db01ff7",
-        Version::Three => "4b62b21e74e61e4b",
+        DvdStoreVersion::Two => "f78d8a1b0db01ff7",
+        DvdStoreVersion::Three => "4b62b21e74e61e4b",
     }
 }
 
 /// Tables are loaded before those that they refer to, as parallel loading may.
-fn load(database: &Database, workload: &DvdStore, version: Version) {
+fn load(database: &Database, workload: &DvdStore, version: DvdStoreVersion) {
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();
     loaded::in_parts(database, workload, workload.tables().iter().rev());

@@ -26,7 +26,7 @@ mod whole;
 
 use database::Database;
 use std::path::Path;
-use workloads::dvd_store::Version;
+use workloads::dvd_store::DvdStoreVersion;
 
 const POSTGRES: &str = "/usr/lib/postgresql/15/bin/postgres";
 const MARIADB: &str = "/usr/sbin/mariadbd";
@@ -195,21 +195,21 @@ fn every_condition_of_sysbench_can_fail_on_mariadb() {
 
 #[test]
 fn dvd_store_holds_on_sqlite() {
-    dvd::load_run_and_check(&Database::sqlite(), Version::Two);
-    dvd::load_run_and_check(&Database::sqlite(), Version::Three);
+    dvd::load_run_and_check(&Database::sqlite(), DvdStoreVersion::Two);
+    dvd::load_run_and_check(&Database::sqlite(), DvdStoreVersion::Three);
 }
 
 #[test]
 fn dvd_store_holds_on_postgres() {
     if postgres_is_here() {
-        dvd::load_run_and_check(&Database::postgres(), Version::Three);
+        dvd::load_run_and_check(&Database::postgres(), DvdStoreVersion::Three);
     }
 }
 
 #[test]
 fn dvd_store_holds_on_mariadb() {
     if mariadb_is_here() {
-        dvd::load_run_and_check(&Database::mariadb(), Version::Three);
+        dvd::load_run_and_check(&Database::mariadb(), DvdStoreVersion::Three);
     }
 }
 
@@ -217,8 +217,8 @@ fn dvd_store_holds_on_mariadb() {
 #[ignore = "slow: cargo xtask ci --full"]
 fn dvd_store_of_version_two_holds_on_servers() {
     if postgres_is_here() && mariadb_is_here() {
-        dvd::load_run_and_check(&Database::postgres(), Version::Two);
-        dvd::load_run_and_check(&Database::mariadb(), Version::Two);
+        dvd::load_run_and_check(&Database::postgres(), DvdStoreVersion::Two);
+        dvd::load_run_and_check(&Database::mariadb(), DvdStoreVersion::Two);
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use workloads::checksum;
 use workloads::dataset::{Checksum, Dataset, Part, Table};
-use workloads::decision_support_ds::{DecisionSupportDs, Scale, Settings};
+use workloads::decision_support_ds::{DataScale, DecisionSupportDs, DecisionSupportDsSettings};
 
 const STREAMS: u32 = 2;
 /// More than any stream does.
@@ -22,7 +22,10 @@ const POWER: u16 = 0;
 const MAINTENANCE: u16 = 2;
 
 static WORKLOAD: LazyLock<DecisionSupportDs> = LazyLock::new(|| {
-    let settings = Settings { streams: STREAMS, ..Settings::plain(Scale::of(0.01).unwrap()) };
+    let settings = DecisionSupportDsSettings {
+        streams: STREAMS,
+        ..DecisionSupportDsSettings::plain(DataScale::of(0.01).unwrap())
+    };
     DecisionSupportDs::new(settings).unwrap()
 });
 

@@ -11,7 +11,7 @@ use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use workloads::checksum;
 use workloads::dataset::{Dataset, Table};
-use workloads::order_entry::{Delivery, OrderEntry, Settings};
+use workloads::order_entry::{DeliveryMode, OrderEntry, OrderEntrySettings};
 use workloads::way::{Statements, Transactions};
 
 const CLIENTS: u32 = 4;
@@ -77,7 +77,12 @@ fn made(way: Way, warehouses: u32) -> OrderEntry {
         Way::Pipelined => (Transactions::Client, Statements::Pipelined),
         Way::Called => (Transactions::Procedures, Statements::Plain),
     };
-    let settings = Settings { delivery: Delivery::Inline, transactions, statements, ..Settings::plain(warehouses, 42) };
+    let settings = OrderEntrySettings {
+        delivery: DeliveryMode::Inline,
+        transactions,
+        statements,
+        ..OrderEntrySettings::plain(warehouses, 42)
+    };
     OrderEntry::new(settings).unwrap()
 }
 

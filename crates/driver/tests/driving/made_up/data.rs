@@ -1,11 +1,8 @@
 //! The bank's tables: accounts, the first of which is the bank's own, and deposits, which are empty at the start.
 
-use engines::admin::Admin;
-use engines::limit::Limit;
 use engines::rows::RowSink;
-use engines::session::SessionError;
+use engines::statement::{ByDialect, Statement};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use workloads::dataset::{RowSource, Table};
 
 pub const ACCOUNTS: i64 = 64;
@@ -19,13 +16,15 @@ pub const TABLES: &[Table] = &[
     },
 ];
 
-pub const SCHEMA: &str = "
+const SCRIPT: &str = "
     CREATE TABLE account (a_id bigint NOT NULL PRIMARY KEY, a_balance bigint NOT NULL, a_closed bigint NOT NULL);
     CREATE TABLE deposit (
         d_account bigint NOT NULL, d_phase bigint NOT NULL, d_number bigint NOT NULL, d_confirmed bigint NOT NULL,
         PRIMARY KEY (d_account, d_phase, d_number)
     );
 ";
+
+pub const SCHEMA: ByDialect<&str> = ByDialect { sqlite: SCRIPT, postgres: SCRIPT, mysql: SCRIPT };
 
 /// Names of the sums, and the queries for them.
 const SUMS: &[(&str, &str)] = &[
@@ -60,12 +59,6 @@ pub fn rows(table: &str) -> Box<dyn RowSource> {
     Box::new(Accounts { left: 0..=last })
 }
 
-pub fn state(admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-    let mut state = BTreeMap::new();
-    for (name, sql) in SUMS {
-        let mut found = Ok(0);
-        admin.ask(sql, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
-        state.insert((*name).to_owned(), found?);
-    }
-    Ok(state)
+pub fn sums() -> Vec<Statement> {
+    SUMS.iter().map(|(name, sql)| Statement { name, sql: (*sql).to_owned() }).collect()
 }

@@ -4,20 +4,19 @@
 mod data;
 mod transactions;
 
-use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::check::{CheckResult, Moment};
 use record::script::{Phase, Stream, Until};
-use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use settings::Problem;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
+use workloads::condition::DataCheck;
 use workloads::dataset::{Dataset, Part, RowSource, Table};
 use workloads::effects::{Effects, FollowUp};
-use workloads::entry::{Metric, WorkloadEntry};
+use workloads::entry::{Metric, UNMEASURED, WorkloadEntry, WorkloadScripts};
+use workloads::execution::Execution;
+use workloads::judgement::Judgement;
+use workloads::ledger::Ledger;
 use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
 pub const KIND: &str = "made-up";
@@ -29,6 +28,10 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     driving_keys: &[],
     own_phases: false,
     metric: Metric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
+    notice: "not comparable with anything",
+    deviations: &[],
+    scripts: WorkloadScripts { schema: data::SCHEMA, ..WorkloadScripts::NONE },
+    stored: UNMEASURED,
 };
 
 pub const DEPOSIT: u16 = 0;
@@ -61,11 +64,13 @@ pub const SETTLED_BY_EACH: u32 = 5;
 const PHASE_LIMIT_MS: u64 = 60_000;
 
 #[derive(Debug)]
-pub struct MadeUp;
+pub struct MadeUp {
+    sums: Vec<Statement>,
+}
 
 impl MadeUp {
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        settings::check(table, ENTRY.keys).map(|_| Self)
+        settings::check(table, ENTRY.keys).map(|_| Self { sums: data::sums() })
     }
 }
 
@@ -199,6 +204,10 @@ impl Workload for MadeUp {
 }
 
 impl Dataset for MadeUp {
+    fn entry(&self) -> &'static WorkloadEntry {
+        &ENTRY
+    }
+
     fn tables(&self) -> &[Table] {
         data::TABLES
     }
@@ -207,43 +216,23 @@ impl Dataset for MadeUp {
         data::expected_rows(&table.name)
     }
 
-    fn stored_bytes(&self, _: Dialect) -> u64 {
-        0
-    }
-
     fn rows(&self, table: &str, _: Part) -> Box<dyn RowSource + '_> {
         data::rows(table)
     }
 
-    fn schema(&self, _: Dialect) -> String {
-        data::SCHEMA.to_owned()
+    fn sums(&self) -> &[Statement] {
+        &self.sums
     }
 
-    fn finish(&self, _: Dialect) -> String {
-        String::new()
-    }
-
-    fn check(&self, _: &mut dyn Admin, _: Dialect, _: Moment) -> Result<Vec<CheckResult>, SessionError> {
+    fn judge_data(&self, _: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError> {
         Ok(Vec::new())
     }
 
-    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
-        data::state(admin)
-    }
-
-    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<CheckResult> {
+    fn judge_ledger(&self, _: &Ledger<'_>) -> Vec<Judgement> {
         Vec::new()
     }
 
-    fn audit(&self, _: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
+    fn judge_window(&self, _: &Execution<'_>) -> Vec<Judgement> {
         Vec::new()
-    }
-
-    fn deviations(&self) -> Vec<Cow<'static, str>> {
-        Vec::new()
-    }
-
-    fn notice(&self) -> &'static str {
-        "not comparable with anything"
     }
 }

@@ -1,10 +1,11 @@
 //! Findings of runs that are right, and of runs that are wrong in one respect.
 
 use super::*;
+use std::collections::BTreeMap;
 
-const SIZE: Size = Size { customers: 2_000, days: 25, scale_factor: 500 };
+const SIZE: BrokerageSize = BrokerageSize { customers: 2_000, days: 25, scale_factor: 500 };
 
-fn totals(kind: Work, committed: u64, rolled_back: u64) -> KindTotals {
+fn totals(kind: BrokerageWork, committed: u64, rolled_back: u64) -> KindTotals {
     KindTotals { kind: kind.name().to_owned(), committed, rolled_back, ..KindTotals::default() }
 }
 
@@ -20,32 +21,34 @@ fn right() -> (Vec<KindTotals>, BTreeMap<String, u64>) {
     let orders = kinds.iter_mut().find(|totals| totals.kind == "trade-order").unwrap();
     orders.rolled_back = orders.committed / 101;
     orders.committed -= orders.rolled_back;
-    kinds.push(totals(Work::DataMaintenance, 100, 0));
-    let done = |work: Work| kinds.iter().find(|totals| totals.kind == work.name()).unwrap().finished();
-    let mut tally: BTreeMap<String, u64> = RULES
-        .iter()
-        .map(|(_, _, counter, of, [target, ..])| (counter.name().to_owned(), times(done(*of), target / 100.0)))
-        .collect();
-    tally.insert(Counter::LoadUnits.name().to_owned(), done(Work::TradeResult) * 3 / 2);
-    tally.insert(Counter::ResultLagMs.name().to_owned(), done(Work::TradeResult) * 1_200);
-    tally.insert(Counter::Warning621.name().to_owned(), 3);
-    for (work, place) in LIMITED.into_iter().zip(Counter::LateTradeResults as usize..) {
-        let late = if work == Work::DataMaintenance { 0 } else { done(work) / 11 };
-        tally.insert(Counter::NAMES[place].to_owned(), late);
+    kinds.push(totals(BrokerageWork::DataMaintenance, 100, 0));
+    let done = |work: BrokerageWork| kinds.iter().find(|totals| totals.kind == work.name()).unwrap().finished();
+    let of_rule = |rule: ShareRule| (rule.counter.name().to_owned(), times(done(rule.of), rule.percents[0] / 100.0));
+    let mut tally: BTreeMap<String, u64> = rules().map(of_rule).collect();
+    tally.insert(BrokerageCounter::LoadUnits.name().to_owned(), done(BrokerageWork::TradeResult) * 3 / 2);
+    tally.insert(BrokerageCounter::ResultLagMs.name().to_owned(), done(BrokerageWork::TradeResult) * 1_200);
+    tally.insert(BrokerageCounter::Warning621.name().to_owned(), 3);
+    for (work, place) in LIMITED.into_iter().zip(BrokerageCounter::LateTradeResults as usize..) {
+        let late = if work == BrokerageWork::DataMaintenance { 0 } else { done(work) / 11 };
+        tally.insert(BrokerageCounter::NAMES[place].to_owned(), late);
     }
     (kinds, tally)
 }
 
-fn violated(size: Size, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<String> {
-    let violated = audit(size, kinds, tally, 0).into_iter().filter(CheckResult::is_violated);
-    violated.map(|finding| finding.name.replace("brokerage/", "")).collect()
+fn audit(size: BrokerageSize, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Judgement> {
+    judge_window(size, Execution { kinds, tally, waiting })
+}
+
+fn violated(size: BrokerageSize, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<String> {
+    let violated = audit(size, kinds, tally, 0).into_iter().filter(Judgement::is_violated);
+    violated.map(|finding| finding.name).collect()
 }
 
 #[test]
 fn the_right_transactions_pass() {
     let (kinds, tally) = right();
     let findings = audit(SIZE, &kinds, &tally, 0);
-    let holds = |finding: &&CheckResult| matches!(finding.verdict, Verdict::Holds { .. });
+    let holds = |finding: &&Judgement| matches!(finding.verdict, Verdict::Holds { .. });
     assert_eq!(findings.iter().filter(holds).count(), findings.len(), "{findings:#?}");
     let seen = |name: &str| {
         let finding = findings.iter().find(|finding| finding.name.ends_with(name)).unwrap();
@@ -57,7 +60,7 @@ fn the_right_transactions_pass() {
 
 #[test]
 fn every_rule_for_inputs_can_be_violated_from_either_side() {
-    for (name, _, counter, _, [target, low, high]) in RULES {
+    for ShareRule { name, counter, percents: [target, low, high], .. } in rules() {
         for off in [low - 0.3 * (target - low) - 0.1, high + 0.3 * (high - target) + 0.1] {
             let (kinds, mut tally) = right();
             let count = tally.get_mut(counter.name()).unwrap();
@@ -81,43 +84,51 @@ fn every_share_of_what_customers_send_can_be_violated() {
 #[test]
 fn results_that_are_owed_are_told_and_not_held_against_the_mix() {
     let (mut kinds, mut tally) = right();
-    for work in [Work::TradeResult, Work::MarketFeed] {
+    for work in [BrokerageWork::TradeResult, BrokerageWork::MarketFeed] {
         let totals = kinds.iter_mut().find(|totals| totals.kind == work.name()).unwrap();
         totals.committed = totals.committed * 6 / 10;
     }
-    for counter in [Counter::CashTransactions, Counter::LoadUnits, Counter::LateTradeResults, Counter::LateMarketFeeds]
-    {
+    for counter in [
+        BrokerageCounter::CashTransactions,
+        BrokerageCounter::LoadUnits,
+        BrokerageCounter::LateTradeResults,
+        BrokerageCounter::LateMarketFeeds,
+    ] {
         *tally.get_mut(counter.name()).unwrap() *= 6;
         *tally.get_mut(counter.name()).unwrap() /= 10;
     }
     assert_eq!(violated(SIZE, &kinds, &tally), [""; 0]);
     let findings = audit(SIZE, &kinds, &tally, 0);
-    let mix = findings.iter().find(|finding| finding.name == "brokerage/mix-trade-result").unwrap();
+    let mix = findings.iter().find(|finding| finding.name == "mix-trade-result").unwrap();
     assert!(matches!(&mix.verdict, Verdict::Undecided { why } if why.contains("4040000 fewer")), "{mix:?}");
 }
 
 #[test]
 fn transactions_that_are_late_or_wrong_are_told() {
-    for (work, place) in LIMITED.into_iter().zip(Counter::LateTradeResults as usize..) {
+    for (work, place) in LIMITED.into_iter().zip(BrokerageCounter::LateTradeResults as usize..) {
         let (kinds, mut tally) = right();
         let all = kinds.iter().find(|totals| totals.kind == work.name()).unwrap().finished();
-        tally.insert(Counter::NAMES[place].to_owned(), all / 9);
+        tally.insert(BrokerageCounter::NAMES[place].to_owned(), all / 9);
         assert_eq!(violated(SIZE, &kinds, &tally), [""; 0], "a slow database is not a wrong one");
         let findings = audit(SIZE, &kinds, &tally, 0);
         let exceeded =
-            |finding: &&CheckResult| matches!(&finding.verdict, Verdict::Undecided { why } if why.contains("exceeded"));
+            |finding: &&Judgement| matches!(&finding.verdict, Verdict::Undecided { why } if why.contains("exceeded"));
         let names: Vec<_> = findings.iter().filter(exceeded).map(|finding| finding.name.clone()).collect();
-        assert_eq!(names, [format!("brokerage/response-{}", work.name())]);
+        assert_eq!(names, [format!("response-{}", work.name())]);
     }
-    let wrong = |counter: Counter, size: Size| {
+    let wrong = |counter: BrokerageCounter, size: BrokerageSize| {
         let (kinds, mut tally) = right();
         tally.insert(counter.name().to_owned(), 1);
         violated(size, &kinds, &tally)
     };
-    assert_eq!(wrong(Counter::Error611, SIZE), ["errors"]);
-    assert_eq!(wrong(Counter::Error911, SIZE), ["enough-trades"]);
-    assert_eq!(wrong(Counter::Error911, Size { days: 5, ..SIZE }), [""; 0], "so few trades cannot be enough");
-    assert_eq!(wrong(Counter::Error642, SIZE), [""; 0], "a trade that is not complete has no holdings");
+    assert_eq!(wrong(BrokerageCounter::Error611, SIZE), ["errors"]);
+    assert_eq!(wrong(BrokerageCounter::Error911, SIZE), ["enough-trades"]);
+    assert_eq!(
+        wrong(BrokerageCounter::Error911, BrokerageSize { days: 5, ..SIZE }),
+        [""; 0],
+        "so few trades cannot be enough"
+    );
+    assert_eq!(wrong(BrokerageCounter::Error642, SIZE), [""; 0], "a trade that is not complete has no holdings");
 }
 
 #[test]
@@ -127,7 +138,7 @@ fn feeds_and_load_units_that_are_off_are_told() {
     feeds.committed -= 2 * u64::from(MARKETS) + 1;
     assert_eq!(violated(SIZE, &kinds, &tally), ["feeds"]);
     feeds_back(&mut kinds);
-    *tally.get_mut(Counter::LoadUnits.name()).unwrap() += 100_000;
+    *tally.get_mut(BrokerageCounter::LoadUnits.name()).unwrap() += 100_000;
     assert_eq!(violated(SIZE, &kinds, &tally), ["load-units"]);
 }
 
@@ -141,7 +152,7 @@ fn nothing_is_decided_from_nothing() {
     let decided = audit(SIZE, &[], &BTreeMap::new(), 0)
         .into_iter()
         .filter(|finding| !matches!(finding.verdict, Verdict::Undecided { .. }))
-        .map(|finding| finding.name.replace("brokerage/", ""))
+        .map(|finding| finding.name)
         .collect::<Vec<_>>();
     assert_eq!(decided, ["feeds", "errors", "warnings", "enough-trades"], "what never happened is not wrong");
 }

@@ -2,19 +2,19 @@
 //!
 //! Only the numbers of cards left are kept. Drawing one of them by chance is the same as dealing from a shuffled deck.
 
-use super::super::work::Work;
+use super::super::work::BrokerageWork;
 use crate::random::Stream;
 
 /// Cards of each kind. Of a thousand transactions, the other 110 come from the market.
-pub const CARDS: [(Work, u16); 8] = [
-    (Work::TradeStatus, 190),
-    (Work::MarketWatch, 180),
-    (Work::SecurityDetail, 140),
-    (Work::CustomerPosition, 130),
-    (Work::TradeOrder, 101),
-    (Work::TradeLookup, 80),
-    (Work::BrokerVolume, 49),
-    (Work::TradeUpdate, 20),
+pub const CARDS: [(BrokerageWork, u16); 8] = [
+    (BrokerageWork::TradeStatus, 190),
+    (BrokerageWork::MarketWatch, 180),
+    (BrokerageWork::SecurityDetail, 140),
+    (BrokerageWork::CustomerPosition, 130),
+    (BrokerageWork::TradeOrder, 101),
+    (BrokerageWork::TradeLookup, 80),
+    (BrokerageWork::BrokerVolume, 49),
+    (BrokerageWork::TradeUpdate, 20),
 ];
 pub const DECK_SIZE: u16 = 890;
 
@@ -31,7 +31,7 @@ impl Default for Deck {
 }
 
 impl Deck {
-    pub fn deal(&mut self, stream: &mut Stream) -> Work {
+    pub fn deal(&mut self, stream: &mut Stream) -> BrokerageWork {
         if self.count == 0 {
             *self = Self::default();
         }
@@ -45,7 +45,7 @@ impl Deck {
             drawn = further;
         }
         // There are as many cards as the count says.
-        Work::TradeStatus
+        BrokerageWork::TradeStatus
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
         let (mut deck, mut stream) = (Deck::default(), Stream::new(7, "test", [0, 0]));
         let mut dealt = Vec::new();
         for _ in 0..3 {
-            let cards: Vec<Work> = (0..DECK_SIZE).map(|_| deck.deal(&mut stream)).collect();
+            let cards: Vec<BrokerageWork> = (0..DECK_SIZE).map(|_| deck.deal(&mut stream)).collect();
             for (work, count) in CARDS {
                 assert_eq!(cards.iter().filter(|card| **card == work).count(), usize::from(count), "{work:?}");
             }

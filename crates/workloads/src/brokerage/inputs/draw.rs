@@ -2,16 +2,16 @@
 
 use super::super::calendar::{self, FIRST_MARKET_DAY, MARKET_DAYS, WEEKDAYS};
 use super::super::market::{INDUSTRIES_COUNT, SECTORS};
-use super::super::settings::Settings;
-use super::super::size::Size;
+use super::super::settings::BrokerageSettings;
+use super::super::size::BrokerageSize;
 use super::super::skew::{self, ShiftedSkew};
 use super::super::trading::{QUANTITIES, TradeType};
 use super::super::words::{below, one_of};
-use super::super::work::Work;
+use super::super::work::BrokerageWork;
 use super::super::{accounts, customers, ids, price};
 use super::{
-    Account, BROKERS_MAX, BrokerVolume, Customer, CustomerPosition, Input, Lookup, MarketWatch, SecurityDetail, TRADES,
-    TradeOrder, Watched,
+    AccountPlace, BROKERS_MAX, BrokerVolume, BrokerageInput, Customer, CustomerPosition, MarketWatch, SecurityDetail,
+    TRADES, TradeOrder, TradeSelection, WatchTarget,
 };
 use crate::random::Stream;
 
@@ -50,28 +50,28 @@ const NEWEST_FIRST_PERCENT: u64 = 35;
 const ONE_IN_ROLLED_BACK: u64 = 101;
 
 /// Draws with a customer's stream, for a database of this size.
-struct Draw<'a> {
-    size: Size,
+struct InputDraw<'a> {
+    size: BrokerageSize,
     seed: u64,
     stream: &'a mut Stream,
 }
 
-pub fn draw(customer: &mut Customer, settings: &Settings) -> Input {
+pub fn draw(customer: &mut Customer, settings: &BrokerageSettings) -> BrokerageInput {
     let work = customer.deck.deal(&mut customer.stream);
-    let mut draw = Draw { size: settings.size(), seed: settings.data_seed, stream: &mut customer.stream };
+    let mut draw = InputDraw { size: settings.size(), seed: settings.data_seed, stream: &mut customer.stream };
     match work {
-        Work::BrokerVolume => Input::BrokerVolume(Box::new(draw.broker_volume())),
-        Work::CustomerPosition => Input::CustomerPosition(draw.customer_position()),
-        Work::MarketWatch => Input::MarketWatch(draw.market_watch()),
-        Work::SecurityDetail => Input::SecurityDetail(draw.security_detail()),
-        Work::TradeLookup => Input::TradeLookup(draw.lookup(LOOKUPS_PERCENT)),
-        Work::TradeOrder => Input::TradeOrder(Box::new(draw.trade_order())),
-        Work::TradeUpdate => Input::TradeUpdate(draw.lookup(UPDATES_PERCENT)),
-        _ => Input::TradeStatus(draw.account()),
+        BrokerageWork::BrokerVolume => BrokerageInput::BrokerVolume(Box::new(draw.broker_volume())),
+        BrokerageWork::CustomerPosition => BrokerageInput::CustomerPosition(draw.customer_position()),
+        BrokerageWork::MarketWatch => BrokerageInput::MarketWatch(draw.market_watch()),
+        BrokerageWork::SecurityDetail => BrokerageInput::SecurityDetail(draw.security_detail()),
+        BrokerageWork::TradeLookup => BrokerageInput::TradeLookup(draw.lookup(LOOKUPS_PERCENT)),
+        BrokerageWork::TradeOrder => BrokerageInput::TradeOrder(Box::new(draw.trade_order())),
+        BrokerageWork::TradeUpdate => BrokerageInput::TradeUpdate(draw.lookup(UPDATES_PERCENT)),
+        _ => BrokerageInput::TradeStatus(draw.account()),
     }
 }
 
-impl Draw<'_> {
+impl InputDraw<'_> {
     fn percent(&mut self, share: u64) -> bool {
         self.stream.below(HUNDRED) < share
     }
@@ -80,9 +80,9 @@ impl Draw<'_> {
         customers::draw(self.size.load_units(), self.stream)
     }
 
-    fn account(&mut self) -> Account {
+    fn account(&mut self) -> AccountPlace {
         let customer = self.customer();
-        Account { customer, number: accounts::draw(customer, self.stream) }
+        AccountPlace { customer, number: accounts::draw(customer, self.stream) }
     }
 
     fn security(&mut self) -> u32 {
@@ -119,13 +119,13 @@ impl Draw<'_> {
     fn market_watch(&mut self) -> MarketWatch {
         let drawn = self.stream.below(HUNDRED);
         let of = if drawn < WATCH_LIST_PERCENT {
-            Watched::ListOf(self.customer())
+            WatchTarget::ListOf(self.customer())
         } else if drawn < WATCH_LIST_PERCENT + WATCH_ACCOUNT_PERCENT {
-            Watched::Account(self.account())
+            WatchTarget::Account(self.account())
         } else {
             let window = WINDOW.min(self.size.companies());
             let first = below(self.stream, self.size.companies() - window + 1);
-            Watched::Industry { industry: below(self.stream, INDUSTRIES_COUNT), first, last: first + window - 1 }
+            WatchTarget::Industry { industry: below(self.stream, INDUSTRIES_COUNT), first, last: first + window - 1 }
         };
         let week = WEEKS.draw(self.stream) + FIRST_WEEK;
         let day = weekday(self.stream.below(HUNDRED));
@@ -139,16 +139,16 @@ impl Draw<'_> {
         SecurityDetail { security, since, days, with_item }
     }
 
-    fn lookup(&mut self, [trades, account, security]: [u64; 3]) -> Lookup {
+    fn lookup(&mut self, [trades, account, security]: [u64; 3]) -> TradeSelection {
         let drawn = self.stream.below(HUNDRED);
         if drawn < trades {
-            Lookup::Trades(self.trades())
+            TradeSelection::Trades(self.trades())
         } else if drawn < trades + account {
-            Lookup::OfAccount { account: self.account(), from_us: self.time(BEFORE_END_OF_ACCOUNT_MS) }
+            TradeSelection::OfAccount { account: self.account(), from_us: self.time(BEFORE_END_OF_ACCOUNT_MS) }
         } else if drawn < trades + account + security {
-            Lookup::OfSecurity { security: self.security(), from_us: self.time(BEFORE_END_OF_SECURITY_MS) }
+            TradeSelection::OfSecurity { security: self.security(), from_us: self.time(BEFORE_END_OF_SECURITY_MS) }
         } else {
-            Lookup::Holdings { account: self.account(), from_us: self.time(BEFORE_END_OF_HOLDINGS_MS) }
+            TradeSelection::Holdings { account: self.account(), from_us: self.time(BEFORE_END_OF_HOLDINGS_MS) }
         }
     }
 
@@ -169,7 +169,7 @@ impl Draw<'_> {
 
     fn trade_order(&mut self) -> TradeOrder {
         let account = self.account();
-        let others = accounts::Account::new(self.seed, account.customer, account.number);
+        let others = accounts::CustomerAccount::new(self.seed, account.customer, account.number);
         let owner = ids::id(account.customer);
         let executor = match others.others() {
             [.., last] if !self.percent(BY_OWNER_PERCENT) => *last,

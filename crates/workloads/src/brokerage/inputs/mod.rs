@@ -9,7 +9,7 @@ mod upkeep;
 
 use super::ids;
 use super::trading::TradeType;
-use super::work::Work;
+use super::work::BrokerageWork;
 use crate::random::Stream;
 use crate::workload::User;
 use engines::session::Date;
@@ -26,39 +26,39 @@ pub const ENTRIES: usize = 20;
 
 /// The inputs of one transaction. The large ones are on the heap, because tens of thousands of small ones wait for the market.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum BrokerageInput {
     BrokerVolume(Box<BrokerVolume>),
     CustomerPosition(CustomerPosition),
-    MarketFeed(Box<[Entry; ENTRIES]>),
+    MarketFeed(Box<[TickerEntry; ENTRIES]>),
     MarketWatch(MarketWatch),
     SecurityDetail(SecurityDetail),
-    TradeLookup(Lookup),
+    TradeLookup(TradeSelection),
     TradeOrder(Box<TradeOrder>),
     TradeResult(TradeResult),
-    TradeStatus(Account),
-    TradeUpdate(Lookup),
+    TradeStatus(AccountPlace),
+    TradeUpdate(TradeSelection),
     DataMaintenance(Upkeep),
     TradeCleanup,
     /// No transaction: what the market is told of an order that waits for its price.
-    Limit(Limit),
+    Limit(LimitOrder),
 }
 
-impl Input {
+impl BrokerageInput {
     /// `None` if it is no transaction.
-    pub fn work(&self) -> Option<Work> {
+    pub fn work(&self) -> Option<BrokerageWork> {
         Some(match self {
-            Self::BrokerVolume(_) => Work::BrokerVolume,
-            Self::CustomerPosition(_) => Work::CustomerPosition,
-            Self::MarketFeed(_) => Work::MarketFeed,
-            Self::MarketWatch(_) => Work::MarketWatch,
-            Self::SecurityDetail(_) => Work::SecurityDetail,
-            Self::TradeLookup(_) => Work::TradeLookup,
-            Self::TradeOrder(_) => Work::TradeOrder,
-            Self::TradeResult(_) => Work::TradeResult,
-            Self::TradeStatus(_) => Work::TradeStatus,
-            Self::TradeUpdate(_) => Work::TradeUpdate,
-            Self::DataMaintenance(_) => Work::DataMaintenance,
-            Self::TradeCleanup => Work::TradeCleanup,
+            Self::BrokerVolume(_) => BrokerageWork::BrokerVolume,
+            Self::CustomerPosition(_) => BrokerageWork::CustomerPosition,
+            Self::MarketFeed(_) => BrokerageWork::MarketFeed,
+            Self::MarketWatch(_) => BrokerageWork::MarketWatch,
+            Self::SecurityDetail(_) => BrokerageWork::SecurityDetail,
+            Self::TradeLookup(_) => BrokerageWork::TradeLookup,
+            Self::TradeOrder(_) => BrokerageWork::TradeOrder,
+            Self::TradeResult(_) => BrokerageWork::TradeResult,
+            Self::TradeStatus(_) => BrokerageWork::TradeStatus,
+            Self::TradeUpdate(_) => BrokerageWork::TradeUpdate,
+            Self::DataMaintenance(_) => BrokerageWork::DataMaintenance,
+            Self::TradeCleanup => BrokerageWork::TradeCleanup,
             Self::Limit(_) => return None,
         })
     }
@@ -66,12 +66,12 @@ impl Input {
 
 /// One of a customer's accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Account {
+pub struct AccountPlace {
     pub customer: u32,
     pub number: u32,
 }
 
-impl Account {
+impl AccountPlace {
     pub fn id(self) -> i64 {
         ids::account_id(self.customer, self.number)
     }
@@ -102,14 +102,14 @@ pub struct CustomerPosition {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketWatch {
-    pub of: Watched,
+    pub of: WatchTarget,
     pub since: Date,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watched {
+pub enum WatchTarget {
     ListOf(u32),
-    Account(Account),
+    Account(AccountPlace),
     /// Companies of the industry in a range of places.
     Industry {
         industry: u32,
@@ -128,11 +128,11 @@ pub struct SecurityDetail {
 
 /// Which trades to look up, and from which moment on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lookup {
+pub enum TradeSelection {
     /// Ids in ascending order, so that two updates lock their trades in the same order.
     Trades(Box<[i64; TRADES]>),
     OfAccount {
-        account: Account,
+        account: AccountPlace,
         from_us: i64,
     },
     OfSecurity {
@@ -141,7 +141,7 @@ pub enum Lookup {
     },
     /// The holdings that the first trade changed.
     Holdings {
-        account: Account,
+        account: AccountPlace,
         from_us: i64,
     },
 }
@@ -149,7 +149,7 @@ pub enum Lookup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is drawn by itself, as in the original")]
 pub struct TradeOrder {
-    pub account: Account,
+    pub account: AccountPlace,
     pub security: u32,
     /// The customer knows the company and the issue instead of the symbol.
     pub by_company: bool,
@@ -183,7 +183,7 @@ pub struct TradeResult {
 
 /// A price and a number of shares on the ticker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Entry {
+pub struct TickerEntry {
     pub security: u32,
     pub price_cents: i64,
     pub quantity: i64,
@@ -191,7 +191,7 @@ pub struct Entry {
 
 /// An order that waits until the price meets its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct LimitOrder {
     pub security: u32,
     pub kind: TradeType,
     pub price_cents: i64,

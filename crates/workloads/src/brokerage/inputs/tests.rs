@@ -1,15 +1,15 @@
 //! Statistics of the inputs against the definition.
 
 use super::super::customers;
-use super::super::settings::Settings;
-use super::super::size::Size;
+use super::super::settings::BrokerageSettings;
+use super::super::size::BrokerageSize;
 use super::super::trading::{QUANTITIES, TradeType};
 use super::super::{accounts, calendar, ids};
 use super::*;
 use crate::way::Statements;
 use std::collections::{BTreeMap, BTreeSet};
 
-const SETTINGS: Settings = Settings {
+const SETTINGS: BrokerageSettings = BrokerageSettings {
     customers: 1_000,
     initial_trade_days: 25,
     scale_factor: 500,
@@ -20,7 +20,7 @@ const SETTINGS: Settings = Settings {
 /// Whole decks.
 const DRAWN: usize = 890 * 400;
 
-fn drawn(settings: &Settings, count: usize) -> Vec<Input> {
+fn drawn(settings: &BrokerageSettings, count: usize) -> Vec<BrokerageInput> {
     let mut customer = Customer::new(User::first(7, 3));
     (0..count).map(|_| draw(&mut customer, settings)).collect()
 }
@@ -41,13 +41,13 @@ fn the_same_user_draws_the_same() {
     assert_eq!(drawn(&SETTINGS, 100), drawn(&SETTINGS, 100));
     let shown: Vec<String> = drawn(&SETTINGS, 3).iter().map(|input| format!("{input:?}")).collect();
     assert_eq!(shown, GOLDEN);
-    assert!(size_of::<Input>() <= 48, "{} bytes", size_of::<Input>());
+    assert!(size_of::<BrokerageInput>() <= 48, "{} bytes", size_of::<BrokerageInput>());
     assert!(size_of::<Customer>() <= 64, "{} bytes", size_of::<Customer>());
 }
 
 const GOLDEN: [&str; 3] = [
-    "MarketWatch(MarketWatch { of: Account(Account { customer: 140, number: 0 }), since: 2003-05-16 })",
-    "TradeStatus(Account { customer: 886, number: 2 })",
+    "MarketWatch(MarketWatch { of: Account(AccountPlace { customer: 140, number: 0 }), since: 2003-05-16 })",
+    "TradeStatus(AccountPlace { customer: 886, number: 2 })",
     "SecurityDetail(SecurityDetail { security: 272, since: 2003-03-16, days: 8, with_item: false })",
 ];
 
@@ -69,29 +69,35 @@ fn transactions_have_their_numbers_and_shares() {
         ("trade-update", 20),
     ];
     assert_eq!(kinds, expected.map(|(name, count)| (name, count * 400)).into());
-    let of = |test: fn(&Input) -> bool| count(&inputs, test);
-    let positions = of(|input| matches!(input, Input::CustomerPosition(_)));
-    is_share(of(|input| matches!(input, Input::CustomerPosition(position) if position.by_tax_id)), positions, 0.5);
-    let with_history = |input: &Input| matches!(input, Input::CustomerPosition(of) if of.history_of.is_some());
+    let of = |test: fn(&BrokerageInput) -> bool| count(&inputs, test);
+    let positions = of(|input| matches!(input, BrokerageInput::CustomerPosition(_)));
+    is_share(
+        of(|input| matches!(input, BrokerageInput::CustomerPosition(position) if position.by_tax_id)),
+        positions,
+        0.5,
+    );
+    let with_history =
+        |input: &BrokerageInput| matches!(input, BrokerageInput::CustomerPosition(of) if of.history_of.is_some());
     is_share(of(with_history), positions, 0.5);
-    let watches = of(|input| matches!(input, Input::MarketWatch(_)));
-    let by = |test: fn(&Watched) -> bool| {
-        count(&inputs, |input| matches!(input, Input::MarketWatch(watch) if test(&watch.of)))
+    let watches = of(|input| matches!(input, BrokerageInput::MarketWatch(_)));
+    let by = |test: fn(&WatchTarget) -> bool| {
+        count(&inputs, |input| matches!(input, BrokerageInput::MarketWatch(watch) if test(&watch.of)))
     };
-    is_share(by(|of| matches!(of, Watched::ListOf(_))), watches, 0.6);
-    is_share(by(|of| matches!(of, Watched::Account(_))), watches, 0.35);
-    is_share(by(|of| matches!(of, Watched::Industry { first: 0, last: 499, .. })), watches, 0.05);
-    let details = of(|input| matches!(input, Input::SecurityDetail(_)));
-    is_share(of(|input| matches!(input, Input::SecurityDetail(detail) if detail.with_item)), details, 0.01);
-    for (of_kind, shares) in
-        [(of_lookups as fn(&Input) -> Option<&Lookup>, [0.3, 0.3, 0.3, 0.1]), (of_updates, [0.33, 0.33, 0.34, 0.0])]
-    {
-        let lookups: Vec<&Lookup> = inputs.iter().filter_map(of_kind).collect();
-        let tests: [fn(&&Lookup) -> bool; 4] = [
-            |lookup| matches!(lookup, Lookup::Trades(_)),
-            |lookup| matches!(lookup, Lookup::OfAccount { .. }),
-            |lookup| matches!(lookup, Lookup::OfSecurity { .. }),
-            |lookup| matches!(lookup, Lookup::Holdings { .. }),
+    is_share(by(|of| matches!(of, WatchTarget::ListOf(_))), watches, 0.6);
+    is_share(by(|of| matches!(of, WatchTarget::Account(_))), watches, 0.35);
+    is_share(by(|of| matches!(of, WatchTarget::Industry { first: 0, last: 499, .. })), watches, 0.05);
+    let details = of(|input| matches!(input, BrokerageInput::SecurityDetail(_)));
+    is_share(of(|input| matches!(input, BrokerageInput::SecurityDetail(detail) if detail.with_item)), details, 0.01);
+    for (of_kind, shares) in [
+        (of_lookups as fn(&BrokerageInput) -> Option<&TradeSelection>, [0.3, 0.3, 0.3, 0.1]),
+        (of_updates, [0.33, 0.33, 0.34, 0.0]),
+    ] {
+        let lookups: Vec<&TradeSelection> = inputs.iter().filter_map(of_kind).collect();
+        let tests: [fn(&&TradeSelection) -> bool; 4] = [
+            |lookup| matches!(lookup, TradeSelection::Trades(_)),
+            |lookup| matches!(lookup, TradeSelection::OfAccount { .. }),
+            |lookup| matches!(lookup, TradeSelection::OfSecurity { .. }),
+            |lookup| matches!(lookup, TradeSelection::Holdings { .. }),
         ];
         for (test, share) in tests.into_iter().zip(shares) {
             is_share(count(&lookups, test), lookups.len(), share);
@@ -99,17 +105,17 @@ fn transactions_have_their_numbers_and_shares() {
     }
 }
 
-fn of_lookups(input: &Input) -> Option<&Lookup> {
-    if let Input::TradeLookup(lookup) = input { Some(lookup) } else { None }
+fn of_lookups(input: &BrokerageInput) -> Option<&TradeSelection> {
+    if let BrokerageInput::TradeLookup(lookup) = input { Some(lookup) } else { None }
 }
 
-fn of_updates(input: &Input) -> Option<&Lookup> {
-    if let Input::TradeUpdate(lookup) = input { Some(lookup) } else { None }
+fn of_updates(input: &BrokerageInput) -> Option<&TradeSelection> {
+    if let BrokerageInput::TradeUpdate(lookup) = input { Some(lookup) } else { None }
 }
 
 fn orders(count: usize) -> Vec<TradeOrder> {
     let inputs = drawn(&SETTINGS, count);
-    let order = |input| if let Input::TradeOrder(order) = input { Some(*order) } else { None };
+    let order = |input| if let BrokerageInput::TradeOrder(order) = input { Some(*order) } else { None };
     inputs.into_iter().filter_map(order).collect()
 }
 
@@ -134,11 +140,11 @@ fn orders_are_what_customers_order() {
     share(&|order| order.limit_cents < 2_500, 0.5);
     assert!(orders.iter().all(|order| (2_000..=3_000).contains(&order.limit_cents)));
     for order in &orders[..2_000] {
-        let Account { customer, number } = order.account;
+        let AccountPlace { customer, number } = order.account;
         assert!(number < customers::accounts(customer));
         let basket = accounts::Basket::new(42, SETTINGS.size(), customer, number);
         assert!(basket.securities().contains(&order.security));
-        let others = accounts::Account::new(42, customer, number);
+        let others = accounts::CustomerAccount::new(42, customer, number);
         assert!(!order.is_by_other() || others.others().last() == Some(&order.executor));
     }
 }
@@ -151,21 +157,21 @@ fn lists_and_ranges_keep_their_limits() {
     for input in &inputs {
         match input {
             // A thousand customers have ten brokers.
-            Input::BrokerVolume(volume) => {
+            BrokerageInput::BrokerVolume(volume) => {
                 let different: BTreeSet<_> = volume.brokers().iter().collect();
                 assert_eq!((different.len(), volume.brokers().len()), (10, 10));
             }
-            Input::MarketWatch(watch) => {
+            BrokerageInput::MarketWatch(watch) => {
                 let days = i64::from(watch.since.days()) - calendar::FIRST_MARKET_DAY;
                 assert!((35..7 * 261).contains(&days));
                 weekdays[usize::try_from(days % 7).unwrap()] += 1;
             }
-            Input::SecurityDetail(detail) => {
+            BrokerageInput::SecurityDetail(detail) => {
                 let days = i64::from(detail.since.days()) - calendar::FIRST_MARKET_DAY;
                 assert!((5..=20).contains(&detail.days) && (0..=1_305 - detail.days).contains(&days));
             }
-            Input::TradeLookup(lookup) | Input::TradeUpdate(lookup) => match lookup {
-                Lookup::Trades(trades) => {
+            BrokerageInput::TradeLookup(lookup) | BrokerageInput::TradeUpdate(lookup) => match lookup {
+                TradeSelection::Trades(trades) => {
                     assert!(trades.is_sorted_by(|one, next| one < next));
                     let is_there = |trade: &i64| {
                         let order = (trade - ids::trade_id(0)).unsigned_abs();
@@ -173,8 +179,10 @@ fn lists_and_ranges_keep_their_limits() {
                     };
                     assert!(trades.iter().all(is_there));
                 }
-                Lookup::OfAccount { from_us, .. } => assert!((calendar::moment(0)..end).contains(from_us)),
-                Lookup::OfSecurity { from_us, .. } | Lookup::Holdings { from_us, .. } => assert!(*from_us < end),
+                TradeSelection::OfAccount { from_us, .. } => assert!((calendar::moment(0)..end).contains(from_us)),
+                TradeSelection::OfSecurity { from_us, .. } | TradeSelection::Holdings { from_us, .. } => {
+                    assert!(*from_us < end)
+                }
             },
             _ => {}
         }
@@ -187,15 +195,15 @@ fn lists_and_ranges_keep_their_limits() {
 
 #[test]
 fn large_houses_ask_for_20_to_40_brokers_and_a_window_of_companies() {
-    let settings = Settings { customers: 20_000, ..SETTINGS };
+    let settings = BrokerageSettings { customers: 20_000, ..SETTINGS };
     let (mut counts, mut windows) = (BTreeSet::new(), BTreeSet::new());
     for input in drawn(&settings, 890 * 10) {
         match input {
-            Input::BrokerVolume(volume) => assert!({
+            BrokerageInput::BrokerVolume(volume) => assert!({
                 counts.insert(volume.brokers().len());
                 volume.brokers().iter().collect::<BTreeSet<_>>().len() == volume.brokers().len()
             }),
-            Input::MarketWatch(MarketWatch { of: Watched::Industry { first, last, .. }, .. }) => {
+            BrokerageInput::MarketWatch(MarketWatch { of: WatchTarget::Industry { first, last, .. }, .. }) => {
                 assert_eq!(last - first, 4_999);
                 assert!(last < 10_000);
                 windows.insert(first);
@@ -209,12 +217,12 @@ fn large_houses_ask_for_20_to_40_brokers_and_a_window_of_companies() {
 
 #[test]
 fn maintenance_begins_with_a_clean_up_and_takes_twelve_tables_in_turn() {
-    let size: Size = SETTINGS.size();
+    let size: BrokerageSize = SETTINGS.size();
     let mut maintainer = Maintainer::new(User::first(7, 0));
-    assert_eq!(maintainer.draw(size), Input::TradeCleanup);
+    assert_eq!(maintainer.draw(size), BrokerageInput::TradeCleanup);
     let mut turns: Vec<Vec<std::mem::Discriminant<Upkeep>>> = vec![Vec::new(); 12];
     for turn in 0..1_200 {
-        let Input::DataMaintenance(upkeep) = maintainer.draw(size) else { panic!("a change of data") };
+        let BrokerageInput::DataMaintenance(upkeep) = maintainer.draw(size) else { panic!("a change of data") };
         let kind = std::mem::discriminant(&upkeep);
         if !turns[turn % 12].contains(&kind) {
             turns[turn % 12].push(kind);

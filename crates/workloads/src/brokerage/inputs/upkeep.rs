@@ -1,17 +1,17 @@
 //! The inputs of data maintenance: twelve tables in a fixed cycle.
 
 use super::super::places::{DIVISION_RATES, DivisionRate};
-use super::super::size::Size;
+use super::super::size::BrokerageSize;
 use super::super::words::below;
 use super::super::{accounts, customers};
-use super::{Account, Input};
+use super::{AccountPlace, BrokerageInput};
 use crate::random::Stream;
 use crate::workload::User;
 
 /// What to change, by the table that is its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upkeep {
-    AccountPermission(Account),
+    AccountPermission(AccountPlace),
     AddressOfCustomer(u32),
     AddressOfCompany(u32),
     Company(u32),
@@ -49,21 +49,23 @@ impl Maintainer {
         Self { stream: Stream::new(user.seed, "maintenance", [user.index, user.phase.into()]), done: 0 }
     }
 
-    pub fn draw(&mut self, size: Size) -> Input {
+    pub fn draw(&mut self, size: BrokerageSize) -> BrokerageInput {
         let turn = self.done.checked_sub(1);
         self.done += 1;
-        turn.map_or(Input::TradeCleanup, |turn| Input::DataMaintenance(of_table(turn % TABLES, size, &mut self.stream)))
+        turn.map_or(BrokerageInput::TradeCleanup, |turn| {
+            BrokerageInput::DataMaintenance(of_table(turn % TABLES, size, &mut self.stream))
+        })
     }
 }
 
-fn of_table(table: u32, size: Size, stream: &mut Stream) -> Upkeep {
+fn of_table(table: u32, size: BrokerageSize, stream: &mut Stream) -> Upkeep {
     let customer = |stream: &mut Stream| below(stream, size.customers);
     let company = |stream: &mut Stream| below(stream, size.companies());
     let security = |stream: &mut Stream| below(stream, size.securities());
     match table {
         0 => {
             let customer = customers::draw(size.load_units(), stream);
-            Upkeep::AccountPermission(Account { customer, number: accounts::draw(customer, stream) })
+            Upkeep::AccountPermission(AccountPlace { customer, number: accounts::draw(customer, stream) })
         }
         1 if below(stream, 100) < CUSTOMERS_ADDRESS_PERCENT => Upkeep::AddressOfCustomer(customer(stream)),
         1 => Upkeep::AddressOfCompany(company(stream)),

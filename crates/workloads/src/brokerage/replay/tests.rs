@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 const SEED: u64 = 42;
 /// Enough for about 29 trades of each account.
-const SIZE: Size = Size { customers: 1_000, days: 10, scale_factor: 2_000 };
+const SIZE: BrokerageSize = BrokerageSize { customers: 1_000, days: 10, scale_factor: 2_000 };
 
-fn trades(size: Size) -> Vec<(Trade, Vec<Change>)> {
+fn trades(size: BrokerageSize) -> Vec<(CompletedTrade, Vec<LotChange>)> {
     let mut replay = Replay::new(SEED, size, 0);
     std::iter::from_fn(|| replay.next().map(|trade| (trade, replay.changes().to_vec()))).collect()
 }
@@ -22,7 +22,7 @@ fn trades(size: Size) -> Vec<(Trade, Vec<Change>)> {
 fn orders_have_their_shares() {
     let trades = trades(SIZE);
     assert_eq!(trades.len(), 144_000);
-    let share = |test: &dyn Fn(&Trade) -> bool| {
+    let share = |test: &dyn Fn(&CompletedTrade) -> bool| {
         trades.iter().filter(|(trade, _)| test(trade)).count() as f64 / trades.len() as f64
     };
     // Four standard deviations of a share of one half.
@@ -43,7 +43,7 @@ fn orders_have_their_shares() {
 
 #[test]
 fn tables_grow_in_their_ratios() {
-    let totals = Totals::count(SEED, SIZE);
+    let totals = TradingTotals::count(SEED, SIZE);
     let ratio = |rows: u64| rows as f64 / SIZE.trades() as f64;
     let near =
         |found: f64, expected: f64, by: f64| assert!((found - expected).abs() < by, "{found} instead of {expected}");
@@ -62,7 +62,7 @@ fn trades_change_134_lots_in_a_hundred_and_leave_5() {
     let (mut stream, mut changes) = (Stream::new(SEED, "test", [0, 0]), Vec::new());
     let (mut rows, mut left) = (0, 0);
     for _ in 0..POSITIONS {
-        let mut position = Position { account: 0, security: Security::new(0), exchange: 0, lots: VecDeque::new() };
+        let mut position = UnitPosition { account: 0, security: Security::new(0), exchange: 0, lots: VecDeque::new() };
         for number in 1..=TRADES {
             let mut order = ORDER;
             order.number = number;
@@ -79,7 +79,7 @@ fn trades_change_134_lots_in_a_hundred_and_leave_5() {
     assert!((ratio(left) - 0.051).abs() < 0.003, "{}", ratio(left));
 }
 
-const ORDER: Order = Order {
+const ORDER: InitialOrder = InitialOrder {
     number: 0,
     position: 0,
     of: TradeType::MarketBuy,
@@ -96,16 +96,16 @@ const ORDER: Order = Order {
 /// Each load unit is counted once, whichever thread does it.
 #[test]
 fn load_units_add_up() {
-    let size = Size { customers: 3_000, days: 5, scale_factor: 20_000 };
-    let mut all = Totals::default();
-    (0..3).for_each(|unit| all.add(Totals::of_unit(SEED, size, unit)));
-    assert_eq!(Totals::count(SEED, size), all);
+    let size = BrokerageSize { customers: 3_000, days: 5, scale_factor: 20_000 };
+    let mut all = TradingTotals::default();
+    (0..3).for_each(|unit| all.add(TradingTotals::of_unit(SEED, size, unit)));
+    assert_eq!(TradingTotals::count(SEED, size), all);
 }
 
 #[test]
 fn trades_complete_in_order_and_keep_their_limits() {
     let trades = trades(SIZE);
-    let key = |(trade, _): &(Trade, Vec<Change>)| (trade.order.completed, trade.order.number);
+    let key = |(trade, _): &(CompletedTrade, Vec<LotChange>)| (trade.order.completed, trade.order.number);
     assert!(trades.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     let mut waited_ms = 0;
     let mut limits = 0;
@@ -144,7 +144,7 @@ fn trades_complete_in_order_and_keep_their_limits() {
 /// Lots of a position, played again by hand from the changes alone, are those that are held at the end.
 #[test]
 fn holdings_are_what_the_changes_leave() {
-    let size = Size { scale_factor: 5_000, ..SIZE };
+    let size = BrokerageSize { scale_factor: 5_000, ..SIZE };
     let mut lots = BTreeMap::new();
     for (trade, changes) in trades(size) {
         let sign = if trade.order.of.is_sell() { -1 } else { 1 };

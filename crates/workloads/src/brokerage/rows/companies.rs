@@ -2,7 +2,7 @@
 
 use super::super::calendar::{self, date};
 use super::super::people::Person;
-use super::super::size::Size;
+use super::super::size::BrokerageSize;
 use super::super::trading::status;
 use super::super::words::{self, below, one_of};
 use super::super::{ids, market, places};
@@ -70,7 +70,7 @@ fn push_words(text: &mut String, stream: &mut Stream, length: usize) {
     }
 }
 
-pub fn competitors(size: Size, company: u32) -> impl Chunk {
+pub fn competitors(size: BrokerageSize, company: u32) -> impl Chunk {
     rows_of(COMPETITORS, move |row, sink| {
         let competitor = (company + (row + 1) * market::INDUSTRIES_COUNT) % size.companies();
         integers(sink, &[ids::id(company), ids::id(competitor)]);
@@ -79,7 +79,7 @@ pub fn competitors(size: Size, company: u32) -> impl Chunk {
 }
 
 /// What changes from quarter to quarter, in cents or shares.
-struct Figures {
+struct CompanyFigures {
     revenue: i64,
     earnings: i64,
     inventory: i64,
@@ -88,7 +88,7 @@ struct Figures {
     shares: i64,
 }
 
-impl Figures {
+impl CompanyFigures {
     fn draw(stream: &mut Stream) -> Self {
         let revenue = stream.uniform(10_000_000, 1_600_000_000_000);
         Self {
@@ -112,7 +112,7 @@ impl Figures {
 
 pub fn financials(seed: u64, company: u32) -> impl Chunk {
     let mut stream = stream(seed, "financial", company);
-    let mut figures = Figures::draw(&mut stream);
+    let mut figures = CompanyFigures::draw(&mut stream);
     rows_of(QUARTERS, move |row, sink| {
         let (year, quarter) = (FIRST_YEAR + row / 4, row % 4 + 1);
         let diluted = figures.shares * 11 / 10;
@@ -129,7 +129,7 @@ pub fn financials(seed: u64, company: u32) -> impl Chunk {
 const SOURCES: [&str; 6] =
     ["Daily Ledger", "Market Courier", "Evening Ticker", "Exchange Gazette", "Capital Observer", "Trading Post"];
 
-pub fn news(seed: u64, size: Size, bytes: usize, company: u32) -> impl Chunk {
+pub fn news(seed: u64, size: BrokerageSize, bytes: usize, company: u32) -> impl Chunk {
     const HEADLINE: usize = 80;
     const SUMMARY: usize = 255;
     let mut stream = stream(seed, "news", company);

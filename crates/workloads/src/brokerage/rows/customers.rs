@@ -1,12 +1,12 @@
 //! Customers, their tax rates, accounts and watch lists.
 
-use super::super::accounts::{Account, OTHER_RIGHTS, OWNER_RIGHTS};
+use super::super::accounts::{CustomerAccount, OTHER_RIGHTS, OWNER_RIGHTS};
 use super::super::calendar::{FIRST_DAY, date};
 use super::super::customers::{self, watch_list_of};
 use super::super::market::Security;
 use super::super::people::Person;
 use super::super::places::{self, COUNTRY_RATES, TaxRates};
-use super::super::size::Size;
+use super::super::size::BrokerageSize;
 use super::super::trading::status;
 use super::super::words::{below, one_of};
 use super::super::{ids, watched};
@@ -14,7 +14,6 @@ use super::{integers, rows_of, stream, text_or_null, texts};
 use crate::chunks::Chunk;
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
-use std::fmt::Write;
 
 /// Where customers have mail. Data maintenance moves a customer's second address between the first two of them.
 pub const MAIL_DOMAINS: [&str; 6] =
@@ -54,7 +53,7 @@ const UNTAXED_ENDINGS: [&str; 11] = [
     "Children",
 ];
 
-pub fn customer(seed: u64, size: Size, customer: u32) -> impl Chunk {
+pub fn customer(seed: u64, size: BrokerageSize, customer: u32) -> impl Chunk {
     rows_of(1, move |_, sink| {
         let mut stream = stream(seed, "customer", customer);
         let person = Person::new(seed, ids::id(customer));
@@ -88,8 +87,7 @@ fn age_days(stream: &mut Stream) -> i64 {
 
 fn push_phone(stream: &mut Stream, extension_percent: u32, sink: &mut dyn RowSink) {
     let mut area = Letters::<3>::default();
-    let written = write!(area, "{}", FIRST_AREA_CODE + 2 * below(stream, AREA_CODES));
-    assert!(written.is_ok());
+    write!(area, "{}", FIRST_AREA_CODE + 2 * below(stream, AREA_CODES));
     let (mut local, mut extension) = ([0; 7], [0; 3]);
     stream.digits(&mut local);
     stream.digits(&mut extension);
@@ -113,7 +111,7 @@ fn push_mail(stream: &mut Stream, person: &Person, sink: &mut dyn RowSink) {
     }
 }
 
-pub fn tax_rates(seed: u64, size: Size, customer: u32) -> impl Chunk {
+pub fn tax_rates(seed: u64, size: BrokerageSize, customer: u32) -> impl Chunk {
     rows_of(2, move |row, sink| {
         let rates = TaxRates::new(seed, size.companies(), customer);
         match row {
@@ -128,7 +126,7 @@ pub fn accounts(seed: u64, customer: u32) -> impl Chunk {
     let owner = Person::new(seed, ids::id(customer)).full_name();
     let mut endings = stream(seed, "account names", customer);
     rows_of(customers::accounts(customer), move |row, sink| {
-        let account = Account::new(seed, customer, row);
+        let account = CustomerAccount::new(seed, customer, row);
         integers(sink, &[ids::account_id(customer, row), ids::id(account.broker), ids::id(customer)]);
         let ending = if account.tax_status == 0 {
             one_of(&mut endings, &UNTAXED_ENDINGS)
@@ -149,7 +147,7 @@ pub fn permissions(seed: u64, customer: u32) -> impl Chunk {
     let persons: Vec<_> = (0..customers::accounts(customer))
         .flat_map(|account| {
             let rights = std::iter::once(OWNER_RIGHTS).chain(OTHER_RIGHTS);
-            let persons = Account::new(seed, customer, account).persons(seed, customer);
+            let persons = CustomerAccount::new(seed, customer, account).persons(seed, customer);
             persons.zip(rights).map(move |(person, rights)| (ids::account_id(customer, account), rights, person))
         })
         .collect();
@@ -164,7 +162,7 @@ pub fn watch_list(customer: u32) -> impl Chunk {
     rows_of(1, move |_, sink| integers(sink, &[ids::id(watch_list_of(customer)), ids::id(customer)]))
 }
 
-pub fn watch_items(seed: u64, size: Size, customer: u32) -> impl Chunk {
+pub fn watch_items(seed: u64, size: BrokerageSize, customer: u32) -> impl Chunk {
     let securities = watched::securities(seed, size, customer);
     rows_of(u32::try_from(securities.len()).unwrap_or(0), move |row, sink| {
         sink.integer(ids::id(watch_list_of(customer)));

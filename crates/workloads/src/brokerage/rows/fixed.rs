@@ -3,12 +3,11 @@
 use super::super::ids;
 use super::super::market::{self, EXCHANGE_IDS, SECTORS, Security};
 use super::super::places::{Address, COUNTRY_RATES, DIVISION_RATES, DivisionRate, ZIP_CODES, ZipCode};
-use super::super::size::{EXCHANGES, Size};
+use super::super::size::{BrokerageSize, EXCHANGES};
 use super::super::trading::{BANDS, TIERS, TradeType, commission_rate, status};
 use super::{integers, rows_of, text_or_null, texts};
 use crate::chunks::Chunk;
 use crate::random::Letters;
-use std::fmt::Write;
 
 const OPENING: i64 = 930;
 const CLOSING: i64 = 1_600;
@@ -38,8 +37,7 @@ pub fn tax_rates() -> impl Chunk {
     rows_of(countries + DIVISION_RATES, move |row, sink| {
         if let Some((id, rate)) = COUNTRY_RATES.get(row as usize) {
             let mut name = Letters::<50>::default();
-            let written = write!(name, "{} Income Tax Bracket {}", &id[..2], &id[2..]);
-            assert!(written.is_ok());
+            write!(name, "{} Income Tax Bracket {}", &id[..2], &id[2..]);
             texts(sink, &[id, name.as_str()]);
             sink.integer(*rate);
         } else {
@@ -65,7 +63,7 @@ pub fn industries() -> impl Chunk {
     })
 }
 
-pub fn exchanges(size: Size) -> impl Chunk {
+pub fn exchanges(size: BrokerageSize) -> impl Chunk {
     let mut securities = [0; EXCHANGES as usize];
     for security in 0..size.securities() {
         securities[Security::new(security).exchange() as usize] += 1;
@@ -75,8 +73,7 @@ pub fn exchanges(size: Size) -> impl Chunk {
         texts(sink, &[EXCHANGE_IDS[place], EXCHANGE_NAMES[place]]);
         integers(sink, &[securities[place], OPENING, CLOSING]);
         let mut description = Letters::<150>::default();
-        let written = write!(description, "{} trades from 9:30 to 16:00", EXCHANGE_NAMES[place]);
-        assert!(written.is_ok());
+        write!(description, "{} trades from 9:30 to 16:00", EXCHANGE_NAMES[place]);
         sink.text(description.as_str());
         sink.integer(ids::id(row));
     })

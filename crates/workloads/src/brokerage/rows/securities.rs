@@ -3,7 +3,7 @@
 use super::super::calendar::{self, FIRST_DAY, FIRST_MARKET_DAY, MARKET_DAYS, date};
 use super::super::market::{EXCHANGE_IDS, Security};
 use super::super::price::{self, HIGHEST_CENTS, LOWEST_CENTS};
-use super::super::size::Size;
+use super::super::size::BrokerageSize;
 use super::super::trading::status;
 use super::super::{ids, words};
 use super::{integers, rows_of, stream, texts};
@@ -55,7 +55,7 @@ pub fn daily_market(seed: u64, place: u32) -> impl Chunk {
     })
 }
 
-pub fn last_trade(size: Size, place: u32) -> impl Chunk {
+pub fn last_trade(size: BrokerageSize, place: u32) -> impl Chunk {
     rows_of(1, move |_, sink| {
         let price = price::at(place, 0);
         sink.text(Security::new(place).symbol().as_str());

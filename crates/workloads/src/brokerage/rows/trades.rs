@@ -3,25 +3,24 @@
 use super::super::calendar;
 use super::super::ids;
 use super::super::people::Person;
-use super::super::replay::{Brokered, Replay, Trade};
-use super::super::size::Size;
+use super::super::replay::{Brokered, CompletedTrade, Replay};
+use super::super::size::BrokerageSize;
 use super::super::trading::{cash_type, status};
-use super::super::unit::{Member, Position};
+use super::super::unit::{Member, UnitPosition};
 use super::{integers, rows_of, texts};
 use crate::chunks::Chunk;
 use crate::random::Letters;
 use engines::rows::RowSink;
-use std::fmt::Write;
 
 /// The trade whose rows are written. The replay knows what it did to lots.
-pub struct Made<'a> {
+pub struct TradeInReplay<'a> {
     seed: u64,
     replay: &'a Replay,
-    trade: &'a Trade,
+    trade: &'a CompletedTrade,
 }
 
 /// Writes the row of a trade with this number; returns false if the trade has fewer rows.
-pub type RowOf = fn(&Made<'_>, usize, &mut dyn RowSink) -> bool;
+pub type RowOf = fn(&TradeInReplay<'_>, usize, &mut dyn RowSink) -> bool;
 
 /// How the rows of a table are written that come trade by trade.
 pub fn row_of(table: &str) -> Option<RowOf> {
@@ -40,13 +39,13 @@ pub struct Trades {
     seed: u64,
     replay: Replay,
     row: RowOf,
-    current: Option<Trade>,
+    current: Option<CompletedTrade>,
     /// Rows of the current trade that were written.
     written: usize,
 }
 
 impl Trades {
-    pub fn new(seed: u64, size: Size, unit: u32, row: RowOf) -> Self {
+    pub fn new(seed: u64, size: BrokerageSize, unit: u32, row: RowOf) -> Self {
         Self { seed, replay: Replay::new(seed, size, unit), row, current: None, written: 0 }
     }
 }
@@ -55,7 +54,7 @@ impl Chunk for Trades {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         loop {
             if let Some(trade) = &self.current
-                && (self.row)(&Made { seed: self.seed, replay: &self.replay, trade }, self.written, sink)
+                && (self.row)(&TradeInReplay { seed: self.seed, replay: &self.replay, trade }, self.written, sink)
             {
                 self.written += 1;
                 sink.end_row();
@@ -70,11 +69,11 @@ impl Chunk for Trades {
     }
 }
 
-fn trade(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
+fn trade(made: &TradeInReplay<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     if row > 0 {
         return false;
     }
-    let Trade { order, member, .. } = made.trade;
+    let CompletedTrade { order, member, .. } = made.trade;
     let symbol = made.replay.position(order).security.symbol();
     integers(sink, &[made.trade.id(), order.completed]);
     texts(sink, &[status::COMPLETED, order.of.id()]);
@@ -87,7 +86,7 @@ fn trade(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     true
 }
 
-fn history(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
+fn history(made: &TradeInReplay<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     let order = &made.trade.order;
     let all =
         [(order.placed, status::PENDING), (order.submitted, status::SUBMITTED), (order.completed, status::COMPLETED)];
@@ -98,7 +97,7 @@ fn history(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     true
 }
 
-fn settlement(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
+fn settlement(made: &TradeInReplay<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     if row > 0 {
         return false;
     }
@@ -110,7 +109,7 @@ fn settlement(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     true
 }
 
-fn cash_transaction(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
+fn cash_transaction(made: &TradeInReplay<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     let order = &made.trade.order;
     if row > 0 || !order.is_cash {
         return false;
@@ -118,13 +117,12 @@ fn cash_transaction(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool
     integers(sink, &[made.trade.id(), order.completed, made.trade.amount_cents]);
     let security = made.replay.position(order).security.name();
     let mut name = Letters::<100>::default();
-    let written = write!(name, "{} {} shares of {}", order.of.name(), order.quantity, security.as_str());
-    assert!(written.is_ok());
+    write!(name, "{} {} shares of {}", order.of.name(), order.quantity, security.as_str());
     sink.text(name.as_str());
     true
 }
 
-fn holding_history(made: &Made<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
+fn holding_history(made: &TradeInReplay<'_>, row: usize, sink: &mut dyn RowSink) -> bool {
     let Some(change) = made.replay.changes().get(row) else { return false };
     integers(sink, &[ids::trade_id(change.opened_by), made.trade.id(), change.before, change.after]);
     true
@@ -140,7 +138,7 @@ pub fn broker(seed: u64, brokers: &[Brokered], place: u32) -> impl Chunk {
 }
 
 /// What is held of each security that an account holds anything of.
-pub fn summaries(seed: u64, size: Size, unit: u32) -> impl Chunk {
+pub fn summaries(seed: u64, size: BrokerageSize, unit: u32) -> impl Chunk {
     let unit = Replay::new(seed, size, unit).finish();
     let held: Vec<_> = unit.positions.into_iter().filter(|position| !position.lots.is_empty()).collect();
     rows_of(count(held.len()), move |row, sink| {
@@ -150,7 +148,7 @@ pub fn summaries(seed: u64, size: Size, unit: u32) -> impl Chunk {
     })
 }
 
-pub fn holdings(seed: u64, size: Size, unit: u32) -> impl Chunk {
+pub fn holdings(seed: u64, size: BrokerageSize, unit: u32) -> impl Chunk {
     let unit = Replay::new(seed, size, unit).finish();
     let places = (0..unit.positions.len())
         .flat_map(|position| (0..unit.positions[position].lots.len()).map(move |lot| (position, lot)));
@@ -166,7 +164,7 @@ pub fn holdings(seed: u64, size: Size, unit: u32) -> impl Chunk {
 }
 
 /// The account and the security of a position.
-fn push_place(members: &[Member], position: &Position, sink: &mut dyn RowSink) {
+fn push_place(members: &[Member], position: &UnitPosition, sink: &mut dyn RowSink) {
     let Member { customer, account, .. } = members[position.account as usize];
     sink.integer(ids::account_id(customer, account));
     sink.text(position.security.symbol().as_str());

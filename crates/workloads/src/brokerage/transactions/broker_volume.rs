@@ -2,9 +2,9 @@
 
 use super::super::inputs::{BROKERS_MAX, BrokerVolume};
 use super::super::people::{FULL_NAME_MAX, Person};
-use super::super::settings::Settings;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
+use super::super::settings::BrokerageSettings;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
 use crate::effects::Tally;
 use crate::random::Letters;
 use crate::requests::Requests;
@@ -14,7 +14,7 @@ pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
     input: &BrokerVolume,
-    settings: &Settings,
+    settings: &BrokerageSettings,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     let brokers = input.brokers();
@@ -26,7 +26,7 @@ pub async fn run<S: Session>(
         *param = Param::Text(name.as_str());
     }
     requests.begin(Access::ReadOnly);
-    let volume = requests.add(Sql::BrokerVolume, &params);
+    let volume = requests.add(BrokerageStatement::BrokerVolume, &params);
     let found = requests
         .finish(session, |requests| {
             let volumes = requests.answer(volume);
@@ -37,6 +37,6 @@ pub async fn run<S: Session>(
             Ok(volumes.rows())
         })
         .await?;
-    count_if(tally, Counter::Error111, found > BROKERS_MAX);
+    count_if(tally, BrokerageCounter::Error111, found > BROKERS_MAX);
     Ok(())
 }

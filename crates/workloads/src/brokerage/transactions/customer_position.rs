@@ -3,9 +3,9 @@
 use super::super::ids;
 use super::super::inputs::CustomerPosition;
 use super::super::people::Person;
-use super::super::settings::Settings;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
+use super::super::settings::BrokerageSettings;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
 use super::number;
 use crate::effects::Tally;
 use crate::requests::Requests;
@@ -18,20 +18,20 @@ pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
     input: &CustomerPosition,
-    settings: &Settings,
+    settings: &BrokerageSettings,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     let mut customer = ids::id(input.customer);
     requests.begin(Access::ReadOnly);
     if input.by_tax_id {
         let person = Person::new(settings.data_seed, customer);
-        let found = requests.add(Sql::CustomerOfTaxId, &[Param::Text(person.tax_id.as_str())]);
+        let found = requests.add(BrokerageStatement::CustomerOfTaxId, &[Param::Text(person.tax_id.as_str())]);
         requests.send(session).await?;
         customer = requests.answer(found).integer(0, 0)?;
         requests.clear();
     }
-    let of_customer = requests.add(Sql::Customer, &[number(customer)]);
-    let accounts = requests.add(Sql::Accounts, &[number(customer)]);
+    let of_customer = requests.add(BrokerageStatement::Customer, &[number(customer)]);
+    let accounts = requests.add(BrokerageStatement::Accounts, &[number(customer)]);
     requests.send(session).await?;
     let person = requests.row(of_customer)?;
     person.text(0, 1)?;
@@ -39,7 +39,7 @@ pub async fn run<S: Session>(
     person.integer(0, 5)?;
     person.date(0, 6)?;
     let accounts = requests.answer(accounts);
-    count_if(tally, Counter::Error211, !ACCOUNTS.contains(&accounts.rows()));
+    count_if(tally, BrokerageCounter::Error211, !ACCOUNTS.contains(&accounts.rows()));
     for account in 0..accounts.rows() {
         accounts.integer(account, 1)?;
         accounts.integer(account, 2)?;
@@ -48,7 +48,7 @@ pub async fn run<S: Session>(
     // Another customer of the same tax id may have fewer accounts.
     let account = accounts.integer((place as usize).min(accounts.rows().saturating_sub(1)), 0)?;
     requests.clear();
-    let history = requests.add(Sql::AccountHistory, &[number(account)]);
+    let history = requests.add(BrokerageStatement::AccountHistory, &[number(account)]);
     let found = requests
         .finish(session, |requests| {
             let history = requests.answer(history);
@@ -60,6 +60,6 @@ pub async fn run<S: Session>(
             Ok(history.rows())
         })
         .await?;
-    count_if(tally, Counter::Error221, !HISTORY.contains(&found));
+    count_if(tally, BrokerageCounter::Error221, !HISTORY.contains(&found));
     Ok(())
 }

@@ -4,9 +4,9 @@
 //! one security keep their order, so the last price stays.
 
 use super::super::exchange::ToExecute;
-use super::super::inputs::{ENTRIES, Entry};
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count, count_if};
+use super::super::inputs::{ENTRIES, TickerEntry};
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count, count_if};
 use super::super::trading::{TradeType, status};
 use super::{now_us, number, symbol};
 use crate::effects::Tally;
@@ -17,7 +17,7 @@ use engines::session::{Access, Param, Session, SessionError};
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    entries: &[Entry; ENTRIES],
+    entries: &[TickerEntry; ENTRIES],
     tally: &mut Tally,
 ) -> Result<Vec<ToExecute>, SessionError> {
     let mut entries = *entries;
@@ -27,12 +27,12 @@ pub async fn run<S: Session>(
     for entry in &entries {
         let symbol = symbol(entry.security);
         let params = [number(entry.price_cents), number(entry.quantity), priced_at, Param::Text(symbol.as_str())];
-        requests.add(Sql::SetPrice, &params);
+        requests.add(BrokerageStatement::SetPrice, &params);
     }
     let asked = requests.next_number();
     for entry in &entries {
         let symbol = symbol(entry.security);
-        requests.add(Sql::TriggeredRequests, &[Param::Text(symbol.as_str()), number(entry.price_cents)]);
+        requests.add(BrokerageStatement::TriggeredRequests, &[Param::Text(symbol.as_str()), number(entry.price_cents)]);
     }
     requests.send(session).await?;
     let updated = requests.changed(0..asked);
@@ -49,15 +49,19 @@ pub async fn run<S: Session>(
     // The feed may have waited for its prices' locks, and an order that it found may have been entered meanwhile.
     let submitted_at = number(now_us());
     for order in &triggered {
-        requests.add(Sql::SetStatus, &[submitted_at, Param::Text(status::SUBMITTED), number(order.trade)]);
+        requests
+            .add(BrokerageStatement::SetStatus, &[submitted_at, Param::Text(status::SUBMITTED), number(order.trade)]);
     }
     let deleted = requests.next_number();
     for order in &triggered {
-        requests.add(Sql::DeleteRequest, &[number(order.trade)]);
+        requests.add(BrokerageStatement::DeleteRequest, &[number(order.trade)]);
     }
     let told = requests.next_number();
     for order in &triggered {
-        requests.add(Sql::InsertHistory, &[number(order.trade), submitted_at, Param::Text(status::SUBMITTED)]);
+        requests.add(
+            BrokerageStatement::InsertHistory,
+            &[number(order.trade), submitted_at, Param::Text(status::SUBMITTED)],
+        );
     }
     requests
         .finish(session, |requests| {
@@ -68,15 +72,15 @@ pub async fn run<S: Session>(
         })
         .await?;
     let different = entries.chunk_by(|one, next| one.security == next.security).count() as u64;
-    count_if(tally, Counter::Error311, updated < different);
-    count(tally, Counter::PricesSet, updated);
-    count(tally, Counter::TriggeredOrders, triggered.len() as u64);
-    count(tally, Counter::SentToMarket, triggered.len() as u64);
+    count_if(tally, BrokerageCounter::Error311, updated < different);
+    count(tally, BrokerageCounter::PricesSet, updated);
+    count(tally, BrokerageCounter::TriggeredOrders, triggered.len() as u64);
+    count(tally, BrokerageCounter::SentToMarket, triggered.len() as u64);
     Ok(triggered)
 }
 
 /// The pending orders that an entry's price triggers.
-fn met_by(entry: &Entry, requests: &Requests<'_>, answer: usize) -> Result<Vec<ToExecute>, SessionError> {
+fn met_by(entry: &TickerEntry, requests: &Requests<'_>, answer: usize) -> Result<Vec<ToExecute>, SessionError> {
     let found = requests.answer(answer);
     let order = |row| {
         let id = found.text(row, 2)?;

@@ -1,9 +1,9 @@
 //! Market-watch: by how much a list of securities has changed in value since a date.
 
 use super::super::ids;
-use super::super::inputs::{MarketWatch, Watched};
+use super::super::inputs::{MarketWatch, WatchTarget};
 use super::super::market::industry_name;
-use super::super::statements::Sql;
+use super::super::statements::BrokerageStatement;
 use super::number;
 use crate::requests::Requests;
 use engines::session::{Access, Param, Session, SessionError};
@@ -16,12 +16,16 @@ pub async fn run<S: Session>(
     let since = Param::Date(input.since);
     requests.begin(Access::ReadOnly);
     let sums = match input.of {
-        Watched::ListOf(customer) => requests.add(Sql::ChangeOfWatchList, &[since, number(ids::id(customer))]),
-        Watched::Account(account) => requests.add(Sql::ChangeOfAccount, &[since, number(account.id())]),
-        Watched::Industry { industry, first, last } => {
+        WatchTarget::ListOf(customer) => {
+            requests.add(BrokerageStatement::ChangeOfWatchList, &[since, number(ids::id(customer))])
+        }
+        WatchTarget::Account(account) => {
+            requests.add(BrokerageStatement::ChangeOfAccount, &[since, number(account.id())])
+        }
+        WatchTarget::Industry { industry, first, last } => {
             let range = [first, last].map(|company| number(ids::id(company)));
             let name = Param::Text(industry_name(industry));
-            requests.add(Sql::ChangeOfIndustry, &[since, name, range[0], range[1]])
+            requests.add(BrokerageStatement::ChangeOfIndustry, &[since, name, range[0], range[1]])
         }
     };
     requests

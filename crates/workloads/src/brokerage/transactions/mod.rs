@@ -18,10 +18,10 @@ mod trade_status;
 mod trade_update;
 
 use super::exchange::{self, NO_TRADE};
-use super::inputs::Input;
+use super::inputs::BrokerageInput;
 use super::market::{SYMBOL_MAX, Security};
-use super::settings::Settings;
-use super::statements::Sql;
+use super::settings::BrokerageSettings;
+use super::statements::BrokerageStatement;
 use super::tally;
 use crate::effects::Effects;
 use crate::random::Letters;
@@ -31,58 +31,48 @@ use engines::session::{Param, Session, SessionError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub async fn run<S: Session>(
-    settings: &Settings,
+    settings: &BrokerageSettings,
     session: &mut S,
-    input: &Input,
-    effects: &mut Effects<'_, Input>,
-) -> Result<Ending, SessionError> {
-    let Some(work) = input.work() else { return Ok(Ending::Committed) };
-    effects.batch.send_by(settings.statements.sending());
-    tally::count_inputs(&mut effects.tally, input);
-    let ending = run_one(settings, session, input, effects).await?;
-    tally::count_if_late(effects, work);
-    Ok(ending)
-}
-
-async fn run_one<S: Session>(
-    settings: &Settings,
-    session: &mut S,
-    input: &Input,
-    effects: &mut Effects<'_, Input>,
+    input: &BrokerageInput,
+    effects: &mut Effects<'_, BrokerageInput>,
 ) -> Result<Ending, SessionError> {
     let now_ns = effects.now_ns();
     let before_us = now_us() - i64::try_from(now_ns.saturating_sub(effects.due_ns()) / 1_000).unwrap_or(0);
     let (tally, batch) = (&mut effects.tally, &mut effects.batch);
-    let requests = Requests::new(batch, Sql::NAMES);
+    let requests = Requests::new(batch, BrokerageStatement::NAMES);
     match input {
-        Input::BrokerVolume(input) => broker_volume::run(session, requests, input, settings, tally).await?,
-        Input::CustomerPosition(input) => customer_position::run(session, requests, input, settings, tally).await?,
-        Input::MarketFeed(entries) => {
+        BrokerageInput::BrokerVolume(input) => broker_volume::run(session, requests, input, settings, tally).await?,
+        BrokerageInput::CustomerPosition(input) => {
+            customer_position::run(session, requests, input, settings, tally).await?
+        }
+        BrokerageInput::MarketFeed(entries) => {
             let triggered = market_feed::run(session, requests, entries, tally).await?;
             for order in &triggered {
                 effects.tell(&exchange::receipt(order));
             }
         }
-        Input::MarketWatch(input) => market_watch::run(session, requests, input).await?,
-        Input::SecurityDetail(input) => security_detail::run(session, requests, input, tally).await?,
-        Input::TradeLookup(input) => trade_lookup::run(session, requests, input, settings, tally).await?,
-        Input::TradeOrder(input) => {
+        BrokerageInput::MarketWatch(input) => market_watch::run(session, requests, input).await?,
+        BrokerageInput::SecurityDetail(input) => security_detail::run(session, requests, input, tally).await?,
+        BrokerageInput::TradeLookup(input) => trade_lookup::run(session, requests, input, settings, tally).await?,
+        BrokerageInput::TradeOrder(input) => {
             let Some(trade) = trade_order::run(session, requests, input, settings, tally).await? else {
                 effects.tell(&[NO_TRADE]);
                 return Ok(Ending::RolledBack);
             };
             effects.tell(&[trade]);
         }
-        Input::TradeResult(input) => {
+        BrokerageInput::TradeResult(input) => {
             trade_result::run(session, requests, input, tally).await?;
             let lag_ms = effects.now_ns().saturating_sub(input.since_ns) / 1_000_000;
-            tally::count(&mut effects.tally, tally::Counter::ResultLagMs, lag_ms);
+            tally::count(&mut effects.tally, tally::BrokerageCounter::ResultLagMs, lag_ms);
         }
-        Input::TradeStatus(account) => trade_status::run(session, requests, *account, tally).await?,
-        Input::TradeUpdate(input) => trade_update::run(session, requests, input, settings, tally).await?,
-        Input::DataMaintenance(input) => data_maintenance::run(session, requests, input).await?,
-        Input::TradeCleanup => trade_cleanup::run(session, requests, settings.size(), before_us, tally).await?,
-        Input::Limit(_) => {}
+        BrokerageInput::TradeStatus(account) => trade_status::run(session, requests, *account, tally).await?,
+        BrokerageInput::TradeUpdate(input) => trade_update::run(session, requests, input, settings, tally).await?,
+        BrokerageInput::DataMaintenance(input) => data_maintenance::run(session, requests, input).await?,
+        BrokerageInput::TradeCleanup => {
+            trade_cleanup::run(session, requests, settings.size(), before_us, tally).await?
+        }
+        BrokerageInput::Limit(_) => {}
     }
     Ok(Ending::Committed)
 }

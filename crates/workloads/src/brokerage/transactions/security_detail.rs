@@ -1,8 +1,8 @@
 //! Security-detail: everything about a security, its company, competitors, quarters, daily prices and news.
 
 use super::super::inputs::SecurityDetail;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
 use super::{number, symbol};
 use crate::effects::Tally;
 use crate::requests::Requests;
@@ -21,7 +21,7 @@ pub async fn run<S: Session>(
     let symbol = symbol(input.security);
     let symbol = Param::Text(symbol.as_str());
     requests.begin(Access::ReadOnly);
-    let detail = requests.add(Sql::SecurityDetail, &[symbol]);
+    let detail = requests.add(BrokerageStatement::SecurityDetail, &[symbol]);
     requests.send(session).await?;
     let detail = requests.row(detail)?;
     let company = number(detail.integer(0, 0)?);
@@ -30,11 +30,12 @@ pub async fn run<S: Session>(
     detail.text(0, 12)?;
     detail.text(0, 24)?;
     requests.clear();
-    let competitors = requests.add(Sql::Competitors, &[company]);
-    let quarters = requests.add(Sql::Financials, &[company]);
-    let days = requests.add(Sql::DailyMarket, &[symbol, Param::Date(input.since), number(input.days)]);
-    let last = requests.add(Sql::LastTrade, &[symbol]);
-    let news = requests.add(if input.with_item { Sql::WholeNews } else { Sql::News }, &[company]);
+    let competitors = requests.add(BrokerageStatement::Competitors, &[company]);
+    let quarters = requests.add(BrokerageStatement::Financials, &[company]);
+    let days = requests.add(BrokerageStatement::DailyMarket, &[symbol, Param::Date(input.since), number(input.days)]);
+    let last = requests.add(BrokerageStatement::LastTrade, &[symbol]);
+    let news = requests
+        .add(if input.with_item { BrokerageStatement::WholeNews } else { BrokerageStatement::News }, &[company]);
     let [days, quarters, news] = requests
         .finish(session, |requests| {
             let last = requests.row(last)?;
@@ -47,8 +48,8 @@ pub async fn run<S: Session>(
             Ok([days, quarters, news].map(|number| requests.answer(number).rows()))
         })
         .await?;
-    count_if(tally, Counter::Error511, !DAYS.contains(&days));
-    count_if(tally, Counter::Error512, quarters != QUARTERS);
-    count_if(tally, Counter::Error513, news != NEWS);
+    count_if(tally, BrokerageCounter::Error511, !DAYS.contains(&days));
+    count_if(tally, BrokerageCounter::Error512, quarters != QUARTERS);
+    count_if(tally, BrokerageCounter::Error513, news != NEWS);
     Ok(())
 }

@@ -4,9 +4,9 @@
 //! it leaves alone what was ordered since the run began.
 
 use super::super::ids;
-use super::super::size::Size;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count};
+use super::super::size::BrokerageSize;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count};
 use super::super::trading::status;
 use super::{now_us, number};
 use crate::effects::Tally;
@@ -16,15 +16,15 @@ use engines::session::{Access, Param, Session, SessionError};
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    size: Size,
+    size: BrokerageSize,
     before_us: i64,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     let (canceled, now) = (Param::Text(status::CANCELED), number(now_us()));
     requests.begin(Access::ReadWrite);
-    let pending = requests.add(Sql::RequestsLeft, &[number(before_us)]);
+    let pending = requests.add(BrokerageStatement::RequestsLeft, &[number(before_us)]);
     let first = number(ids::trade_id(size.orders() + 1));
-    let submitted = requests.add(Sql::TradesLeft, &[first, number(before_us)]);
+    let submitted = requests.add(BrokerageStatement::TradesLeft, &[first, number(before_us)]);
     requests.send(session).await?;
     let trades = |number: usize| -> Result<Vec<i64>, SessionError> {
         let found = requests.answer(number);
@@ -33,15 +33,15 @@ pub async fn run<S: Session>(
     let (pending, submitted) = (trades(pending)?, trades(submitted)?);
     requests.clear();
     for trade in pending.iter().copied().map(number) {
-        requests.add(Sql::InsertHistory, &[trade, now, Param::Text(status::SUBMITTED)]);
-        requests.add(Sql::DeleteRequest, &[trade]);
+        requests.add(BrokerageStatement::InsertHistory, &[trade, now, Param::Text(status::SUBMITTED)]);
+        requests.add(BrokerageStatement::DeleteRequest, &[trade]);
     }
     for trade in pending.iter().chain(&submitted).copied().map(number) {
-        requests.add(Sql::SetStatus, &[now, canceled, trade]);
-        requests.add(Sql::InsertHistory, &[trade, now, canceled]);
+        requests.add(BrokerageStatement::SetStatus, &[now, canceled, trade]);
+        requests.add(BrokerageStatement::InsertHistory, &[trade, now, canceled]);
     }
     let all = 0..requests.next_number();
     requests.finish(session, |requests| all.clone().try_for_each(|number| requests.require_change(number))).await?;
-    count(tally, Counter::TradesCanceled, (pending.len() + submitted.len()) as u64);
+    count(tally, BrokerageCounter::TradesCanceled, (pending.len() + submitted.len()) as u64);
     Ok(())
 }

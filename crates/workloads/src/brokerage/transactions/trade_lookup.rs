@@ -1,10 +1,10 @@
 //! Trade-lookup: trades of the past with their settlements and histories, and what trade-update reads in the same way.
 
 use super::super::calendar;
-use super::super::inputs::{Lookup, TRADES};
-use super::super::settings::Settings;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
+use super::super::inputs::{TRADES, TradeSelection};
+use super::super::settings::BrokerageSettings;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
 use super::{number, symbol};
 use crate::effects::Tally;
 use crate::requests::Requests;
@@ -16,7 +16,7 @@ const HISTORIES: std::ops::RangeInclusive<usize> = 1..=20;
 
 /// A trade that was found.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct FoundTrade {
     pub trade: i64,
     pub is_cash: bool,
 }
@@ -24,49 +24,49 @@ pub struct Found {
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    input: &Lookup,
-    settings: &Settings,
+    input: &TradeSelection,
+    settings: &BrokerageSettings,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     requests.begin(Access::ReadOnly);
     match input {
-        Lookup::Trades(trades) => {
+        TradeSelection::Trades(trades) => {
             let found = read_trades(session, &mut requests, &trades[..]).await?;
-            count_if(tally, Counter::Error611, found.len() != TRADES);
+            count_if(tally, BrokerageCounter::Error611, found.len() != TRADES);
             read_blocks(session, &mut requests, &found).await?;
         }
-        Lookup::OfAccount { account, from_us } => {
+        TradeSelection::OfAccount { account, from_us } => {
             let range = [number(account.id()), number(*from_us), number(end_us(settings))];
-            let found = find(session, &mut requests, Sql::TradesOfAccount, &range).await?;
-            count_if(tally, Counter::Error621, found.len() > TRADES);
-            count_if(tally, Counter::Warning621, found.is_empty());
+            let found = find(session, &mut requests, BrokerageStatement::TradesOfAccount, &range).await?;
+            count_if(tally, BrokerageCounter::Error621, found.len() > TRADES);
+            count_if(tally, BrokerageCounter::Warning621, found.is_empty());
             read_blocks(session, &mut requests, &found).await?;
         }
-        Lookup::OfSecurity { security, from_us } => {
+        TradeSelection::OfSecurity { security, from_us } => {
             let symbol = symbol(*security);
             let range = [Param::Text(symbol.as_str()), number(*from_us), number(end_us(settings))];
-            let found = find(session, &mut requests, Sql::TradesOfSecurity, &range).await?;
-            count_if(tally, Counter::Error631, found.len() > TRADES);
-            count_if(tally, Counter::Warning631, found.is_empty());
+            let found = find(session, &mut requests, BrokerageStatement::TradesOfSecurity, &range).await?;
+            count_if(tally, BrokerageCounter::Error631, found.len() > TRADES);
+            count_if(tally, BrokerageCounter::Warning631, found.is_empty());
             read_blocks(session, &mut requests, &found).await?;
         }
-        Lookup::Holdings { account, from_us } => {
-            let first = requests.add(Sql::FirstTrade, &[number(account.id()), number(*from_us)]);
+        TradeSelection::Holdings { account, from_us } => {
+            let first = requests.add(BrokerageStatement::FirstTrade, &[number(account.id()), number(*from_us)]);
             requests.send(session).await?;
             let first = requests.row_if_any(first)?.map(|found| found.integer(0, 0)).transpose()?;
-            count_if(tally, Counter::Warning641, first.is_none());
+            count_if(tally, BrokerageCounter::Warning641, first.is_none());
             requests.clear();
             let Some(trade) = first else { return session.commit().await };
-            let histories = requests.add(Sql::HoldingHistories, &[number(trade)]);
+            let histories = requests.add(BrokerageStatement::HoldingHistories, &[number(trade)]);
             let found = requests.finish(session, |requests| Ok(requests.answer(histories).rows())).await?;
-            count_if(tally, Counter::Error642, !HISTORIES.contains(&found));
+            count_if(tally, BrokerageCounter::Error642, !HISTORIES.contains(&found));
         }
     }
     Ok(())
 }
 
 /// The end of the times of lookups, in microseconds since 1970.
-pub fn end_us(settings: &Settings) -> i64 {
+pub fn end_us(settings: &BrokerageSettings) -> i64 {
     calendar::end(settings.size().days) + AFTER_END_US
 }
 
@@ -74,13 +74,13 @@ pub fn end_us(settings: &Settings) -> i64 {
 pub async fn find<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
-    sql: Sql,
+    sql: BrokerageStatement,
     range: &[Param<'_>],
-) -> Result<Vec<Found>, SessionError> {
+) -> Result<Vec<FoundTrade>, SessionError> {
     let number = requests.add(sql, range);
     requests.send(session).await?;
     let answer = requests.answer(number);
-    let found = |row| Ok(Found { trade: answer.integer(row, 0)?, is_cash: answer.integer(row, 1)? == 1 });
+    let found = |row| Ok(FoundTrade { trade: answer.integer(row, 0)?, is_cash: answer.integer(row, 1)? == 1 });
     let found = (0..answer.rows()).map(found).collect();
     requests.clear();
     found
@@ -91,9 +91,9 @@ pub async fn read_trades<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
     trades: &[i64],
-) -> Result<Vec<Found>, SessionError> {
+) -> Result<Vec<FoundTrade>, SessionError> {
     for trade in trades {
-        requests.add(Sql::Trade, &[number(*trade)]);
+        requests.add(BrokerageStatement::Trade, &[number(*trade)]);
     }
     requests.send(session).await?;
     let found = |(trade, number): (&i64, usize)| {
@@ -102,7 +102,7 @@ pub async fn read_trades<S: Session>(
         row.text(0, 2)?;
         row.integer(0, 3)?;
         row.integer(0, 4)?;
-        Ok(Found { trade: *trade, is_cash: row.integer(0, 0)? == 1 })
+        Ok(FoundTrade { trade: *trade, is_cash: row.integer(0, 0)? == 1 })
     };
     let found = trades.iter().zip(0..).map(found).collect();
     requests.clear();
@@ -113,18 +113,18 @@ pub async fn read_trades<S: Session>(
 pub async fn read_blocks<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
-    found: &[Found],
+    found: &[FoundTrade],
 ) -> Result<(), SessionError> {
-    for Found { trade, .. } in found {
-        requests.add(Sql::Settlement, &[number(*trade)]);
+    for FoundTrade { trade, .. } in found {
+        requests.add(BrokerageStatement::Settlement, &[number(*trade)]);
     }
     let cash = requests.next_number();
-    for Found { trade, .. } in found.iter().filter(|found| found.is_cash) {
-        requests.add(Sql::Cash, &[number(*trade)]);
+    for FoundTrade { trade, .. } in found.iter().filter(|found| found.is_cash) {
+        requests.add(BrokerageStatement::Cash, &[number(*trade)]);
     }
     let histories = requests.next_number();
-    for Found { trade, .. } in found {
-        requests.add(Sql::History, &[number(*trade)]);
+    for FoundTrade { trade, .. } in found {
+        requests.add(BrokerageStatement::History, &[number(*trade)]);
     }
     if requests.next_number() == 0 {
         return session.commit().await;

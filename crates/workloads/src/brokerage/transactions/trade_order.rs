@@ -4,9 +4,9 @@ use super::super::inputs::TradeOrder;
 use super::super::lots::{Lot, Walk};
 use super::super::market::{Security, company_name};
 use super::super::people::Person;
-use super::super::settings::Settings;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count, count_if};
+use super::super::settings::BrokerageSettings;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count, count_if};
 use super::super::trading::{commission_cents, status, tax_cents};
 use super::{flag, now_us, number, symbol};
 use crate::effects::Tally;
@@ -28,7 +28,7 @@ pub async fn run<S: Session>(
     session: &mut S,
     requests: Requests<'_>,
     input: &TradeOrder,
-    settings: &Settings,
+    settings: &BrokerageSettings,
     tally: &mut Tally,
 ) -> Result<Option<i64>, SessionError> {
     let executor = Person::new(settings.data_seed, input.executor);
@@ -36,7 +36,7 @@ pub async fn run<S: Session>(
     ordering.requests.begin(Access::ReadWrite);
     let account = ordering.account().await?;
     if !ordering.is_permitted(&account).await? {
-        count(tally, Counter::Error721, 1);
+        count(tally, BrokerageCounter::Error721, 1);
         ordering.session.rollback().await?;
         return Ok(None);
     }
@@ -44,14 +44,14 @@ pub async fn run<S: Session>(
     let terms = ordering.terms(&account, &security).await?;
     let tax_is_due = account.tax_status > 0 && terms.gain_cents > 0;
     let tax_cents = if tax_is_due { ordering.tax_cents(&account, terms.gain_cents).await? } else { 0 };
-    count_if(tally, Counter::Error731, tax_is_due && tax_cents <= 0);
-    count_if(tally, Counter::Error732, terms.commission_cents <= 0);
-    count_if(tally, Counter::Error733, terms.charge_cents == 0);
+    count_if(tally, BrokerageCounter::Error731, tax_is_due && tax_cents <= 0);
+    count_if(tally, BrokerageCounter::Error732, terms.commission_cents <= 0);
+    count_if(tally, BrokerageCounter::Error733, terms.charge_cents == 0);
     let trade = ordering.enter(&account, &security, &terms).await?;
     if input.rolls_back {
         return Ok(None);
     }
-    count(tally, if terms.is_market { Counter::SentToMarket } else { Counter::LimitOrders }, 1);
+    count(tally, if terms.is_market { BrokerageCounter::SentToMarket } else { BrokerageCounter::LimitOrders }, 1);
     Ok(Some(trade))
 }
 
@@ -63,7 +63,7 @@ struct Ordering<'a, S> {
 }
 
 /// An account and its owner.
-struct Account {
+struct OrderingAccount {
     broker: i64,
     customer: i64,
     tax_status: i64,
@@ -71,13 +71,13 @@ struct Account {
     names_and_tax_id: [Text; 3],
 }
 
-struct Traded {
+struct TradedSecurity {
     symbol: Text,
     exchange: Text,
 }
 
 /// What the trade would cost now.
-struct Terms {
+struct OrderTerms {
     is_market: bool,
     price_cents: i64,
     gain_cents: i64,
@@ -90,32 +90,32 @@ impl<S: Session> Ordering<'_, S> {
         self.requests.send(self.session).await
     }
 
-    async fn account(&mut self) -> Result<Account, SessionError> {
-        let account = self.requests.add(Sql::Account, &[number(self.input.account.id())]);
+    async fn account(&mut self) -> Result<OrderingAccount, SessionError> {
+        let account = self.requests.add(BrokerageStatement::Account, &[number(self.input.account.id())]);
         self.send().await?;
         let row = self.requests.row(account)?;
         let (broker, customer, tax_status) = (row.integer(0, 1)?, row.integer(0, 2)?, row.integer(0, 3)?);
         self.requests.clear();
-        let owner = self.requests.add(Sql::Owner, &[number(customer)]);
-        let of_broker = self.requests.add(Sql::Broker, &[number(broker)]);
+        let owner = self.requests.add(BrokerageStatement::Owner, &[number(customer)]);
+        let of_broker = self.requests.add(BrokerageStatement::Broker, &[number(broker)]);
         self.send().await?;
         self.requests.row(of_broker)?.text(0, 0)?;
         let row = self.requests.row(owner)?;
         let names_and_tax_id = [text(row, 0)?, text(row, 1)?, text(row, 3)?];
-        let account = Account { broker, customer, tax_status, tier: row.integer(0, 2)?, names_and_tax_id };
+        let account = OrderingAccount { broker, customer, tax_status, tier: row.integer(0, 2)?, names_and_tax_id };
         self.requests.clear();
         Ok(account)
     }
 
     /// Who is not the owner needs a permission.
-    async fn is_permitted(&mut self, account: &Account) -> Result<bool, SessionError> {
+    async fn is_permitted(&mut self, account: &OrderingAccount) -> Result<bool, SessionError> {
         let Person { first_name, last_name, tax_id, .. } = self.executor;
         let who = [first_name.as_str(), last_name.as_str(), tax_id.as_str()];
         if account.names_and_tax_id.iter().map(Text::as_str).eq(who) {
             return Ok(true);
         }
         let params = [number(self.input.account.id()), Param::Text(who[0]), Param::Text(who[1]), Param::Text(who[2])];
-        let permission = self.requests.add(Sql::Permission, &params);
+        let permission = self.requests.add(BrokerageStatement::Permission, &params);
         self.send().await?;
         let is_permitted = self.requests.row_if_any(permission)?.is_some();
         self.requests.clear();
@@ -123,14 +123,14 @@ impl<S: Session> Ordering<'_, S> {
     }
 
     /// Finds the security by its symbol, or by its company's name and the issue.
-    async fn security(&mut self) -> Result<Traded, SessionError> {
+    async fn security(&mut self) -> Result<TradedSecurity, SessionError> {
         let security = Security::new(self.input.security);
         let by_company = self.input.by_company;
         let (name, known) = (company_name(security.company), symbol(self.input.security));
         let first = if by_company {
-            self.requests.add(Sql::CompanyOfName, &[Param::Text(name.as_str())])
+            self.requests.add(BrokerageStatement::CompanyOfName, &[Param::Text(name.as_str())])
         } else {
-            self.requests.add(Sql::Security, &[Param::Text(known.as_str())])
+            self.requests.add(BrokerageStatement::Security, &[Param::Text(known.as_str())])
         };
         self.send().await?;
         let row = self.requests.row(first)?;
@@ -138,37 +138,41 @@ impl<S: Session> Ordering<'_, S> {
         let exchange = if by_company { Text::default() } else { text(row, 1)? };
         self.requests.clear();
         let second = if by_company {
-            self.requests.add(Sql::SecurityOfCompany, &[company, Param::Text(security.issue_name())])
+            self.requests.add(BrokerageStatement::SecurityOfCompany, &[company, Param::Text(security.issue_name())])
         } else {
-            self.requests.add(Sql::Company, &[company])
+            self.requests.add(BrokerageStatement::Company, &[company])
         };
         self.send().await?;
         let row = self.requests.row(second)?;
         let traded = if by_company {
-            Traded { symbol: text(row, 2)?, exchange: text(row, 0)? }
+            TradedSecurity { symbol: text(row, 2)?, exchange: text(row, 0)? }
         } else {
             row.text(0, 0)?;
             let mut symbol = Text::default();
             symbol.push(known.as_str().as_bytes());
-            Traded { symbol, exchange }
+            TradedSecurity { symbol, exchange }
         };
         self.requests.clear();
         Ok(traded)
     }
 
-    async fn terms(&mut self, account: &Account, traded: &Traded) -> Result<Terms, SessionError> {
+    async fn terms(&mut self, account: &OrderingAccount, traded: &TradedSecurity) -> Result<OrderTerms, SessionError> {
         let input = self.input;
         let id = number(input.account.id());
         let (symbol, kind) = (Param::Text(traded.symbol.as_str()), Param::Text(input.kind.id()));
         let (tier, quantity) = (number(account.tier), number(input.quantity));
-        let price = self.requests.add(Sql::Price, &[symbol]);
-        let of_type = self.requests.add(Sql::TradeType, &[kind]);
-        let held = self.requests.add(Sql::QuantityHeld, &[id, symbol]);
+        let price = self.requests.add(BrokerageStatement::Price, &[symbol]);
+        let of_type = self.requests.add(BrokerageStatement::TradeType, &[kind]);
+        let held = self.requests.add(BrokerageStatement::QuantityHeld, &[id, symbol]);
         let exchange = Param::Text(traded.exchange.as_str());
-        let rate = self.requests.add(Sql::CommissionRate, &[tier, kind, exchange, quantity]);
-        let charge = self.requests.add(Sql::Charge, &[tier, kind]);
-        let assets =
-            input.on_margin.then(|| (self.requests.add(Sql::Balance, &[id]), self.requests.add(Sql::Assets, &[id])));
+        let rate = self.requests.add(BrokerageStatement::CommissionRate, &[tier, kind, exchange, quantity]);
+        let charge = self.requests.add(BrokerageStatement::Charge, &[tier, kind]);
+        let assets = input.on_margin.then(|| {
+            (
+                self.requests.add(BrokerageStatement::Balance, &[id]),
+                self.requests.add(BrokerageStatement::Assets, &[id]),
+            )
+        });
         self.send().await?;
         let of_type = self.requests.row(of_type)?;
         let (is_market, is_sell) = (of_type.integer(0, 0)? == 1, of_type.integer(0, 1)? == 1);
@@ -189,12 +193,16 @@ impl<S: Session> Ordering<'_, S> {
         let walk = Walk { is_sell, quantity: input.quantity, price_cents };
         let gain_cents = if closes { self.gain_cents(walk, id, symbol).await? } else { 0 };
         let commission_cents = commission_cents(rate, input.quantity, price_cents);
-        Ok(Terms { is_market, price_cents, gain_cents, commission_cents, charge_cents })
+        Ok(OrderTerms { is_market, price_cents, gain_cents, commission_cents, charge_cents })
     }
 
     /// What the trade would gain on the lots that it closes.
     async fn gain_cents(&mut self, walk: Walk, id: Param<'_>, symbol: Param<'_>) -> Result<i64, SessionError> {
-        let sql = if self.input.newest_first { Sql::LotsNewestFirst } else { Sql::LotsOldestFirst };
+        let sql = if self.input.newest_first {
+            BrokerageStatement::LotsNewestFirst
+        } else {
+            BrokerageStatement::LotsOldestFirst
+        };
         let lots = self.requests.add(sql, &[id, symbol]);
         self.send().await?;
         let answer = self.requests.answer(lots);
@@ -204,8 +212,8 @@ impl<S: Session> Ordering<'_, S> {
         Ok(walk.over(lots, |_, _, _| ()).gain_cents())
     }
 
-    async fn tax_cents(&mut self, account: &Account, gain_cents: i64) -> Result<i64, SessionError> {
-        let rates = self.requests.add(Sql::TaxRate, &[number(account.customer)]);
+    async fn tax_cents(&mut self, account: &OrderingAccount, gain_cents: i64) -> Result<i64, SessionError> {
+        let rates = self.requests.add(BrokerageStatement::TaxRate, &[number(account.customer)]);
         self.send().await?;
         let rates = self.requests.row(rates)?.integer(0, 0)?;
         self.requests.clear();
@@ -214,7 +222,12 @@ impl<S: Session> Ordering<'_, S> {
 
     /// Enters the trade and returns its id. An order with a limit waits as a request. Commits, or rolls back if the customer
     /// has changed his mind.
-    async fn enter(&mut self, account: &Account, traded: &Traded, terms: &Terms) -> Result<i64, SessionError> {
+    async fn enter(
+        &mut self,
+        account: &OrderingAccount,
+        traded: &TradedSecurity,
+        terms: &OrderTerms,
+    ) -> Result<i64, SessionError> {
         let (input, now) = (self.input, number(now_us()));
         let status = Param::Text(if terms.is_market { status::SUBMITTED } else { status::PENDING });
         let (symbol, kind) = (Param::Text(traded.symbol.as_str()), Param::Text(input.kind.id()));
@@ -234,7 +247,7 @@ impl<S: Session> Ordering<'_, S> {
             number(terms.commission_cents),
             flag(input.newest_first),
         ];
-        let entered = self.requests.add(Sql::InsertTrade, &trade);
+        let entered = self.requests.add(BrokerageStatement::InsertTrade, &trade);
         self.send().await?;
         self.requests.require_change(entered)?;
         let answer = self.requests.answer(entered);
@@ -243,9 +256,9 @@ impl<S: Session> Ordering<'_, S> {
         self.requests.clear();
         if !terms.is_market {
             let request = [number(trade), kind, symbol, quantity, price, number(account.broker)];
-            self.requests.add(Sql::InsertRequest, &request);
+            self.requests.add(BrokerageStatement::InsertRequest, &request);
         }
-        self.requests.add(Sql::InsertHistory, &[number(trade), now, status]);
+        self.requests.add(BrokerageStatement::InsertHistory, &[number(trade), now, status]);
         let judge = |requests: &Requests<'_>| {
             (0..requests.next_number()).try_for_each(|number| requests.require_change(number))
         };

@@ -1,8 +1,8 @@
 //! Trade-status: the latest 50 trades of an account.
 
-use super::super::inputs::Account;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
+use super::super::inputs::AccountPlace;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
 use super::number;
 use crate::effects::Tally;
 use crate::requests::Requests;
@@ -13,13 +13,13 @@ const TRADES: usize = 50;
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    account: Account,
+    account: AccountPlace,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     let account = number(account.id());
     requests.begin(Access::ReadOnly);
-    let latest = requests.add(Sql::LatestTrades, &[account]);
-    let names = requests.add(Sql::NamesOfAccount, &[account]);
+    let latest = requests.add(BrokerageStatement::LatestTrades, &[account]);
+    let names = requests.add(BrokerageStatement::NamesOfAccount, &[account]);
     let found = requests
         .finish(session, |requests| {
             let names = requests.row(names)?;
@@ -36,6 +36,6 @@ pub async fn run<S: Session>(
             Ok(latest.rows())
         })
         .await?;
-    count_if(tally, Counter::Error911, found != TRADES);
+    count_if(tally, BrokerageCounter::Error911, found != TRADES);
     Ok(())
 }

@@ -3,11 +3,11 @@
 //! Each change can be undone by the next one: executors get a middle name and lose it again, and texts of settlements and cash
 //! transactions have two forms.
 
-use super::super::inputs::{Lookup, TRADES};
-use super::super::settings::Settings;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count_if};
-use super::trade_lookup::{Found, end_us, find, read_blocks, read_trades};
+use super::super::inputs::{TRADES, TradeSelection};
+use super::super::settings::BrokerageSettings;
+use super::super::statements::BrokerageStatement;
+use super::super::tally::{BrokerageCounter, count_if};
+use super::trade_lookup::{FoundTrade, end_us, find, read_blocks, read_trades};
 use super::{number, symbol};
 use crate::effects::Tally;
 use crate::requests::Requests;
@@ -20,32 +20,32 @@ const OTHER_SHARES: &str = " Shares of ";
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    input: &Lookup,
-    settings: &Settings,
+    input: &TradeSelection,
+    settings: &BrokerageSettings,
     tally: &mut Tally,
 ) -> Result<(), SessionError> {
     requests.begin(Access::ReadWrite);
     let end_us = end_us(settings);
     match input {
-        Lookup::Trades(trades) => {
+        TradeSelection::Trades(trades) => {
             let (found, updated) = of_trades(session, &mut requests, &trades[..]).await?;
-            count_if(tally, Counter::Error1011, found != TRADES);
-            count_if(tally, Counter::Error1012, updated != TRADES as u64);
+            count_if(tally, BrokerageCounter::Error1011, found != TRADES);
+            count_if(tally, BrokerageCounter::Error1012, updated != TRADES as u64);
         }
-        Lookup::OfAccount { account, from_us } | Lookup::Holdings { account, from_us } => {
+        TradeSelection::OfAccount { account, from_us } | TradeSelection::Holdings { account, from_us } => {
             let range = [number(account.id()), number(*from_us), number(end_us)];
             let (found, updated) = of_account(session, &mut requests, &range).await?;
-            count_if(tally, Counter::Error1021, found > TRADES);
-            count_if(tally, Counter::Error1022, updated != found as u64);
-            count_if(tally, Counter::Warning1021, updated == 0);
+            count_if(tally, BrokerageCounter::Error1021, found > TRADES);
+            count_if(tally, BrokerageCounter::Error1022, updated != found as u64);
+            count_if(tally, BrokerageCounter::Warning1021, updated == 0);
         }
-        Lookup::OfSecurity { security, from_us } => {
+        TradeSelection::OfSecurity { security, from_us } => {
             let symbol = symbol(*security);
             let range = [Param::Text(symbol.as_str()), number(*from_us), number(end_us)];
             let (found, updated) = of_security(session, &mut requests, &range).await?;
-            count_if(tally, Counter::Error1031, found > TRADES);
-            count_if(tally, Counter::Error1032, updated > found as u64);
-            count_if(tally, Counter::Warning1031, updated == 0);
+            count_if(tally, BrokerageCounter::Error1031, found > TRADES);
+            count_if(tally, BrokerageCounter::Error1032, updated > found as u64);
+            count_if(tally, BrokerageCounter::Warning1031, updated == 0);
         }
     }
     Ok(())
@@ -57,7 +57,11 @@ async fn of_trades<S: Session>(
     requests: &mut Requests<'_>,
     trades: &[i64],
 ) -> Result<(usize, u64), SessionError> {
-    let change = Change { read: Sql::ExecutorToChange, write: Sql::SetExecutor, changed: other_executor };
+    let change = TextChange {
+        read: BrokerageStatement::ExecutorToChange,
+        write: BrokerageStatement::SetExecutor,
+        changed: other_executor,
+    };
     let updated = change.of(session, requests, trades.iter().copied()).await?;
     let found = read_trades(session, requests, trades).await?;
     read_blocks(session, requests, &found).await?;
@@ -70,10 +74,11 @@ async fn of_account<S: Session>(
     requests: &mut Requests<'_>,
     range: &[Param<'_>],
 ) -> Result<(usize, u64), SessionError> {
-    let found = find(session, requests, Sql::TradesOfAccount, range).await?;
+    let found = find(session, requests, BrokerageStatement::TradesOfAccount, range).await?;
     let mut updated = 0;
     for (is_cash, changed) in [(true, other_cash_type as fn(&str) -> String), (false, other_margin_type)] {
-        let change = Change { read: Sql::CashTypeToChange, write: Sql::SetCashType, changed };
+        let change =
+            TextChange { read: BrokerageStatement::CashTypeToChange, write: BrokerageStatement::SetCashType, changed };
         let trades = found.iter().filter(|found| found.is_cash == is_cash).map(|found| found.trade);
         updated += change.of(session, requests, trades).await?;
     }
@@ -87,17 +92,21 @@ async fn of_security<S: Session>(
     requests: &mut Requests<'_>,
     range: &[Param<'_>],
 ) -> Result<(usize, u64), SessionError> {
-    let asked = requests.add(Sql::TradesWithNames, range);
+    let asked = requests.add(BrokerageStatement::TradesWithNames, range);
     requests.send(session).await?;
     let answer = requests.answer(asked);
     let mut found = Vec::with_capacity(answer.rows());
     for row in 0..answer.rows() {
         answer.text(row, 8)?;
         answer.text(row, 9)?;
-        found.push(Found { trade: answer.integer(row, 0)?, is_cash: answer.integer(row, 1)? == 1 });
+        found.push(FoundTrade { trade: answer.integer(row, 0)?, is_cash: answer.integer(row, 1)? == 1 });
     }
     requests.clear();
-    let change = Change { read: Sql::CashNameToChange, write: Sql::SetCashName, changed: other_shares };
+    let change = TextChange {
+        read: BrokerageStatement::CashNameToChange,
+        write: BrokerageStatement::SetCashName,
+        changed: other_shares,
+    };
     let trades = found.iter().filter(|found| found.is_cash).map(|found| found.trade);
     let updated = change.of(session, requests, trades).await?;
     read_blocks(session, requests, &found).await?;
@@ -105,13 +114,13 @@ async fn of_security<S: Session>(
 }
 
 /// A change of one text of each trade.
-struct Change {
-    read: Sql,
-    write: Sql,
+struct TextChange {
+    read: BrokerageStatement,
+    write: BrokerageStatement,
     changed: fn(&str) -> String,
 }
 
-impl Change {
+impl TextChange {
     /// Reads and changes. Returns how many rows were changed.
     async fn of<S: Session>(
         &self,

@@ -6,17 +6,53 @@ mod statements;
 mod things;
 
 use super::DecisionSupportDs;
-use super::function::Function;
-use super::inputs::Input;
+use crate::decision_support::streams::StreamInput;
 use crate::effects::Effects;
 use crate::requests::Requests;
 use engines::batch::Sending;
 use engines::session::{Access, Param, Session, SessionError};
-use orders::{Channel, NewOrder};
+use orders::{SalesChannel, StagedOrder};
 use sets::{SETS_MAX, windows};
 
-pub use statements::{Sql, read};
+pub use statements::{MaintenanceStatement, read};
 pub use things::Things;
+
+settings::names! {
+    /// The functions of a refresh run, in its order. What is old goes first, since new rows have the same days.
+    #[repr(u16)]
+    pub enum MaintenanceFunction {
+        /// Begins a run, and takes its set.
+        DeleteStore => "delete-store",
+        DeleteCatalog => "delete-catalog",
+        DeleteWeb => "delete-web",
+        DeleteInventory => "delete-inventory",
+        InsertStoreSales => "insert-store-sales",
+        InsertStoreReturns => "insert-store-returns",
+        InsertCatalogSales => "insert-catalog-sales",
+        InsertCatalogReturns => "insert-catalog-returns",
+        InsertWebSales => "insert-web-sales",
+        InsertWebReturns => "insert-web-returns",
+        InsertInventory => "insert-inventory",
+    }
+}
+
+impl MaintenanceFunction {
+    pub const ALL: [Self; Self::NAMES.len()] = [
+        Self::DeleteStore,
+        Self::DeleteCatalog,
+        Self::DeleteWeb,
+        Self::DeleteInventory,
+        Self::InsertStoreSales,
+        Self::InsertStoreReturns,
+        Self::InsertCatalogSales,
+        Self::InsertCatalogReturns,
+        Self::InsertWebSales,
+        Self::InsertWebReturns,
+        Self::InsertInventory,
+    ];
+}
+
+pub type MaintenanceInput = StreamInput<MaintenanceFunction>;
 
 /// Orders whose rows go to the server together.
 const ORDERS_OF_A_BATCH: usize = 20;
@@ -25,40 +61,43 @@ const ORDERS_OF_A_BATCH: usize = 20;
 pub async fn run<S: Session>(
     workload: &DecisionSupportDs,
     session: &mut S,
-    function: Function,
-    effects: &mut Effects<'_, Input>,
+    function: MaintenanceFunction,
+    effects: &mut Effects<'_, MaintenanceInput>,
 ) -> Result<(), SessionError> {
+    use MaintenanceStatement as Of;
     effects.batch.send_by(Sending::Together);
-    let mut requests = Requests::new(&mut effects.batch, Sql::NAMES);
+    let mut requests = Requests::new(&mut effects.batch, MaintenanceStatement::NAMES);
     requests.begin(Access::ReadWrite);
-    let takes = function == Function::DeleteStore;
+    let takes = function == MaintenanceFunction::DeleteStore;
     let set = set(session, &mut requests, takes).await?;
     let insertion = match function {
-        Function::DeleteStore => {
-            return delete_sales(session, requests, set, Sql::DeleteStoreReturns, Sql::DeleteStoreSales).await;
+        MaintenanceFunction::DeleteStore => {
+            return delete_sales(session, requests, set, [Of::DeleteStoreReturns, Of::DeleteStoreSales]).await;
         }
-        Function::DeleteCatalog => {
-            return delete_sales(session, requests, set, Sql::DeleteCatalogReturns, Sql::DeleteCatalogSales).await;
+        MaintenanceFunction::DeleteCatalog => {
+            return delete_sales(session, requests, set, [Of::DeleteCatalogReturns, Of::DeleteCatalogSales]).await;
         }
-        Function::DeleteWeb => {
-            return delete_sales(session, requests, set, Sql::DeleteWebReturns, Sql::DeleteWebSales).await;
+        MaintenanceFunction::DeleteWeb => {
+            return delete_sales(session, requests, set, [Of::DeleteWebReturns, Of::DeleteWebSales]).await;
         }
-        Function::DeleteInventory => return delete_inventory(session, requests, set).await,
-        Function::InsertInventory => return insert_inventory(session, requests, set).await,
-        Function::InsertStoreSales => Insertion::sales(Channel::Store, Sql::InsertStoreSales),
-        Function::InsertCatalogSales => Insertion::sales(Channel::Catalog, Sql::InsertCatalogSales),
-        Function::InsertWebSales => Insertion::sales(Channel::Web, Sql::InsertWebSales),
-        Function::InsertStoreReturns => Insertion::returns(Channel::Store, Sql::InsertStoreReturns),
-        Function::InsertCatalogReturns => Insertion::returns(Channel::Catalog, Sql::InsertCatalogReturns),
-        Function::InsertWebReturns => Insertion::returns(Channel::Web, Sql::InsertWebReturns),
+        MaintenanceFunction::DeleteInventory => return delete_inventory(session, requests, set).await,
+        MaintenanceFunction::InsertInventory => return insert_inventory(session, requests, set).await,
+        MaintenanceFunction::InsertStoreSales => Insertion::sales(SalesChannel::Store, Of::InsertStoreSales),
+        MaintenanceFunction::InsertCatalogSales => Insertion::sales(SalesChannel::Catalog, Of::InsertCatalogSales),
+        MaintenanceFunction::InsertWebSales => Insertion::sales(SalesChannel::Web, Of::InsertWebSales),
+        MaintenanceFunction::InsertStoreReturns => Insertion::returns(SalesChannel::Store, Of::InsertStoreReturns),
+        MaintenanceFunction::InsertCatalogReturns => {
+            Insertion::returns(SalesChannel::Catalog, Of::InsertCatalogReturns)
+        }
+        MaintenanceFunction::InsertWebReturns => Insertion::returns(SalesChannel::Web, Of::InsertWebReturns),
     };
     insertion.run(workload, session, requests, set).await
 }
 
 /// The set of the run, which its first function takes.
 async fn set<S: Session>(session: &mut S, requests: &mut Requests<'_>, takes: bool) -> Result<u32, SessionError> {
-    let change = takes.then(|| requests.add(Sql::Take, &[]));
-    let used = requests.add(Sql::Used, &[]);
+    let change = takes.then(|| requests.add(MaintenanceStatement::Take, &[]));
+    let used = requests.add(MaintenanceStatement::Used, &[]);
     requests.send(session).await?;
     change.map_or(Ok(()), |change| requests.require_change(change))?;
     let set = u32::try_from(requests.row(used)?.integer(0, 0)?).unwrap_or(0);
@@ -74,11 +113,10 @@ async fn delete_sales<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
     set: u32,
-    returns: Sql,
-    sales: Sql,
+    statements: [MaintenanceStatement; 2],
 ) -> Result<(), SessionError> {
     let days = windows(set).map(|window| window.sales().map(Param::Date));
-    for statement in [returns, sales] {
+    for statement in statements {
         for days in &days {
             requests.add(statement, days);
         }
@@ -92,7 +130,7 @@ async fn delete_inventory<S: Session>(
     set: u32,
 ) -> Result<(), SessionError> {
     for window in windows(set) {
-        requests.add(Sql::DeleteInventory, &window.inventory().map(Param::Date));
+        requests.add(MaintenanceStatement::DeleteInventory, &window.inventory().map(Param::Date));
     }
     requests.finish(session, |_| Ok(())).await
 }
@@ -102,25 +140,25 @@ async fn insert_inventory<S: Session>(
     mut requests: Requests<'_>,
     set: u32,
 ) -> Result<(), SessionError> {
-    let days: Vec<_> = windows(set).into_iter().flat_map(sets::Window::inventory).map(Param::Date).collect();
-    requests.add(Sql::InsertInventory, &days);
+    let days: Vec<_> = windows(set).into_iter().flat_map(sets::RefreshWindow::inventory).map(Param::Date).collect();
+    requests.add(MaintenanceStatement::InsertInventory, &days);
     requests.finish(session, |_| Ok(())).await
 }
 
 /// Sales or returns that a function inserts: their rows go into tables of their own first, and from there into the table of
 /// facts.
 struct Insertion {
-    channel: Channel,
+    channel: SalesChannel,
     are_returns: bool,
-    insert: Sql,
+    insert: MaintenanceStatement,
 }
 
 impl Insertion {
-    fn sales(channel: Channel, insert: Sql) -> Self {
+    fn sales(channel: SalesChannel, insert: MaintenanceStatement) -> Self {
         Self { channel, are_returns: false, insert }
     }
 
-    fn returns(channel: Channel, insert: Sql) -> Self {
+    fn returns(channel: SalesChannel, insert: MaintenanceStatement) -> Self {
         Self { channel, are_returns: true, insert }
     }
 
@@ -131,6 +169,7 @@ impl Insertion {
         mut requests: Requests<'_>,
         set: u32,
     ) -> Result<(), SessionError> {
+        use MaintenanceStatement::{ClearLines, ClearOrders, ClearReturns};
         let mut orders = orders::new_orders(workload.things(), workload.settings.scale, self.channel, set);
         let mut expected = 0;
         loop {
@@ -143,7 +182,7 @@ impl Insertion {
             requests.clear();
         }
         let inserted = requests.add(self.insert, &[]);
-        for clear in if self.are_returns { &[Sql::ClearReturns][..] } else { &[Sql::ClearOrders, Sql::ClearLines] } {
+        for clear in if self.are_returns { &[ClearReturns][..] } else { &[ClearOrders, ClearLines] } {
             requests.add(*clear, &[]);
         }
         let judge = |requests: &Requests<'_>| match requests.answer(inserted).changed() {
@@ -155,15 +194,15 @@ impl Insertion {
 
     /// Returns the number of rows that will be inserted for these orders. Requests of one statement follow each other, so that
     /// they can be executed as one.
-    fn stage(&self, requests: &mut Requests<'_>, orders: &[NewOrder]) -> u64 {
+    fn stage(&self, requests: &mut Requests<'_>, orders: &[StagedOrder]) -> u64 {
         if self.are_returns {
-            let returns = orders.iter().flat_map(NewOrder::returns);
-            return returns.map(|params| requests.add(Sql::StageReturn, &params)).count() as u64;
+            let returns = orders.iter().flat_map(StagedOrder::returns);
+            return returns.map(|params| requests.add(MaintenanceStatement::StageReturn, &params)).count() as u64;
         }
         for order in orders {
-            requests.add(Sql::StageOrder, &order.params());
+            requests.add(MaintenanceStatement::StageOrder, &order.params());
         }
         let lines = orders.iter().flat_map(|order| &order.lines);
-        lines.map(|line| requests.add(Sql::StageLine, &line.params())).count() as u64
+        lines.map(|line| requests.add(MaintenanceStatement::StageLine, &line.params())).count() as u64
     }
 }

@@ -1,8 +1,8 @@
 //! The new orders of a refresh set, and what of them is returned.
 
-use super::super::scale::Scale;
-use super::sets::{Window, windows};
+use super::sets::{RefreshWindow, windows};
 use super::things::{Things, id};
+use crate::decision_support::scale::DataScale;
 use crate::random::Stream;
 use engines::session::{Date, Decimal, Param};
 use std::ops::RangeInclusive;
@@ -31,13 +31,13 @@ const SEED: u64 = 0;
 
 /// Where a retailer sells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
+pub enum SalesChannel {
     Store,
     Catalog,
     Web,
 }
 
-impl Channel {
+impl SalesChannel {
     const fn sales(self) -> Table {
         match self {
             Self::Store => Table::StoreSales,
@@ -55,25 +55,25 @@ impl Channel {
     }
 
     /// The highest number that a loaded order has.
-    pub fn loaded(self, scale: Scale) -> u64 {
+    pub fn loaded(self, scale: DataScale) -> u64 {
         scale.rows(self.sales())
     }
 
     /// How many orders a set has, by its days: as many as fall on these days among the loaded ones.
-    fn days(self, scale: Scale, set: u32) -> Vec<(Date, u64)> {
+    fn days(self, scale: DataScale, set: u32) -> Vec<(Date, u64)> {
         let session = scale.session();
         let orders =
             |day: Date| session.get_scaling().get_row_count_for_date(self.sales(), (day.days() + JULIAN_DAYS).into());
-        windows(set).into_iter().flat_map(Window::sales).map(|day| (day, orders(day))).collect()
+        windows(set).into_iter().flat_map(RefreshWindow::sales).map(|day| (day, orders(day))).collect()
     }
 
     /// The number of orders of a set.
-    pub fn orders(self, scale: Scale, set: u32) -> u64 {
+    pub fn orders(self, scale: DataScale, set: u32) -> u64 {
         self.days(scale, set).iter().map(|(_, orders)| orders).sum()
     }
 }
 
-pub struct NewOrder {
+pub struct StagedOrder {
     number: i64,
     day: Date,
     time: Time,
@@ -81,10 +81,10 @@ pub struct NewOrder {
     customer: String,
     receiver: String,
     ship_mode: String,
-    pub lines: Vec<NewLine>,
+    pub lines: Vec<StagedLine>,
 }
 
-pub struct NewLine {
+pub struct StagedLine {
     order: i64,
     number: i64,
     item: String,
@@ -120,7 +120,7 @@ struct Time {
     second: i64,
 }
 
-impl NewOrder {
+impl StagedOrder {
     pub fn params(&self) -> [Param<'_>; 9] {
         [
             Param::Integer(self.number),
@@ -141,7 +141,7 @@ impl NewOrder {
     }
 }
 
-impl NewLine {
+impl StagedLine {
     pub fn params(&self) -> [Param<'_>; 11] {
         [
             Param::Integer(self.order),
@@ -159,7 +159,7 @@ impl NewLine {
     }
 
     /// What is paid back is split into cash, a charge that is reversed, and a credit.
-    fn returned<'a>(&'a self, order: &'a NewOrder, back: &'a Return) -> [Param<'a>; 22] {
+    fn returned<'a>(&'a self, order: &'a StagedOrder, back: &'a Return) -> [Param<'a>; 22] {
         let amount = self.price * back.quantity;
         [
             Param::Integer(self.order),
@@ -193,7 +193,12 @@ fn cents(of: i64) -> Param<'static> {
 }
 
 /// The orders that a set inserts.
-pub fn new_orders(things: &Things, scale: Scale, channel: Channel, set: u32) -> impl Iterator<Item = NewOrder> {
+pub fn new_orders(
+    things: &Things,
+    scale: DataScale,
+    channel: SalesChannel,
+    set: u32,
+) -> impl Iterator<Item = StagedOrder> {
     let loaded = channel.loaded(scale);
     let before = loaded + u64::from(set.saturating_sub(1)) * (loaded / SETS_OF_NUMBERS);
     let days = channel.days(scale, set).into_iter();
@@ -202,23 +207,23 @@ pub fn new_orders(things: &Things, scale: Scale, channel: Channel, set: u32) -> 
         // No scale has so many orders that a set's do not fit.
         let keys = [set << 2 | channel as u32, u32::try_from(place).unwrap_or(u32::MAX)];
         let drawn = Stream::new(SEED, "orders of refresh sets", keys);
-        Draw { things, channel, drawn }.order(day, (before + place).cast_signed())
+        OrderDraw { things, channel, drawn }.order(day, (before + place).cast_signed())
     })
 }
 
 /// One order that is drawn.
-struct Draw<'a> {
+struct OrderDraw<'a> {
     things: &'a Things,
-    channel: Channel,
+    channel: SalesChannel,
     drawn: Stream,
 }
 
-impl Draw<'_> {
-    fn order(mut self, day: Date, number: i64) -> NewOrder {
+impl OrderDraw<'_> {
+    fn order(mut self, day: Date, number: i64) -> StagedOrder {
         let places = match self.channel {
-            Channel::Store => &self.things.stores,
-            Channel::Catalog => &self.things.call_centers,
-            Channel::Web => &self.things.web_sites,
+            SalesChannel::Store => &self.things.stores,
+            SalesChannel::Catalog => &self.things.call_centers,
+            SalesChannel::Web => &self.things.web_sites,
         };
         let place = self.one_of(places);
         let customer = self.number(Table::Customer);
@@ -227,7 +232,7 @@ impl Draw<'_> {
         let items = self.items();
         let lines = items.into_iter().zip(1..).map(|(item, line)| self.line(&customer, day, (number, line), item));
         let lines = lines.collect();
-        NewOrder { number, day, time, place, customer, receiver, ship_mode, lines }
+        StagedOrder { number, day, time, place, customer, receiver, ship_mode, lines }
     }
 
     /// As many different items as the order has lines.
@@ -242,17 +247,17 @@ impl Draw<'_> {
         items
     }
 
-    fn line(&mut self, customer: &str, day: Date, (order, number): (i64, i64), item: usize) -> NewLine {
+    fn line(&mut self, customer: &str, day: Date, (order, number): (i64, i64), item: usize) -> StagedLine {
         let (item, listed) = &self.things.items[item];
         let listed = listed.unwrap_or(CENTS_WITHOUT_PRICE);
         let quantity = self.drawn.uniform(*QUANTITIES.start(), *QUANTITIES.end());
         let price = self.share(listed);
         let coupon = if self.drawn.once_in(WITH_COUPON) { self.share(price * quantity) } else { 0 };
         let page = match self.channel {
-            Channel::Store | Channel::Catalog => self.number(Table::CatalogPage),
-            Channel::Web => self.one_of(&self.things.web_pages),
+            SalesChannel::Store | SalesChannel::Catalog => self.number(Table::CatalogPage),
+            SalesChannel::Web => self.one_of(&self.things.web_pages),
         };
-        let mut line = NewLine {
+        let mut line = StagedLine {
             order,
             number,
             item: item.clone(),
@@ -270,7 +275,7 @@ impl Draw<'_> {
         line
     }
 
-    fn back(&mut self, customer: &str, line: &NewLine) -> Return {
+    fn back(&mut self, customer: &str, line: &StagedLine) -> Return {
         let quantity = self.drawn.uniform(1, line.quantity);
         let amount = line.price * quantity;
         let cash = self.share(amount);
@@ -326,16 +331,17 @@ mod tests {
     use super::super::sets::SETS_MAX;
     use super::*;
 
-    fn scale(of: f64) -> Scale {
-        Scale::of(of).unwrap()
+    fn scale(of: f64) -> DataScale {
+        DataScale::of(of).unwrap()
     }
 
     #[test]
     fn a_set_has_as_many_orders_as_the_loaded_data_have_on_its_days() {
         let of_days =
-            |channel: Channel| channel.days(scale(1.0), 1).iter().map(|(_, orders)| *orders).collect::<Vec<_>>();
-        assert_eq!(of_days(Channel::Store), [76, 76, 173, 173, 262, 262]);
-        let orders = [Channel::Store, Channel::Catalog, Channel::Web].map(|channel| channel.orders(scale(1.0), 1));
+            |channel: SalesChannel| channel.days(scale(1.0), 1).iter().map(|(_, orders)| *orders).collect::<Vec<_>>();
+        assert_eq!(of_days(SalesChannel::Store), [76, 76, 173, 173, 262, 262]);
+        let orders = [SalesChannel::Store, SalesChannel::Catalog, SalesChannel::Web]
+            .map(|channel| channel.orders(scale(1.0), 1));
         // The original has 1022, 682 and 256 in a set, of which other days are rounded.
         assert_eq!(orders, [1_022, 680, 254]);
     }
@@ -343,7 +349,7 @@ mod tests {
     #[test]
     fn numbers_of_orders_do_not_reach_those_of_the_next_set() {
         for of in [0.01, 0.29, 1.0, 1_000.0] {
-            for channel in [Channel::Store, Channel::Catalog, Channel::Web] {
+            for channel in [SalesChannel::Store, SalesChannel::Catalog, SalesChannel::Web] {
                 let room = channel.loaded(scale(of)) / SETS_OF_NUMBERS;
                 assert!((1..=SETS_MAX).all(|set| channel.orders(scale(of), set) <= room), "{of} {channel:?}");
             }
@@ -354,7 +360,7 @@ mod tests {
     fn an_order_has_different_items_and_returns_what_was_bought() {
         let things = Things::at(scale(0.01));
         let mut returned = 0;
-        for channel in [Channel::Store, Channel::Catalog, Channel::Web] {
+        for channel in [SalesChannel::Store, SalesChannel::Catalog, SalesChannel::Web] {
             let orders: Vec<_> = new_orders(&things, scale(0.01), channel, 1).collect();
             assert_eq!(orders.len() as u64, channel.orders(scale(0.01), 1));
             for order in &orders {
@@ -380,7 +386,7 @@ mod tests {
     #[test]
     fn golden_order() {
         let things = Things::at(scale(0.01));
-        let first = new_orders(&things, scale(0.01), Channel::Catalog, 2).next().unwrap();
+        let first = new_orders(&things, scale(0.01), SalesChannel::Catalog, 2).next().unwrap();
         let order = "[Integer(10101), Date(1999-01-30), Integer(20), Integer(13), Integer(19), Text(\"AAAAAAAABAAAAAAA\"), \
             Text(\"AAAAAAAAHPAAAAAA\"), Text(\"AAAAAAAAHPAAAAAA\"), Text(\"AAAAAAAAGAAAAAAA\")]";
         assert_eq!(format!("{:?}", first.params()), order);

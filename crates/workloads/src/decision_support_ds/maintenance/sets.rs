@@ -28,11 +28,11 @@ const SEED: u64 = 0;
 
 /// Days that a set replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub struct RefreshWindow {
     first_thursday: i32,
 }
 
-impl Window {
+impl RefreshWindow {
     /// The two days of its sales.
     pub fn sales(self) -> [Date; 2] {
         [SALES_AFTER, SALES_AFTER + 1].map(|days| self.after(days))
@@ -56,11 +56,12 @@ impl Window {
 }
 
 /// The windows of a set, which is counted from 1.
-pub fn windows(set: u32) -> [Window; SEASONS] {
+pub fn windows(set: u32) -> [RefreshWindow; SEASONS] {
     let number = set.saturating_sub(1) as usize;
     std::array::from_fn(|season| {
         let year = (number + season) % YEARS;
-        let all = (0..FORTNIGHTS).map(|fortnight| Window { first_thursday: FIRST_THURSDAY + fortnight * 2 * WEEK });
+        let all =
+            (0..FORTNIGHTS).map(|fortnight| RefreshWindow { first_thursday: FIRST_THURSDAY + fortnight * 2 * WEEK });
         let mut windows: Vec<_> = all.filter(|window| window.place() == (season, year)).collect();
         Stream::new(SEED, "windows of refresh sets", [0, 0]).shuffle(&mut windows);
         windows[number / YEARS % windows.len()]

@@ -1,12 +1,11 @@
 //! The statements of the maintenance functions, by name.
 
 use crate::sql::{self, SqlError, filled};
-use engines::statement::{ByDialect, Statement, StatementId};
+use engines::statement::{ByDialect, Statement};
 
-settings::names! {
+sql::statement_names! {
     /// A statement.
-    #[repr(u16)]
-    pub enum Sql {
+    pub enum MaintenanceStatement {
         Take => "take",
         Used => "used",
         StageOrder => "stage-order",
@@ -32,12 +31,6 @@ settings::names! {
     }
 }
 
-impl From<Sql> for StatementId {
-    fn from(sql: Sql) -> Self {
-        Self(sql as u16)
-    }
-}
-
 /// What dialects write differently: a product of two amounts, rounded to cents, and 1.00. SQLite has whole hundredths of both,
 /// none of which is negative here.
 const DIFFERENT: [&str; 3] = ["{cents_of}", "{rounded}", "{one}"];
@@ -49,7 +42,7 @@ const IN_DIALECTS: ByDialect<[&str; DIFFERENT.len()]> =
 pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
     IN_DIALECTS.try_map(|words| {
         let words: Vec<_> = DIFFERENT.into_iter().zip(words).collect();
-        let statements = sql::statements(Sql::NAMES, include_str!("../sql/maintenance.sql"), "")?;
+        let statements = sql::statements(MaintenanceStatement::NAMES, include_str!("../sql/maintenance.sql"), "")?;
         Ok(statements
             .into_iter()
             .map(|statement| Statement { sql: filled(&statement.sql, &words), ..statement })

@@ -1,9 +1,9 @@
 //! What new orders are about: things of the data by their ids, as they are now.
 
 use super::super::rows::rows;
-use super::super::scale::Scale;
 use crate::checksum::TextRows;
 use crate::dataset::Part;
+use crate::decision_support::scale::DataScale;
 use tpcdsgen::business_key_generator::make_business_key;
 use tpcdsgen::config::{Session, Table};
 
@@ -27,7 +27,7 @@ pub struct Things {
 }
 
 impl Things {
-    pub fn at(scale: Scale) -> Self {
+    pub fn at(scale: DataScale) -> Self {
         let ids = |table| current(scale, table, |cells| cells[ID].to_owned());
         Self {
             items: current(scale, "item", |cells| (cells[ID].to_owned(), cells[PRICE].replace('.', "").parse().ok())),
@@ -51,7 +51,7 @@ pub fn id(number: u64) -> String {
 }
 
 /// What is wanted of each current row.
-fn current<T>(scale: Scale, table: &str, wanted: impl Fn(&[&str]) -> T) -> Vec<T> {
+fn current<T>(scale: DataScale, table: &str, wanted: impl Fn(&[&str]) -> T) -> Vec<T> {
     let mut source = rows(scale, table, Part { index: 0, count: 1 });
     let (mut text, mut found, mut goes_on) = (TextRows::default(), Vec::new(), true);
     while goes_on {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_thing_has_one_current_row_unless_its_last_row_is_not_made() {
-        let things = Things::at(Scale::of(0.01).unwrap());
+        let things = Things::at(DataScale::of(0.01).unwrap());
         let ids = [&things.stores, &things.call_centers, &things.web_sites, &things.web_pages].map(Vec::len);
         assert_eq!((things.items.len(), ids), (1_000, [1, 1, 1, 1]));
         assert_eq!(things.items[0].0, id(1));

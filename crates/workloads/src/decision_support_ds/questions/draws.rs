@@ -2,8 +2,8 @@
 //!
 //! A word is drawn by the weight with which the rows have it.
 
-use super::super::scale::Scale;
-use crate::decision_support::values::{Choice, Value, text};
+use crate::decision_support::scale::DataScale;
+use crate::decision_support::values::{ParameterChoice, ParameterValue, text};
 use crate::random::Stream;
 use engines::session::Date;
 use std::ops::RangeInclusive;
@@ -31,9 +31,9 @@ pub static UNITS: LazyLock<List> = LazyLock::new(|| list("units", 0, 0));
 /// Counties with their states.
 const PLACES: &str = "fips";
 
-type Line = (Vec<String>, Vec<String>);
+type ListLine = (Vec<String>, Vec<String>);
 
-fn lines(name: &str) -> Vec<Line> {
+fn lines(name: &str) -> Vec<ListLine> {
     DistributionFileLoader::load_distribution_file(&format!("{name}.dst")).unwrap_or_default()
 }
 
@@ -42,7 +42,7 @@ fn list(name: &str, word: usize, weight: usize) -> List {
     collected(lines(name).into_iter(), word, weight)
 }
 
-fn collected(lines: impl Iterator<Item = Line>, word: usize, weight: usize) -> List {
+fn collected(lines: impl Iterator<Item = ListLine>, word: usize, weight: usize) -> List {
     let mut found = List::new();
     for (words, weights) in lines {
         let (Some(word), Some(weight)) = (words.get(word), weights.get(weight)) else { continue };
@@ -63,21 +63,21 @@ pub fn classes(category: &str) -> List {
 }
 
 /// Stores are in the first counties and cities of the generator's lists only, in more of them at a larger scale.
-pub fn store_counties(scale: Scale) -> List {
+pub fn store_counties(scale: DataScale) -> List {
     collected(lines(PLACES).into_iter().take(active_counties(scale)), 1, 0)
 }
 
-pub fn store_states(scale: Scale) -> List {
+pub fn store_states(scale: DataScale) -> List {
     collected(lines(PLACES).into_iter().take(active_counties(scale)), 2, 0)
 }
 
-pub fn store_cities(scale: Scale) -> List {
+pub fn store_cities(scale: DataScale) -> List {
     let active =
         PseudoTableScalingInfos::get_active_cities_row_count_for_scale(scale.session().get_scaling().get_scale());
     collected(lines("cities").into_iter().take(at_least_one(active)), 0, 1)
 }
 
-fn active_counties(scale: Scale) -> usize {
+fn active_counties(scale: DataScale) -> usize {
     at_least_one(PseudoTableScalingInfos::get_active_counties_row_count_for_scale(
         scale.session().get_scaling().get_scale(),
     ))
@@ -88,15 +88,15 @@ fn at_least_one(count: i64) -> usize {
 }
 
 /// A word of a list.
-pub fn word(choice: &mut Choice<'_>, list: &[(String, u64)], validation: &str) -> String {
+pub fn word(choice: &mut ParameterChoice<'_>, list: &[(String, u64)], validation: &str) -> String {
     words(choice, list, &[validation]).pop().unwrap_or_default()
 }
 
 /// As many different words of a list as there are for validation, or all of them if the list has fewer.
-pub fn words(choice: &mut Choice<'_>, list: &[(String, u64)], validation: &[&str]) -> Vec<String> {
+pub fn words(choice: &mut ParameterChoice<'_>, list: &[(String, u64)], validation: &[&str]) -> Vec<String> {
     match choice {
-        Choice::Validation => validation.iter().map(|&word| word.to_owned()).collect(),
-        Choice::Drawn(stream) => {
+        ParameterChoice::Validation => validation.iter().map(|&word| word.to_owned()).collect(),
+        ParameterChoice::Drawn(stream) => {
             let mut left = list.to_vec();
             let count = validation.len().min(left.len());
             (0..count).map(|_| left.swap_remove(weighted(stream, &left, |(_, weight)| *weight)).0).collect()
@@ -116,22 +116,22 @@ fn weighted<T>(stream: &mut Stream, items: &[T], weight: impl Fn(&T) -> u64) -> 
 }
 
 /// Several values of one name.
-pub fn all(name: &'static str, words: Vec<String>) -> impl Iterator<Item = (&'static str, Value)> {
+pub fn all(name: &'static str, words: Vec<String>) -> impl Iterator<Item = (&'static str, ParameterValue)> {
     words.into_iter().map(move |word| (name, text(word)))
 }
 
 /// The first of twelve months, counted from January 1900.
-pub fn months(choice: &mut Choice<'_>, validation: i64) -> (&'static str, Value) {
+pub fn months(choice: &mut ParameterChoice<'_>, validation: i64) -> (&'static str, ParameterValue) {
     ("month", number(choice, 1176..=1224, validation))
 }
 
 /// A year with sales in all channels.
-pub fn year(choice: &mut Choice<'_>, validation: i64) -> (&'static str, Value) {
+pub fn year(choice: &mut ParameterChoice<'_>, validation: i64) -> (&'static str, ParameterValue) {
     ("year", number(choice, 1998..=2002, validation))
 }
 
-pub fn number(choice: &mut Choice<'_>, domain: RangeInclusive<i64>, validation: i64) -> Value {
-    Value::Integer(choice.number(domain, validation))
+pub fn number(choice: &mut ParameterChoice<'_>, domain: RangeInclusive<i64>, validation: i64) -> ParameterValue {
+    ParameterValue::Integer(choice.number(domain, validation))
 }
 
 /// Months and days of a year, from one to another.
@@ -141,7 +141,7 @@ pub type Season = RangeInclusive<(u32, u32)>;
 type Day = ((u32, u32), [u64; 2]);
 
 static CALENDAR: LazyLock<Vec<Day>> = LazyLock::new(|| {
-    let day = |(words, weights): Line| {
+    let day = |(words, weights): ListLine| {
         let number = |of: &[String], place: usize| of.get(place).and_then(|word| word.parse::<u32>().ok()).unwrap_or(0);
         let weight = |place| u64::from(number(&weights, place));
         ((number(&words, 4), number(&words, 2)), [weight(2), weight(3)])
@@ -150,10 +150,15 @@ static CALENDAR: LazyLock<Vec<Day>> = LazyLock::new(|| {
 });
 
 /// A day of a season in one of these years, drawn by the weight of its sales.
-pub fn day(choice: &mut Choice<'_>, years: RangeInclusive<i64>, season: &Season, validation: (u32, u32, u32)) -> Date {
+pub fn day(
+    choice: &mut ParameterChoice<'_>,
+    years: RangeInclusive<i64>,
+    season: &Season,
+    validation: (u32, u32, u32),
+) -> Date {
     let (year, (month, day)) = match choice {
-        Choice::Validation => (validation.0, (validation.1, validation.2)),
-        Choice::Drawn(stream) => {
+        ParameterChoice::Validation => (validation.0, (validation.1, validation.2)),
+        ParameterChoice::Drawn(stream) => {
             let year = u32::try_from(stream.uniform(*years.start(), *years.end())).unwrap_or(0);
             let days: Vec<_> = CALENDAR.iter().filter(|(day, _)| season.contains(day)).collect();
             let is_leap = usize::from(year.is_multiple_of(4));
@@ -164,9 +169,9 @@ pub fn day(choice: &mut Choice<'_>, years: RangeInclusive<i64>, season: &Season,
 }
 
 /// A day and the one so many later.
-pub fn period(first: Date, days: i32) -> [(&'static str, Value); 2] {
+pub fn period(first: Date, days: i32) -> [(&'static str, ParameterValue); 2] {
     let last = Date::from_days(first.days() + days).expect("a few days later there are still dates");
-    [("first", Value::Date(first)), ("last", Value::Date(last))]
+    [("first", ParameterValue::Date(first)), ("last", ParameterValue::Date(last))]
 }
 
 #[cfg(test)]
@@ -201,7 +206,7 @@ mod tests {
     #[test]
     fn stores_are_in_more_places_at_larger_scales() {
         let counts = |scale: f64| {
-            let scale = Scale::of(scale).unwrap();
+            let scale = DataScale::of(scale).unwrap();
             [store_states(scale), store_counties(scale), store_cities(scale)].map(|list| list.len())
         };
         assert_eq!([1.0, 10.0, 100.0, 1_000.0].map(counts), [[1, 1, 2], [3, 3, 6], [9, 9, 18], [21, 27, 54]]);
@@ -215,12 +220,12 @@ mod tests {
             [("a", 8), ("b", 0), ("c", 2), ("d", 1)].map(|(word, weight)| (word.to_owned(), weight)).into();
         let mut firsts = [0; 4];
         for _ in 0..1_100 {
-            let drawn = words(&mut Choice::Drawn(&mut stream), &list, &["", "", ""]);
+            let drawn = words(&mut ParameterChoice::Drawn(&mut stream), &list, &["", "", ""]);
             assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 3);
             firsts[list.iter().position(|(word, _)| *word == drawn[0]).unwrap()] += 1;
         }
         assert!(firsts[1] == 0 && firsts[0] > 700 && firsts[2] > firsts[3], "{firsts:?}");
-        let all = words(&mut Choice::Drawn(&mut stream), &list, &[""; 9]);
+        let all = words(&mut ParameterChoice::Drawn(&mut stream), &list, &[""; 9]);
         assert_eq!(all.len(), 4);
     }
 
@@ -229,7 +234,9 @@ mod tests {
         let mut stream = Stream::new(7, "test", [0, 0]);
         let season = (8, 1)..=(8, 30);
         let drawn: BTreeSet<_> = (0..2_000)
-            .map(|_| day(&mut Choice::Drawn(&mut stream), 1998..=2002, &season, (2000, 8, 23)).year_month_day())
+            .map(|_| {
+                day(&mut ParameterChoice::Drawn(&mut stream), 1998..=2002, &season, (2000, 8, 23)).year_month_day()
+            })
             .collect();
         assert_eq!((drawn.len(), drawn.first(), drawn.last()), (150, Some(&(1998, 8, 1)), Some(&(2002, 8, 30))));
     }

@@ -1,6 +1,6 @@
 //! How many lines orders have, and how many of them are returned, without making the rows.
 
-use super::super::scale::Scale;
+use crate::decision_support::scale::DataScale;
 use std::ops::RangeInclusive;
 use tpcdsgen::config::Table;
 use tpcdsgen::generator::{
@@ -14,7 +14,7 @@ const RETURNED: i32 = 10;
 
 /// Rows of a table of sales and of that of its returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct SalesCounts {
     pub sales: u64,
     pub returns: u64,
 }
@@ -22,13 +22,13 @@ pub struct Counts {
 /// The rows of all tables of sales and returns.
 #[derive(Debug)]
 pub struct AllCounts {
-    pub store: Counts,
-    pub catalog: Counts,
-    pub web: Counts,
+    pub store: SalesCounts,
+    pub catalog: SalesCounts,
+    pub web: SalesCounts,
 }
 
 impl AllCounts {
-    pub fn at(scale: Scale) -> Self {
+    pub fn at(scale: DataScale) -> Self {
         let orders = |table| scale.rows(table);
         Self {
             store: counts(orders(Table::StoreSales), 8..=16, &Store::SsTicketNumber, &Store::SrIsReturned),
@@ -44,9 +44,9 @@ fn counts(
     lines: RangeInclusive<i32>,
     lines_of: &impl GeneratorColumn,
     returns_of: &impl GeneratorColumn,
-) -> Counts {
+) -> SalesCounts {
     let (mut of_lines, mut of_returns) = (stream(lines_of), stream(returns_of));
-    let mut counts = Counts { sales: 0, returns: 0 };
+    let mut counts = SalesCounts { sales: 0, returns: 0 };
     for _ in 0..orders {
         let lines = RandomValueGenerator::generate_uniform_random_int(*lines.start(), *lines.end(), &mut of_lines);
         for _ in 0..lines {

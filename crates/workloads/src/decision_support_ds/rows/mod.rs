@@ -7,10 +7,10 @@ pub mod counts;
 #[cfg(test)]
 mod tests;
 
-use super::scale::Scale;
-use super::tables::{self, Kind};
+use super::tables::{self, ColumnKind};
 use crate::chunks::{Chunk, no_rows, source};
 use crate::dataset::{Part, RowSource};
+use crate::decision_support::scale::DataScale;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
 use std::fmt::{Display, Write};
@@ -35,7 +35,7 @@ const NULL: &str = "NULL";
 const NO_SETS: &str = "1|0|";
 
 /// The rows of one part of a table.
-pub fn rows(scale: Scale, table: &str, part: Part) -> Box<dyn RowSource> {
+pub fn rows(scale: DataScale, table: &str, part: Part) -> Box<dyn RowSource> {
     let kinds = tables::kinds(table);
     /// The chunks that a generator makes of so many orders or rows.
     macro_rules! chunks {
@@ -45,7 +45,7 @@ pub fn rows(scale: Scale, table: &str, part: Part) -> Box<dyn RowSource> {
             source(part, count.div_ceil(CHUNK), move |chunk| {
                 let mut generator = $generator::new(session.clone(), count);
                 generator.set_source_row_range(chunk * CHUNK + 1, (chunk + 1) * CHUNK);
-                Lines::of(kinds, generator)
+                GeneratedLines::of(kinds, generator)
             })
         }};
     }
@@ -75,26 +75,26 @@ pub fn rows(scale: Scale, table: &str, part: Part) -> Box<dyn RowSource> {
         "web_sales" => chunks!(WebSalesRowGenerator, WebSales),
         "web_returns" => chunks!(WebReturnsRowGenerator, WebSales),
         "inventory" => chunks!(InventoryRowGenerator, Inventory),
-        "refresh_sets" => source(part, 1, move |_| Lines::of(kinds, std::iter::once(NO_SETS))),
+        "refresh_sets" => source(part, 1, move |_| GeneratedLines::of(kinds, std::iter::once(NO_SETS))),
         _ => no_rows(),
     }
 }
 
 /// The rows of one chunk, as lines of text.
-struct Lines<I> {
-    kinds: &'static [Kind],
+struct GeneratedLines<I> {
+    kinds: &'static [ColumnKind],
     left: I,
     /// Room for the line of a row.
     line: String,
 }
 
-impl<I> Lines<I> {
-    fn of(kinds: &'static [Kind], left: I) -> Self {
+impl<I> GeneratedLines<I> {
+    fn of(kinds: &'static [ColumnKind], left: I) -> Self {
         Self { kinds, left, line: String::new() }
     }
 }
 
-impl<I: Iterator<Item: Display> + Send> Chunk for Lines<I> {
+impl<I: Iterator<Item: Display> + Send> Chunk for GeneratedLines<I> {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(row) = self.left.next() else { return false };
         self.line.clear();
@@ -109,27 +109,27 @@ impl<I: Iterator<Item: Display> + Send> Chunk for Lines<I> {
 }
 
 /// A value that is not what its column holds is put as a text, which the database refuses.
-fn put(value: &str, kind: Kind, sink: &mut dyn RowSink) {
+fn put(value: &str, kind: ColumnKind, sink: &mut dyn RowSink) {
     if value.is_empty() || value == NULL {
         return sink.null();
     }
     match kind {
-        Kind::Integer => {
+        ColumnKind::Integer => {
             if let Ok(value) = value.parse() {
                 return sink.integer(value);
             }
         }
-        Kind::Decimal => {
+        ColumnKind::Decimal => {
             if let Some(value) = Decimal::parse(value) {
                 return sink.decimal(value);
             }
         }
-        Kind::Date => {
+        ColumnKind::Date => {
             if let Some(value) = Date::parse(value) {
                 return sink.date(value);
             }
         }
-        Kind::Text => (),
+        ColumnKind::Text => (),
     }
     sink.text(value);
 }

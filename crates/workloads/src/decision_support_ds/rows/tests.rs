@@ -1,12 +1,12 @@
 //! The rows against golden checksums: an update of the generator must not change them.
 
-use super::super::{DecisionSupportDs, Scale, Settings};
-use super::counts::{AllCounts, Counts};
+use super::super::{DataScale, DecisionSupportDs, DecisionSupportDsSettings};
+use super::counts::{AllCounts, SalesCounts};
 use crate::checksum::{TextRows, expected, of_source};
 use crate::dataset::{Dataset, Part};
 
 fn smallest() -> DecisionSupportDs {
-    DecisionSupportDs::new(Settings::plain(Scale::of(0.01).unwrap())).unwrap()
+    DecisionSupportDs::new(DecisionSupportDsSettings::plain(DataScale::of(0.01).unwrap())).unwrap()
 }
 
 /// At scale 0.01.
@@ -69,7 +69,7 @@ fn the_largest_table_has_its_rows() {
 #[test]
 fn every_split_gives_the_same_table() {
     // Large enough for several chunks of tables that grow, and with rows that keep their history.
-    let workload = DecisionSupportDs::new(Settings::plain(Scale::of(0.3).unwrap())).unwrap();
+    let workload = DecisionSupportDs::new(DecisionSupportDsSettings::plain(DataScale::of(0.3).unwrap())).unwrap();
     for table in workload.tables().iter().filter(|table| ["item", "customer", "web_returns"].contains(&&*table.name)) {
         let whole = of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
         assert_eq!(whole, expected(&workload, table, 3), "{}", table.name);
@@ -94,8 +94,8 @@ fn golden_rows() {
 
 #[test]
 fn lines_are_counted_without_making_them() {
-    let AllCounts { store, catalog, web } = AllCounts::at(Scale::of(1.0).unwrap());
-    assert_eq!(store, Counts { sales: 2_880_404, returns: 287_514 });
-    assert_eq!(catalog, Counts { sales: 1_441_548, returns: 144_067 });
-    assert_eq!(web, Counts { sales: 719_384, returns: 71_763 });
+    let AllCounts { store, catalog, web } = AllCounts::at(DataScale::of(1.0).unwrap());
+    assert_eq!(store, SalesCounts { sales: 2_880_404, returns: 287_514 });
+    assert_eq!(catalog, SalesCounts { sales: 1_441_548, returns: 144_067 });
+    assert_eq!(web, SalesCounts { sales: 719_384, returns: 71_763 });
 }

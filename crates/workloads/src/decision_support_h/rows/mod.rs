@@ -3,10 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::scale::Scale;
-use super::tables;
 use crate::chunks::{Chunk, no_rows, source};
 use crate::dataset::{Part, RowSource};
+use crate::decision_support::scale::DataScale;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
 use std::fmt::{Display, Write};
@@ -25,45 +24,31 @@ pub const REGIONS: u64 = 5;
 pub const NATIONS: u64 = 25;
 
 /// The rows of one part of a table.
-pub fn rows(scale: Scale, table: &str, part: Part) -> Box<dyn RowSource> {
+pub fn rows(scale: DataScale, table: &str, part: Part) -> Box<dyn RowSource> {
     let factor = scale.factor();
-    let chunks = |rows: u64| rows.div_ceil(CHUNK);
-    // There are at most 150,000 chunks.
-    let place = |chunk: u64, of: u64| (number(chunk + 1), number(of));
+    /// The chunks that a generator makes, of which each is one of its parts; there are at most 150,000.
+    macro_rules! chunks {
+        ($generator:ident, $rows:expr) => {{
+            let of = $rows.div_ceil(CHUNK);
+            source(part, of, move |chunk| Rows::of($generator::new(factor, number(chunk + 1), number(of)).iter()))
+        }};
+    }
     match table {
-        "region" => source(part, 1, move |_| Rows::of(RegionGenerator::new(factor, 1, 1).iter())),
-        "nation" => source(part, 1, move |_| Rows::of(NationGenerator::new(factor, 1, 1).iter())),
-        "supplier" => source(part, chunks(scale.suppliers()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.suppliers()));
-            Rows::of(SupplierGenerator::new(factor, chunk, of).iter())
-        }),
-        "customer" => source(part, chunks(scale.customers()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.customers()));
-            Rows::of(CustomerGenerator::new(factor, chunk, of).iter())
-        }),
-        "part" => source(part, chunks(scale.parts()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.parts()));
-            Rows::of(PartGenerator::new(factor, chunk, of).iter())
-        }),
-        "partsupp" => source(part, chunks(scale.parts()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.parts()));
-            Rows::of(PartSuppGenerator::new(factor, chunk, of).iter())
-        }),
-        "orders" => source(part, chunks(scale.orders()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.orders()));
-            Rows::of(OrderGenerator::new(factor, chunk, of).iter())
-        }),
-        "lineitem" => source(part, chunks(scale.orders()), move |chunk| {
-            let (chunk, of) = place(chunk, chunks(scale.orders()));
-            Rows::of(LineItemGenerator::new(factor, chunk, of).iter())
-        }),
-        _ if table == tables::REFRESH_SETS.name => source(part, 1, |_| Rows::of(std::iter::once(NoSets))),
+        "region" => chunks!(RegionGenerator, REGIONS),
+        "nation" => chunks!(NationGenerator, NATIONS),
+        "supplier" => chunks!(SupplierGenerator, scale.suppliers()),
+        "customer" => chunks!(CustomerGenerator, scale.customers()),
+        "part" => chunks!(PartGenerator, scale.parts()),
+        "partsupp" => chunks!(PartSuppGenerator, scale.parts()),
+        "orders" => chunks!(OrderGenerator, scale.orders()),
+        "lineitem" => chunks!(LineItemGenerator, scale.orders()),
+        "refresh_sets" => source(part, 1, |_| Rows::of(std::iter::once(NoSets))),
         _ => no_rows(),
     }
 }
 
 /// Number of lines of all initial orders.
-pub fn lines(scale: Scale) -> u64 {
+pub fn lines(scale: DataScale) -> u64 {
     let mut counts = OrderGenerator::create_line_count_random();
     let mut lines = 0;
     for _ in 0..scale.orders() {

@@ -1,12 +1,12 @@
 //! The rows against golden checksums: an update of the generator must not change them.
 
-use super::super::{DecisionSupportH, Scale, Settings};
+use super::super::{DataScale, DecisionSupportH, DecisionSupportHSettings};
 use super::lines;
 use crate::checksum::{TextRows, expected, of_source};
 use crate::dataset::{Checksum, Dataset, Part};
 
 fn smallest() -> DecisionSupportH {
-    DecisionSupportH::new(Settings::plain(Scale::of(0.01).unwrap())).unwrap()
+    DecisionSupportH::new(DecisionSupportHSettings::plain(DataScale::of(0.01).unwrap())).unwrap()
 }
 
 /// At scale 0.01.
@@ -40,7 +40,7 @@ fn every_table_has_its_rows() {
 #[test]
 fn every_split_gives_the_same_table() {
     // Large enough for several chunks of every table that grows.
-    let workload = DecisionSupportH::new(Settings::plain(Scale::of(0.11).unwrap())).unwrap();
+    let workload = DecisionSupportH::new(DecisionSupportHSettings::plain(DataScale::of(0.11).unwrap())).unwrap();
     for table in workload.tables().iter().filter(|table| ["customer", "part", "orders"].contains(&&*table.name)) {
         let whole = of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
         assert_eq!(whole, expected(&workload, table, 3), "{}", table.name);
@@ -64,5 +64,5 @@ fn golden_rows() {
 
 #[test]
 fn lines_are_counted_without_making_them() {
-    assert_eq!([0.01, 0.1].map(|scale| lines(Scale::of(scale).unwrap())), [60_175, 600_572]);
+    assert_eq!([0.01, 0.1].map(|scale| lines(DataScale::of(scale).unwrap())), [60_175, 600_572]);
 }

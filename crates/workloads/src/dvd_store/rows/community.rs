@@ -3,8 +3,8 @@
 use super::super::definition::{
     CUSTOMERS_FOR_A_MEMBER, LEVELS, RATING_MAX, REVIEW_WORD_MAX, STARS, date, first_of, push_review_words,
 };
-use super::super::size::Size;
-use super::sold::Counts;
+use super::super::size::DvdStoreSize;
+use super::sold::RatingCounts;
 use super::{MEMBERS_CHUNK, Ratings, ids, one_of, stream};
 use crate::chunks::Chunk;
 use crate::random::{Letters, Stream};
@@ -31,7 +31,7 @@ pub struct Members {
 }
 
 impl Members {
-    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+    pub fn new(seed: u64, size: DvdStoreSize, chunk: u32) -> Self {
         let first = chunk * MEMBERS_CHUNK;
         let end = (first + MEMBERS_CHUNK).min(size.customers() / CUSTOMERS_FOR_A_MEMBER);
         Self { stream: stream(seed, "members", chunk), left: first..end }
@@ -55,12 +55,12 @@ impl Chunk for Members {
 /// The reviews of one chunk.
 pub struct Reviews {
     stream: Stream,
-    size: Size,
+    size: DvdStoreSize,
     left: RangeInclusive<u32>,
 }
 
 impl Reviews {
-    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+    pub fn new(seed: u64, size: DvdStoreSize, chunk: u32) -> Self {
         Self { stream: stream(seed, "reviews", chunk), size, left: ids(chunk, size.reviews()) }
     }
 }
@@ -89,7 +89,7 @@ impl Chunk for Reviews {
 /// The ratings of one chunk of reviews.
 pub struct Helpfulness {
     stream: Stream,
-    counts: Counts,
+    counts: RatingCounts,
     customers: u32,
     next_id: u64,
     reviews: RangeInclusive<u32>,
@@ -98,10 +98,10 @@ pub struct Helpfulness {
 }
 
 impl Helpfulness {
-    pub fn new(seed: u64, size: Size, ratings: &Ratings, chunk: u32) -> Self {
+    pub fn new(seed: u64, size: DvdStoreSize, ratings: &Ratings, chunk: u32) -> Self {
         Self {
             stream: stream(seed, "ratings", chunk),
-            counts: Counts::new(seed, chunk),
+            counts: RatingCounts::new(seed, chunk),
             customers: size.customers(),
             next_id: ratings.before[chunk as usize] + 1,
             reviews: ids(chunk, size.reviews()),

@@ -1,40 +1,39 @@
 //! Customers: the first half at home, the others abroad.
 
 use super::super::definition::{COUNTRIES, HOME_COUNTRY, MAIL, PASSWORD, STATES, STATES_COUNT, STREET};
-use super::super::size::Size;
+use super::super::size::DvdStoreSize;
 use super::{ids, stream};
 use crate::chunks::Chunk;
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
-use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 const INCOME_STEP: i64 = 20_000;
 const LOADED_AGE_MAX: i64 = 90;
 
 /// The customers of one chunk.
-pub struct Customers {
+pub struct ShopCustomers {
     stream: Stream,
     at_home: u32,
     has_community: bool,
     left: RangeInclusive<u32>,
 }
 
-impl Customers {
-    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+impl ShopCustomers {
+    pub fn new(seed: u64, size: DvdStoreSize, has_community: bool, chunk: u32) -> Self {
         let all = size.customers();
         Self { stream: stream(seed, "customers", chunk), at_home: all / 2, has_community, left: ids(chunk, all) }
     }
 }
 
-impl Chunk for Customers {
+impl Chunk for ShopCustomers {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(id) = self.left.next() else { return false };
         let mut username = Letters::<16>::default();
-        let written = write!(username, "user{id}");
-        assert!(written.is_ok());
+        write!(username, "user{id}");
         sink.integer(id.into());
-        let who = Who { at_home: id <= self.at_home, age_max: LOADED_AGE_MAX, has_community: self.has_community };
+        let who =
+            CustomerKind { at_home: id <= self.at_home, age_max: LOADED_AGE_MAX, has_community: self.has_community };
         push_attributes(&mut self.stream, &who, username.as_str(), sink);
         sink.end_row();
         true
@@ -42,7 +41,7 @@ impl Chunk for Customers {
 }
 
 /// What decides how a customer's attributes are drawn.
-pub struct Who {
+pub struct CustomerKind {
     pub at_home: bool,
     pub age_max: i64,
     /// The years of version 3 are later.
@@ -50,7 +49,7 @@ pub struct Who {
 }
 
 /// All columns but the id, in their order.
-pub fn push_attributes(stream: &mut Stream, who: &Who, username: &str, sink: &mut dyn RowSink) {
+pub fn push_attributes(stream: &mut Stream, who: &CustomerKind, username: &str, sink: &mut dyn RowSink) {
     let first = capitals::<6>(stream);
     let last = capitals::<10>(stream);
     let mut phone = [0; 10];
@@ -68,8 +67,7 @@ pub fn push_attributes(stream: &mut Stream, who: &Who, username: &str, sink: &mu
     if who.at_home {
         let state = usize::try_from(stream.below(STATES_COUNT as u64)).unwrap_or(0);
         let mut zip = Letters::<5>::default();
-        let written = write!(zip, "{}", stream.uniform(10_000, 99_999));
-        assert!(written.is_ok());
+        write!(zip, "{}", stream.uniform(10_000, 99_999));
         sink.text(&STATES[3 * state..3 * state + 2]);
         sink.text(zip.as_str());
         sink.text(HOME_COUNTRY);
@@ -90,8 +88,7 @@ pub fn push_attributes(stream: &mut Stream, who: &Who, username: &str, sink: &mu
     let first_year = if who.has_community { 2_015 } else { 2_008 };
     let mut expiry = Letters::<7>::default();
     let (year, month) = (stream.uniform(first_year, first_year + 4), stream.uniform(1, 12));
-    let written = write!(expiry, "{year}/{month:02}");
-    assert!(written.is_ok());
+    write!(expiry, "{year}/{month:02}");
     sink.text(expiry.as_str());
     sink.text(username);
     sink.text(PASSWORD);

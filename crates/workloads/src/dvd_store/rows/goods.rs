@@ -4,7 +4,7 @@ use super::super::definition::{
     CATEGORIES_COUNT, HOT, NAMES, PRICE_MAX, PRICE_MIN, QUANTITY_MAX, STOCK_MAX, TITLES, actor, is_hot, money, title,
     words_of_title,
 };
-use super::super::size::Size;
+use super::super::size::DvdStoreSize;
 use super::{CHUNK, Sold, ids, one_of, stream};
 use crate::chunks::Chunk;
 use crate::random::Stream;
@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 pub struct Products {
     stream: Stream,
     actors: Actors,
-    size: Size,
+    size: DvdStoreSize,
     has_community: bool,
     left: RangeInclusive<u32>,
 }
@@ -35,7 +35,7 @@ impl Actors {
 }
 
 impl Products {
-    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+    pub fn new(seed: u64, size: DvdStoreSize, has_community: bool, chunk: u32) -> Self {
         let left = ids(chunk, size.products());
         Self { stream: stream(seed, "products", chunk), actors: Actors::new(seed, chunk), size, has_community, left }
     }
@@ -76,7 +76,7 @@ impl Stock {
 }
 
 /// Calls with each product and what is in stock of it at the start.
-fn stock(seed: u64, size: Size, mut with: impl FnMut(u32, i64)) {
+fn stock(seed: u64, size: DvdStoreSize, mut with: impl FnMut(u32, i64)) {
     for chunk in 0..size.products().div_ceil(CHUNK) {
         let mut stock = Stock::new(seed, chunk);
         ids(chunk, size.products()).for_each(|product| with(product, stock.next(product)));
@@ -84,19 +84,19 @@ fn stock(seed: u64, size: Size, mut with: impl FnMut(u32, i64)) {
 }
 
 /// The inventory of one chunk of products.
-pub struct Inventory<'a> {
+pub struct ShopInventory<'a> {
     stock: Stock,
     sold: &'a Sold,
     left: RangeInclusive<u32>,
 }
 
-impl<'a> Inventory<'a> {
-    pub fn new(seed: u64, size: Size, sold: &'a Sold, chunk: u32) -> Self {
+impl<'a> ShopInventory<'a> {
+    pub fn new(seed: u64, size: DvdStoreSize, sold: &'a Sold, chunk: u32) -> Self {
         Self { stock: Stock::new(seed, chunk), sold, left: ids(chunk, size.products()) }
     }
 }
 
-impl Chunk for Inventory<'_> {
+impl Chunk for ShopInventory<'_> {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(id) = self.left.next() else { return false };
         sink.integer(id.into());
@@ -109,7 +109,7 @@ impl Chunk for Inventory<'_> {
 
 /// The chance that an item of a cart is not in stock: at the start, and once all stocks that were low have been filled up. A stock
 /// of nothing is never filled up, since nothing can be taken from it.
-pub fn chance_of_shortage(seed: u64, size: Size) -> (f64, f64) {
+pub fn chance_of_shortage(seed: u64, size: DvdStoreSize) -> (f64, f64) {
     let most = i64::from(QUANTITY_MAX);
     let (mut at_start, mut later, mut all) = (0.0, 0.0, 0.0);
     stock(seed, size, |product, left| {
@@ -132,7 +132,7 @@ pub struct Matches {
 }
 
 impl Matches {
-    pub fn count(seed: u64, size: Size) -> Self {
+    pub fn count(seed: u64, size: DvdStoreSize) -> Self {
         let place = |first: u32, second: u32, of: u32| (first * of + second) as usize;
         let mut actors = vec![false; (NAMES * NAMES) as usize];
         let mut titles = vec![false; (TITLES * TITLES) as usize];

@@ -10,8 +10,7 @@ mod tests;
 
 use super::DvdStore;
 use super::definition::{CATEGORIES, CUSTOMERS_FOR_A_MEMBER};
-use super::size::Size;
-use super::tables;
+use super::size::DvdStoreSize;
 use crate::chunks::{Chunk, id, no_rows, source};
 use crate::dataset::{Part, RowSource};
 use crate::random::Stream;
@@ -19,7 +18,7 @@ use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
 pub use community::{SUMMARY_MAX, SUMMARY_WORDS, TEXT_MAX};
-pub use customers::{Who, push_attributes};
+pub use customers::{CustomerKind, push_attributes};
 pub use goods::{Matches, chance_of_shortage};
 pub use sold::{Ratings, Sold};
 
@@ -34,30 +33,28 @@ pub fn rows<'a>(workload: &'a DvdStore, table: &str, part: Part) -> Box<dyn RowS
     let has_community = workload.settings.community().is_some();
     let count = |of: u32| u64::from(of.div_ceil(CHUNK));
     let (customers, products, orders) = (count(size.customers()), count(size.products()), count(size.orders()));
-    if table == tables::CATEGORIES.name {
-        source(part, 1, |_| Categories(1..=CATEGORIES.len()))
-    } else if table == tables::CUSTOMERS.name {
-        source(part, customers, move |chunk| customers::Customers::new(seed, size, has_community, id(chunk)))
-    } else if table == "products" {
-        source(part, products, move |chunk| goods::Products::new(seed, size, has_community, id(chunk)))
-    } else if table == tables::INVENTORY.name {
-        let sold = workload.sold();
-        source(part, products, move |chunk| goods::Inventory::new(seed, size, sold, id(chunk)))
-    } else if table == tables::ORDERS.name {
-        source(part, orders, move |chunk| orders::Orders::new(seed, size, has_community, id(chunk)))
-    } else if table == tables::ORDERLINES.name {
-        source(part, orders, move |chunk| orders::Lines::new(seed, size, has_community, id(chunk)))
-    } else if table == tables::CUST_HIST.name {
-        source(part, orders, move |chunk| orders::Histories::new(seed, size, id(chunk)))
-    } else if table == tables::MEMBERSHIP.name {
-        source(part, customers, move |chunk| community::Members::new(seed, size, id(chunk)))
-    } else if table == tables::REVIEWS.name {
-        source(part, count(size.reviews()), move |chunk| community::Reviews::new(seed, size, id(chunk)))
-    } else if table == tables::HELPFULNESS.name {
-        let ratings = workload.ratings();
-        source(part, count(size.reviews()), move |chunk| community::Helpfulness::new(seed, size, ratings, id(chunk)))
-    } else {
-        no_rows()
+    match table {
+        "categories" => source(part, 1, |_| Categories(1..=CATEGORIES.len())),
+        "customers" => {
+            source(part, customers, move |chunk| customers::ShopCustomers::new(seed, size, has_community, id(chunk)))
+        }
+        "products" => source(part, products, move |chunk| goods::Products::new(seed, size, has_community, id(chunk))),
+        "inventory" => {
+            let sold = workload.sold();
+            source(part, products, move |chunk| goods::ShopInventory::new(seed, size, sold, id(chunk)))
+        }
+        "orders" => source(part, orders, move |chunk| orders::ShopOrders::new(seed, size, has_community, id(chunk))),
+        "orderlines" => {
+            source(part, orders, move |chunk| orders::ShopOrderLines::new(seed, size, has_community, id(chunk)))
+        }
+        "cust_hist" => source(part, orders, move |chunk| orders::Purchases::new(seed, size, id(chunk))),
+        "membership" => source(part, customers, move |chunk| community::Members::new(seed, size, id(chunk))),
+        "reviews" => source(part, count(size.reviews()), move |chunk| community::Reviews::new(seed, size, id(chunk))),
+        "reviews_helpfulness" => {
+            let (ratings, chunks) = (workload.ratings(), count(size.reviews()));
+            source(part, chunks, move |chunk| community::Helpfulness::new(seed, size, ratings, id(chunk)))
+        }
+        _ => no_rows(),
     }
 }
 
@@ -92,7 +89,7 @@ fn one_of(stream: &mut Stream, count: u32) -> i64 {
 }
 
 /// The month of an order, from 0. Ids of a month follow each other.
-fn month(size: Size, order: u32) -> u32 {
+fn month(size: DvdStoreSize, order: u32) -> u32 {
     (order - 1) / size.orders_of_a_month()
 }
 

@@ -3,7 +3,7 @@
 //! The three tables share customers, dates and lines. Each of these has a stream of its own, which all tables that need it read.
 
 use super::super::definition::{AMOUNT_MAX_CENTS, LINES_MAX, QUANTITY_MAX, date, first_of, money, tax_cents};
-use super::super::size::Size;
+use super::super::size::DvdStoreSize;
 use super::{ids, month, one_of, stream};
 use crate::chunks::Chunk;
 use crate::random::Stream;
@@ -18,7 +18,7 @@ struct Buyers {
 }
 
 impl Buyers {
-    fn new(seed: u64, size: Size, chunk: u32) -> Self {
+    fn new(seed: u64, size: DvdStoreSize, chunk: u32) -> Self {
         Self { stream: stream(seed, "buyers", chunk), customers: size.customers() }
     }
 
@@ -31,11 +31,11 @@ impl Buyers {
 struct Dates {
     stream: Stream,
     year: u32,
-    size: Size,
+    size: DvdStoreSize,
 }
 
 impl Dates {
-    fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+    fn new(seed: u64, size: DvdStoreSize, has_community: bool, chunk: u32) -> Self {
         Self { stream: stream(seed, "order dates", chunk), year: if has_community { 2_013 } else { 2_009 }, size }
     }
 
@@ -47,20 +47,20 @@ impl Dates {
 
 /// One product in an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct SoldItem {
     pub product: i64,
     pub quantity: i64,
 }
 
 /// The items of a chunk's orders, one order after another.
-pub struct Items {
+pub struct SoldItems {
     stream: Stream,
     products: u32,
     left: i64,
 }
 
-impl Items {
-    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+impl SoldItems {
+    pub fn new(seed: u64, size: DvdStoreSize, chunk: u32) -> Self {
         Self { stream: stream(seed, "order lines", chunk), products: size.products(), left: 0 }
     }
 
@@ -71,23 +71,23 @@ impl Items {
     }
 
     /// The next item of the order.
-    pub fn next(&mut self) -> Option<Item> {
+    pub fn next(&mut self) -> Option<SoldItem> {
         self.left = self.left.checked_sub(1).filter(|left| *left >= 0)?;
         let product = one_of(&mut self.stream, self.products);
-        Some(Item { product, quantity: self.stream.uniform(1, QUANTITY_MAX.into()) })
+        Some(SoldItem { product, quantity: self.stream.uniform(1, QUANTITY_MAX.into()) })
     }
 }
 
 /// The orders of one chunk. Their amounts have nothing to do with their lines.
-pub struct Orders {
+pub struct ShopOrders {
     amounts: Stream,
     buyers: Buyers,
     dates: Dates,
     left: RangeInclusive<u32>,
 }
 
-impl Orders {
-    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+impl ShopOrders {
+    pub fn new(seed: u64, size: DvdStoreSize, has_community: bool, chunk: u32) -> Self {
         Self {
             amounts: stream(seed, "amounts", chunk),
             buyers: Buyers::new(seed, size, chunk),
@@ -97,7 +97,7 @@ impl Orders {
     }
 }
 
-impl Chunk for Orders {
+impl Chunk for ShopOrders {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(order) = self.left.next() else { return false };
         let net = self.amounts.uniform(1, AMOUNT_MAX_CENTS);
@@ -114,8 +114,8 @@ impl Chunk for Orders {
 }
 
 /// The order lines of one chunk of orders.
-pub struct Lines {
-    items: Items,
+pub struct ShopOrderLines {
+    items: SoldItems,
     dates: Dates,
     left: RangeInclusive<u32>,
     order: u32,
@@ -123,10 +123,10 @@ pub struct Lines {
     number: i64,
 }
 
-impl Lines {
-    pub fn new(seed: u64, size: Size, has_community: bool, chunk: u32) -> Self {
+impl ShopOrderLines {
+    pub fn new(seed: u64, size: DvdStoreSize, has_community: bool, chunk: u32) -> Self {
         Self {
-            items: Items::new(seed, size, chunk),
+            items: SoldItems::new(seed, size, chunk),
             dates: Dates::new(seed, size, has_community, chunk),
             left: ids(chunk, size.orders()),
             order: 0,
@@ -135,7 +135,7 @@ impl Lines {
         }
     }
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<SoldItem> {
         if let Some(item) = self.items.next() {
             return Some(item);
         }
@@ -147,7 +147,7 @@ impl Lines {
     }
 }
 
-impl Chunk for Lines {
+impl Chunk for ShopOrderLines {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(item) = self.next() else { return false };
         self.number += 1;
@@ -161,18 +161,18 @@ impl Chunk for Lines {
 }
 
 /// What the customers of one chunk of orders bought.
-pub struct Histories {
-    items: Items,
+pub struct Purchases {
+    items: SoldItems,
     buyers: Buyers,
     left: RangeInclusive<u32>,
     order: u32,
     customer: i64,
 }
 
-impl Histories {
-    pub fn new(seed: u64, size: Size, chunk: u32) -> Self {
+impl Purchases {
+    pub fn new(seed: u64, size: DvdStoreSize, chunk: u32) -> Self {
         Self {
-            items: Items::new(seed, size, chunk),
+            items: SoldItems::new(seed, size, chunk),
             buyers: Buyers::new(seed, size, chunk),
             left: ids(chunk, size.orders()),
             order: 0,
@@ -180,7 +180,7 @@ impl Histories {
         }
     }
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<SoldItem> {
         if let Some(item) = self.items.next() {
             return Some(item);
         }
@@ -191,7 +191,7 @@ impl Histories {
     }
 }
 
-impl Chunk for Histories {
+impl Chunk for Purchases {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(item) = self.next() else { return false };
         for value in [self.customer, self.order.into(), item.product] {

@@ -1,8 +1,8 @@
 //! What a table must know of the rows of another: what was sold of each product, and where the ratings of a chunk begin.
 
 use super::super::definition::{RATINGS_MAX, RATINGS_MIN};
-use super::super::size::Size;
-use super::orders::Items;
+use super::super::size::DvdStoreSize;
+use super::orders::SoldItems;
 use super::{CHUNK, ids, stream};
 use crate::random::Stream;
 
@@ -15,10 +15,10 @@ pub struct Sold {
 }
 
 impl Sold {
-    pub fn add_up(seed: u64, size: Size) -> Self {
+    pub fn add_up(seed: u64, size: DvdStoreSize) -> Self {
         let mut sold = Self { lines: 0, pieces: vec![0; size.products() as usize] };
         for chunk in 0..size.orders().div_ceil(CHUNK) {
-            let mut items = Items::new(seed, size, chunk);
+            let mut items = SoldItems::new(seed, size, chunk);
             for _ in ids(chunk, size.orders()) {
                 sold.lines += items.begin_order().unsigned_abs();
                 while let Some(item) = items.next() {
@@ -32,9 +32,9 @@ impl Sold {
 }
 
 /// Numbers of ratings of a chunk's reviews, in the order of the reviews.
-pub struct Counts(Stream);
+pub struct RatingCounts(Stream);
 
-impl Counts {
+impl RatingCounts {
     pub fn new(seed: u64, chunk: u32) -> Self {
         Self(stream(seed, "ratings of a review", chunk))
     }
@@ -53,11 +53,11 @@ pub struct Ratings {
 }
 
 impl Ratings {
-    pub fn count(seed: u64, size: Size) -> Self {
+    pub fn count(seed: u64, size: DvdStoreSize) -> Self {
         let mut ratings = Self { all: 0, before: Vec::new() };
         for chunk in 0..size.reviews().div_ceil(CHUNK) {
             ratings.before.push(ratings.all);
-            let mut counts = Counts::new(seed, chunk);
+            let mut counts = RatingCounts::new(seed, chunk);
             ratings.all += ids(chunk, size.reviews()).map(|_| counts.next().unsigned_abs()).sum::<u64>();
         }
         ratings

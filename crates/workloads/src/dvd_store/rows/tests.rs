@@ -1,14 +1,14 @@
 //! The population against the rules for it, and against golden rows.
 
-use super::super::settings::{Settings, Version};
-use super::super::size::Size;
+use super::super::settings::{DvdStoreSettings, DvdStoreVersion};
+use super::super::size::DvdStoreSize;
 use super::super::{DvdStore, definition};
 use crate::checksum::{TextRows, of_source};
 use crate::dataset::{Checksum, Dataset, Part};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn shop(size: &str, version: Version) -> DvdStore {
-    DvdStore::new(Settings::plain(Size::parse(size).unwrap(), version)).unwrap()
+fn shop(size: &str, version: DvdStoreVersion) -> DvdStore {
+    DvdStore::new(DvdStoreSettings::plain(DvdStoreSize::parse(size).unwrap(), version)).unwrap()
 }
 
 /// The cells of all rows of a table.
@@ -46,7 +46,7 @@ fn is_about(found: f64, expected: f64, of: usize) {
 
 #[test]
 fn golden_rows() {
-    let shop = shop("1MB", Version::Three);
+    let shop = shop("1MB", DvdStoreVersion::Three);
     let first = |table: &str| rows(&shop, table)[0].join("|");
     for (table, expected) in GOLDEN {
         assert_eq!(first(table), *expected, "{table}");
@@ -69,7 +69,7 @@ const GOLDEN: &[(&str, &str)] = &[
 
 #[test]
 fn any_split_gives_the_same_rows() {
-    let shop = shop("3MB", Version::Three);
+    let shop = shop("3MB", DvdStoreVersion::Three);
     for table in shop.tables() {
         let of = |index, count| of_source(&mut *shop.rows(&table.name, Part { index, count }));
         let whole = of(0, 1);
@@ -81,7 +81,7 @@ fn any_split_gives_the_same_rows() {
 
 #[test]
 fn customers_are_at_home_or_abroad_and_drawn_as_the_definition_says() {
-    let rows = rows(&shop("5MB", Version::Two), "customers");
+    let rows = rows(&shop("5MB", DvdStoreVersion::Two), "customers");
     let (home, abroad) = rows.split_at(5_000);
     assert!(home.iter().all(|row| row[8] == "US" && row[9] == "1" && row[7].len() == 5 && row[6].len() == 2));
     assert!(abroad.iter().all(|row| row[9] == "2" && row[7] == "00000" && row[6] == "\\N"));
@@ -105,7 +105,7 @@ fn customers_are_at_home_or_abroad_and_drawn_as_the_definition_says() {
 
 #[test]
 fn orders_of_a_month_follow_each_other_and_have_one_to_nine_lines() {
-    let shop = shop("5MB", Version::Two);
+    let shop = shop("5MB", DvdStoreVersion::Two);
     let (orders, lines, history) = (rows(&shop, "orders"), rows(&shop, "orderlines"), rows(&shop, "cust_hist"));
     for (place, row) in orders.iter().enumerate() {
         assert_eq!(row[1][..7], format!("2009-{:02}", place / 500 + 1), "order {}", place + 1);
@@ -143,7 +143,7 @@ fn orders_of_a_month_follow_each_other_and_have_one_to_nine_lines() {
 
 #[test]
 fn products_have_the_prices_offers_and_stocks_of_the_definition() {
-    let shop = shop("20MB", Version::Three);
+    let shop = shop("20MB", DvdStoreVersion::Three);
     let (products, stock) = (rows(&shop, "products"), rows(&shop, "inventory"));
     uniform(&numbers(&products, 1), 1.0, 16.0);
     uniform(&numbers(&products, 4).iter().map(|price| price - 0.99).collect::<Vec<_>>(), 9.0, 29.0);
@@ -163,7 +163,7 @@ fn products_have_the_prices_offers_and_stocks_of_the_definition() {
 
 #[test]
 fn one_customer_in_ten_is_a_member_and_reviews_have_two_to_39_ratings() {
-    let shop = shop("1MB", Version::Three);
+    let shop = shop("1MB", DvdStoreVersion::Three);
     let (members, reviews, ratings) =
         (rows(&shop, "membership"), rows(&shop, "reviews"), rows(&shop, "reviews_helpfulness"));
     for (place, row) in members.iter().enumerate() {

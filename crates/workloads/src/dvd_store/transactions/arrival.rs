@@ -2,16 +2,14 @@
 
 use super::super::definition::PASSWORD;
 use super::super::inputs::{Visitor, new_name};
-use super::super::rows::Who;
-use super::super::rows::push_attributes;
-use super::super::statements::Sql;
-use super::super::tally::{Counter, Work};
+use super::super::rows::{CustomerKind, push_attributes};
+use super::super::statements::DvdStoreStatement;
+use super::super::tally::{DvdStoreCounter, DvdStoreWork};
 use super::{Visit, inserted, unexpected};
 use crate::random::{Letters, Stream};
 use crate::way::Transactions;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal, Param, Session, SessionError};
-use std::fmt::Write;
 
 /// Columns of a customer, but for the id.
 const COLUMNS: usize = 19;
@@ -27,24 +25,23 @@ impl<S: Session> Visit<'_, '_, S> {
     pub async fn arrive(&mut self, visitor: &Visitor) -> Result<i64, SessionError> {
         match visitor {
             Visitor::Known(id) => {
-                self.effects.begin_step(Work::Login as u16);
+                self.effects.begin_step(DvdStoreWork::Login as u16);
                 let mut name = Letters::<NAME_MAX>::default();
-                let written = write!(name, "user{id}");
-                assert!(written.is_ok());
+                write!(name, "user{id}");
                 match self.shop.settings.transactions {
                     Transactions::Client => self.log_in(name.as_str()).await,
                     Transactions::Procedures => self.call_login(name.as_str()).await,
                 }
             }
             Visitor::New(stream) => {
-                self.effects.begin_step(Work::NewCustomer as u16);
+                self.effects.begin_step(DvdStoreWork::NewCustomer as u16);
                 self.sign_up(stream.clone()).await
             }
         }
     }
 
     async fn log_in(&mut self, name: &str) -> Result<i64, SessionError> {
-        let (login, history) = (self.id(Sql::Login), self.id(Sql::History));
+        let (login, history) = (self.id(DvdStoreStatement::Login), self.id(DvdStoreStatement::History));
         let (mut requests, session) = self.requests();
         let found = requests.add(login, &[Param::Text(name), Param::Text(PASSWORD)]);
         let bought = requests.add(history, &[Param::Text(name)]);
@@ -57,14 +54,14 @@ impl<S: Session> Visit<'_, '_, S> {
             }
         }
         let rows = bought.rows() as u64;
-        self.effects.tally.add(Counter::HistoryRows as usize, rows);
+        self.effects.tally.add(DvdStoreCounter::HistoryRows as usize, rows);
         Ok(customer)
     }
 
     async fn call_login(&mut self, name: &str) -> Result<i64, SessionError> {
-        let answer = self.ask(Sql::CallLogin, &[Param::Text(name), Param::Text(PASSWORD)]).await?;
+        let answer = self.ask(DvdStoreStatement::CallLogin, &[Param::Text(name), Param::Text(PASSWORD)]).await?;
         if answer.rows() == 0 {
-            return Err(unexpected(Sql::CallLogin, "no row".to_owned()));
+            return Err(unexpected(DvdStoreStatement::CallLogin, "no row".to_owned()));
         }
         let (customer, mut rows) = (answer.integer(0, 0)?, 0);
         for row in (0..answer.rows()).filter(|&row| !answer.is_null(row, 1)) {
@@ -73,7 +70,7 @@ impl<S: Session> Visit<'_, '_, S> {
             }
             rows += 1;
         }
-        self.effects.tally.add(Counter::HistoryRows as usize, rows);
+        self.effects.tally.add(DvdStoreCounter::HistoryRows as usize, rows);
         Ok(customer)
     }
 
@@ -81,21 +78,20 @@ impl<S: Session> Visit<'_, '_, S> {
     async fn sign_up(&mut self, mut stream: Stream) -> Result<i64, SessionError> {
         let mut attributes = Attributes::default();
         let has_community = self.shop.settings.community().is_some();
-        let who = Who { at_home: stream.once_in(2), age_max: NEW_AGE_MAX, has_community };
+        let who = CustomerKind { at_home: stream.once_in(2), age_max: NEW_AGE_MAX, has_community };
         push_attributes(&mut stream, &who, "", &mut attributes);
         for _ in 0..NAMES_TRIED {
             let mut name = Letters::<NAME_MAX>::default();
-            let written = write!(name, "newuser{}", new_name(&mut stream));
-            assert!(written.is_ok());
+            write!(name, "newuser{}", new_name(&mut stream));
             let mut params = attributes.params();
             params[USERNAME] = Param::Text(name.as_str());
-            let answer = self.ask(Sql::InsertCustomer, &params).await?;
+            let answer = self.ask(DvdStoreStatement::InsertCustomer, &params).await?;
             if answer.rows() > 0 || answer.changed() > 0 {
                 return inserted(answer);
             }
-            self.effects.tally.add(Counter::NamesTaken as usize, 1);
+            self.effects.tally.add(DvdStoreCounter::NamesTaken as usize, 1);
         }
-        Err(unexpected(Sql::InsertCustomer, format!("{NAMES_TRIED} names in a row were taken")))
+        Err(unexpected(DvdStoreStatement::InsertCustomer, format!("{NAMES_TRIED} names in a row were taken")))
     }
 }
 
@@ -166,16 +162,17 @@ impl RowSink for Attributes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tables::CUSTOMERS;
+    use super::super::super::tables::TABLES;
     use super::*;
 
     #[test]
     fn a_new_customer_has_a_value_for_each_column_and_a_place_for_the_name() {
+        let customers = TABLES.iter().find(|table| table.name == "customers").unwrap();
         let mut attributes = Attributes::default();
-        let who = Who { at_home: false, age_max: NEW_AGE_MAX, has_community: true };
+        let who = CustomerKind { at_home: false, age_max: NEW_AGE_MAX, has_community: true };
         push_attributes(&mut Stream::new(1, "test", [0, 0]), &who, "here", &mut attributes);
-        assert_eq!(attributes.count, CUSTOMERS.columns.len() - 1);
-        assert_eq!(CUSTOMERS.columns[USERNAME + 1], "username");
+        assert_eq!(attributes.count, customers.columns.len() - 1);
+        assert_eq!(customers.columns[USERNAME + 1], "username");
         assert_eq!(attributes.params()[USERNAME], Param::Text("here"));
     }
 }

@@ -1,10 +1,10 @@
 //! What customers do beside searching and buying in version 3: they become members, read reviews, write and rate them.
 
 use super::super::definition::{push_review_words, surname, title_word};
-use super::super::inputs::{ByWord, OfProduct, Part, Rating, Review, Which};
+use super::super::inputs::{ByWord, CommunityPart, OfProduct, Rating, Review, ReviewChoice};
 use super::super::rows::{SUMMARY_MAX, SUMMARY_WORDS, TEXT_MAX};
-use super::super::statements::Sql;
-use super::super::tally::Work;
+use super::super::statements::DvdStoreStatement;
+use super::super::tally::DvdStoreWork;
 use super::searches::word_query;
 use super::{Visit, number, today, unexpected};
 use crate::random::Letters;
@@ -13,18 +13,18 @@ use engines::session::{Param, ResultSet, Session, SessionError};
 const NEW_TEXT_WORDS: u64 = 25;
 
 impl<S: Session> Visit<'_, '_, S> {
-    pub async fn become_member(&mut self, part: &Part, customer: i64) -> Result<(), SessionError> {
+    pub async fn become_member(&mut self, part: &CommunityPart, customer: i64) -> Result<(), SessionError> {
         let Some(level) = part.level else { return Ok(()) };
         if self.is_next() {
-            self.effects.begin_step(Work::NewMember as u16);
+            self.effects.begin_step(DvdStoreWork::NewMember as u16);
             let params = [Param::Integer(customer), number(level), Param::Date(today())];
-            self.ask(Sql::BecomeMember, &params).await?;
+            self.ask(DvdStoreStatement::BecomeMember, &params).await?;
             self.effects.keep();
         }
         Ok(())
     }
 
-    pub async fn take_part(&mut self, part: &Part, customer: i64) -> Result<(), SessionError> {
+    pub async fn take_part(&mut self, part: &CommunityPart, customer: i64) -> Result<(), SessionError> {
         for by in part.by_word.all() {
             if self.is_next() {
                 self.search_reviews(*by, part.batch).await?;
@@ -54,8 +54,8 @@ impl<S: Session> Visit<'_, '_, S> {
 
     async fn search_reviews(&mut self, by: ByWord, batch: u32) -> Result<(), SessionError> {
         let (work, sql, text) = match by {
-            ByWord::Surname(name) => (Work::ReviewsByActor, Sql::ReviewsByActor, surname(name)),
-            ByWord::Title(word) => (Work::ReviewsByTitle, Sql::ReviewsByTitle, title_word(word)),
+            ByWord::Surname(name) => (DvdStoreWork::ReviewsByActor, DvdStoreStatement::ReviewsByActor, surname(name)),
+            ByWord::Title(word) => (DvdStoreWork::ReviewsByTitle, DvdStoreStatement::ReviewsByTitle, title_word(word)),
         };
         let query = word_query(self.session.dialect(), text);
         let depth = self.shop.settings.community().map_or(0, |community| community.search_depth);
@@ -66,11 +66,13 @@ impl<S: Session> Visit<'_, '_, S> {
 
     async fn read_reviews(&mut self, of: OfProduct, batch: u32) -> Result<(), SessionError> {
         let (product, batch) = (number(of.product), number(batch));
-        self.effects.begin_step(Work::ProductReviews as u16);
+        self.effects.begin_step(DvdStoreWork::ProductReviews as u16);
         let found = match of.which {
-            Which::MostHelpful => self.ask(Sql::ProductReviews, &[product, batch]).await?,
-            Which::WithStars(stars) => self.ask(Sql::ProductReviewsByStars, &[product, number(stars), batch]).await?,
-            Which::Newest => self.ask(Sql::ProductReviewsByDate, &[product, batch]).await?,
+            ReviewChoice::MostHelpful => self.ask(DvdStoreStatement::ProductReviews, &[product, batch]).await?,
+            ReviewChoice::WithStars(stars) => {
+                self.ask(DvdStoreStatement::ProductReviewsByStars, &[product, number(stars), batch]).await?
+            }
+            ReviewChoice::Newest => self.ask(DvdStoreStatement::ProductReviewsByDate, &[product, batch]).await?,
         };
         read(found, 5)
     }
@@ -80,10 +82,10 @@ impl<S: Session> Visit<'_, '_, S> {
         let (mut summary, mut text) = (Letters::<SUMMARY_MAX>::default(), Letters::<TEXT_MAX>::default());
         push_review_words(&mut summary, &mut words, SUMMARY_WORDS);
         push_review_words(&mut text, &mut words, NEW_TEXT_WORDS);
-        self.effects.begin_step(Work::NewReview as u16);
+        self.effects.begin_step(DvdStoreWork::NewReview as u16);
         let inserted = self
             .ask(
-                Sql::InsertReview,
+                DvdStoreStatement::InsertReview,
                 &[
                     number(review.product),
                     Param::Date(today()),
@@ -94,17 +96,17 @@ impl<S: Session> Visit<'_, '_, S> {
                 ],
             )
             .await?;
-        require_one(Sql::InsertReview, inserted)
+        require_one(DvdStoreStatement::InsertReview, inserted)
     }
 
     async fn rate(&mut self, rating: Rating, customer: i64) -> Result<(), SessionError> {
-        self.effects.begin_step(Work::RateReview as u16);
+        self.effects.begin_step(DvdStoreWork::RateReview as u16);
         let params = [number(rating.review), Param::Integer(customer), number(rating.helpfulness)];
-        require_one(Sql::InsertRating, self.ask(Sql::InsertRating, &params).await?)
+        require_one(DvdStoreStatement::InsertRating, self.ask(DvdStoreStatement::InsertRating, &params).await?)
     }
 }
 
-fn require_one(sql: Sql, answer: &ResultSet) -> Result<(), SessionError> {
+fn require_one(sql: DvdStoreStatement, answer: &ResultSet) -> Result<(), SessionError> {
     match answer.changed() {
         1 => Ok(()),
         changed => Err(unexpected(sql, format!("{changed} rows changed instead of 1"))),

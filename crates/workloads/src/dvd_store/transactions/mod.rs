@@ -6,60 +6,91 @@ mod community;
 mod purchase;
 mod searches;
 
-use super::DvdStore;
-use super::inputs::Input;
-use super::statements::Sql;
-use super::tally::{Counter, Work};
+use super::inputs::{DvdStoreClient, DvdStoreInput};
+use super::statements::DvdStoreStatement;
+use super::tally::{self, DvdStoreCounter, DvdStoreWork};
+use super::{DvdStore, definition};
 use crate::effects::Effects;
 use crate::requests::Requests;
 use crate::way::Transactions;
-use crate::workload::Ending;
+use crate::workload::{Ending, Kind, Pause, User, Workload};
 use engines::session::{Date, Param, ResultSet, Session, SessionError};
-use engines::statement::StatementId;
-use std::time::{SystemTime, UNIX_EPOCH};
+use engines::statement::{Dialect, Statement, StatementId};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub async fn run<S: Session>(
-    shop: &DvdStore,
-    session: &mut S,
-    input: &Input,
-    effects: &mut Effects<'_, Input>,
-) -> Result<Ending, SessionError> {
-    effects.batch.send_by(shop.settings.statements.sending());
-    let mut visit = Visit { shop, session, effects, place: 0 };
-    if visit.is_next() {
-        let customer = visit.arrive(&input.visitor).await?;
-        visit.effects.tell(&[customer]);
-        visit.effects.keep();
+impl Workload for DvdStore {
+    type Input = DvdStoreInput;
+    type Client = DvdStoreClient;
+
+    const COUNTERS: &'static [&'static str] = DvdStoreCounter::NAMES;
+
+    fn kinds(&self) -> &'static [Kind] {
+        tally::kinds(self.has_community())
     }
-    let customer = visit.effects.receipt().first().copied().unwrap_or_default();
-    if let Some(part) = &input.community {
-        visit.become_member(part, customer).await?;
+
+    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
+        self.statements.of(dialect).to_vec()
     }
-    for search in input.searches.all() {
+
+    fn client(&self, user: User) -> DvdStoreClient {
+        DvdStoreClient::new(user.seed, user.index)
+    }
+
+    fn next(&self, client: &mut DvdStoreClient) -> Option<DvdStoreInput> {
+        Some(client.draw(&self.settings))
+    }
+
+    fn kind(&self, _: &DvdStoreInput) -> u16 {
+        DvdStoreWork::Order as u16
+    }
+
+    fn pause(&self, _: &mut DvdStoreClient, input: &DvdStoreInput, _: bool) -> Pause {
+        Pause { keying: Duration::ZERO, thinking: input.thinking }
+    }
+
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &DvdStoreInput,
+        effects: &mut Effects<'_, DvdStoreInput>,
+    ) -> Result<Ending, SessionError> {
+        effects.batch.send_by(self.settings.statements.sending());
+        let mut visit = Visit { shop: self, session, effects, place: 0 };
         if visit.is_next() {
-            visit.search(search).await?;
+            let customer = visit.arrive(&input.visitor).await?;
+            visit.effects.tell(&[customer]);
             visit.effects.keep();
         }
+        let customer = visit.effects.receipt().first().copied().unwrap_or_default();
+        if let Some(part) = &input.community {
+            visit.become_member(part, customer).await?;
+        }
+        for search in input.searches.all() {
+            if visit.is_next() {
+                visit.search(search).await?;
+                visit.effects.keep();
+            }
+        }
+        if let Some(part) = &input.community {
+            visit.take_part(part, customer).await?;
+        }
+        visit.effects.begin_step(DvdStoreWork::Purchase as u16);
+        let bought = match self.settings.transactions {
+            Transactions::Client => visit.purchase(input.cart.all(), customer).await?,
+            Transactions::Procedures => visit.call_purchase(input.cart.all(), customer).await?,
+        };
+        visit.effects.tally.add(DvdStoreCounter::Items as usize, input.cart.all().len() as u64);
+        let Some(order) = bought else { return Ok(Ending::RolledBack) };
+        visit.effects.tell(&[order]);
+        Ok(Ending::Committed)
     }
-    if let Some(part) = &input.community {
-        visit.take_part(part, customer).await?;
-    }
-    visit.effects.begin_step(Work::Purchase as u16);
-    let bought = match shop.settings.transactions {
-        Transactions::Client => visit.purchase(input.cart.all(), customer).await?,
-        Transactions::Procedures => visit.call_purchase(input.cart.all(), customer).await?,
-    };
-    visit.effects.tally.add(Counter::Items as usize, input.cart.all().len() as u64);
-    let Some(order) = bought else { return Ok(Ending::RolledBack) };
-    visit.effects.tell(&[order]);
-    Ok(Ending::Committed)
 }
 
 /// An order under way.
 struct Visit<'a, 'e, S> {
     shop: &'a DvdStore,
     session: &'a mut S,
-    effects: &'a mut Effects<'e, Input>,
+    effects: &'a mut Effects<'e, DvdStoreInput>,
     /// Steps so far.
     place: usize,
 }
@@ -71,12 +102,12 @@ impl<S: Session> Visit<'_, '_, S> {
         self.place > self.effects.kept()
     }
 
-    fn id(&self, sql: Sql) -> StatementId {
+    fn id(&self, sql: DvdStoreStatement) -> StatementId {
         self.shop.statements.id(sql)
     }
 
     /// Sends one request alone.
-    async fn ask(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+    async fn ask(&mut self, sql: DvdStoreStatement, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
         let id = self.id(sql);
         self.session.execute(id, params).await
     }
@@ -89,7 +120,7 @@ impl<S: Session> Visit<'_, '_, S> {
 }
 
 #[cold]
-fn unexpected(sql: Sql, what: String) -> SessionError {
+fn unexpected(sql: DvdStoreStatement, what: String) -> SessionError {
     SessionError::Unexpected { statement: sql.name(), what }
 }
 
@@ -106,5 +137,5 @@ fn number(id: u32) -> Param<'static> {
 fn today() -> Date {
     const SECONDS_OF_A_DAY: u64 = 86_400;
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    super::definition::date((elapsed.as_secs() / SECONDS_OF_A_DAY).cast_signed())
+    definition::date((elapsed.as_secs() / SECONDS_OF_A_DAY).cast_signed())
 }

@@ -1,21 +1,20 @@
 //! The purchase: prices, the order, and for each item its stock, a line, and an entry in the customer's history.
 
 use super::super::definition::{money, tax_cents};
-use super::super::inputs::Item;
+use super::super::inputs::CartItem;
 use super::super::settings::LONGEST;
-use super::super::statements::{Sql, Statements};
+use super::super::statements::{DvdStoreStatement, DvdStoreStatements};
 use super::{Visit, inserted, number, today, unexpected};
 use crate::random::Letters;
 use crate::requests::Requests;
 use engines::session::{Access, Date, Param, ResultSet, Session, SessionError};
-use std::fmt::Write;
 
 /// Room for the products of a cart, with commas between them. The largest has eight digits.
 const LIST_MAX: usize = LONGEST * 9;
 
 impl<S: Session> Visit<'_, '_, S> {
     /// Returns the order's id, or `None` if it was rolled back because there is too little in stock.
-    pub async fn purchase(&mut self, cart: &[Item], customer: i64) -> Result<Option<i64>, SessionError> {
+    pub async fn purchase(&mut self, cart: &[CartItem], customer: i64) -> Result<Option<i64>, SessionError> {
         let statements = &self.shop.statements;
         let (requests, session) = self.requests();
         let mut buying =
@@ -23,13 +22,13 @@ impl<S: Session> Visit<'_, '_, S> {
         if buying.requests.are_together() { buying.together().await } else { buying.one_by_one().await }
     }
 
-    pub async fn call_purchase(&mut self, cart: &[Item], customer: i64) -> Result<Option<i64>, SessionError> {
+    pub async fn call_purchase(&mut self, cart: &[CartItem], customer: i64) -> Result<Option<i64>, SessionError> {
         let (items, quantities) = (list(cart, |item| item.product), list(cart, |item| item.quantity));
         let lists = [Param::Text(items.as_str()), Param::Text(quantities.as_str())];
         let params = [Param::Integer(customer), Param::Date(today()), lists[0], lists[1]];
-        let answer = self.ask(Sql::CallPurchase, &params).await?;
+        let answer = self.ask(DvdStoreStatement::CallPurchase, &params).await?;
         if answer.rows() != 1 {
-            return Err(unexpected(Sql::CallPurchase, format!("{} rows instead of 1", answer.rows())));
+            return Err(unexpected(DvdStoreStatement::CallPurchase, format!("{} rows instead of 1", answer.rows())));
         }
         let order = answer.integer(0, 0)?;
         if answer.is_null(0, 1) {
@@ -41,10 +40,10 @@ impl<S: Session> Visit<'_, '_, S> {
 }
 
 struct Buying<'a, S> {
-    statements: &'a Statements,
+    statements: &'a DvdStoreStatements,
     requests: Requests<'a>,
     session: &'a mut S,
-    cart: &'a [Item],
+    cart: &'a [CartItem],
     customer: Param<'a>,
     today: Date,
 }
@@ -71,8 +70,8 @@ impl<S: Session> Buying<'_, S> {
             self.requests.clear();
             let (line, product) = (Param::Integer(number_of_line), number(item.product));
             let (order, today) = (Param::Integer(order), Param::Date(self.today));
-            let line = self.add(Sql::InsertLine, &[line, order, product, number(item.quantity), today]);
-            let entry = self.add(Sql::InsertHistory, &[self.customer, order, product]);
+            let line = self.add(DvdStoreStatement::InsertLine, &[line, order, product, number(item.quantity), today]);
+            let entry = self.add(DvdStoreStatement::InsertHistory, &[self.customer, order, product]);
             self.requests.send(self.session).await?;
             self.requests.require_change(line)?;
             self.requests.require_change(entry)?;
@@ -102,11 +101,11 @@ impl<S: Session> Buying<'_, S> {
         for (line, item) in (1..).zip(self.cart) {
             let today = Param::Date(self.today);
             let params = [Param::Integer(line), number(item.product), number(item.quantity), today];
-            self.add(Sql::InsertLineHere, &params);
+            self.add(DvdStoreStatement::InsertLineHere, &params);
         }
         let first_entry = self.requests.next_number();
         for item in self.cart {
-            self.add(Sql::InsertHistoryHere, &[self.customer, number(item.product)]);
+            self.add(DvdStoreStatement::InsertHistoryHere, &[self.customer, number(item.product)]);
         }
         let judge = |requests: &Requests<'_>| {
             requests.require_changes(first_line..first_entry)?;
@@ -116,7 +115,7 @@ impl<S: Session> Buying<'_, S> {
         self.requests.finish(self.session, judge).await.map(Some)
     }
 
-    fn add(&mut self, sql: Sql, params: &[Param<'_>]) -> usize {
+    fn add(&mut self, sql: DvdStoreStatement, params: &[Param<'_>]) -> usize {
         self.requests.add(self.statements.id(sql), params)
     }
 
@@ -125,7 +124,7 @@ impl<S: Session> Buying<'_, S> {
         for (place, product) in products.iter_mut().enumerate() {
             *product = number(self.cart[place.min(self.cart.len() - 1)].product);
         }
-        self.add(Sql::Prices, &products)
+        self.add(DvdStoreStatement::Prices, &products)
     }
 
     /// What the items cost, without tax.
@@ -146,11 +145,11 @@ impl<S: Session> Buying<'_, S> {
     fn enter(&mut self, net: i64) -> usize {
         let tax = tax_cents(net);
         let [net, tax, total] = [net, tax, net + tax].map(|cents| Param::Decimal(money(cents)));
-        self.add(Sql::InsertOrder, &[Param::Date(self.today), self.customer, net, tax, total])
+        self.add(DvdStoreStatement::InsertOrder, &[Param::Date(self.today), self.customer, net, tax, total])
     }
 
-    fn take(&mut self, item: Item) -> usize {
-        self.add(Sql::TakeStock, &[number(item.quantity), number(item.product)])
+    fn take(&mut self, item: CartItem) -> usize {
+        self.add(DvdStoreStatement::TakeStock, &[number(item.quantity), number(item.product)])
     }
 }
 
@@ -161,12 +160,11 @@ fn cents(prices: &ResultSet, row: usize) -> Result<i64, SessionError> {
 }
 
 /// A number of each item, with commas between them.
-fn list(cart: &[Item], number: impl Fn(Item) -> u32) -> Letters<LIST_MAX> {
+fn list(cart: &[CartItem], number: impl Fn(CartItem) -> u32) -> Letters<LIST_MAX> {
     let mut list = Letters::default();
     for (place, item) in cart.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };
-        let written = write!(list, "{comma}{}", number(*item));
-        assert!(written.is_ok());
+        write!(list, "{comma}{}", number(*item));
     }
     list
 }
@@ -177,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_list_has_room_for_the_longest_cart() {
-        let cart = [Item { product: 10_230_000, quantity: 3 }; LONGEST];
+        let cart = [CartItem { product: 10_230_000, quantity: 3 }; LONGEST];
         assert!(list(&cart, |item| item.product).as_str().ends_with(",10230000"));
         assert_eq!(list(&cart[..2], |item| item.quantity).as_str(), "3,3");
     }

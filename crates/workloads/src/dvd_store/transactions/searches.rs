@@ -1,9 +1,9 @@
 //! Searches for products. What they return is read and dropped.
 
-use super::super::definition::{Pair, actor, title};
+use super::super::definition::{WordPair, actor, title};
 use super::super::inputs::{By, Search};
-use super::super::statements::Sql;
-use super::super::tally::{Counter, Work};
+use super::super::statements::DvdStoreStatement;
+use super::super::tally::{DvdStoreCounter, DvdStoreWork};
 use super::{Visit, number};
 use crate::random::Letters;
 use engines::session::{Param, Session, SessionError};
@@ -16,9 +16,15 @@ impl<S: Session> Visit<'_, '_, S> {
     pub async fn search(&mut self, search: &Search) -> Result<(), SessionError> {
         let dialect = self.session.dialect();
         let (work, sql, counter) = match search.by {
-            By::Category(_) => (Work::BrowseCategory, Sql::BrowseCategory, Counter::MatchesByCategory),
-            By::Actor(..) => (Work::BrowseActor, Sql::BrowseActor, Counter::MatchesByActor),
-            By::Title(..) => (Work::BrowseTitle, Sql::BrowseTitle, Counter::MatchesByTitle),
+            By::Category(_) => {
+                (DvdStoreWork::BrowseCategory, DvdStoreStatement::BrowseCategory, DvdStoreCounter::MatchesByCategory)
+            }
+            By::Actor(..) => {
+                (DvdStoreWork::BrowseActor, DvdStoreStatement::BrowseActor, DvdStoreCounter::MatchesByActor)
+            }
+            By::Title(..) => {
+                (DvdStoreWork::BrowseTitle, DvdStoreStatement::BrowseTitle, DvdStoreCounter::MatchesByTitle)
+            }
         };
         let words = match search.by {
             By::Category(_) => Letters::default(),
@@ -62,7 +68,7 @@ pub fn query<const LIMIT: usize>(dialect: Dialect, words: &Letters<LIMIT>) -> Le
 
 /// One word alone.
 pub fn word_query(dialect: Dialect, word: &str) -> Letters<QUERY_MAX> {
-    let mut words = Pair::default();
+    let mut words = WordPair::default();
     words.push(word.as_bytes());
     query(dialect, &words)
 }

@@ -1,27 +1,33 @@
 //! Compares inputs with their rules, over many draws from fixed seeds.
 
 use super::*;
-use crate::order_entry::{Delivery as Mode, KINDS, Settings};
+use crate::order_entry::{DeliveryMode as Mode, OrderEntrySettings};
 use crate::workload::{User, Workload};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn workload(warehouses: u32) -> OrderEntry {
-    OrderEntry::new(Settings::plain(warehouses, 42)).unwrap()
+    OrderEntry::new(OrderEntrySettings::plain(warehouses, 42)).unwrap()
 }
 
-fn draws(warehouses: u32, seed: u64, index: u32, count: usize) -> Vec<Input> {
+fn draws(warehouses: u32, seed: u64, index: u32, count: usize) -> Vec<OrderEntryInput> {
     let workload = workload(warehouses);
     let mut client = workload.client(User::first(seed, index));
     (0..count).map(|_| workload.next(&mut client).unwrap()).collect()
 }
 
-fn new_orders(inputs: &[Input]) -> Vec<&NewOrder> {
-    inputs.iter().filter_map(|input| if let Input::NewOrder(order) = input { Some(order) } else { None }).collect()
+fn new_orders(inputs: &[OrderEntryInput]) -> Vec<&NewOrderInput> {
+    inputs
+        .iter()
+        .filter_map(|input| if let OrderEntryInput::NewOrder(order) = input { Some(order) } else { None })
+        .collect()
 }
 
-fn payments(inputs: &[Input]) -> Vec<&Payment> {
-    inputs.iter().filter_map(|input| if let Input::Payment(payment) = input { Some(payment) } else { None }).collect()
+fn payments(inputs: &[OrderEntryInput]) -> Vec<&PaymentInput> {
+    inputs
+        .iter()
+        .filter_map(|input| if let OrderEntryInput::Payment(payment) = input { Some(payment) } else { None })
+        .collect()
 }
 
 /// Whether a share is as close to its target as chance brings it, except once in a million times.
@@ -50,18 +56,18 @@ fn every_deck_has_its_cards() {
 
 #[test]
 fn clients_spread_over_warehouses_first_and_ten_fill_one() {
-    let homes: Vec<Home> = (0..30).map(|index| Client::new(1, index, 3).home).collect();
+    let homes: Vec<Home> = (0..30).map(|index| OrderEntryClient::new(1, index, 3).home).collect();
     assert_eq!(homes[..4].iter().map(|home| home.warehouse).collect::<Vec<_>>(), [1, 2, 3, 1]);
     let distinct: BTreeSet<(u32, u32)> = homes.iter().map(|home| (home.warehouse, home.district)).collect();
     assert_eq!(distinct.len(), 30);
-    assert_eq!(Client::new(1, 30, 3).home, homes[0]);
+    assert_eq!(OrderEntryClient::new(1, 30, 3).home, homes[0]);
 }
 
 #[test]
 fn shares_are_those_of_the_rules() {
-    let inputs: Vec<Input> = (0..10).flat_map(|index| draws(5, 9, index, 4_600)).collect();
+    let inputs: Vec<OrderEntryInput> = (0..10).flat_map(|index| draws(5, 9, index, 4_600)).collect();
     let orders = new_orders(&inputs);
-    let lines: Vec<(u32, Line)> =
+    let lines: Vec<(u32, OrderedLine)> =
         orders.iter().flat_map(|order| order.lines().iter().map(|line| (order.warehouse, *line))).collect();
     let rolled_back = orders.iter().filter(|order| order.lines().iter().any(|line| line.item == UNUSED_ITEM)).count();
     assert!(is_about(rolled_back, orders.len(), 0.01), "{rolled_back} of {}", orders.len());
@@ -73,13 +79,13 @@ fn shares_are_those_of_the_rules() {
     let payments = payments(&inputs);
     let remote = payments.iter().filter(|payment| payment.customer_warehouse != payment.warehouse).count();
     assert!(is_about(remote, payments.len(), 0.15), "{remote} of {}", payments.len());
-    let by_name = payments.iter().filter(|payment| matches!(payment.who, Who::LastName(_))).count();
+    let by_name = payments.iter().filter(|payment| matches!(payment.who, CustomerKey::LastName(_))).count();
     assert!(is_about(by_name, payments.len(), 0.60), "{by_name} of {}", payments.len());
 }
 
 #[test]
 fn remote_warehouses_are_all_the_others_alike() {
-    let inputs: Vec<Input> = draws(5, 9, 1, 46_000);
+    let inputs: Vec<OrderEntryInput> = draws(5, 9, 1, 46_000);
     let mut counts = BTreeMap::new();
     let remote = payments(&inputs).into_iter().filter(|payment| payment.customer_warehouse != payment.warehouse);
     let mut all = 0;
@@ -101,11 +107,12 @@ fn one_warehouse_has_nothing_remote() {
 #[test]
 fn only_deliveries_are_deferred_and_only_if_asked() {
     let inputs = draws(1, 3, 0, DECK_SIZE);
-    let inline = OrderEntry::new(Settings { delivery: Mode::Inline, ..Settings::plain(1, 42) }).unwrap();
+    let inline =
+        OrderEntry::new(OrderEntrySettings { delivery: Mode::Inline, ..OrderEntrySettings::plain(1, 42) }).unwrap();
     for input in &inputs {
         assert_eq!(workload(1).performer(input), u16::from(input.card() == Card::Delivery));
         assert_eq!(inline.performer(input), 0);
-        let name = KINDS[usize::from(inline.kind(input))].name.replace('-', "");
+        let name = inline.kinds()[usize::from(inline.kind(input))].name.replace('-', "");
         assert!(format!("{input:?}").to_lowercase().starts_with(&name), "{name}: {input:?}");
     }
 }
@@ -118,7 +125,7 @@ proptest! {
         let home = index % warehouses + 1;
         for input in draws(warehouses, seed, index, 2 * DECK_SIZE) {
             match input {
-                Input::NewOrder(order) => {
+                OrderEntryInput::NewOrder(order) => {
                     prop_assert_eq!(order.warehouse, home);
                     prop_assert!((1..=10).contains(&order.district) && (1..=3_000).contains(&order.customer));
                     prop_assert!((5..=15).contains(&order.lines().len()));
@@ -135,7 +142,7 @@ proptest! {
                         prop_assert!((1..=warehouses).contains(&line.supply_warehouse));
                     }
                 }
-                Input::Payment(payment) => {
+                OrderEntryInput::Payment(payment) => {
                     prop_assert_eq!(payment.warehouse, home);
                     prop_assert!((1..=10).contains(&payment.district) && (1..=10).contains(&payment.customer_district));
                     prop_assert!((1..=warehouses).contains(&payment.customer_warehouse));
@@ -144,18 +151,18 @@ proptest! {
                         prop_assert_eq!(payment.customer_district, payment.district);
                     }
                 }
-                Input::OrderStatus(status) => {
+                OrderEntryInput::OrderStatus(status) => {
                     prop_assert_eq!(status.warehouse, home);
                     match status.who {
-                        Who::Id(id) => prop_assert!((1..=3_000).contains(&id)),
-                        Who::LastName(number) => prop_assert!(number < 1_000),
+                        CustomerKey::Id(id) => prop_assert!((1..=3_000).contains(&id)),
+                        CustomerKey::LastName(number) => prop_assert!(number < 1_000),
                     }
                 }
-                Input::Delivery(delivery) => {
+                OrderEntryInput::Delivery(delivery) => {
                     prop_assert_eq!(delivery.warehouse, home);
                     prop_assert!((1..=10).contains(&delivery.carrier));
                 }
-                Input::StockLevel(level) => {
+                OrderEntryInput::StockLevel(level) => {
                     prop_assert_eq!((level.warehouse, level.district), (home, index / warehouses % 10 + 1));
                     prop_assert!((10..=20).contains(&level.threshold));
                 }

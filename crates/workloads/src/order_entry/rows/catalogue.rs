@@ -16,20 +16,20 @@ const STOCK_MIN: i64 = 10;
 const STOCK_MAX: i64 = 100;
 
 /// A thousand items.
-pub struct Items {
+pub struct ItemRows {
     stream: Stream,
     marks: Picks,
     left: RangeInclusive<u32>,
 }
 
-impl Items {
+impl ItemRows {
     pub fn new(seed: u64, chunk: u32) -> Self {
         let stream = Stream::new(seed, "item", [chunk, 0]);
         Self { stream, marks: Picks::new(MARKED, u64::from(ITEMS_PER_CHUNK)), left: items(chunk) }
     }
 }
 
-impl Chunk for Items {
+impl Chunk for ItemRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(id) = self.left.next() else { return false };
         let stream = &mut self.stream;
@@ -44,21 +44,21 @@ impl Chunk for Items {
 }
 
 /// The stocks of a thousand items in one warehouse.
-pub struct Stocks {
+pub struct StockRows {
     stream: Stream,
     marks: Picks,
     left: RangeInclusive<u32>,
     warehouse: u32,
 }
 
-impl Stocks {
+impl StockRows {
     pub fn new(seed: u64, warehouse: u32, chunk: u32) -> Self {
         let stream = Stream::new(seed, "stock", [warehouse, chunk]);
         Self { stream, marks: Picks::new(MARKED, u64::from(ITEMS_PER_CHUNK)), left: items(chunk), warehouse }
     }
 }
 
-impl Chunk for Stocks {
+impl Chunk for StockRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(item) = self.left.next() else { return false };
         let stream = &mut self.stream;

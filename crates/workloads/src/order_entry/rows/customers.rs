@@ -15,7 +15,7 @@ const MIDDLE_NAME: &str = "OE";
 const BAD_CREDITS: u64 = CUSTOMERS as u64 / 10;
 
 /// The customers of one district.
-pub struct Customers {
+pub struct CustomerRows {
     stream: Stream,
     bad_credits: Picks,
     constant: i64,
@@ -23,7 +23,7 @@ pub struct Customers {
     left: RangeInclusive<u32>,
 }
 
-impl Customers {
+impl CustomerRows {
     pub fn new(seed: u64, constant: i64, home: Home) -> Self {
         let bad_credits = Picks::new(BAD_CREDITS, u64::from(CUSTOMERS));
         Self { stream: home.stream(seed, "customer"), bad_credits, constant, home, left: 1..=CUSTOMERS }
@@ -38,7 +38,7 @@ impl Customers {
     }
 }
 
-impl Chunk for Customers {
+impl Chunk for CustomerRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(id) = self.left.next() else { return false };
         self.home.write(sink);
@@ -66,19 +66,19 @@ impl Chunk for Customers {
 }
 
 /// The first payments of the customers of one district.
-pub struct Histories {
+pub struct HistoryRows {
     stream: Stream,
     home: Home,
     left: RangeInclusive<u32>,
 }
 
-impl Histories {
+impl HistoryRows {
     pub fn new(seed: u64, home: Home) -> Self {
         Self { stream: home.stream(seed, "history"), home, left: 1..=CUSTOMERS }
     }
 }
 
-impl Chunk for Histories {
+impl Chunk for HistoryRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(customer) = self.left.next() else { return false };
         let (district, warehouse) = (i64::from(self.home.district), i64::from(self.home.warehouse));

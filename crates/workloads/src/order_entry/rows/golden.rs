@@ -4,14 +4,14 @@
 //! deliberate.
 
 use super::super::definition::{CUSTOMERS, ORDERS};
-use super::super::{OrderEntry, Settings};
+use super::super::{OrderEntry, OrderEntrySettings};
 use crate::checksum::{TextRows, expected, of_source};
 use crate::dataset::{Checksum, Dataset, Part};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn workload(warehouses: u32, data_seed: u64) -> OrderEntry {
-    OrderEntry::new(Settings::plain(warehouses, data_seed)).unwrap()
+    OrderEntry::new(OrderEntrySettings::plain(warehouses, data_seed)).unwrap()
 }
 
 /// The first lines of text of one part, at most `limit`.

@@ -9,7 +9,6 @@ mod places;
 
 use super::OrderEntry;
 use super::definition::{CUSTOMERS, DISTRICTS, ITEMS, QUEUED};
-use super::tables;
 use crate::chunks::{id, no_rows, source};
 use crate::dataset::{Part, RowSource};
 use crate::random::{Letters, Stream};
@@ -27,29 +26,22 @@ pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: Part) -> Box<dyn Ro
     let warehouses = u64::from(workload.settings.warehouses);
     let districts = warehouses * u64::from(DISTRICTS);
     let stock_chunks = warehouses * u64::from(ITEM_CHUNKS);
-    if table == tables::ITEM.name {
-        source(part, u64::from(ITEM_CHUNKS), move |chunk| catalogue::Items::new(seed, id(chunk)))
-    } else if table == tables::WAREHOUSE.name {
-        source(part, warehouses, move |chunk| places::Warehouse::new(seed, id(chunk) + 1))
-    } else if table == tables::STOCK.name {
-        source(part, stock_chunks, move |chunk| {
-            catalogue::Stocks::new(seed, id(chunk / u64::from(ITEM_CHUNKS)) + 1, id(chunk % u64::from(ITEM_CHUNKS)))
-        })
-    } else if table == tables::DISTRICT.name {
-        source(part, districts, move |chunk| places::District::new(seed, Home::of_chunk(chunk)))
-    } else if table == tables::CUSTOMER.name {
-        let constant = workload.constants.last_name_at_load;
-        source(part, districts, move |chunk| customers::Customers::new(seed, constant, Home::of_chunk(chunk)))
-    } else if table == tables::HISTORY.name {
-        source(part, districts, move |chunk| customers::Histories::new(seed, Home::of_chunk(chunk)))
-    } else if table == tables::ORDERS.name {
-        source(part, districts, move |chunk| orders::Orders::new(seed, Home::of_chunk(chunk)))
-    } else if table == tables::ORDER_LINE.name {
-        source(part, districts, move |chunk| orders::Lines::new(seed, Home::of_chunk(chunk)))
-    } else if table == tables::NEW_ORDER.name {
-        source(part, districts, move |chunk| orders::Queue::new(Home::of_chunk(chunk)))
-    } else {
-        no_rows()
+    match table {
+        "item" => source(part, u64::from(ITEM_CHUNKS), move |chunk| catalogue::ItemRows::new(seed, id(chunk))),
+        "warehouse" => source(part, warehouses, move |chunk| places::WarehouseRow::new(seed, id(chunk) + 1)),
+        "stock" => source(part, stock_chunks, move |chunk| {
+            catalogue::StockRows::new(seed, id(chunk / u64::from(ITEM_CHUNKS)) + 1, id(chunk % u64::from(ITEM_CHUNKS)))
+        }),
+        "district" => source(part, districts, move |chunk| places::DistrictRow::new(seed, Home::of_chunk(chunk))),
+        "customer" => {
+            let constant = workload.constants.last_name_at_load;
+            source(part, districts, move |chunk| customers::CustomerRows::new(seed, constant, Home::of_chunk(chunk)))
+        }
+        "history" => source(part, districts, move |chunk| customers::HistoryRows::new(seed, Home::of_chunk(chunk))),
+        "orders" => source(part, districts, move |chunk| orders::OrderRows::new(seed, Home::of_chunk(chunk))),
+        "order_line" => source(part, districts, move |chunk| orders::LineRows::new(seed, Home::of_chunk(chunk))),
+        "new_order" => source(part, districts, move |chunk| orders::QueueRows::new(Home::of_chunk(chunk))),
+        _ => no_rows(),
     }
 }
 

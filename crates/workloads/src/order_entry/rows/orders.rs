@@ -46,7 +46,7 @@ fn is_delivered(order: u32) -> bool {
 }
 
 /// The orders of one district.
-pub struct Orders {
+pub struct OrderRows {
     stream: Stream,
     counts: LineCounts,
     customers: Vec<u32>,
@@ -54,7 +54,7 @@ pub struct Orders {
     left: RangeInclusive<u32>,
 }
 
-impl Orders {
+impl OrderRows {
     pub fn new(seed: u64, home: Home) -> Self {
         let mut stream = home.stream(seed, "orders");
         let mut customers: Vec<u32> = (1..=CUSTOMERS).collect();
@@ -63,7 +63,7 @@ impl Orders {
     }
 }
 
-impl Chunk for Orders {
+impl Chunk for OrderRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(order) = self.left.next() else { return false };
         let Some(customer) = self.customers.pop() else { return false };
@@ -85,7 +85,7 @@ impl Chunk for Orders {
 }
 
 /// The order lines of one district.
-pub struct Lines {
+pub struct LineRows {
     stream: Stream,
     counts: LineCounts,
     home: Home,
@@ -93,7 +93,7 @@ pub struct Lines {
     numbers: RangeInclusive<i64>,
 }
 
-impl Lines {
+impl LineRows {
     pub fn new(seed: u64, home: Home) -> Self {
         let counts = LineCounts::new(seed, home);
         Self { stream: home.stream(seed, "order_line"), counts, home, order: 0, numbers: RangeInclusive::new(1, 0) }
@@ -112,7 +112,7 @@ impl Lines {
     }
 }
 
-impl Chunk for Lines {
+impl Chunk for LineRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some((order, number)) = self.next_line() else { return false };
         self.home.write(sink);
@@ -136,18 +136,18 @@ impl Chunk for Lines {
 }
 
 /// The queue of one district: its newest orders, none of them delivered.
-pub struct Queue {
+pub struct QueueRows {
     home: Home,
     left: RangeInclusive<u32>,
 }
 
-impl Queue {
+impl QueueRows {
     pub fn new(home: Home) -> Self {
         Self { home, left: FIRST_QUEUED..=ORDERS }
     }
 }
 
-impl Chunk for Queue {
+impl Chunk for QueueRows {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(order) = self.left.next() else { return false };
         self.home.write(sink);

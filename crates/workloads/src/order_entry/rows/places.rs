@@ -7,18 +7,18 @@ use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
 
 /// A warehouse's row.
-pub struct Warehouse {
+pub struct WarehouseRow {
     stream: Stream,
     id: Option<u32>,
 }
 
-impl Warehouse {
+impl WarehouseRow {
     pub fn new(seed: u64, id: u32) -> Self {
         Self { stream: Stream::new(seed, "warehouse", [id, 0]), id: Some(id) }
     }
 }
 
-impl Chunk for Warehouse {
+impl Chunk for WarehouseRow {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(id) = self.id.take() else { return false };
         sink.integer(i64::from(id));
@@ -30,18 +30,18 @@ impl Chunk for Warehouse {
 }
 
 /// A district's row.
-pub struct District {
+pub struct DistrictRow {
     stream: Stream,
     home: Option<Home>,
 }
 
-impl District {
+impl DistrictRow {
     pub fn new(seed: u64, home: Home) -> Self {
         Self { stream: home.stream(seed, "district"), home: Some(home) }
     }
 }
 
-impl Chunk for District {
+impl Chunk for DistrictRow {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(home) = self.home.take() else { return false };
         home.write(sink);

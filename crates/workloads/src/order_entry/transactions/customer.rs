@@ -1,27 +1,27 @@
 //! Finds the customer that the inputs name.
 
 use super::super::definition::last_name;
-use super::super::inputs::Who;
+use super::super::inputs::CustomerKey;
 use super::super::rows::Home;
-use super::super::statements::Sql;
+use super::super::statements::OrderEntryStatement;
 use super::{Requests, number};
 use engines::session::{Param, Session, SessionError};
 
 /// A customer whose id may still have to be asked for.
-pub enum Named {
+pub enum NamedCustomer {
     Known(i64),
     /// The number of the answer that lists those of the name.
     Asked(usize),
 }
 
 /// Asks who has the name, if the inputs have no id.
-pub fn ask(requests: &mut Requests<'_>, home: Home, who: Who) -> Named {
+pub fn ask(requests: &mut Requests<'_>, home: Home, who: CustomerKey) -> NamedCustomer {
     match who {
-        Who::Id(id) => Named::Known(i64::from(id)),
-        Who::LastName(name) => {
+        CustomerKey::Id(id) => NamedCustomer::Known(i64::from(id)),
+        CustomerKey::LastName(name) => {
             let name = last_name(name);
             let params = [number(home.warehouse), number(home.district), Param::Text(name.as_str())];
-            Named::Asked(requests.add(Sql::CustomersOfName, &params))
+            NamedCustomer::Asked(requests.add(OrderEntryStatement::CustomersOfName, &params))
         }
     }
 }
@@ -31,10 +31,10 @@ pub async fn id<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
     home: Home,
-    who: Who,
+    who: CustomerKey,
 ) -> Result<i64, SessionError> {
     let named = ask(requests, home, who);
-    if let Named::Known(id) = named {
+    if let NamedCustomer::Known(id) = named {
         return Ok(id);
     }
     requests.send(session).await?;
@@ -45,10 +45,10 @@ pub async fn id<S: Session>(
 
 /// The customer's id. Of several with the same last name, it is the middle one by first name. If their number is
 /// even, it is the first of the two in the middle.
-pub fn found(requests: &Requests<'_>, named: &Named) -> Result<i64, SessionError> {
+pub fn found(requests: &Requests<'_>, named: &NamedCustomer) -> Result<i64, SessionError> {
     let answer = match *named {
-        Named::Known(id) => return Ok(id),
-        Named::Asked(answer) => answer,
+        NamedCustomer::Known(id) => return Ok(id),
+        NamedCustomer::Asked(answer) => answer,
     };
     match requests.answer(answer).rows() {
         0 => Err(requests.unexpected(answer, "no customer has the name".to_owned())),

@@ -1,30 +1,30 @@
 //! Delivery: a carrier takes the oldest order of each district of a warehouse, all in one transaction.
 
 use super::super::definition::DISTRICTS;
-use super::super::inputs::Delivery;
-use super::super::statements::Sql;
+use super::super::inputs::DeliveryInput;
+use super::super::statements::OrderEntryStatement;
 use super::super::tally::count_districts;
 use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
 /// Orders of a warehouse's districts, in the order of the districts.
-type Orders = [Option<i64>; DISTRICTS as usize];
+type DeliveredOrders = [Option<i64>; DISTRICTS as usize];
 
 /// Returns the orders delivered, district by district.
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    input: &Delivery,
+    input: &DeliveryInput,
     tally: &mut Tally,
-) -> Result<Orders, SessionError> {
+) -> Result<DeliveredOrders, SessionError> {
     let warehouse = number(input.warehouse);
     requests.begin(Access::ReadWrite);
     for district in 1..=DISTRICTS {
-        requests.add(Sql::TakeOldestQueued, &[warehouse, number(district)]);
+        requests.add(OrderEntryStatement::TakeOldestQueued, &[warehouse, number(district)]);
     }
     requests.send(session).await?;
-    let mut orders = Orders::default();
+    let mut orders = DeliveredOrders::default();
     for (answer, order) in orders.iter_mut().enumerate() {
         *order = requests.row_if_any(answer)?.map(|oldest| oldest.integer(0, 0)).transpose()?;
     }
@@ -33,11 +33,14 @@ pub async fn run<S: Session>(
     requests.clear();
     let queued = || (1..).zip(orders).filter_map(|(district, order)| Some((number(district), order?)));
     for (district, order) in queued() {
-        requests.add(Sql::Carry, &[number(input.carrier), warehouse, district, Param::Integer(order)]);
+        requests.add(OrderEntryStatement::Carry, &[number(input.carrier), warehouse, district, Param::Integer(order)]);
     }
     let first_lines = requests.next_number();
     for (district, order) in queued() {
-        requests.add(Sql::DeliverLines, &[Param::Integer(now_us()), warehouse, district, Param::Integer(order)]);
+        requests.add(
+            OrderEntryStatement::DeliverLines,
+            &[Param::Integer(now_us()), warehouse, district, Param::Integer(order)],
+        );
     }
     requests.send(session).await?;
     let mut credits = Vec::with_capacity(orders.len());
@@ -58,7 +61,7 @@ pub async fn run<S: Session>(
 
     requests.clear();
     for credit in &credits {
-        requests.add(Sql::CreditDelivery, credit);
+        requests.add(OrderEntryStatement::CreditDelivery, credit);
     }
     let judge = |requests: &Requests<'_>| requests.require_changes(0..credits.len());
     requests.finish(session, judge).await?;

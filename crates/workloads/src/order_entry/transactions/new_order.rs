@@ -1,9 +1,9 @@
 //! New-order: a customer orders 5 to 15 items, most of them from the home warehouse.
 
 use super::super::definition::ORIGINAL;
-use super::super::inputs::{Line, NewOrder};
-use super::super::statements::Sql;
-use super::super::tally::{Counter, count};
+use super::super::inputs::{NewOrderInput, OrderedLine};
+use super::super::statements::OrderEntryStatement;
+use super::super::tally::{OrderEntryCounter, count};
 use super::{Requests, length, now_us, number};
 use crate::effects::Tally;
 use crate::random::Letters;
@@ -11,7 +11,7 @@ use engines::session::{Access, Param, ResultSet, Session, SessionError};
 
 /// What the customer learns about an accepted order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt {
+pub struct OrderReceipt {
     pub order: i64,
     /// After discount and taxes, rounded to the nearest cent.
     pub total_cents: i64,
@@ -39,9 +39,9 @@ impl Rates {
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    input: &NewOrder,
+    input: &NewOrderInput,
     tally: &mut Tally,
-) -> Result<Option<Receipt>, SessionError> {
+) -> Result<Option<OrderReceipt>, SessionError> {
     let lines = input.lines();
     let (order, rates, entered) = begin(session, &mut requests, input).await?;
 
@@ -50,8 +50,8 @@ pub async fn run<S: Session>(
     let (customer, count_of_lines) = (number(input.customer), Param::Integer(length(lines.len())));
     let all_local = Param::Integer(i64::from(input.is_all_local()));
     let entry = [warehouse, district, id, customer, Param::Integer(now_us()), count_of_lines, all_local];
-    let of_order = requests.add(Sql::InsertOrder, &entry);
-    let queued = requests.add(Sql::InsertQueued, &[warehouse, district, id]);
+    let of_order = requests.add(OrderEntryStatement::InsertOrder, &entry);
+    let queued = requests.add(OrderEntryStatement::InsertQueued, &[warehouse, district, id]);
     let first = requests.next_number();
     for (line, entered) in lines.iter().zip(&entered) {
         let entry = [
@@ -65,7 +65,7 @@ pub async fn run<S: Session>(
             Param::Integer(entered.amount_cents),
             Param::Text(entered.district_information.as_str()),
         ];
-        requests.add(Sql::InsertLine, &entry);
+        requests.add(OrderEntryStatement::InsertLine, &entry);
     }
     let judge = |requests: &Requests<'_>| {
         requests.require_change(of_order)?;
@@ -76,13 +76,13 @@ pub async fn run<S: Session>(
         requests.send(session).await?;
         judge(&requests)?;
         session.rollback().await?;
-        count(tally, Counter::OrdersRolledBack, 1);
+        count(tally, OrderEntryCounter::OrdersRolledBack, 1);
         return Ok(None);
     }
     requests.finish(session, judge).await?;
     let sum_cents = entered.iter().map(|line| line.amount_cents).sum();
     let branded = entered.iter().filter(|line| line.branded).count();
-    Ok(Some(Receipt { order, total_cents: rates.total_cents(sum_cents), branded }))
+    Ok(Some(OrderReceipt { order, total_cents: rates.total_cents(sum_cents), branded }))
 }
 
 struct Entered {
@@ -95,23 +95,24 @@ struct Entered {
 async fn begin<S: Session>(
     session: &mut S,
     requests: &mut Requests<'_>,
-    input: &NewOrder,
+    input: &NewOrderInput,
 ) -> Result<(i64, Rates, Vec<Entered>), SessionError> {
     let (warehouse, district, customer) = (number(input.warehouse), number(input.district), number(input.customer));
     requests.begin(Access::ReadWrite);
-    let warehouse_tax = requests.add(Sql::WarehouseTax, &[warehouse]);
-    let take_number = |requests: &mut Requests<'_>| requests.add(Sql::TakeOrderNumber, &[warehouse, district]);
+    let warehouse_tax = requests.add(OrderEntryStatement::WarehouseTax, &[warehouse]);
+    let take_number =
+        |requests: &mut Requests<'_>| requests.add(OrderEntryStatement::TakeOrderNumber, &[warehouse, district]);
     let taken = (!requests.are_together()).then(|| take_number(requests));
-    let buyer = requests.add(Sql::CustomerDiscount, &[warehouse, district, customer]);
+    let buyer = requests.add(OrderEntryStatement::CustomerDiscount, &[warehouse, district, customer]);
     let first_item = requests.next_number();
     for line in input.lines() {
-        requests.add(Sql::Item, &[number(line.item)]);
+        requests.add(OrderEntryStatement::Item, &[number(line.item)]);
     }
     let first_stock = requests.next_number();
     for line in input.lines() {
         let remote = Param::Integer(i64::from(line.supply_warehouse != input.warehouse));
         let params = [number(line.quantity), remote, number(line.supply_warehouse), number(line.item), district];
-        requests.add(Sql::TakeStock, &params);
+        requests.add(OrderEntryStatement::TakeStock, &params);
     }
     let taken = taken.unwrap_or_else(|| take_number(requests));
     requests.send(session).await?;
@@ -128,7 +129,7 @@ async fn begin<S: Session>(
     Ok((order, Rates { warehouse_tax, district_tax, discount }, entered))
 }
 
-fn enter(line: &Line, item: &ResultSet, stock: &ResultSet) -> Result<Entered, SessionError> {
+fn enter(line: &OrderedLine, item: &ResultSet, stock: &ResultSet) -> Result<Entered, SessionError> {
     item.text(0, 1)?;
     stock.integer(0, 0)?;
     let mut district_information = Letters::default();

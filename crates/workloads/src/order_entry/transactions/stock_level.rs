@@ -1,7 +1,7 @@
 //! Stock-level: how many of the items ordered last in a district run low in its warehouse.
 
-use super::super::inputs::StockLevel;
-use super::super::statements::Sql;
+use super::super::inputs::StockLevelInput;
+use super::super::statements::OrderEntryStatement;
 use super::{Requests, number};
 use engines::session::{Access, Param, Session, SessionError};
 
@@ -12,15 +12,16 @@ const LAST_ORDERS: i64 = 20;
 pub async fn run<S: Session>(
     session: &mut S,
     mut requests: Requests<'_>,
-    input: &StockLevel,
+    input: &StockLevelInput,
 ) -> Result<i64, SessionError> {
     let (warehouse, district) = (number(input.warehouse), number(input.district));
     requests.begin(Access::ReadOnly);
-    let next = requests.add(Sql::NextOrderNumber, &[warehouse, district]);
+    let next = requests.add(OrderEntryStatement::NextOrderNumber, &[warehouse, district]);
     requests.send(session).await?;
     let next = requests.row(next)?.integer(0, 0)?;
     requests.clear();
     let (first, threshold) = (Param::Integer(next - LAST_ORDERS), Param::Integer(input.threshold));
-    let low = requests.add(Sql::LowStock, &[warehouse, district, first, Param::Integer(next), threshold]);
+    let low =
+        requests.add(OrderEntryStatement::LowStock, &[warehouse, district, first, Param::Integer(next), threshold]);
     requests.finish(session, |requests| requests.row(low)?.integer(0, 0)).await
 }

@@ -23,7 +23,7 @@ fn sum_below(draws: u32, limit: f64) -> f64 {
 }
 
 /// Share of the values below `limit`, computed from the definitions alone.
-fn share_below(shape: Shape, count: u64, limit: u64) -> f64 {
+fn share_below(shape: DistributionShape, count: u64, limit: u64) -> f64 {
     let place = limit as f64 / count as f64;
     let bell = |draws: u32| sum_below(draws, place * f64::from(draws));
     // How far into the band the limit is, from 0 to 1.
@@ -37,15 +37,15 @@ fn share_below(shape: Shape, count: u64, limit: u64) -> f64 {
         meant * in_band + (1.0 - meant) * bell(special.draws)
     };
     match shape {
-        Shape::Uniform => place,
-        Shape::Gaussian { draws } => bell(draws),
-        Shape::SpecialOf04(special) => both(special, into_band(special)),
-        Shape::SpecialOf10(special) => {
+        DistributionShape::Uniform => place,
+        DistributionShape::Gaussian { draws } => bell(draws),
+        DistributionShape::SpecialOf04(special) => both(special, into_band(special)),
+        DistributionShape::SpecialOf10(special) => {
             let never = 1.0 - f64::from(special.into_band_percent) / 100.0;
             both(special, ((into_band(special) - never) / (1.0 - never)).max(0.0))
         }
-        Shape::Pareto { h } => place.powf((1.0 - h).ln() / h.ln()),
-        Shape::Zipfian { exponent } => {
+        DistributionShape::Pareto { h } => place.powf((1.0 - h).ln() / h.ln()),
+        DistributionShape::Zipfian { exponent } => {
             let weights = |ranks: u64| (1..=ranks).map(|rank| (rank as f64).powf(-exponent)).sum::<f64>();
             weights(limit) / weights(count)
         }
@@ -53,7 +53,7 @@ fn share_below(shape: Shape, count: u64, limit: u64) -> f64 {
 }
 
 /// Pearson's statistic in standard deviations from its mean, over bins with at least 20 expected values each.
-fn surprise(drawn: Shape, compared_with: Shape, count: u64) -> f64 {
+fn surprise(drawn: DistributionShape, compared_with: DistributionShape, count: u64) -> f64 {
     let distribution = Distribution::new(drawn, count);
     let mut stream = Stream::new(42, "distribution", [0, 0]);
     let mut values: Vec<u64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
@@ -91,18 +91,18 @@ const SURPRISING: f64 = 5.0;
 #[test]
 fn what_is_drawn_is_what_the_formulas_say() {
     for (shape, count) in [
-        (Shape::Uniform, 1_000),
-        (Shape::Gaussian { draws: 12 }, 1_000),
-        (Shape::Gaussian { draws: 3 }, 777),
-        (Shape::SpecialOf04(SPECIAL), 10_000),
-        (Shape::SpecialOf10(SPECIAL), 10_000),
-        (Shape::SpecialOf10(Special { draws: 5, band_percent: 20, into_band_percent: 40 }), 1_000),
-        (Shape::SpecialOf04(Special { draws: 5, band_percent: 20, into_band_percent: 50 }), 1_000),
-        (Shape::Pareto { h: 0.2 }, 1_000),
-        (Shape::Pareto { h: 0.4 }, 1_000),
-        (Shape::Zipfian { exponent: 0.8 }, 1_000),
-        (Shape::Zipfian { exponent: 1.0 }, 1_000),
-        (Shape::Zipfian { exponent: 2.5 }, 1_000),
+        (DistributionShape::Uniform, 1_000),
+        (DistributionShape::Gaussian { draws: 12 }, 1_000),
+        (DistributionShape::Gaussian { draws: 3 }, 777),
+        (DistributionShape::SpecialOf04(SPECIAL), 10_000),
+        (DistributionShape::SpecialOf10(SPECIAL), 10_000),
+        (DistributionShape::SpecialOf10(Special { draws: 5, band_percent: 20, into_band_percent: 40 }), 1_000),
+        (DistributionShape::SpecialOf04(Special { draws: 5, band_percent: 20, into_band_percent: 50 }), 1_000),
+        (DistributionShape::Pareto { h: 0.2 }, 1_000),
+        (DistributionShape::Pareto { h: 0.4 }, 1_000),
+        (DistributionShape::Zipfian { exponent: 0.8 }, 1_000),
+        (DistributionShape::Zipfian { exponent: 1.0 }, 1_000),
+        (DistributionShape::Zipfian { exponent: 2.5 }, 1_000),
     ] {
         let surprise = surprise(shape, shape, count);
         assert!(surprise.abs() < SURPRISING, "{shape:?}: {surprise}");
@@ -112,11 +112,11 @@ fn what_is_drawn_is_what_the_formulas_say() {
 #[test]
 fn the_test_tells_near_relatives_apart() {
     for (drawn, other) in [
-        (Shape::SpecialOf10(SPECIAL), Shape::SpecialOf04(SPECIAL)),
-        (Shape::SpecialOf04(SPECIAL), Shape::SpecialOf10(SPECIAL)),
-        (Shape::Gaussian { draws: 12 }, Shape::Gaussian { draws: 11 }),
-        (Shape::Pareto { h: 0.2 }, Shape::Pareto { h: 0.21 }),
-        (Shape::Zipfian { exponent: 0.8 }, Shape::Zipfian { exponent: 0.83 }),
+        (DistributionShape::SpecialOf10(SPECIAL), DistributionShape::SpecialOf04(SPECIAL)),
+        (DistributionShape::SpecialOf04(SPECIAL), DistributionShape::SpecialOf10(SPECIAL)),
+        (DistributionShape::Gaussian { draws: 12 }, DistributionShape::Gaussian { draws: 11 }),
+        (DistributionShape::Pareto { h: 0.2 }, DistributionShape::Pareto { h: 0.21 }),
+        (DistributionShape::Zipfian { exponent: 0.8 }, DistributionShape::Zipfian { exponent: 0.83 }),
     ] {
         let surprise = surprise(drawn, other, 10_000);
         assert!(surprise > SURPRISING, "{drawn:?} looks like {other:?}: {surprise}");
@@ -125,32 +125,36 @@ fn the_test_tells_near_relatives_apart() {
 
 #[test]
 fn the_known_shares_come_out() {
-    let share = |shape: Shape, count: u64, within: std::ops::Range<u64>| {
+    let share = |shape: DistributionShape, count: u64, within: std::ops::Range<u64>| {
         let distribution = Distribution::new(shape, count);
         let mut stream = Stream::new(7, "distribution", [0, 0]);
         let hits = (0..DRAWS).filter(|_| within.contains(&distribution.draw(&mut stream))).count();
         hits as f64 / DRAWS as f64
     };
     // 80 % of the draws fall into the lowest 20 %.
-    assert!((share(Shape::Pareto { h: 0.2 }, 100_000, 0..20_000) - 0.8).abs() < 0.005);
+    assert!((share(DistributionShape::Pareto { h: 0.2 }, 100_000, 0..20_000) - 0.8).abs() < 0.005);
     // The band's own draws, plus those of the bell inside it: the bell's deviation is 1/12, so about 4.8 % of a quarter.
-    let bell = share(Shape::Gaussian { draws: 12 }, 100_000, 49_500..50_500);
-    let whole_band = share(Shape::SpecialOf04(SPECIAL), 100_000, 49_500..50_500);
+    let bell = share(DistributionShape::Gaussian { draws: 12 }, 100_000, 49_500..50_500);
+    let whole_band = share(DistributionShape::SpecialOf04(SPECIAL), 100_000, 49_500..50_500);
     assert!((whole_band - (0.75 + 0.25 * bell)).abs() < 0.005, "{whole_band} with {bell}");
-    let lowest_quarter = share(Shape::SpecialOf10(SPECIAL), 100_000, 49_500..49_750);
+    let lowest_quarter = share(DistributionShape::SpecialOf10(SPECIAL), 100_000, 49_500..49_750);
     assert!(lowest_quarter < 0.01, "{lowest_quarter}");
 }
 
 #[test]
 fn golden_values() {
-    let first = |shape: Shape| {
+    let first = |shape: DistributionShape| {
         let distribution = Distribution::new(shape, 10_000);
         let mut stream = Stream::new(42, "golden", [0, 0]);
         [(); 6].map(|()| distribution.draw(&mut stream))
     };
-    let found =
-        [Shape::Uniform, Shape::Gaussian { draws: 12 }, Shape::SpecialOf04(SPECIAL), Shape::SpecialOf10(SPECIAL)]
-            .map(first);
+    let found = [
+        DistributionShape::Uniform,
+        DistributionShape::Gaussian { draws: 12 },
+        DistributionShape::SpecialOf04(SPECIAL),
+        DistributionShape::SpecialOf10(SPECIAL),
+    ]
+    .map(first);
     let golden = [
         [223, 4627, 6854, 5430, 4611, 21],
         [3267, 4733, 4490, 4875, 5098, 3680],
@@ -160,19 +164,19 @@ fn golden_values() {
     assert_eq!(found, golden);
 }
 
-fn shapes() -> impl Strategy<Value = Shape> {
+fn shapes() -> impl Strategy<Value = DistributionShape> {
     let special = (1_u32..20, 1_u32..=100, 0_u32..100).prop_map(|(draws, band_percent, into_band_percent)| Special {
         draws,
         band_percent,
         into_band_percent,
     });
     prop_oneof![
-        Just(Shape::Uniform),
-        (1_u32..20).prop_map(|draws| Shape::Gaussian { draws }),
-        special.clone().prop_map(Shape::SpecialOf04),
-        special.prop_map(Shape::SpecialOf10),
-        (0.01_f64..0.99).prop_map(|h| Shape::Pareto { h }),
-        (0.01_f64..5.0).prop_map(|exponent| Shape::Zipfian { exponent }),
+        Just(DistributionShape::Uniform),
+        (1_u32..20).prop_map(|draws| DistributionShape::Gaussian { draws }),
+        special.clone().prop_map(DistributionShape::SpecialOf04),
+        special.prop_map(DistributionShape::SpecialOf10),
+        (0.01_f64..0.99).prop_map(|h| DistributionShape::Pareto { h }),
+        (0.01_f64..5.0).prop_map(|exponent| DistributionShape::Zipfian { exponent }),
     ]
 }
 

@@ -6,14 +6,19 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn ids(table: &Value) -> Ids {
-    let keys = crate::sysbench_oltp::KEYS;
+    let keys = crate::sysbench_oltp::settings::KEYS;
     Ids::new(&settings::read(table.as_object().unwrap(), keys).unwrap())
 }
 
 /// Takes something from each of a client's transactions.
-fn all<'a, T>(ids: &'a Ids, client: u32, transactions: usize, mut take: impl FnMut(&mut Draws<'a>) -> T) -> Vec<T> {
-    let mut client = Client::new(5, client);
-    (0..transactions).map(|_| take(&mut Draws::new(ids, &client.draw()))).collect()
+fn all<'a, T>(
+    ids: &'a Ids,
+    client: u32,
+    transactions: usize,
+    mut take: impl FnMut(&mut SysbenchDraws<'a>) -> T,
+) -> Vec<T> {
+    let mut client = SysbenchClient::new(5, client);
+    (0..transactions).map(|_| take(&mut SysbenchDraws::new(ids, &client.draw()))).collect()
 }
 
 #[test]
@@ -37,23 +42,23 @@ fn golden_inputs() {
 #[test]
 fn an_input_is_repeated_by_taking_its_values_again() {
     let ids = ids(&json!({}));
-    let mut client = Client::new(5, 0);
+    let mut client = SysbenchClient::new(5, 0);
     let (first, second) = (client.draw(), client.draw());
-    let take = |input: &Input| {
-        let mut draws = Draws::new(&ids, input);
+    let take = |input: &SysbenchInput| {
+        let mut draws = SysbenchDraws::new(&ids, input);
         (0..20).map(|_| (draws.id(), draws.pad().as_str().to_owned())).collect::<Vec<_>>()
     };
     assert_eq!(take(&first), take(&first));
     assert_ne!(take(&first), take(&second));
-    assert_ne!(take(&first), take(&Client::new(5, 1).draw()));
-    assert_ne!(take(&first), take(&Client::new(6, 0).draw()));
+    assert_ne!(take(&first), take(&SysbenchClient::new(5, 1).draw()));
+    assert_ne!(take(&first), take(&SysbenchClient::new(6, 0).draw()));
 }
 
 #[test]
 fn tables_are_equally_frequent_whatever_is_hot() {
     let ids = ids(&json!({ "tables": 5, "rand_type": "pareto" }));
     let mut counts = [0_u64; 5];
-    for table in all(&ids, 0, 10_000, Draws::table) {
+    for table in all(&ids, 0, 10_000, SysbenchDraws::table) {
         counts[table as usize] += 1;
     }
     // The standard deviation is 40.
@@ -63,7 +68,7 @@ fn tables_are_equally_frequent_whatever_is_hot() {
 #[test]
 fn ranges_have_their_size_and_know_how_many_rows_they_hit() {
     let of_10 = ids(&json!({ "rand_type": "uniform", "table_size": 300 }));
-    let ranges = all(&of_10, 0, 2_000, Draws::range);
+    let ranges = all(&of_10, 0, 2_000, SysbenchDraws::range);
     assert!(ranges.iter().all(|range| range.high - range.low == 99));
     let clipped = |range: &IdRange| range.high > 300 && range.rows == usize::try_from(301 - range.low).unwrap();
     assert!(ranges.iter().all(|range| range.rows == 100 || clipped(range)));
@@ -71,7 +76,8 @@ fn ranges_have_their_size_and_know_how_many_rows_they_hit() {
     assert!((560..760).contains(&share), "99 of 300 starts are too late, and {share} of 2000 are");
 
     let of_048 = ids(&json!({ "rand_type": "uniform", "table_size": 300, "mode": "0.4.8" }));
-    let (plain, distinct) = (all(&of_048, 0, 2_000, Draws::range), all(&of_048, 0, 2_000, Draws::distinct_range));
+    let (plain, distinct) =
+        (all(&of_048, 0, 2_000, SysbenchDraws::range), all(&of_048, 0, 2_000, SysbenchDraws::distinct_range));
     assert!(plain.iter().all(|range| range.rows == 100 && range.low >= 1 && range.high <= 299));
     assert!(distinct.iter().all(|range| range.rows == 101 && range.low >= 1 && range.high <= 300));
 }
@@ -81,7 +87,7 @@ fn segments_part_the_values_among_the_clients() {
     let ids = ids(&json!({ "table_size": 1_000, "segments": 4, "rand_type": "uniform" }));
     for client in 0..8 {
         let low = i64::from(client % 4) * 250;
-        let values = all(&ids, client, 3_000, Draws::in_segment);
+        let values = all(&ids, client, 3_000, SysbenchDraws::in_segment);
         let distinct: BTreeSet<i64> = values.into_iter().collect();
         assert_eq!(distinct, (low + 1..=low + 250).collect());
     }
@@ -98,8 +104,8 @@ fn unique_ids_are_unique_and_scattered() {
     }
     assert_eq!(seen.len(), 5_000);
     assert!(seen.iter().all(|&id| id >= 0));
-    let mut of_another_run = Client::new(6, 0);
-    let others = (0..1_000).map(|_| Draws::new(&ids, &of_another_run.draw()).unique_id());
+    let mut of_another_run = SysbenchClient::new(6, 0);
+    let others = (0..1_000).map(|_| SysbenchDraws::new(&ids, &of_another_run.draw()).unique_id());
     assert!(others.into_iter().all(|id| !seen.contains(&id)));
 }
 
@@ -114,7 +120,7 @@ fn bulk_ids_follow_each_other_and_clients_of_one_table_do_not_meet() {
 
 #[test]
 fn thinking_has_its_mean_and_the_spread_of_an_exponential() {
-    let mut client = Client::new(5, 1);
+    let mut client = SysbenchClient::new(5, 1);
     let mean = Duration::from_secs(20);
     let thoughts: Vec<f64> = (0..20_000).map(|_| client.draw().thinking(mean).as_secs_f64()).collect();
     let average = thoughts.iter().sum::<f64>() / 20_000.0;

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use tpchgen::generators::{Order, OrderGenerator};
 use workloads::checksum::{self, ChecksumRows};
 use workloads::dataset::Dataset;
-use workloads::decision_support::answers::Answer;
-use workloads::decision_support_h::{DecisionSupportH, Scale, Settings};
+use workloads::decision_support::answers::QuestionAnswer;
+use workloads::decision_support_h::{DataScale, DecisionSupportH, DecisionSupportHSettings};
 
 const SCALE: f64 = 0.01;
 const STREAMS: u32 = 2;
@@ -30,7 +30,7 @@ const QUERIES: u16 = 1;
 const REFRESH: u16 = 2;
 
 pub fn everything_holds(database: &Database) {
-    let workload = DecisionSupportH::new(Settings::plain(Scale::of(SCALE).unwrap())).unwrap();
+    let workload = DecisionSupportH::new(DecisionSupportHSettings::plain(DataScale::of(SCALE).unwrap())).unwrap();
     load(database, &workload);
     answers_are_right(database, &workload);
     let check = |moment| workload.check(database.admin().as_mut(), database.dialect(), moment).unwrap();
@@ -68,8 +68,8 @@ fn answers_are_right(database: &Database, workload: &DecisionSupportH) {
     let (rows, mut admin) = (Rows::at(SCALE, 1), database.admin());
     for question in 1..=22 {
         let expected = rows.answer(question);
-        let asked = workload.validation(question, database.dialect()).unwrap();
-        let (name, mut answer, mut place) = (asked.name, Answer::to(&asked), 0);
+        let asked = workload.validation(question, database.dialect()).unwrap().remove(0);
+        let (name, mut answer, mut place) = (asked.name, QuestionAnswer::to(&asked), 0);
         admin
             .ask(&asked.text, Limit::WORK, &mut |set, row| {
                 let cells = &expected[place];

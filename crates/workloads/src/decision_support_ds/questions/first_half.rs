@@ -1,11 +1,11 @@
 //! The parameters of questions 1 to 50.
 
-use super::super::super::scale::Scale;
-use super::super::draws::{
+use super::draws::{
     CATEGORIES, COLOURS, COUNTIES, EDUCATIONS, GENDERS, MARITAL_STATUSES, POTENTIALS, SIZES, STATES, Season, UNITS,
     all, day, months, number, period, store_cities, store_counties, store_states, word, words, year,
 };
-use crate::decision_support::values::{Choice, Value, Values, hundredths, text};
+use crate::decision_support::scale::DataScale;
+use crate::decision_support::values::{ParameterChoice, ParameterValue, ParameterValues, hundredths, text};
 use engines::session::Date;
 use std::ops::RangeInclusive;
 use tpcdsgen::config::Table;
@@ -25,7 +25,9 @@ const FROM_FEBRUARY: Season = (1, 31)..=(7, 1);
 const ZIPS: &str = include_str!("zips.txt");
 const ZIPS_COUNT: usize = 400;
 
-pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+pub const LAST: u8 = 50;
+
+pub fn values(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         ..=9 => ones(question, scale, choice),
         10..=13 => early_tens(question, choice),
@@ -37,7 +39,7 @@ pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
     }
 }
 
-fn ones(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn ones(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         1 => {
             let state = text(word(choice, &store_states(scale), "TN"));
@@ -64,12 +66,12 @@ fn ones(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
 }
 
 /// The year from which purchases grow, and which column of the customer is shown.
-fn growth(choice: &mut Choice<'_>) -> Values {
+fn growth(choice: &mut ParameterChoice<'_>) -> ParameterValues {
     vec![("year", number(choice, EARLY_YEARS, 2001)), ("column", number(choice, 1..=4, 1))]
 }
 
 /// One kind of people.
-fn people(choice: &mut Choice<'_>) -> [(&'static str, Value); 3] {
+fn people(choice: &mut ParameterChoice<'_>) -> [(&'static str, ParameterValue); 3] {
     [
         ("gender", text(word(choice, &GENDERS, "M"))),
         ("marital", text(word(choice, &MARITAL_STATUSES, "S"))),
@@ -77,7 +79,7 @@ fn people(choice: &mut Choice<'_>) -> [(&'static str, Value); 3] {
     ]
 }
 
-fn zips(choice: &mut Choice<'_>) -> [(&'static str, Value); ZIPS_COUNT] {
+fn zips(choice: &mut ParameterChoice<'_>) -> [(&'static str, ParameterValue); ZIPS_COUNT] {
     let mut known = ZIPS.split_whitespace().map(|zip| zip.parse().unwrap_or(0));
     let validation: [i64; ZIPS_COUNT] = std::array::from_fn(|_| known.next().unwrap_or(0));
     let zips = choice.several((10_000..=99_999).collect(), validation);
@@ -85,29 +87,29 @@ fn zips(choice: &mut Choice<'_>) -> [(&'static str, Value); ZIPS_COUNT] {
 }
 
 /// Of store sales, tickets are counted. One has twelve lines on average.
-fn fifth_of_store_lines(scale: Scale) -> i64 {
+fn fifth_of_store_lines(scale: DataScale) -> i64 {
     12 * rows(scale, Table::StoreSales) / 5
 }
 
-fn rows(scale: Scale, table: Table) -> i64 {
+fn rows(scale: DataScale, table: Table) -> i64 {
     i64::try_from(scale.rows(table)).unwrap_or(i64::MAX)
 }
 
 /// November or December.
-fn late_month(choice: &mut Choice<'_>) -> (&'static str, Value) {
+fn late_month(choice: &mut ParameterChoice<'_>) -> (&'static str, ParameterValue) {
     ("month", number(choice, 11..=12, 11))
 }
 
-fn quarter(choice: &mut Choice<'_>) -> (&'static str, Value) {
+fn quarter(choice: &mut ParameterChoice<'_>) -> (&'static str, ParameterValue) {
     ("quarter", number(choice, 1..=2, 2))
 }
 
 /// Hours behind Greenwich.
-fn offset(choice: &mut Choice<'_>, hours: RangeInclusive<i64>) -> (&'static str, Value) {
+fn offset(choice: &mut ParameterChoice<'_>, hours: RangeInclusive<i64>) -> (&'static str, ParameterValue) {
     ("offset", hundredths(-100 * choice.number(hours, 5)))
 }
 
-fn early_tens(question: u8, choice: &mut Choice<'_>) -> Values {
+fn early_tens(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         10 => {
             let counties = ["Rush County", "Toole County", "Jefferson County", "Dona Ana County", "La Porte County"];
@@ -125,31 +127,36 @@ fn early_tens(question: u8, choice: &mut Choice<'_>) -> Values {
 }
 
 /// Three categories, and a month.
-fn share_of_class(choice: &mut Choice<'_>) -> Values {
+fn share_of_class(choice: &mut ParameterChoice<'_>) -> ParameterValues {
     let first = day(choice, YEARS, &BEFORE_JULY, (1999, 2, 22));
     let categories = words(choice, &CATEGORIES, &["Sports", "Books", "Home"]);
     period(first, 30).into_iter().chain(all("categories", categories)).collect()
 }
 
 /// Three kinds of people, and three groups of three states.
-fn three_kinds(choice: &mut Choice<'_>, marital: [&str; 3], education: [&str; 3], states: [&str; 9]) -> Values {
+fn three_kinds(
+    choice: &mut ParameterChoice<'_>,
+    marital: [&str; 3],
+    education: [&str; 3],
+    states: [&str; 9],
+) -> ParameterValues {
     let marital = words(choice, &MARITAL_STATUSES, &marital).into_iter().map(text);
     let education = words(choice, &EDUCATIONS, &education).into_iter().map(text);
     let states = words(choice, &STATES, &states).into_iter().map(text);
     let groups = ["states_1", "states_2", "states_3"].into_iter().flat_map(|name| [name; 3]);
-    let mut values: Values = ["marital_1", "marital_2", "marital_3"].into_iter().zip(marital).collect();
+    let mut values: ParameterValues = ["marital_1", "marital_2", "marital_3"].into_iter().zip(marital).collect();
     values.extend(["education_1", "education_2", "education_3"].into_iter().zip(education));
     values.extend(groups.zip(states));
     values
 }
 
-fn late_tens(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn late_tens(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         14 => vec![("year", number(choice, FIRST_YEARS, 1999)), ("day", number(choice, 1..=28, 11))],
         15 => vec![quarter(choice), year(choice, 2001)],
         16 => {
             let (year, month) = (choice.number(LATE_YEARS, 2002), choice.number(2..=5, 2));
-            let mut values: Values = period(first_of(year, month), 60).into();
+            let mut values: ParameterValues = period(first_of(year, month), 60).into();
             values.push(("state", text(word(choice, &STATES, "GA"))));
             values.extend(all("counties", words(choice, &store_counties(scale), &["Williamson County"; 5])));
             values
@@ -165,7 +172,7 @@ fn late_tens(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
             let months = choice.several((1..=12).collect(), [1, 6, 8, 9, 12, 2]);
             let states = words(choice, &STATES, &["MS", "IN", "ND", "OK", "NM", "VA", "MS"]);
             let mut values = vec![("gender", text(gender)), ("education", text(education)), year(choice, 1998)];
-            values.extend(months.map(|month| ("months", Value::Integer(month))));
+            values.extend(months.map(|month| ("months", ParameterValue::Integer(month))));
             values.extend(all("states", states));
             values
         }
@@ -180,13 +187,13 @@ fn first_of(year: i64, month: i64) -> Date {
 }
 
 /// A day, and the month before and after it.
-fn around_a_day(choice: &mut Choice<'_>) -> Values {
+fn around_a_day(choice: &mut ParameterChoice<'_>) -> ParameterValues {
     let day = day(choice, YEARS, &FROM_FEBRUARY, (2000, 3, 11));
     let month_before = Date::from_days(day.days() - 30).expect("a month earlier there are still dates");
-    period(month_before, 60).into_iter().chain([("day", Value::Date(day))]).collect()
+    period(month_before, 60).into_iter().chain([("day", ParameterValue::Date(day))]).collect()
 }
 
-fn early_twenties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn early_twenties(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         20 => share_of_class(choice),
         21 => around_a_day(choice),
@@ -211,7 +218,7 @@ fn early_twenties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values
     }
 }
 
-fn thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn thirties(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         28 => bands(choice),
         29 => {
@@ -237,7 +244,7 @@ fn thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
             values
         }
         _ => {
-            let kinds = choice.several((1..=5).collect(), [2, 3, 4]).map(Value::Integer);
+            let kinds = choice.several((1..=5).collect(), [2, 3, 4]).map(ParameterValue::Integer);
             let year = ("year", number(choice, LATE_YEARS, 2002));
             ["kind_1", "kind_2", "kind_3"].into_iter().zip(kinds).chain([year]).collect()
         }
@@ -245,7 +252,7 @@ fn thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
 }
 
 /// The lowest list price, coupon and cost of each of six bands of quantities.
-fn bands(choice: &mut Choice<'_>) -> Values {
+fn bands(choice: &mut ParameterChoice<'_>) -> ParameterValues {
     let names = [
         ["list_1", "coupon_1", "cost_1"],
         ["list_2", "coupon_2", "cost_2"],
@@ -256,7 +263,7 @@ fn bands(choice: &mut Choice<'_>) -> Values {
     ];
     let validation = [[8, 459, 57], [90, 2323, 31], [142, 12214, 79], [135, 6071, 38], [122, 836, 17], [154, 7326, 7]];
     let highest = [190, 18_000, 80];
-    let mut values = Values::new();
+    let mut values = ParameterValues::new();
     for (names, validation) in names.into_iter().zip(validation) {
         for (name, (validation, highest)) in names.into_iter().zip(validation.into_iter().zip(highest)) {
             values.push((name, hundredths(100 * choice.number(0..=highest, validation))));
@@ -265,7 +272,7 @@ fn bands(choice: &mut Choice<'_>) -> Values {
     values
 }
 
-fn late_thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn late_thirties(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         36 => {
             let states = words(choice, &store_states(scale), &["TN"; 8]);
@@ -274,9 +281,9 @@ fn late_thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values 
         37 => {
             let price = choice.number(10..=70, 68);
             let makers = choice.several((667..=1000).collect(), [677, 940, 694, 808]);
-            let mut values: Values = period(day(choice, YEARS, &((1, 1)..=(7, 24)), (2000, 2, 1)), 60).into();
+            let mut values: ParameterValues = period(day(choice, YEARS, &((1, 1)..=(7, 24)), (2000, 2, 1)), 60).into();
             values.extend([("least", hundredths(100 * price)), ("most", hundredths(100 * (price + 30)))]);
-            values.extend(makers.map(|maker| ("manufacturers", Value::Integer(maker))));
+            values.extend(makers.map(|maker| ("manufacturers", ParameterValue::Integer(maker))));
             values
         }
         38 => vec![months(choice, 1200)],
@@ -287,7 +294,7 @@ fn late_thirties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values 
 }
 
 /// Each of eight combinations has two colours and two units. Three pairs of sizes are shared among them.
-fn clothes(choice: &mut Choice<'_>) -> Values {
+fn clothes(choice: &mut ParameterChoice<'_>) -> ParameterValues {
     let colours = [
         "powder",
         "khaki",
@@ -331,7 +338,7 @@ fn clothes(choice: &mut Choice<'_>) -> Values {
     values
 }
 
-fn forties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn forties(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         42 => vec![late_month(choice), year(choice, 2000)],
         // Stores of small scales are all in one time zone.

@@ -1,9 +1,33 @@
-//! Text that must go with every number of this workload.
+//! What is fixed about the workload, and the text that must go with every number of it.
 
-pub const NOTICE: &str = "The decision-support-ds workload is derived from TPC-DS. It does not follow all its rules, so its \
+use super::settings::KEYS;
+use crate::entry::{Metric, UNMEASURED, WorkloadEntry, WorkloadScripts};
+use crate::sql;
+
+pub const KIND: &str = "decision-support-ds";
+
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
+    kind: KIND,
+    meaning: "decision support: 99 large queries about a retail chain, and maintenance; derived from TPC-DS, not comparable with it",
+    keys: KEYS,
+    driving_keys: &["streams", "query_limit"],
+    own_phases: true,
+    metric: Metric { name: "questions/h", unit: "questions/h", per_ms: 3_600_000 },
+    notice: NOTICE,
+    deviations: DEVIATIONS,
+    scripts: WorkloadScripts {
+        schema: sql::files!("sql/schema"),
+        finish: sql::files!("sql/finish"),
+        ..WorkloadScripts::NONE
+    },
+    // It does not grow in proportion to anything.
+    stored: UNMEASURED,
+};
+
+const NOTICE: &str = "The decision-support-ds workload is derived from TPC-DS. It does not follow all its rules, so its \
     figures are not comparable with published TPC-DS results.";
 
-pub const DEVIATIONS: &[&str] = &[
+const DEVIATIONS: &[&str] = &[
     "Queries are written anew, each for the same question. Parameters come from a generator of our own, with one seed for \
      each stream.",
     "Streams of several have random orders of our own. Only the power phase has the original's order.",

@@ -1,11 +1,11 @@
 //! The parameters of questions 51 to 99.
 
-use super::super::super::scale::Scale;
-use super::super::draws::{
+use super::draws::{
     self, CARRIERS, CATEGORIES, CITIES, COLOURS, EDUCATIONS, MARITAL_STATUSES, POTENTIALS, REASONS, STATES, Season,
     all, day, months, number, period, store_cities, store_counties, word, words, year,
 };
-use crate::decision_support::values::{Choice, Value, Values, hundredths, text};
+use crate::decision_support::scale::DataScale;
+use crate::decision_support::values::{ParameterChoice, ParameterValue, ParameterValues, hundredths, text};
 use engines::session::Date;
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ const MIDDLE_YEARS: RangeInclusive<i64> = 1999..=2001;
 const BEFORE_AUGUST: Season = (1, 1)..=(7, 24);
 const AUGUST: Season = (8, 1)..=(8, 30);
 
-pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+pub fn values(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         51 | 53 | 62 | 63 | 67 | 70 | 86 | 87 | 97 | 99 => vec![months(choice, 1200)],
         ..=59 => fifties(question, choice),
@@ -30,7 +30,7 @@ pub fn values(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
     }
 }
 
-fn fifties(question: u8, choice: &mut Choice<'_>) -> Values {
+fn fifties(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         52 => vec![late_month(choice), year(choice, 2000)],
         54 => {
@@ -46,26 +46,30 @@ fn fifties(question: u8, choice: &mut Choice<'_>) -> Values {
             values
         }
         57 => vec![("year", number(choice, MIDDLE_YEARS, 1999)), ("order", number(choice, 1..=4, 3))],
-        58 => vec![("day", Value::Date(day(choice, YEARS, &BEFORE_AUGUST, (2000, 1, 3))))],
+        58 => vec![("day", ParameterValue::Date(day(choice, YEARS, &BEFORE_AUGUST, (2000, 1, 3))))],
         _ => vec![("month", number(choice, 1176..=1212, 1212))],
     }
 }
 
 /// November or December.
-fn late_month(choice: &mut Choice<'_>) -> (&'static str, Value) {
+fn late_month(choice: &mut ParameterChoice<'_>) -> (&'static str, ParameterValue) {
     ("month", number(choice, 11..=12, 11))
 }
 
 /// Hours behind Greenwich.
-fn offset(choice: &mut Choice<'_>, hours: RangeInclusive<i64>, validation: i64) -> (&'static str, Value) {
+fn offset(
+    choice: &mut ParameterChoice<'_>,
+    hours: RangeInclusive<i64>,
+    validation: i64,
+) -> (&'static str, ParameterValue) {
     ("offset", hundredths(-100 * choice.number(hours, validation)))
 }
 
-fn category(choice: &mut Choice<'_>, validation: &str) -> (&'static str, Value) {
+fn category(choice: &mut ParameterChoice<'_>, validation: &str) -> (&'static str, ParameterValue) {
     ("category", text(word(choice, &CATEGORIES, validation)))
 }
 
-fn sixties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn sixties(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         60 => {
             let (month, offset) = (number(choice, 8..=10, 9), offset(choice, 5..=8, 5));
@@ -105,11 +109,11 @@ fn sixties(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
     }
 }
 
-fn dependents(choice: &mut Choice<'_>, validation: i64) -> (&'static str, Value) {
+fn dependents(choice: &mut ParameterChoice<'_>, validation: i64) -> (&'static str, ParameterValue) {
     ("dependents", number(choice, 0..=9, validation))
 }
 
-fn seventies(question: u8, scale: Scale, choice: &mut Choice<'_>) -> Values {
+fn seventies(question: u8, scale: DataScale, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         71 => vec![late_month(choice), year(choice, 1999)],
         72 => {
@@ -171,7 +175,7 @@ const OF_THE_CATALOG: [&str; 11] = [
 ];
 
 /// Which column of a channel is null.
-fn missing(choice: &mut Choice<'_>, channel: &str) -> [(&'static str, Value); 2] {
+fn missing(choice: &mut ParameterChoice<'_>, channel: &str) -> [(&'static str, ParameterValue); 2] {
     let (names, columns, validation) = match channel {
         "store" => (["store_key", "store_column"], &OF_STORES[..], "ss_store_sk"),
         "web" => (["web_key", "web_column"], &OF_THE_WEB[..], "ws_ship_customer_sk"),
@@ -179,26 +183,26 @@ fn missing(choice: &mut Choice<'_>, channel: &str) -> [(&'static str, Value); 2]
     };
     let column = choice.word(columns, validation);
     let key = (1..).zip(columns).find(|(_, found)| **found == column).map_or(0, |(key, _)| key);
-    [(names[0], Value::Integer(key)), (names[1], text(column))]
+    [(names[0], ParameterValue::Integer(key)), (names[1], text(column))]
 }
 
-fn early_eighties(question: u8, choice: &mut Choice<'_>) -> Values {
+fn early_eighties(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         80 => period(day(choice, YEARS, &AUGUST, (2000, 8, 23)), 30).into(),
         81 => vec![year(choice, 2000), ("state", text(word(choice, &STATES, "GA")))],
         82 => {
             let price = choice.number(10..=70, 62);
             let makers = choice.several((1..=1000).collect(), [129, 270, 821, 423]);
-            let mut values: Values = period(day(choice, YEARS, &BEFORE_AUGUST, (2000, 5, 25)), 60).into();
+            let mut values: ParameterValues = period(day(choice, YEARS, &BEFORE_AUGUST, (2000, 5, 25)), 60).into();
             values.extend([("least", hundredths(100 * price)), ("most", hundredths(100 * (price + 30)))]);
-            values.extend(makers.map(|maker| ("makers", Value::Integer(maker))));
+            values.extend(makers.map(|maker| ("makers", ParameterValue::Integer(maker))));
             values
         }
         83 => {
             let year = choice.number(YEARS, 2000);
             let seasons = [(BEFORE_AUGUST, (6, 30)), ((8, 1)..=(10, 24), (9, 27)), ((11, 1)..=(11, 24), (11, 17))];
             let drawn = |(season, (month, of_month))| {
-                ("days", Value::Date(day(choice, year..=year, &season, (2000, month, of_month))))
+                ("days", ParameterValue::Date(day(choice, year..=year, &season, (2000, month, of_month))))
             };
             seasons.map(drawn).into()
         }
@@ -209,7 +213,7 @@ fn early_eighties(question: u8, choice: &mut Choice<'_>) -> Values {
     }
 }
 
-fn late_eighties(question: u8, choice: &mut Choice<'_>) -> Values {
+fn late_eighties(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         85 => {
             let marital = words(choice, &MARITAL_STATUSES, &["M", "S", "W"]);
@@ -226,7 +230,7 @@ fn late_eighties(question: u8, choice: &mut Choice<'_>) -> Values {
         88 => {
             let numbers = choice.several((0..=4).collect(), [4, 2, 0]);
             let names = ["dependents_1", "dependents_2", "dependents_3"];
-            names.into_iter().zip(numbers.map(Value::Integer)).collect()
+            names.into_iter().zip(numbers.map(ParameterValue::Integer)).collect()
         }
         _ => {
             let validation = ["Books", "Electronics", "Sports", "Men", "Jewelry", "Women"];
@@ -243,7 +247,7 @@ fn late_eighties(question: u8, choice: &mut Choice<'_>) -> Values {
     }
 }
 
-fn nineties(question: u8, choice: &mut Choice<'_>) -> Values {
+fn nineties(question: u8, choice: &mut ParameterChoice<'_>) -> ParameterValues {
     match question {
         90 => {
             let hours = [("morning", number(choice, 6..=12, 8)), ("evening", number(choice, 13..=21, 19))];
@@ -265,7 +269,7 @@ fn nineties(question: u8, choice: &mut Choice<'_>) -> Values {
             period(first_of(year, month), 60).into_iter().chain([state]).collect()
         }
         96 => {
-            let hour = choice.several(vec![8, 15, 16, 20], [20]).map(|hour| ("hour", Value::Integer(hour)));
+            let hour = choice.several(vec![8, 15, 16, 20], [20]).map(|hour| ("hour", ParameterValue::Integer(hour)));
             hour.into_iter().chain([dependents(choice, 7)]).collect()
         }
         _ => {
@@ -291,7 +295,7 @@ mod tests {
     /// What one name gets in many draws.
     fn drawn(question: u8, name: &str) -> BTreeSet<String> {
         let mut stream = Stream::new(7, "test", [0, 0]);
-        let mut draw = || values(question, Scale::of(1.0).unwrap(), &mut Choice::Drawn(&mut stream));
+        let mut draw = || values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
         let all = (0..2_000).flat_map(|_| draw());
         all.filter(|(found, _)| *found == name).map(|(_, value)| format!("{:?}", value.as_param())).collect()
     }
@@ -317,7 +321,7 @@ mod tests {
 
     #[test]
     fn names_of_columns_are_those_that_the_statement_counts() {
-        let statement = include_str!("../../sql/questions/q76.sql");
+        let statement = include_str!("../sql/questions/q76.sql");
         for columns in [&OF_STORES[..], &OF_THE_WEB, &OF_THE_CATALOG] {
             for (key, column) in (1..).zip(columns) {
                 assert!(statement.contains(&format!("WHEN {key} THEN {column}")), "{column}");
@@ -330,14 +334,16 @@ mod tests {
     fn a_class_is_one_of_its_category() {
         let mut stream = Stream::new(7, "test", [0, 0]);
         for question in [54, 89].repeat(50) {
-            let values = values(question, Scale::of(1.0).unwrap(), &mut Choice::Drawn(&mut stream));
-            let of = |prefix: &str| -> Vec<&Value> {
+            let values = values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
+            let of = |prefix: &str| -> Vec<&ParameterValue> {
                 values.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, value)| value).collect()
             };
             let (categories, found) = (of("categor"), of("class"));
             assert!(!categories.is_empty() && categories.len() == found.len());
             for (category, class) in categories.into_iter().zip(found) {
-                let (Value::Text(category), Value::Text(class)) = (category, class) else { panic!("not a text") };
+                let (ParameterValue::Text(category), ParameterValue::Text(class)) = (category, class) else {
+                    panic!("not a text")
+                };
                 assert!(draws::classes(category).iter().any(|(known, _)| known == class), "{category} {class}");
             }
         }
