@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::Duration;
-use workloads::dataset::{Checksum, Dataset, Part, Table};
+use workloads::dataset::{Checksum, DataTable, Dataset, TablePart};
 
 /// Parts of each table for each writer: enough that the writers finish together, and few enough that each part is long.
 const PARTS_PER_WRITER: u32 = 4;
@@ -100,7 +100,8 @@ fn fill(
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let writers = writers.max(1);
     let count = writers * PARTS_PER_WRITER;
-    let parts = dataset.tables().iter().flat_map(|table| (0..count).map(move |index| (table, Part { index, count })));
+    let parts =
+        dataset.tables().iter().flat_map(|table| (0..count).map(move |index| (table, TablePart { index, count })));
     let queue = Mutex::new(parts);
     let next = || queue.lock().ok()?.next().filter(|_| !is_alone.load(Ordering::Relaxed));
     let expected: u64 = dataset.tables().iter().map(|table| dataset.expected_rows(table)).sum();
@@ -128,7 +129,7 @@ fn fill(
 fn write_parts<'a>(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
-    (next, is_alone): (&(dyn Fn() -> Option<(&'a Table, Part)> + Sync), &AtomicBool),
+    (next, is_alone): (&(dyn Fn() -> Option<(&'a DataTable, TablePart)> + Sync), &AtomicBool),
     finished: &SyncSender<(&'a str, u64)>,
 ) -> Result<(), LoadError> {
     let mut admin = patient_admin(endpoint).map_err(|source| LoadError::Script { doing: "connecting", source })?;

@@ -9,7 +9,7 @@ use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use workloads::condition::rows;
-use workloads::dataset::{Dataset, Needed};
+use workloads::dataset::{Dataset, NeededObject};
 
 /// A table whose size is not what the workload's settings say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -80,8 +80,8 @@ pub(crate) fn names(dataset: &dyn Dataset, dialect: Dialect) -> Vec<String> {
     // In SQLite these indexes are tables.
     if dialect == Dialect::Sqlite {
         names.extend(dataset.needed().into_iter().filter_map(|needed| match needed {
-            Needed::Index(name) => Some(name.to_owned()),
-            Needed::Procedure(_) => None,
+            NeededObject::Index(name) => Some(name.to_owned()),
+            NeededObject::Procedure(_) => None,
         }));
     }
     names.extend(routines(&(dataset.schema(dialect) + "\n" + &dataset.finish(dialect))));
@@ -135,11 +135,11 @@ fn lacking(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Re
     for needed in dataset.needed() {
         let mut is_there = false;
         let (list, name) = match needed {
-            Needed::Procedure(name) => {
+            NeededObject::Procedure(name) => {
                 is_there = listed::exists(&listed::routine(name), admin, dialect)?;
                 (&mut lacking.procedures, name)
             }
-            Needed::Index(name) => {
+            NeededObject::Index(name) => {
                 admin.ask(&sql_for_index(dialect, name), Limit::QUESTION, &mut |_, _| is_there = true)?;
                 (&mut lacking.indexes, name)
             }

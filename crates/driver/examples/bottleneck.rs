@@ -20,8 +20,8 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 use workloads::effects::Effects;
-use workloads::random::Stream;
-use workloads::workload::{Ending, Kind, Pause, User, Workload};
+use workloads::random::RandomStream;
+use workloads::workload::{Ending, Pause, TransactionKind, User, Workload};
 
 const SERVICE_NS: i64 = 1_000_000;
 const WARMUP_MS: u64 = 1_000;
@@ -112,26 +112,26 @@ const TERMINAL_SESSIONS: u32 = 256;
 
 impl Workload for OneStatement {
     type Input = ();
-    type Client = Stream;
+    type Client = RandomStream;
     const COUNTERS: &'static [&'static str] = &[];
 
-    fn kinds(&self) -> &'static [Kind] {
-        const { &[Kind::transaction("statement", true)] }
+    fn kinds(&self) -> &'static [TransactionKind] {
+        const { &[TransactionKind::transaction("statement", true)] }
     }
 
     fn statements(&self, _: Dialect) -> Vec<Statement> {
         Vec::new()
     }
 
-    fn client(&self, user: User) -> Stream {
-        Stream::new(user.seed, "client", [user.index, 0])
+    fn client(&self, user: User) -> RandomStream {
+        RandomStream::new(user.seed, "client", [user.index, 0])
     }
 
-    fn next(&self, _: &mut Stream) -> Option<()> {
+    fn next(&self, _: &mut RandomStream) -> Option<()> {
         Some(())
     }
 
-    fn pause(&self, client: &mut Stream, (): &(), terminal: bool) -> Pause {
+    fn pause(&self, client: &mut RandomStream, (): &(), terminal: bool) -> Pause {
         let chance = 1.0 - (client.bits() >> 11) as f64 / (1_u64 << 53) as f64;
         let thinking = if terminal { -chance.ln() * THINKING_MEAN_S } else { 0.0 };
         Pause { keying: Duration::ZERO, thinking: Duration::from_secs_f64(thinking) }

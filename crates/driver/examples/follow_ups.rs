@@ -14,7 +14,7 @@ use engines::statement::{Dialect, Statement, StatementId};
 use rustix::fd::BorrowedFd;
 use std::time::Duration;
 use workloads::effects::{Effects, FollowUp};
-use workloads::workload::{Actor, Ending, Kind, User, Workload};
+use workloads::workload::{Actor, Ending, TransactionKind, User, Workload};
 
 const WARMUP_MS: u64 = 1_000;
 const MEASURE_MS: u64 = 4_000;
@@ -92,8 +92,8 @@ impl Workload for Orders {
     type Client = u32;
     const COUNTERS: &'static [&'static str] = &[];
 
-    fn kinds(&self) -> &'static [Kind] {
-        const { &[Kind::transaction("order", true), Kind::transaction("answer", false)] }
+    fn kinds(&self) -> &'static [TransactionKind] {
+        const { &[TransactionKind::transaction("order", true), TransactionKind::transaction("answer", false)] }
     }
 
     fn actors(&self) -> &'static [Actor] {

@@ -7,7 +7,7 @@
 use crate::clock::Nanos;
 use crate::slice::{ClientIndex, Slice};
 use record::trial::ArrivalProcess;
-use workloads::random::Stream;
+use workloads::random::RandomStream;
 
 /// How many users the arrivals come from. Each has a random stream and a home of its own. There are far more users than
 /// transactions under way, so hardly any user has two at a time. They are enough for every home of a large data set.
@@ -18,7 +18,7 @@ const NANOS_PER_SECOND: f64 = 1e9;
 /// One shard's part of the plan, in order and endless.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
-    stream: Stream,
+    stream: RandomStream,
     process: ArrivalProcess,
     start: Nanos,
     gap_ns: f64,
@@ -29,7 +29,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    pub fn new(stream: Stream, per_second: f64, process: ArrivalProcess, start: Nanos, share: Slice) -> Self {
+    pub fn new(stream: RandomStream, per_second: f64, process: ArrivalProcess, start: Nanos, share: Slice) -> Self {
         Self { stream, process, start, gap_ns: NANOS_PER_SECOND / per_second, at_ns: 0.0, drawn: 0, share }
     }
 
@@ -71,7 +71,7 @@ mod tests {
     const START: Nanos = Nanos::from_seconds(5);
 
     fn plan(seed: u64, process: ArrivalProcess, share: Slice) -> Arrivals {
-        Arrivals::new(Stream::new(seed, "arrivals", [0, 0]), 1_000.0, process, START, share)
+        Arrivals::new(RandomStream::new(seed, "arrivals", [0, 0]), 1_000.0, process, START, share)
     }
 
     #[test]

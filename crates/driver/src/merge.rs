@@ -18,14 +18,14 @@ use record::script::{PhaseDone, PhaseEnd};
 use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Queue, Stalls, Unended, Work};
 use std::collections::BTreeMap;
 use workloads::effects::Tally;
-use workloads::workload::{Kind, Workload};
+use workloads::workload::{TransactionKind, Workload};
 
 const SECOND_MS: u64 = 1_000;
 
 /// The workload's names of kinds and counters.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [TransactionKind],
     pub counters: &'static [&'static str],
 }
 
@@ -283,7 +283,7 @@ impl Sums {
     }
 }
 
-fn named(kinds: &[Kind]) -> Vec<KindTotals> {
+fn named(kinds: &[TransactionKind]) -> Vec<KindTotals> {
     kinds
         .iter()
         .map(|kind| KindTotals { kind: kind.name.to_owned(), step: kind.step, ..KindTotals::default() })
@@ -299,7 +299,7 @@ fn add_totals(totals: &mut [KindTotals], second: &Second) {
     }
 }
 
-fn done(kinds: &[Kind], totals: &[KindTotals]) -> SecondDone {
+fn done(kinds: &[TransactionKind], totals: &[KindTotals]) -> SecondDone {
     let counted = totals.iter().zip(kinds).filter(|(_, kind)| kind.counted).map(|(total, _)| total.finished()).sum();
     let ended = totals.iter().filter(|total| !total.step).map(|total| total.finished() + total.failed).sum();
     SecondDone { counted, ended }
@@ -314,7 +314,7 @@ fn longer(one: Stalls, other: Stalls) -> Stalls {
 }
 
 /// The names of the counted kinds. The caller adds the figure's name, because it knows the workload by name.
-fn counted_kinds(kinds: &[Kind]) -> Metric {
+fn counted_kinds(kinds: &[TransactionKind]) -> Metric {
     let counted = kinds.iter().filter(|kind| kind.counted).map(|kind| kind.name.to_owned()).collect();
     Metric { counted, ..Metric::default() }
 }

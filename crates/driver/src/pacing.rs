@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::slice::Slice;
     use record::trial::ArrivalProcess;
-    use workloads::random::Stream;
+    use workloads::random::RandomStream;
 
     fn nobody<C>(_: &mut C) {}
 
@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn who_finds_the_queue_full_is_turned_away_and_counted() {
         let share = Slice { shard: 0, of: 1 };
-        let plan = Arrivals::new(Stream::new(1, "arrivals", [0, 0]), 1_000.0, ArrivalProcess::Uniform, Nanos(0), share);
+        let plan =
+            Arrivals::new(RandomStream::new(1, "arrivals", [0, 0]), 1_000.0, ArrivalProcess::Uniform, Nanos(0), share);
         let mut clients = Clients::arriving(vec![0_u32; 10_000], plan, 4);
         let mut away = 0;
         assert_eq!(clients.admit(Nanos::from_millis(10), |_| away += 1), 4);

@@ -14,7 +14,7 @@ use crate::plan::Receipt;
 use crate::window::Window;
 use engines::session::SessionWork;
 use record::trial::Work;
-use workloads::effects::{Effects, Step, Tally};
+use workloads::effects::{Effects, Tally, TimedStep};
 use workloads::workload::Ending;
 
 /// What was done in one second for one kind of transaction. The histograms hold only transactions that ended well.
@@ -215,7 +215,7 @@ impl Recorder {
 
     /// Books a step as done together with its transaction. Nobody waited for it before it began.
     #[cold]
-    fn book_step(&mut self, step: &Step) {
+    fn book_step(&mut self, step: &TimedStep) {
         let index = usize::from(step.kind);
         let Some(kind) = self.current.kinds.get_mut(index) else { return };
         kind.committed += 1;

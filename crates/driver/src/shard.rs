@@ -24,7 +24,7 @@ use record::trial::{Deferred, Losses};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use workloads::effects::Effects;
-use workloads::workload::{Ending, Kind, Workload};
+use workloads::workload::{Ending, TransactionKind, Workload};
 
 /// The transaction that a session is executing.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ pub struct Shard<'a, T: ShardTypes> {
     pub under_way: RefCell<Vec<Option<UnderWay>>>,
     /// The latest reading of the clock, for decisions that do not need a fresh one.
     pub now: Cell<Nanos>,
-    kinds: &'static [Kind],
+    kinds: &'static [TransactionKind],
     published: &'a Published,
     hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,

@@ -8,7 +8,7 @@ use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
 use crate::plan::{Pacing, Stream};
 use std::iter::repeat;
 use std::time::Duration;
-use workloads::random::Stream as Chance;
+use workloads::random::RandomStream as Chance;
 use workloads::workload::{Pause, Workload};
 
 /// When a client is due again.

@@ -1,6 +1,6 @@
 //! The list of workloads. Adding one takes a folder, its module, and a line here.
 
-use crate::entry::{Metric, WorkloadEntry};
+use crate::entry::{ThroughputMetric, WorkloadEntry};
 use crate::workload::Workload;
 use crate::{brokerage, decision_support_ds, decision_support_h, dvd_store, file, order_entry, slob, sysbench_oltp};
 use settings::Problem;
@@ -38,7 +38,7 @@ macro_rules! workloads {
                 match self { $(Self::$made(_) => &$folder::ENTRY),+ }
             }
 
-            pub fn kinds(&self) -> &'static [$crate::workload::Kind] {
+            pub fn kinds(&self) -> &'static [$crate::workload::TransactionKind] {
                 match self { $(Self::$made(workload) => $crate::workload::Workload::kinds(&**workload)),+ }
             }
 
@@ -57,7 +57,7 @@ macro_rules! workloads {
         }
 
         impl $crate::catalog::AnyOf for AnyWorkload {
-            fn metric(&self) -> &'static $crate::entry::Metric {
+            fn metric(&self) -> &'static $crate::entry::ThroughputMetric {
                 &self.entry().metric
             }
 
@@ -81,7 +81,7 @@ workloads! {
 
 /// A workload of some list.
 pub trait AnyOf {
-    fn metric(&self) -> &'static Metric;
+    fn metric(&self) -> &'static ThroughputMetric;
     /// Picks the concrete type once; the visitor then runs code made for that workload alone.
     fn visit<V: WorkloadVisitor>(&self, visitor: V) -> V::Answer;
 }
@@ -112,7 +112,7 @@ pub fn unknown_kind(kind: &str, list: &[WorkloadEntry]) -> Problem {
 mod tests {
     use super::*;
     use crate::checksum::TextRows;
-    use crate::dataset::{Part, Table};
+    use crate::dataset::{DataTable, TablePart};
     use engines::statement::Dialect;
     use serde_json::{Map, Value, json};
 
@@ -139,9 +139,9 @@ mod tests {
         let dataset = made.dataset();
         let scripts = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql]
             .map(|dialect| dataset.schema(dialect) + &dataset.finish(dialect));
-        let of_table = |table: &Table| {
+        let of_table = |table: &DataTable| {
             let mut rows = TextRows::default();
-            dataset.rows(&table.name, Part { index: 0, count: 1 }).fill(&mut rows);
+            dataset.rows(&table.name, TablePart { index: 0, count: 1 }).fill(&mut rows);
             format!(
                 "{table:?} {} {:?} {}",
                 dataset.expected_rows(table),

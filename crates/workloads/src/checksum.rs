@@ -7,7 +7,7 @@
 //! count either: a column gives back as many as it is declared with. Each row is hashed by XXH3-64 and the hashes are
 //! added up. So parts may be made in any order or in parallel, and a database may return its rows in any order.
 
-use crate::dataset::{Checksum, Dataset, Part, RowSource, Table};
+use crate::dataset::{Checksum, DataTable, Dataset, RowSource, TablePart};
 use engines::admin::Admin;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal, Param, SessionError};
@@ -128,11 +128,11 @@ pub fn of_source(source: &mut dyn RowSource) -> Checksum {
 }
 
 /// The checksum that a loaded table must have, computed by this many threads.
-pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum {
+pub fn expected(dataset: &dyn Dataset, table: &DataTable, threads: u32) -> Checksum {
     let count = threads.max(1);
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..count)
-            .map(|index| scope.spawn(move || of_source(&mut *dataset.rows(&table.name, Part { index, count }))))
+            .map(|index| scope.spawn(move || of_source(&mut *dataset.rows(&table.name, TablePart { index, count }))))
             .collect();
         parts.into_iter().fold(Checksum::default(), |sum, part| match part.join() {
             Ok(part) => sum.and(part),
@@ -142,7 +142,7 @@ pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum 
 }
 
 /// The checksum of a table in a database.
-pub fn stored(admin: &mut dyn Admin, table: &Table) -> Result<Checksum, SessionError> {
+pub fn stored(admin: &mut dyn Admin, table: &DataTable) -> Result<Checksum, SessionError> {
     let mut rows = ChecksumRows::default();
     let query = format!("SELECT {} FROM {}", table.columns.join(", "), table.name);
     admin.scan(&query, &mut |set, row| {

@@ -3,7 +3,7 @@
 //! A part of a table is a run of whole chunks. So any split gives the same rows, and parts can be made in parallel on
 //! different threads or machines.
 
-use crate::dataset::{Part, RowSource};
+use crate::dataset::{RowSource, TablePart};
 use engines::rows::RowSink;
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl RowSource for NoRows {
 }
 
 /// The rows of one part of a table that has this many chunks.
-pub fn source<'a, Rows, Open>(part: Part, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
+pub fn source<'a, Rows, Open>(part: TablePart, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
 where
     Rows: Chunk + 'a,
     Open: FnMut(u64) -> Rows + Send + 'a,
@@ -63,7 +63,7 @@ where
 }
 
 /// Like [`source`], for rows so large that only one is made at a time.
-pub fn source_of_large_rows<'a, Rows, Open>(part: Part, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
+pub fn source_of_large_rows<'a, Rows, Open>(part: TablePart, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
 where
     Rows: Chunk + 'a,
     Open: FnMut(u64) -> Rows + Send + 'a,

@@ -1,7 +1,7 @@
 //! Conditions on data, as queries for the rows that violate them, so that a finding can name those rows.
 
 use crate::checksum;
-use crate::dataset::{Checksum, Dataset, Part, Table};
+use crate::dataset::{Checksum, DataTable, Dataset, TablePart};
 use crate::judgement::{Judgement, judgement, none_of};
 use crate::ledger::number;
 use crate::sql::{self, SqlError, filled};
@@ -84,7 +84,7 @@ impl DataCheck<'_> {
     pub fn cardinalities(
         &mut self,
         dataset: &dyn Dataset,
-        is_known: impl Fn(&Table) -> bool,
+        is_known: impl Fn(&DataTable) -> bool,
     ) -> Result<Judgement, SessionError> {
         let mut all = Vec::new();
         for table in dataset.tables().iter().filter(|table| is_known(table)) {
@@ -97,7 +97,7 @@ impl DataCheck<'_> {
         Ok(judgement("cardinalities", rule, cardinalities(all)))
     }
 
-    pub fn count(&mut self, table: &Table) -> Result<i64, SessionError> {
+    pub fn count(&mut self, table: &DataTable) -> Result<i64, SessionError> {
         number(self.admin, &filled(include_str!("sql/rows.sql"), &[("{table}", &table.name)]))
     }
 
@@ -110,9 +110,9 @@ impl DataCheck<'_> {
         judged.collect()
     }
 
-    pub fn contents_of(&mut self, dataset: &dyn Dataset, table: &Table) -> Result<Verdict, SessionError> {
+    pub fn contents_of(&mut self, dataset: &dyn Dataset, table: &DataTable) -> Result<Verdict, SessionError> {
         let stored = checksum::stored(self.admin, table)?;
-        let defined = checksum::of_source(&mut *dataset.rows(&table.name, Part { index: 0, count: 1 }));
+        let defined = checksum::of_source(&mut *dataset.rows(&table.name, TablePart { index: 0, count: 1 }));
         let of = |sum: Checksum| format!("{} with checksum {:016x}", rows(sum.rows), sum.sum);
         Ok(if stored == defined {
             Verdict::Holds { seen: None }

@@ -20,7 +20,7 @@ use std::ops::{Range, RangeInclusive};
 
 /// One table of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct DataTable {
     pub name: Cow<'static, str>,
     pub columns: &'static [&'static str],
     /// Columns that order the rows of a checksum scan; empty if order does not matter.
@@ -31,7 +31,7 @@ pub struct Table {
 /// made.
 macro_rules! tables {
     ($($table:ident [$($key:ident),*] { $($column:ident),+ $(,)? })+) => {
-        pub const TABLES: &[$crate::dataset::Table] = &[$($crate::dataset::Table {
+        pub const TABLES: &[$crate::dataset::DataTable] = &[$($crate::dataset::DataTable {
             name: std::borrow::Cow::Borrowed(stringify!($table)),
             columns: &[$(stringify!($column)),+],
             key: &[$(stringify!($key)),*],
@@ -42,12 +42,12 @@ pub(crate) use tables;
 
 /// Part `index` of `count`: whatever the number of parts, they give the same rows when concatenated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct TablePart {
     pub index: u32,
     pub count: u32,
 }
 
-impl Part {
+impl TablePart {
     /// The chunks of this part of a table. Parts differ by at most one chunk, and together they cover all chunks.
     pub fn chunks(self, chunks: u64) -> Range<u64> {
         let boundary = |index: u32| chunks * u64::from(index) / u64::from(self.count);
@@ -65,7 +65,7 @@ pub struct Checksum {
 
 /// Something in a database that is no table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needed {
+pub enum NeededObject {
     Procedure(&'static str),
     /// On SQLite, an index for words is a table of its own.
     Index(&'static str),
@@ -75,11 +75,11 @@ pub enum Needed {
 /// [entry](WorkloadEntry), unless its settings decide more.
 pub trait Dataset: Send + Sync {
     fn entry(&self) -> &'static WorkloadEntry;
-    fn tables(&self) -> &[Table];
+    fn tables(&self) -> &[DataTable];
     /// Expected number of rows, for progress; exact where the workload fixes it.
-    fn expected_rows(&self, table: &Table) -> u64;
+    fn expected_rows(&self, table: &DataTable) -> u64;
     /// Puts the rows of one part of a table into the sink, some rows at each call.
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_>;
     /// Conditions on the data. Only a database that is lost or refuses is an error; a violation is a judgement.
     fn judge_data(&self, check: &mut DataCheck<'_>) -> Result<Vec<Judgement>, SessionError>;
     /// Whether the data changed by what was acknowledged to clients.
@@ -109,12 +109,12 @@ pub trait Dataset: Send + Sync {
     }
     /// The range of a table's highest key before it is driven, if the key is one column that counts the rows from 1.
     /// It shows at once whether a table has the size that the settings give. A table without rows has 0.
-    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, table: &DataTable) -> Option<RangeInclusive<u64>> {
         let rows = (table.key.len() == 1).then(|| self.expected_rows(table))?;
         Some(rows..=rows)
     }
     /// Asks for the highest key that loading made, if others that are higher may have been added since.
-    fn highest_key_query(&self, _: &Table) -> Option<&'static str> {
+    fn highest_key_query(&self, _: &DataTable) -> Option<&'static str> {
         None
     }
     /// Tables that the workload has with other settings only. If a database has one of them, it was loaded by those.
@@ -137,11 +137,11 @@ pub trait Dataset: Send + Sync {
         way::check_dialect(self.place_of_transactions(), dialect)
     }
     /// What driving needs in the database beside tables; `finish` makes it.
-    fn needed(&self) -> Vec<Needed> {
+    fn needed(&self) -> Vec<NeededObject> {
         let WorkloadScripts { word_indexes, routines, .. } = self.entry().scripts;
         let routines = if self.place_of_transactions() == Transactions::Procedures { routines } else { &[] };
-        let routines = routines.iter().copied().map(Needed::Procedure);
-        word_indexes.iter().copied().map(Needed::Index).chain(routines).collect()
+        let routines = routines.iter().copied().map(NeededObject::Procedure);
+        word_indexes.iter().copied().map(NeededObject::Index).chain(routines).collect()
     }
     /// Statements to run before loading: tables. Those of `finish` run after it: keys and indexes.
     fn schema(&self, dialect: Dialect) -> String {

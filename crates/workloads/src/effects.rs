@@ -45,7 +45,7 @@ pub struct FollowUp<I> {
 
 /// A timed part of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct TimedStep {
     /// Index into [`Workload::kinds`](crate::workload::Workload::kinds).
     pub kind: u16,
     pub began_ns: u64,
@@ -61,7 +61,7 @@ pub struct Effects<'a, I> {
     receipt: Vec<i64>,
     written: Vec<i64>,
     follow_ups: Vec<FollowUp<I>>,
-    steps: Vec<Step>,
+    steps: Vec<TimedStep>,
     /// Nanoseconds by the driver's clock.
     clock: &'a dyn Fn() -> u64,
     /// Asks the driver to poll the transaction again at this moment.
@@ -208,7 +208,7 @@ impl<'a, I> Effects<'a, I> {
         }
         let now = (self.clock)();
         self.end_step_at(now);
-        self.steps.push(Step { kind, began_ns: now, ended_ns: 0 });
+        self.steps.push(TimedStep { kind, began_ns: now, ended_ns: 0 });
     }
 
     /// Ends the step that was begun last, if it is still open.
@@ -219,7 +219,7 @@ impl<'a, I> Effects<'a, I> {
     }
 
     /// The steps that have ended, in order.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &TimedStep> {
         self.steps.iter().filter(|step| step.ended_ns > 0)
     }
 

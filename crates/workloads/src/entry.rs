@@ -14,7 +14,7 @@ pub struct WorkloadEntry {
     pub driving_keys: &'static [&'static str],
     /// Who works, and for how long, is decided by its own phases, so a load says neither.
     pub own_phases: bool,
-    pub metric: Metric,
+    pub metric: ThroughputMetric,
     /// The notice of derivation and non-comparability.
     pub notice: &'static str,
     /// How it differs from the published benchmark it is derived from; printed with every report.
@@ -62,7 +62,7 @@ impl WorkloadScripts {
 
 /// A workload's throughput figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metric {
+pub struct ThroughputMetric {
     pub name: &'static str,
     pub unit: &'static str,
     /// The figure is the number of counted transactions in this time.

@@ -20,7 +20,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 const ALPHABET_LENGTH: usize = ALPHABET.len();
 const PAIRS: usize = ALPHABET_LENGTH * ALPHABET_LENGTH;
 
-/// Every pair of letters, so that one step of [`Stream::alphanumeric`] yields two letters.
+/// Every pair of letters, so that one step of [`RandomStream::alphanumeric`] yields two letters.
 static PAIR_TABLE: [[u8; 2]; PAIRS] = pair_table();
 
 const fn pair_table() -> [[u8; 2]; PAIRS] {
@@ -39,9 +39,9 @@ const LETTERS_PER_DRAW: usize = 8;
 
 /// One stream of random values.
 #[derive(Debug, Clone)]
-pub struct Stream(Pcg64Mcg);
+pub struct RandomStream(Pcg64Mcg);
 
-impl Stream {
+impl RandomStream {
     /// The stream for `purpose` and `keys` under `seed`.
     ///
     /// # Panics
@@ -178,7 +178,7 @@ impl Picks {
     }
 
     /// Whether to pick the next item.
-    pub fn next(&mut self, stream: &mut Stream) -> bool {
+    pub fn next(&mut self, stream: &mut RandomStream) -> bool {
         let picked = stream.below(self.left) < self.wanted;
         self.left -= 1;
         self.wanted -= u64::from(picked);
@@ -201,7 +201,7 @@ impl<const LIMIT: usize> Default for Letters<LIMIT> {
 
 impl<const LIMIT: usize> Letters<LIMIT> {
     /// Random letters and digits; the length is uniform over `shortest..=LIMIT`.
-    pub fn alphanumeric(stream: &mut Stream, shortest: usize) -> Self {
+    pub fn alphanumeric(stream: &mut RandomStream, shortest: usize) -> Self {
         let mut letters =
             Self { bytes: [0; LIMIT], length: shortest + index(stream.below((LIMIT - shortest) as u64 + 1)) };
         stream.alphanumeric(&mut letters.bytes[..letters.length]);
@@ -216,7 +216,7 @@ impl<const LIMIT: usize> Letters<LIMIT> {
     }
 
     /// Writes `text` over the letters at a random place; it must not be longer than they are.
-    pub fn overwrite(&mut self, stream: &mut Stream, text: &[u8]) {
+    pub fn overwrite(&mut self, stream: &mut RandomStream, text: &[u8]) {
         let start = index(stream.below((self.length - text.len()) as u64 + 1));
         self.bytes[start..start + text.len()].copy_from_slice(text);
     }
@@ -251,8 +251,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn stream() -> Stream {
-        Stream::new(42, "test", [1, 2])
+    fn stream() -> RandomStream {
+        RandomStream::new(42, "test", [1, 2])
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
             (42, "test", [1, 0]),
         ];
         let firsts: std::collections::BTreeSet<u64> =
-            names.into_iter().map(|(seed, purpose, keys)| Stream::new(seed, purpose, keys).bits()).collect();
+            names.into_iter().map(|(seed, purpose, keys)| RandomStream::new(seed, purpose, keys).bits()).collect();
         assert_eq!(firsts.len(), names.len());
     }
 
@@ -359,7 +359,7 @@ mod tests {
     proptest! {
         #[test]
         fn uniform_values_stay_in_their_range(seed: u64, low in -1_000_i64..1_000, width in 0_i64..1_000) {
-            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut stream = RandomStream::new(seed, "test", [0, 0]);
             for _ in 0..50 {
                 prop_assert!((low..=low + width).contains(&stream.uniform(low, low + width)));
             }
@@ -367,7 +367,7 @@ mod tests {
 
         #[test]
         fn skewed_values_stay_in_their_range(seed: u64, constant in 0_i64..=1_023) {
-            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut stream = RandomStream::new(seed, "test", [0, 0]);
             let skew = Skew { mask: 1_023, low: 1, high: 3_000 };
             for _ in 0..50 {
                 prop_assert!((1..=3_000).contains(&stream.skewed(skew, constant)));
@@ -377,7 +377,7 @@ mod tests {
         #[test]
         fn exactly_as_many_are_picked_as_wanted(seed: u64, total in 1_u64..500, share in 0_u64..=100) {
             let wanted = total * share / 100;
-            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut stream = RandomStream::new(seed, "test", [0, 0]);
             let mut picks = Picks::new(wanted, total);
             let picked = (0..total).filter(|_| picks.next(&mut stream)).count();
             prop_assert_eq!(picked as u64, wanted);
@@ -385,7 +385,7 @@ mod tests {
 
         #[test]
         fn letters_have_their_length_and_take_an_overwriting_whole(seed: u64) {
-            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut stream = RandomStream::new(seed, "test", [0, 0]);
             let mut letters = Letters::<50>::alphanumeric(&mut stream, 26);
             let length = letters.as_str().len();
             prop_assert!((26..=50).contains(&length));

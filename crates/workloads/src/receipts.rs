@@ -6,7 +6,7 @@
 //! MariaDB ends its transaction itself, so its receipt is in one of its own right after it.
 
 use crate::effects::Effects;
-use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use crate::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 use engines::batch::Batch;
 use engines::session::{Access, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, Statement, StatementId};
@@ -62,7 +62,7 @@ impl<W: Workload> Workload for WithReceipts<'_, W> {
     const FILLS: bool = W::FILLS;
     const OWN_SQL: bool = W::OWN_SQL;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         self.workload.kinds()
     }
 

@@ -17,13 +17,13 @@ names! {
 
 names! {
     /// How a client sends the statements of a transaction.
-    pub enum Statements {
+    pub enum StatementSending {
         Plain => "plain",
         Pipelined => "pipelined",
     }
 }
 
-impl Statements {
+impl StatementSending {
     pub fn sending(self) -> Sending {
         match self {
             Self::Plain => Sending::OneByOne,
@@ -33,8 +33,8 @@ impl Statements {
 }
 
 /// What does not go together in a workload's table.
-pub fn check(transactions: Transactions, statements: Statements) -> Result<(), Vec<Problem>> {
-    if (transactions, statements) != (Transactions::Procedures, Statements::Pipelined) {
+pub fn check(transactions: Transactions, statements: StatementSending) -> Result<(), Vec<Problem>> {
+    if (transactions, statements) != (Transactions::Procedures, StatementSending::Pipelined) {
         return Ok(());
     }
     let expected = "\"plain\", because a client that calls procedures has one request for each transaction".to_owned();
@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn procedures_are_called_one_by_one_and_not_on_sqlite() {
-        assert!(check(Transactions::Client, Statements::Pipelined).is_ok());
-        assert!(check(Transactions::Procedures, Statements::Plain).is_ok());
-        assert_eq!(check(Transactions::Procedures, Statements::Pipelined).unwrap_err()[0].path, "statements");
+        assert!(check(Transactions::Client, StatementSending::Pipelined).is_ok());
+        assert!(check(Transactions::Procedures, StatementSending::Plain).is_ok());
+        assert_eq!(check(Transactions::Procedures, StatementSending::Pipelined).unwrap_err()[0].path, "statements");
         assert!(check_dialect(Transactions::Client, Dialect::Sqlite).is_ok());
         assert!(check_dialect(Transactions::Procedures, Dialect::Postgres).is_ok());
         assert_eq!(check_dialect(Transactions::Procedures, Dialect::Sqlite).unwrap_err()[0].path, "transactions");

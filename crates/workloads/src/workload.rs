@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A kind of transaction, or a step of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct TransactionKind {
     pub name: &'static str,
     /// Whether the workload's throughput figure counts this kind.
     pub counted: bool,
@@ -16,7 +16,7 @@ pub struct Kind {
     pub step: bool,
 }
 
-impl Kind {
+impl TransactionKind {
     pub const fn transaction(name: &'static str, counted: bool) -> Self {
         Self { name, counted, step: false }
     }
@@ -133,7 +133,7 @@ pub trait Workload: Sync {
     /// Whether its SQL is ours, so that sessions set what it relies on.
     const OWN_SQL: bool = true;
 
-    fn kinds(&self) -> &'static [Kind];
+    fn kinds(&self) -> &'static [TransactionKind];
     /// The actors. A study's load describes the first of them.
     fn actors(&self) -> &'static [Actor] {
         const { &[Actor::paced("clients")] }

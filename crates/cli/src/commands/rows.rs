@@ -6,7 +6,7 @@ use crate::display::print;
 use crate::exit::{Ended, Exit};
 use anyhow::{Context, Result};
 use std::io::Write;
-use workloads::dataset::{Dataset, Part, Table};
+use workloads::dataset::{DataTable, Dataset, TablePart};
 
 /// Rows are written in pieces of about this size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -37,7 +37,7 @@ pub fn rows(options: &RowsOptions) -> Result<Exit> {
 }
 
 fn tables(dataset: &dyn Dataset, checksum: bool) -> String {
-    let line = |table: &Table| {
+    let line = |table: &DataTable| {
         if checksum {
             checksum_line(dataset, table)
         } else {
@@ -47,22 +47,22 @@ fn tables(dataset: &dyn Dataset, checksum: bool) -> String {
     dataset.tables().iter().map(line).collect()
 }
 
-fn checksum_line(dataset: &dyn Dataset, table: &Table) -> String {
+fn checksum_line(dataset: &dyn Dataset, table: &DataTable) -> String {
     let sum = workloads::checksum::expected(dataset, table, CHECKSUM_THREADS);
     format!("{:<12} {:>10} rows  {:016x}\n", table.name, sum.rows, sum.sum)
 }
 
 /// "2/4" is the second of four parts.
-fn part(text: Option<&str>) -> Result<Part> {
-    let Some(text) = text else { return Ok(Part { index: 0, count: 1 }) };
+fn part(text: Option<&str>) -> Result<TablePart> {
+    let Some(text) = text else { return Ok(TablePart { index: 0, count: 1 }) };
     let parsed = text.split_once('/').and_then(|(number, count)| {
         let (number, count) = (number.parse::<u32>().ok()?, count.parse::<u32>().ok()?);
-        (1..=count).contains(&number).then(|| Part { index: number - 1, count })
+        (1..=count).contains(&number).then(|| TablePart { index: number - 1, count })
     });
     Ok(parsed.ok_or_else(|| Ended::bad_input(format!("--part {text:?}: expected N/M with 1 ≤ N ≤ M, as in 2/4")))?)
 }
 
-fn write_rows(dataset: &dyn Dataset, table: &Table, part: Part) -> std::io::Result<()> {
+fn write_rows(dataset: &dyn Dataset, table: &DataTable, part: TablePart) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let mut text = workloads::checksum::TextRows::default();
     let mut source = dataset.rows(&table.name, part);

@@ -31,7 +31,7 @@ use trial::order::{ConductorError, Images, RunOrder, Tallied};
 use trial::queue::Turn;
 use trial::rehearsal::Rehearsed;
 use trial::site::Site;
-use workloads::entry::Metric;
+use workloads::entry::ThroughputMetric;
 
 /// What a run is for, which decides how it is begun, and gone on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,7 +272,7 @@ fn resume_command(options: &RunOptions, folder: &RunFolder, doing: Doing) -> Str
 }
 
 /// The metric of the study's workload.
-fn metric(plan: &Plan) -> Option<&'static Metric> {
+fn metric(plan: &Plan) -> Option<&'static ThroughputMetric> {
     let mut kinds = plan.cells.iter().filter_map(|cell| cell.settings.workload());
     kinds.find_map(workloads::catalog::entry).map(|entry| &entry.metric)
 }

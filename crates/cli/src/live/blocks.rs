@@ -14,7 +14,7 @@ use record::trial::{DriverFacts, Outcome, TrialRecord};
 use report::format;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use workloads::entry::Metric;
+use workloads::entry::ThroughputMetric;
 
 /// The share of the host's CPU time that others may use; above it, there would be a finding host-busy.
 pub const BUSY: f64 = 0.05;
@@ -25,7 +25,7 @@ const COLUMN: usize = 12;
 #[derive(Debug)]
 pub struct Blocks {
     plan: Plan,
-    metric: Option<&'static Metric>,
+    metric: Option<&'static ThroughputMetric>,
     folder: Option<PathBuf>,
     /// What was read of the run. It is kept, so that a trial is read once and not after each later one.
     run: Option<Run>,
@@ -43,7 +43,7 @@ struct Figure {
 }
 
 impl Blocks {
-    pub fn new(plan: Plan, metric: Option<&'static Metric>) -> Self {
+    pub fn new(plan: Plan, metric: Option<&'static ThroughputMetric>) -> Self {
         let pending = plan.trials.iter().map(|trial| trial.id).collect();
         Self { plan, metric, folder: None, run: None, pending, titled: None }
     }

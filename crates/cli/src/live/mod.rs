@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use workloads::entry::Metric;
+use workloads::entry::ThroughputMetric;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub struct Live {
 
 impl Live {
     /// For the trials of a plan.
-    pub fn new(plan: &Plan, expected: Expected, metric: Option<&'static Metric>, amount: Amount) -> Self {
+    pub fn new(plan: &Plan, expected: Expected, metric: Option<&'static ThroughputMetric>, amount: Amount) -> Self {
         let state = Arc::new(Mutex::new(State::new(plan, expected, metric)));
         let is_live = std::io::stderr().is_terminal() && amount > Amount::Quiet;
         let bar = is_live.then(|| moving(&state));
@@ -115,7 +115,7 @@ enum Told {
 #[derive(Debug)]
 struct State {
     /// The metric of throughput; `None` for a plan without a workload.
-    metric: Option<&'static Metric>,
+    metric: Option<&'static ThroughputMetric>,
     blocks: Blocks,
     clock: Clock,
     /// Of the trial that was heard of last.
@@ -130,7 +130,7 @@ struct State {
 }
 
 impl State {
-    fn new(plan: &Plan, expected: Expected, metric: Option<&'static Metric>) -> Self {
+    fn new(plan: &Plan, expected: Expected, metric: Option<&'static ThroughputMetric>) -> Self {
         let now = Instant::now();
         Self {
             metric,
@@ -260,7 +260,7 @@ impl State {
 }
 
 /// The count of one second in the metric's unit: "3,000 NOPM".
-fn rate(metric: &Metric, counted: u64) -> String {
+fn rate(metric: &ThroughputMetric, counted: u64) -> String {
     format!("{} {}", format::count(counted * metric.per_ms / 1000), metric.name)
 }
 
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use record::synthetic;
 
-    fn metric(workload: &str) -> Option<&'static Metric> {
+    fn metric(workload: &str) -> Option<&'static ThroughputMetric> {
         workloads::catalog::entry(workload).map(|entry| &entry.metric)
     }
 

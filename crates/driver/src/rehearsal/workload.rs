@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 use workloads::effects::{Effects, FollowUp};
-use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use workloads::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 
-pub const KINDS: [Kind; 2] = [Kind::transaction("sale", true), Kind::transaction("delivery", false)];
+pub const KINDS: [TransactionKind; 2] =
+    [TransactionKind::transaction("sale", true), TransactionKind::transaction("delivery", false)];
 pub const COUNTERS: &[&str] = &["lines"];
 
 const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 0)];
@@ -148,7 +149,7 @@ impl Workload for Rehearsed {
     const COUNTERS: &'static [&'static str] = COUNTERS;
     const FILLS: bool = true;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 

@@ -9,8 +9,8 @@ use record::script::Phase;
 use std::cell::RefCell;
 use std::time::Duration;
 use workloads::effects::Effects;
-use workloads::random::Stream;
-use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use workloads::random::RandomStream;
+use workloads::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 
 /// If transactions took no time at all, the virtual clock would stand still for clients that do not pause.
 const SHORTEST: Nanos = Nanos::from_micros(1);
@@ -45,7 +45,7 @@ impl Service {
     pub(super) fn script(&self, seed: u64) -> Script {
         let times: Vec<Nanos> = self.times.iter().copied().map(Nanos::from_duration).collect();
         let last = times.last().copied().unwrap_or_default();
-        let (spread, chance) = (self.spread, RefCell::new(Stream::new(seed, "service", [0, 0])));
+        let (spread, chance) = (self.spread, RefCell::new(RandomStream::new(seed, "service", [0, 0])));
         Box::new(move |call| {
             let RequestKind::Statement(kind) = call.asked else { return Answer::After(Nanos::ZERO) };
             let time = times.get(usize::from(kind)).copied().unwrap_or(last);
@@ -55,7 +55,7 @@ impl Service {
 }
 
 /// Adds two evenly distributed numbers, because their sum is most often near its mean.
-fn varied(time: Nanos, spread: f64, chance: &mut Stream) -> Nanos {
+fn varied(time: Nanos, spread: f64, chance: &mut RandomStream) -> Nanos {
     let times = 1.0 + spread * (chance.fraction() + chance.fraction() - 1.0);
     // Between zero and twice the time.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -71,7 +71,7 @@ impl<W: Workload> Workload for Timed<'_, W> {
     /// Nothing is really executed, so nothing is counted.
     const COUNTERS: &'static [&'static str] = &[];
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         self.0.kinds()
     }
 

@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 use workloads::catalog::AnyWorkload;
-use workloads::dataset::{Dataset, Part};
+use workloads::dataset::{Dataset, TablePart};
 
 /// The program that tests of an engine need.
 fn program_of(engine: &str) -> &'static Path {
@@ -143,7 +143,7 @@ impl<W: HasDataset> Loaded<W> {
         let mut admin = catalog::admin(&self.endpoint).unwrap();
         admin.script(&dataset.schema(dialect)).unwrap();
         for table in dataset.tables() {
-            let mut rows = dataset.rows(&table.name, Part { index: 0, count: 1 });
+            let mut rows = dataset.rows(&table.name, TablePart { index: 0, count: 1 });
             admin.load(&table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap();
         }
         admin.script(&dataset.finish(dialect)).unwrap();

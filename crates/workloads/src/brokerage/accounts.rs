@@ -5,7 +5,7 @@ use super::people::Person;
 use super::size::{ACCOUNT_SLOTS, BROKERS_OF_UNIT, BrokerageSize, LOAD_UNIT};
 use super::words::below;
 use super::{ids, words};
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 /// No account trades in more securities.
 pub const BASKET_MAX: usize = 18;
@@ -108,17 +108,17 @@ impl Basket {
         &self.securities[..self.count]
     }
 
-    pub fn draw(&self, stream: &mut Stream) -> u32 {
+    pub fn draw(&self, stream: &mut RandomStream) -> u32 {
         words::one_of(stream, self.securities())
     }
 }
 
-fn stream(seed: u64, purpose: &str, customer: u32, account: u32) -> Stream {
-    Stream::new(seed, purpose, [customer, account])
+fn stream(seed: u64, purpose: &str, customer: u32, account: u32) -> RandomStream {
+    RandomStream::new(seed, purpose, [customer, account])
 }
 
 /// One of a customer's accounts, which count from 0.
-pub fn draw(customer: u32, stream: &mut Stream) -> u32 {
+pub fn draw(customer: u32, stream: &mut RandomStream) -> u32 {
     assert!(customers::accounts(customer) <= ACCOUNT_SLOTS);
     below(stream, customers::accounts(customer))
 }

@@ -5,7 +5,7 @@
 
 use super::size::LOAD_UNIT;
 use super::words::below;
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 const FACTOR: u32 = 677;
 const INVERSE: u32 = 613;
@@ -57,7 +57,7 @@ pub fn watch_list_of(customer: u32) -> u32 {
 }
 
 /// A rank, drawn so that its chance grows with it: from 0.6 to 3.4 times that of a rank of weight 1.
-pub fn draw_rank(stream: &mut Stream) -> u32 {
+pub fn draw_rank(stream: &mut RandomStream) -> u32 {
     // Above 0, up to the sum of the weights.
     let weight = WEIGHTS * (1.0 - stream.fraction());
     let root = if weight <= FIRST_TIER_WEIGHTS {
@@ -73,7 +73,7 @@ pub fn draw_rank(stream: &mut Stream) -> u32 {
 }
 
 /// The customer of a trade: any load unit, and in it by weight.
-pub fn draw(load_units: u32, stream: &mut Stream) -> u32 {
+pub fn draw(load_units: u32, stream: &mut RandomStream) -> u32 {
     let unit = below(stream, load_units);
     at_rank(unit, draw_rank(stream))
 }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn activity_of_tiers_is_10_60_and_30_percent() {
         const DRAWS: usize = 1_000_000;
-        let mut stream = Stream::new(42, "test", [0, 0]);
+        let mut stream = RandomStream::new(42, "test", [0, 0]);
         let (mut tiers, mut ranks) = ([0_u32; 3], vec![0_u32; LOAD_UNIT as usize]);
         for _ in 0..DRAWS {
             let customer = draw(2, &mut stream);

@@ -7,7 +7,7 @@ use super::tally::{self, BrokerageCounter};
 use super::transactions;
 use super::work::{BrokerageWork, KINDS};
 use crate::effects::Effects;
-use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use crate::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use record::script::{Phase, Stream};
@@ -36,7 +36,7 @@ impl Workload for Brokerage {
 
     const COUNTERS: &'static [&'static str] = BrokerageCounter::NAMES;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 

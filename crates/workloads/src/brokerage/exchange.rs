@@ -10,7 +10,7 @@ use super::size::BrokerageSize;
 use super::trading::TradeType;
 use super::words::below;
 use crate::effects::{Effects, FollowUp};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::workload::User;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -45,7 +45,7 @@ fn milliseconds(at_ns: u64) -> i64 {
 }
 
 /// How long the market takes to execute an order.
-fn delay(stream: &mut Stream) -> Duration {
+fn delay(stream: &mut RandomStream) -> Duration {
     // Above 0 and at most 1, so that the logarithm is finite.
     let chance = 1.0 - stream.fraction();
     Duration::from_secs_f64((-chance.ln() * MEAN_DELAY_S).min(LONGEST_DELAY_S))
@@ -63,7 +63,7 @@ pub struct ToExecute {
 
 impl ToExecute {
     /// Its result, at the price at which the market will execute it.
-    pub fn result(self, now_ns: u64, stream: &mut Stream) -> FollowUp<BrokerageInput> {
+    pub fn result(self, now_ns: u64, stream: &mut RandomStream) -> FollowUp<BrokerageInput> {
         let Self { trade, security, kind, limit_cents, quantity } = self;
         let after = delay(stream);
         let executed_ns = now_ns + u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
@@ -77,7 +77,7 @@ impl ToExecute {
 #[derive(Debug, Clone)]
 pub struct Market {
     number: u32,
-    stream: Stream,
+    stream: RandomStream,
     /// Orders whose price comes later: when, and what they put on the ticker then.
     waiting: BinaryHeap<Reverse<WaitingOrder>>,
     /// Entries of orders whose price has come, for the ticker.
@@ -97,7 +97,7 @@ impl Market {
     pub fn new(user: User) -> Self {
         Self {
             number: user.index,
-            stream: Stream::new(user.seed, "market", [user.index, user.phase.into()]),
+            stream: RandomStream::new(user.seed, "market", [user.index, user.phase.into()]),
             waiting: BinaryHeap::new(),
             met: VecDeque::new(),
             ticker: [TickerEntry::default(); ENTRIES],
@@ -181,7 +181,7 @@ fn triggered(receipt: &[i64]) -> impl Iterator<Item = ToExecute> {
 }
 
 /// What a customer's order makes the market do, once the database has it. In a rehearsal there is no database, and no trade.
-pub fn ordered(order: &TradeOrder, delays: &mut Stream, effects: &mut Effects<'_, BrokerageInput>) {
+pub fn ordered(order: &TradeOrder, delays: &mut RandomStream, effects: &mut Effects<'_, BrokerageInput>) {
     let trade = effects.receipt().first().copied().unwrap_or_default();
     if trade == NO_TRADE {
         return;
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_market_takes_a_second_on_average_and_keeps_limits() {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         let delays: Vec<f64> = (0..100_000).map(|_| delay(&mut stream).as_secs_f64()).collect();
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
         // Cut off at five means, it is shorter by e⁻⁵.
@@ -335,7 +335,7 @@ mod tests {
             rolls_back: false,
         };
         let limited = TradeOrder { kind: TradeType::LimitBuy, ..order.clone() };
-        let mut delays = Stream::new(7, "test", [0, 0]);
+        let mut delays = RandomStream::new(7, "test", [0, 0]);
         let mut caused = |order: &TradeOrder, trade| {
             let mut effects = Effects::new(0, &clock, &|_| ());
             effects.tell(&[trade]);

@@ -35,7 +35,7 @@ mod words;
 mod work;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::entry::WorkloadEntry;
 use crate::execution::Execution;
 use crate::judgement::Judgement;
@@ -85,15 +85,15 @@ impl Dataset for Brokerage {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         tables::TABLES
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         rows::expected_rows(self, &table.name)
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(self, table, part)
     }
 
@@ -124,13 +124,13 @@ impl Dataset for Brokerage {
         vec![("{next_trade}", ids::trade_id(self.settings.size().orders() + 1).to_string())]
     }
 
-    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, table: &DataTable) -> Option<RangeInclusive<u64>> {
         let highest = rows::highest_key(self, &table.name)?.unsigned_abs();
         Some(highest..=highest)
     }
 
     /// Trades placed since loading have higher keys.
-    fn highest_key_query(&self, table: &Table) -> Option<&'static str> {
+    fn highest_key_query(&self, table: &DataTable) -> Option<&'static str> {
         (table.name == "trade").then_some(include_str!("sql/loaded.sql"))
     }
 }

@@ -9,7 +9,7 @@ use super::trading::{QUANTITIES, TradeType};
 use super::unit::LoadUnit;
 use super::words::{below, one_of};
 use super::{calendar, price};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use std::ops::Range;
 
 const LOWEST_LIMIT_CENTS: i64 = price::LOWEST_CENTS;
@@ -24,7 +24,7 @@ const MEAN_DELAY_MS: f64 = 1_000.0;
 const LONGEST_DELAY_MS: f64 = 5_000.0;
 
 pub struct InitialOrders {
-    stream: Stream,
+    stream: RandomStream,
     size: BrokerageSize,
     unit: u32,
     /// Places in the load unit.
@@ -33,7 +33,7 @@ pub struct InitialOrders {
 
 impl InitialOrders {
     pub fn new(seed: u64, size: BrokerageSize, unit: u32) -> Self {
-        let stream = Stream::new(seed, "orders", [unit, 0]);
+        let stream = RandomStream::new(seed, "orders", [unit, 0]);
         Self { stream, size, unit, left: 0..size.orders_of_unit() }
     }
 
@@ -90,7 +90,7 @@ impl InitialOrders {
     }
 }
 
-fn draw_type(stream: &mut Stream) -> TradeType {
+fn draw_type(stream: &mut RandomStream) -> TradeType {
     match stream.below(10) {
         0..3 => TradeType::MarketBuy,
         3..6 => TradeType::MarketSell,
@@ -101,7 +101,7 @@ fn draw_type(stream: &mut Stream) -> TradeType {
 }
 
 /// When an order is submitted to the market, in trading time. One that is not by the evening is submitted at the next opening.
-fn submission(stream: &mut Stream, security: Security, of: TradeType, limit_cents: i64, placed_ms: i64) -> i64 {
+fn submission(stream: &mut RandomStream, security: Security, of: TradeType, limit_cents: i64, placed_ms: i64) -> i64 {
     if of.is_market() {
         return placed_ms;
     }
@@ -111,7 +111,7 @@ fn submission(stream: &mut Stream, security: Security, of: TradeType, limit_cent
     (placed_ms + wait_ms).min(next_opening)
 }
 
-fn completion_delay(stream: &mut Stream) -> i64 {
+fn completion_delay(stream: &mut RandomStream) -> i64 {
     let exponential = -MEAN_DELAY_MS * (1.0 - stream.fraction()).ln();
     #[allow(clippy::cast_possible_truncation, reason = "a few thousands")]
     let delay = exponential.min(LONGEST_DELAY_MS).round() as i64;

@@ -2,7 +2,7 @@
 
 use super::ids;
 use super::words::{self, below};
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 
 pub const FIRST_NAME_MAX: usize = 20;
 pub const LAST_NAME_MAX: usize = 25;
@@ -26,7 +26,7 @@ pub struct Person {
 
 impl Person {
     pub fn new(seed: u64, id: i64) -> Self {
-        let mut stream = Stream::new(seed, "person", halves(id.cast_unsigned()));
+        let mut stream = RandomStream::new(seed, "person", halves(id.cast_unsigned()));
         let mut first_name = Letters::default();
         let is_female = stream.below(100) < FEMALE_PERCENT;
         if is_female {
@@ -62,7 +62,7 @@ fn halves(number: u64) -> [u32; 2] {
     [number, number >> u32::BITS].map(|half| u32::try_from(half & u64::from(u32::MAX)).unwrap_or(0))
 }
 
-fn tax_id(stream: &mut Stream) -> Letters<TAX_ID_MAX> {
+fn tax_id(stream: &mut RandomStream) -> Letters<TAX_ID_MAX> {
     let mut text = [0; TAX_ID_MAX];
     stream.digits(&mut text[..3]);
     stream.capitals(&mut text[3..5]);

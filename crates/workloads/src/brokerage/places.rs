@@ -2,7 +2,7 @@
 
 use super::size::EXCHANGES;
 use super::words::{self, below};
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 
 pub const ZIP_CODES: u32 = 14_741;
 /// The postal codes at home; the others are of the neighbours.
@@ -99,7 +99,7 @@ pub struct Address {
 
 impl Address {
     pub fn new(seed: u64, place: u32) -> Self {
-        let mut stream = Stream::new(seed, "address", [place, 0]);
+        let mut stream = RandomStream::new(seed, "address", [place, 0]);
         let zip_code = ZipCode(below(&mut stream, ZIP_CODES));
         let mut line_1 = Letters::default();
         write!(line_1, "{} ", stream.uniform(100, 25_000));
@@ -109,7 +109,7 @@ impl Address {
     }
 }
 
-fn second_line(stream: &mut Stream) -> Option<Letters<80>> {
+fn second_line(stream: &mut RandomStream) -> Option<Letters<80>> {
     const NONE_PERCENT: u64 = 60;
     const APARTMENT_PERCENT: u64 = 75;
     if stream.below(100) < NONE_PERCENT {
@@ -168,7 +168,7 @@ pub struct TaxRates {
 impl TaxRates {
     pub fn new(seed: u64, companies: u32, customer: u32) -> Self {
         let zip_code = Address::new(seed, address_of_customer(companies, customer)).zip_code;
-        let mut stream = Stream::new(seed, "tax rates", [customer, 0]);
+        let mut stream = RandomStream::new(seed, "tax rates", [customer, 0]);
         let others = u32::try_from(COUNTRY_RATES.len()).unwrap_or(0) - HOME_RATES;
         let country =
             if zip_code.is_home() { below(&mut stream, HOME_RATES) } else { HOME_RATES + below(&mut stream, others) };

@@ -1,7 +1,7 @@
 //! Keys of a brokerage `[workload]` table.
 
 use super::size::{BrokerageSize, LOAD_UNIT};
-use crate::way::Statements;
+use crate::way::StatementSending;
 use serde::Deserialize;
 use settings::{Holds, Problem, keys};
 
@@ -29,7 +29,7 @@ keys! {
             "customers for each trade result a second";
         news_bytes: u32 = "100000", Holds::Integer { min: NEWS_BYTES_MIN, max: NEWS_BYTES_MAX },
             "length of the text of a news item, of which there is one for each customer";
-        statements: Statements = "\"plain\"", Holds::Choice(Statements::NAMES),
+        statements: StatementSending = "\"plain\"", Holds::Choice(StatementSending::NAMES),
             "whether each statement waits for the answer to the one before it, or those that need no answer go out together";
         data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
             "seed of the rows; a trial's inputs have the study's seed";

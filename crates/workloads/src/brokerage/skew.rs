@@ -4,7 +4,7 @@
 //! the same share of the range.
 
 use super::size::BrokerageSize;
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 /// Draws between two values, skewed by a mask that is shifted, so that neighbours have the same weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl ShiftedSkew {
         Self { low, high, mask, shift }
     }
 
-    pub fn draw(self, stream: &mut Stream) -> i64 {
+    pub fn draw(self, stream: &mut RandomStream) -> i64 {
         let value = stream.uniform(self.low, self.high);
         let mask = stream.uniform(0, self.mask) << self.shift;
         (value | mask) % (self.high - self.low + 1) + self.low
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn draws_stay_in_their_range_and_prefer_set_bits() {
         let skew = ShiftedSkew::new(1, 1_000, 63, 2);
-        let mut stream = Stream::new(42, "test", [0, 0]);
+        let mut stream = RandomStream::new(42, "test", [0, 0]);
         let draws: Vec<_> = (0..10_000).map(|_| skew.draw(&mut stream)).collect();
         assert!(draws.iter().all(|drawn| (1..=1_000).contains(drawn)));
         let set = draws.iter().filter(|drawn| ((*drawn - 1) >> 2) & 1 == 1).count();

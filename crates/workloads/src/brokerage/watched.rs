@@ -2,14 +2,14 @@
 
 use super::size::BrokerageSize;
 use super::words::below;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use std::collections::BTreeSet;
 
 const FEWEST: u32 = 50;
 const MOST: u32 = 150;
 
-fn stream(seed: u64, customer: u32) -> (Stream, u32) {
-    let mut stream = Stream::new(seed, "watch list", [customer, 0]);
+fn stream(seed: u64, customer: u32) -> (RandomStream, u32) {
+    let mut stream = RandomStream::new(seed, "watch list", [customer, 0]);
     let count = FEWEST + below(&mut stream, MOST - FEWEST + 1);
     (stream, count)
 }

@@ -1,6 +1,6 @@
 //! Names that mean nothing, composed from syllables. No two numbers of a list give the same name.
 
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 
 pub const SURNAMES: u32 = 65_000;
 pub const FEMALE_NAMES: u32 = 4_275;
@@ -23,12 +23,12 @@ const STREET_SUFFIXES: [&str; 17] = [
 ];
 
 /// Draws below a count that fits.
-pub fn below(stream: &mut Stream, count: u32) -> u32 {
+pub fn below(stream: &mut RandomStream, count: u32) -> u32 {
     u32::try_from(stream.below(count.into())).unwrap_or(0)
 }
 
 /// Draws one of a list.
-pub fn one_of<T: Copy>(stream: &mut Stream, list: &[T]) -> T {
+pub fn one_of<T: Copy>(stream: &mut RandomStream, list: &[T]) -> T {
     list[usize::try_from(stream.below(list.len() as u64)).unwrap_or(0)]
 }
 
@@ -62,7 +62,7 @@ pub fn push_male_name<const LIMIT: usize>(text: &mut Letters<LIMIT>, number: u32
     text.push(ending(&MALE_ENDINGS, number));
 }
 
-pub fn push_street<const LIMIT: usize>(text: &mut Letters<LIMIT>, number: u32, stream: &mut Stream) {
+pub fn push_street<const LIMIT: usize>(text: &mut Letters<LIMIT>, number: u32, stream: &mut RandomStream) {
     push_syllables(text, number, 2);
     text.push(b" ");
     text.push(one_of(stream, &STREET_SUFFIXES).as_bytes());

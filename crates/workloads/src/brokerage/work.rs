@@ -1,6 +1,6 @@
 //! Kinds of transactions.
 
-use crate::workload::Kind;
+use crate::workload::TransactionKind;
 
 settings::names! {
     /// Index into the kinds of transaction, as the driver counts them. The first is what the throughput figure counts.
@@ -21,7 +21,7 @@ settings::names! {
     }
 }
 
-pub const KINDS: [Kind; BrokerageWork::NAMES.len()] = Kind::all(BrokerageWork::NAMES, 1);
+pub const KINDS: [TransactionKind; BrokerageWork::NAMES.len()] = TransactionKind::all(BrokerageWork::NAMES, 1);
 
 /// Kinds whose response has a limit.
 pub const LIMITED: [BrokerageWork; 11] = [

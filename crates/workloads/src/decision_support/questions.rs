@@ -8,7 +8,7 @@ use super::texts::{DialectWords, QuestionTexts};
 use super::values::{ParameterChoice, ParameterValues};
 use crate::condition::DataCheck;
 use crate::judgement::{Judgement, judgement, none_of};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::sql::SqlError;
 use engines::session::SessionError;
 use engines::statement::{ByDialect, Dialect};
@@ -75,11 +75,11 @@ impl Questions {
         for (number, place) in (1..).zip(&mut *order) {
             *place = number;
         }
-        Stream::new(SEED, "order of questions", [stream, 0]).shuffle(order);
+        RandomStream::new(SEED, "order of questions", [stream, 0]).shuffle(order);
         order.get(place).copied()
     }
 
-    pub fn draw(&self, number: u8, parameters: &mut Stream) -> ParameterValues {
+    pub fn draw(&self, number: u8, parameters: &mut RandomStream) -> ParameterValues {
         (self.list.values)(number, self.scale, &mut ParameterChoice::Drawn(parameters))
     }
 
@@ -122,7 +122,7 @@ impl Questions {
 #[cfg(test)]
 impl Questions {
     /// Fails unless streams ask every question once, each in an order of its own.
-    pub fn assert_orders(&self, streams: u32) {
+    pub(crate) fn assert_orders(&self, streams: u32) {
         use std::collections::BTreeSet;
         let orders: BTreeSet<Vec<u8>> = (0..streams).map(|stream| self.order(stream)).collect();
         assert_eq!(orders.len(), streams as usize);
@@ -137,7 +137,7 @@ impl Questions {
     }
 
     /// Fails unless every value of a question is in one of its statements.
-    pub fn assert_all_values_are_used(&self) {
+    pub(crate) fn assert_all_values_are_used(&self) {
         for (number, question) in (1..).zip(self.list.names) {
             for (value, _) in (self.list.values)(number, self.scale, &mut ParameterChoice::Validation) {
                 let mut all =
@@ -147,8 +147,8 @@ impl Questions {
         }
     }
 
-    pub fn assert_every_draw_can_be_written(&self, draws: u32) {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+    pub(crate) fn assert_every_draw_can_be_written(&self, draws: u32) {
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         for number in (1..).take(self.count()) {
             for _ in 0..draws {
                 let values = self.draw(number, &mut stream);

@@ -4,8 +4,8 @@ use super::asking::StreamQuestion;
 use super::questions::Questions;
 use crate::execution::Execution;
 use crate::judgement::{Judgement, judgement};
-use crate::random::Stream;
-use crate::workload::{Kind, User};
+use crate::random::RandomStream;
+use crate::workload::{TransactionKind, User};
 use record::check::Verdict;
 use record::script::{self, Phase, Until};
 use record::trial::Pacing;
@@ -49,7 +49,7 @@ pub struct StreamClient {
     /// Its number among all query streams of a trial; 0 if it is none of them.
     stream: u32,
     done: u32,
-    parameters: Stream,
+    parameters: RandomStream,
     is_filler: bool,
 }
 
@@ -59,7 +59,7 @@ impl StreamClient {
         let role = [StreamRole::Power, StreamRole::Query, StreamRole::Upkeep];
         let role = *role.get(usize::from(user.actor)).unwrap_or(&StreamRole::Power);
         let stream = if role == StreamRole::Query { streams_before + user.index + 1 } else { 0 };
-        let parameters = Stream::new(user.seed, "parameters of questions", [stream, 0]);
+        let parameters = RandomStream::new(user.seed, "parameters of questions", [stream, 0]);
         Self { role, stream, done: 0, parameters, is_filler: user.is_filler }
     }
 
@@ -90,13 +90,13 @@ impl StreamClient {
 }
 
 /// The questions, which count, then the functions.
-pub const fn kinds<const ALL: usize>(questions: &[&'static str], functions: &[&'static str]) -> [Kind; ALL] {
-    let mut kinds = [Kind::transaction("", false); ALL];
+pub const fn kinds<const ALL: usize>(questions: &[&'static str], functions: &[&'static str]) -> [TransactionKind; ALL] {
+    let mut kinds = [TransactionKind::transaction("", false); ALL];
     let mut place = 0;
     while place < ALL {
         kinds[place] = match place.checked_sub(questions.len()) {
-            None => Kind::transaction(questions[place], true),
-            Some(function) => Kind::transaction(functions[function], false),
+            None => TransactionKind::transaction(questions[place], true),
+            Some(function) => TransactionKind::transaction(functions[function], false),
         };
         place += 1;
     }
@@ -115,7 +115,7 @@ pub fn phase(name: &str, limit_ms: u64, streams: &[(StreamRole, u32)]) -> Phase 
 /// figure of its phase is not computed.
 pub fn judge_window(
     execution: &Execution<'_>,
-    kinds: &[Kind],
+    kinds: &[TransactionKind],
     streams: u64,
     functions: (&str, &str, u64),
 ) -> Vec<Judgement> {
@@ -133,7 +133,7 @@ pub fn judge_window(
 }
 
 /// "q14 4 times, q23 0 times instead of 5".
-fn otherwise(execution: &Execution<'_>, kinds: &[Kind], counted: bool, expected: u64) -> Option<String> {
+fn otherwise(execution: &Execution<'_>, kinds: &[TransactionKind], counted: bool, expected: u64) -> Option<String> {
     let committed = |name: &str| execution.totals(name).map_or(0, |totals| totals.committed);
     let names = kinds.iter().filter(|kind| kind.counted == counted).map(|kind| kind.name);
     let wrong =

@@ -1,6 +1,6 @@
 //! Parameters of questions: those that answers are validated with, and those that a stream draws.
 
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::session::{Date, Decimal, Param};
 use std::ops::RangeInclusive;
 
@@ -31,7 +31,7 @@ pub type ParameterValues = Vec<(&'static str, ParameterValue)>;
 pub enum ParameterChoice<'a> {
     /// Those for which the answers are known.
     Validation,
-    Drawn(&'a mut Stream),
+    Drawn(&'a mut RandomStream),
 }
 
 impl ParameterChoice<'_> {
@@ -61,7 +61,7 @@ impl ParameterChoice<'_> {
     }
 }
 
-fn place(stream: &mut Stream, count: usize) -> usize {
+fn place(stream: &mut RandomStream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).unwrap_or(0)
 }
 

@@ -4,7 +4,7 @@ use super::DecisionSupportDs;
 use super::maintenance::MaintenanceFunction;
 use super::maintenance::orders::SalesChannel;
 use crate::condition::{Condition, DataCheck, DataQueries, QueryFiles, always, cardinalities};
-use crate::dataset::{Dataset, Table};
+use crate::dataset::{DataTable, Dataset};
 use crate::decision_support::scale::DataScale;
 use crate::judgement::{Judgement, judgement};
 use crate::ledger::Ledger;
@@ -63,7 +63,7 @@ pub fn judge_data(workload: &DecisionSupportDs, check: &mut DataCheck<'_>) -> Re
     let sum = |name: &str| state.get(name).copied().unwrap_or(0);
     let are_unused = sum("sets") == 0;
     // Refresh sets change the facts, and nothing else. What they bring does not stay where it is put first.
-    let is_known = |table: &Table| table.key.len() == 1 || are_unused || table.name.starts_with("new_");
+    let is_known = |table: &DataTable| table.key.len() == 1 || are_unused || table.name.starts_with("new_");
     let mut judged = vec![check.cardinalities(workload, is_known)?];
     judged.extend(check.contents(workload, &["income_band", "ship_mode", "reason", "store", "warehouse"])?);
     let sets = u32::try_from(sum("sets")).unwrap_or(0);

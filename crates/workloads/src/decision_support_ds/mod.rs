@@ -15,7 +15,7 @@ mod tables;
 mod transactions;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::decision_support::questions::Questions;
 use crate::decision_support::shapes::AskedStatement;
 use crate::decision_support::streams;
@@ -24,7 +24,7 @@ use crate::execution::Execution;
 use crate::judgement::Judgement;
 use crate::ledger::Ledger;
 use crate::sql::SqlError;
-use crate::workload::Kind;
+use crate::workload::TransactionKind;
 use ::settings::Problem;
 use engines::session::SessionError;
 use engines::statement::{ByDialect, Dialect, Statement};
@@ -40,7 +40,7 @@ pub use crate::decision_support::scale::DataScale;
 pub use entry::{ENTRY, KIND};
 pub use settings::DecisionSupportDsSettings;
 
-const KINDS: [Kind; questions::NAMES.len() + MaintenanceFunction::NAMES.len()] =
+const KINDS: [TransactionKind; questions::NAMES.len() + MaintenanceFunction::NAMES.len()] =
     streams::kinds(questions::NAMES, MaintenanceFunction::NAMES);
 
 /// The workload at one scale.
@@ -98,11 +98,11 @@ impl Dataset for DecisionSupportDs {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         tables::TABLES
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         match &*table.name {
             "store_sales" => self.counts().store.sales,
             "store_returns" => self.counts().store.returns,
@@ -118,7 +118,7 @@ impl Dataset for DecisionSupportDs {
         }
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(self.settings.scale, table, part)
     }
 
@@ -144,7 +144,7 @@ impl Dataset for DecisionSupportDs {
     }
 
     /// Keys of days are numbers of Julian days, and those of times begin at 0.
-    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, table: &DataTable) -> Option<RangeInclusive<u64>> {
         let counts_rows = table.key.len() == 1 && !["date_dim", "time_dim"].contains(&&*table.name);
         counts_rows.then(|| self.expected_rows(table)).map(|rows| rows..=rows)
     }

@@ -4,7 +4,7 @@ use crate::dataset::tables;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnKind {
+pub enum RetailColumn {
     Integer,
     Decimal,
     Date,
@@ -16,12 +16,12 @@ macro_rules! tables_with_kinds {
     ($($table:ident [$($key:ident),+] { $($column:ident $kind:ident),+ $(,)? })+) => {
         tables! { $($table [$($key),+] { $($column),+ })+ }
 
-        const KINDS: &[&[ColumnKind]] = &[$(&[$(ColumnKind::$kind),+]),+];
+        const KINDS: &[&[RetailColumn]] = &[$(&[$(RetailColumn::$kind),+]),+];
     };
 }
 
 /// What the columns of a table hold.
-pub fn kinds(table: &str) -> &'static [ColumnKind] {
+pub fn kinds(table: &str) -> &'static [RetailColumn] {
     let found = TABLES.iter().zip(KINDS).find(|(other, _)| other.name == table);
     found.map_or(&[], |(_, kinds)| *kinds)
 }

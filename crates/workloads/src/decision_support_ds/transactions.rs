@@ -5,7 +5,7 @@ use super::{DecisionSupportDs, KINDS, questions};
 use crate::decision_support::asking;
 use crate::decision_support::streams::{StreamClient, StreamPiece, StreamRole, StreamWork, phase};
 use crate::effects::Effects;
-use crate::workload::{Actor, Ending, Kind, User, Workload};
+use crate::workload::{Actor, Ending, TransactionKind, User, Workload};
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use record::script::Phase;
@@ -22,7 +22,7 @@ impl Workload for DecisionSupportDs {
     const COUNTERS: &'static [&'static str] = questions::COUNTERS;
     const FILLS: bool = true;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 

@@ -1,7 +1,7 @@
 //! What is fixed about the workload, and the text that must go with every number of it.
 
 use super::settings::KEYS;
-use crate::entry::{Metric, WorkloadEntry, WorkloadScripts};
+use crate::entry::{ThroughputMetric, WorkloadEntry, WorkloadScripts};
 use crate::sql;
 use engines::statement::ByDialect;
 
@@ -13,7 +13,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     keys: KEYS,
     driving_keys: &["streams", "query_limit"],
     own_phases: true,
-    metric: Metric { name: "questions/h", unit: "questions/h", per_ms: 3_600_000 },
+    metric: ThroughputMetric { name: "questions/h", unit: "questions/h", per_ms: 3_600_000 },
     notice: NOTICE,
     deviations: DEVIATIONS,
     scripts: WorkloadScripts {

@@ -17,7 +17,7 @@ mod tables;
 mod transactions;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::decision_support::questions::Questions;
 use crate::decision_support::shapes::AskedStatement;
 use crate::decision_support::{scale as scales, streams};
@@ -26,7 +26,7 @@ use crate::execution::Execution;
 use crate::judgement::Judgement;
 use crate::ledger::Ledger;
 use crate::sql::SqlError;
-use crate::workload::Kind;
+use crate::workload::TransactionKind;
 use ::settings::Problem;
 use engines::session::SessionError;
 use engines::statement::{Dialect, Statement};
@@ -39,7 +39,7 @@ pub use crate::decision_support::scale::DataScale;
 pub use entry::{ENTRY, KIND};
 pub use settings::DecisionSupportHSettings;
 
-const KINDS: [Kind; questions::NAMES.len() + RefreshFunction::NAMES.len()] =
+const KINDS: [TransactionKind; questions::NAMES.len() + RefreshFunction::NAMES.len()] =
     streams::kinds(questions::NAMES, RefreshFunction::NAMES);
 
 /// The workload at one scale.
@@ -81,11 +81,11 @@ impl Dataset for DecisionSupportH {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         tables::TABLES
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         let scale = self.settings.scale;
         match &*table.name {
             "region" => rows::REGIONS,
@@ -100,7 +100,7 @@ impl Dataset for DecisionSupportH {
         }
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(self.settings.scale, table, part)
     }
 
@@ -133,7 +133,7 @@ impl Dataset for DecisionSupportH {
     }
 
     /// Keys of regions and nations begin at 0, and those of orders have gaps.
-    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, table: &DataTable) -> Option<RangeInclusive<u64>> {
         let counts_rows = ["supplier", "customer", "part"].contains(&&*table.name);
         counts_rows.then(|| self.expected_rows(table)).map(|rows| rows..=rows)
     }

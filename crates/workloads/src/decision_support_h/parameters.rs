@@ -186,7 +186,7 @@ fn days(number: i64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::RandomStream;
 
     fn shown(values: &ParameterValues) -> String {
         let cell = |(name, value): &(&str, ParameterValue)| format!("{name} {:?}", value.as_param());
@@ -216,7 +216,7 @@ mod tests {
 
     /// The values that a name gets in many draws.
     fn drawn(question: u8, name: &str) -> std::collections::BTreeSet<String> {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         let mut draw = || values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
         let all = (0..3_000).flat_map(|_| draw());
         all.filter(|(found, _)| *found == name).map(|(_, value)| format!("{:?}", value.as_param())).collect()
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_must_differ_does() {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         for _ in 0..500 {
             for (question, count) in [(7, 2), (12, 2), (16, 8), (22, 7)] {
                 let values = values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));

@@ -8,7 +8,7 @@ use crate::decision_support::streams::{StreamClient, StreamRole, StreamWork, pha
 use crate::effects::Effects;
 use crate::requests::Requests;
 use crate::sql::{self, SqlError};
-use crate::workload::{Actor, Ending, Kind, User, Workload};
+use crate::workload::{Actor, Ending, TransactionKind, User, Workload};
 use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use record::script::Phase;
@@ -40,7 +40,7 @@ impl Workload for DecisionSupportH {
     const COUNTERS: &'static [&'static str] = questions::COUNTERS;
     const FILLS: bool = true;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 

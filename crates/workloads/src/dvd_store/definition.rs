@@ -1,6 +1,6 @@
 //! The numbers and words of the definition.
 
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::session::{Date, Decimal};
 use std::sync::LazyLock;
 
@@ -112,7 +112,7 @@ const SYLLABLES: [&str; 18] =
 pub const REVIEW_WORD_MAX: u64 = 7;
 
 /// Appends words with blanks between them.
-pub fn push_review_words<const LIMIT: usize>(text: &mut Letters<LIMIT>, stream: &mut Stream, count: u64) {
+pub fn push_review_words<const LIMIT: usize>(text: &mut Letters<LIMIT>, stream: &mut RandomStream, count: u64) {
     const BASE: usize = SYLLABLES.len();
     for place in 0..count {
         if place > 0 {

@@ -5,7 +5,7 @@
 use super::definition::{CATEGORIES_COUNT, HOT, LEVELS, NAMES, ONE_IN_HOT, QUANTITY_MAX, RATING_MAX, STARS, TITLES};
 use super::settings::{Community, DvdStoreSettings, LONGEST};
 use super::size::DvdStoreSize;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use std::time::Duration;
 
 /// New customers' names end with a number below this. There are so many that names seldom meet, however long a run is.
@@ -20,7 +20,7 @@ pub struct Few<T> {
 }
 
 impl<T: Copy> Few<T> {
-    fn drawn(stream: &mut Stream, count: usize, mut draw: impl FnMut(&mut Stream) -> T) -> Self {
+    fn drawn(stream: &mut RandomStream, count: usize, mut draw: impl FnMut(&mut RandomStream) -> T) -> Self {
         let count = count.clamp(1, LONGEST);
         let first = draw(stream);
         let mut items = [first; LONGEST];
@@ -50,11 +50,11 @@ pub enum Visitor {
     /// The customer with this id logs in.
     Known(u32),
     /// A customer signs up, with attributes and a name from this stream.
-    New(Stream),
+    New(RandomStream),
 }
 
 /// A name for a new customer that is probably free.
-pub fn new_name(stream: &mut Stream) -> u64 {
+pub fn new_name(stream: &mut RandomStream) -> u64 {
     stream.below(NEW_NAMES)
 }
 
@@ -115,7 +115,7 @@ pub enum ReviewChoice {
 pub struct Review {
     pub product: u32,
     pub stars: u32,
-    pub words: Stream,
+    pub words: RandomStream,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,12 +127,12 @@ pub struct Rating {
 /// One client of the load.
 #[derive(Debug, Clone)]
 pub struct DvdStoreClient {
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl DvdStoreClient {
     pub fn new(seed: u64, index: u32) -> Self {
-        Self { stream: Stream::new(seed, "visits", [index, 0]) }
+        Self { stream: RandomStream::new(seed, "visits", [index, 0]) }
     }
 
     pub fn draw(&mut self, settings: &DvdStoreSettings) -> DvdStoreInput {
@@ -158,7 +158,7 @@ impl DvdStoreClient {
     }
 }
 
-fn part(stream: &mut Stream, settings: &DvdStoreSettings, community: &Community) -> CommunityPart {
+fn part(stream: &mut RandomStream, settings: &DvdStoreSettings, community: &Community) -> CommunityPart {
     let size = settings.db_size;
     let level = percent(stream, community.pct_newmember).then(|| up_to(stream, LEVELS));
     let by_word = few(stream, community.n_reviews, |stream| match stream.below(2) {
@@ -183,7 +183,7 @@ fn part(stream: &mut Stream, settings: &DvdStoreSettings, community: &Community)
     CommunityPart { level, by_word, of_products, review, rating, batch: around(stream, settings.search_batch_size) }
 }
 
-fn search_by(stream: &mut Stream) -> By {
+fn search_by(stream: &mut RandomStream) -> By {
     match stream.below(3) {
         0 => By::Category(up_to(stream, CATEGORIES_COUNT)),
         1 => By::Actor(below(stream, NAMES), below(stream, NAMES)),
@@ -192,7 +192,7 @@ fn search_by(stream: &mut Stream) -> By {
 }
 
 /// Every product is as likely as any other, but for the hot ones.
-fn product(stream: &mut Stream, size: DvdStoreSize) -> u32 {
+fn product(stream: &mut RandomStream, size: DvdStoreSize) -> u32 {
     let products = size.products();
     let hot = products / ONE_IN_HOT;
     let drawn = below(stream, products + hot * (HOT - 1));
@@ -202,26 +202,26 @@ fn product(stream: &mut Stream, size: DvdStoreSize) -> u32 {
     }
 }
 
-fn below(stream: &mut Stream, count: u32) -> u32 {
+fn below(stream: &mut RandomStream, count: u32) -> u32 {
     // It is below a number of 32 bits.
     u32::try_from(stream.below(count.into())).unwrap_or(0)
 }
 
-fn up_to(stream: &mut Stream, count: u32) -> u32 {
+fn up_to(stream: &mut RandomStream, count: u32) -> u32 {
     below(stream, count) + 1
 }
 
 /// 1 to 2·mean − 1.
-fn around(stream: &mut Stream, mean: u32) -> u32 {
+fn around(stream: &mut RandomStream, mean: u32) -> u32 {
     up_to(stream, 2 * mean - 1)
 }
 
-fn few<T: Copy>(stream: &mut Stream, mean: u32, draw: impl FnMut(&mut Stream) -> T) -> Few<T> {
+fn few<T: Copy>(stream: &mut RandomStream, mean: u32, draw: impl FnMut(&mut RandomStream) -> T) -> Few<T> {
     let count = around(stream, mean) as usize;
     Few::drawn(stream, count, draw)
 }
 
-fn percent(stream: &mut Stream, share: u32) -> bool {
+fn percent(stream: &mut RandomStream, share: u32) -> bool {
     stream.below(HUNDRED) < share.into()
 }
 
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn hot_products_are_bought_ten_times_as_often() {
         let settings = settings("30MB", DvdStoreVersion::Two);
-        let mut stream = Stream::new(1, "test", [0, 0]);
+        let mut stream = RandomStream::new(1, "test", [0, 0]);
         let mut counts = vec![0_u32; settings.db_size.products() as usize + 1];
         (0..600_000).for_each(|_| counts[product(&mut stream, settings.db_size) as usize] += 1);
         assert_eq!(counts[0], 0);

@@ -16,7 +16,7 @@ mod tally;
 mod transactions;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::entry::{WorkloadEntry, WorkloadScripts};
 use crate::execution::Execution;
 use crate::judgement::Judgement;
@@ -42,7 +42,7 @@ const MEMBERSHIP_ITEM: &str = ", membership_item INTEGER NOT NULL";
 #[derive(Debug)]
 pub struct DvdStore {
     settings: DvdStoreSettings,
-    tables: Vec<Table>,
+    tables: Vec<DataTable>,
     statements: DvdStoreStatements,
     queries: DataQueries,
     // What follows takes a moment to count, so each is counted once, when it is first needed.
@@ -103,15 +103,15 @@ impl Dataset for DvdStore {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         &self.tables
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         rows::expected_rows(self, &table.name)
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(self, table, part)
     }
 
@@ -158,7 +158,7 @@ impl Dataset for DvdStore {
         self.settings.transactions
     }
 
-    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, table: &DataTable) -> Option<RangeInclusive<u64>> {
         let rows = (table.key.len() == 1).then(|| self.expected_rows(table))?;
         // Orders add to the rows they find, and may have been placed before.
         let grows = !["categories", "products", "inventory", "customers"].contains(&&*table.name);
@@ -166,7 +166,7 @@ impl Dataset for DvdStore {
     }
 
     /// There are sizes that differ in nothing but customers and orders.
-    fn highest_key_query(&self, table: &Table) -> Option<&'static str> {
+    fn highest_key_query(&self, table: &DataTable) -> Option<&'static str> {
         (table.name == "customers").then_some(include_str!("sql/loaded.sql"))
     }
 

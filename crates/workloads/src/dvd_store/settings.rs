@@ -1,7 +1,7 @@
 //! Keys of a dvd-store `[workload]` table, under the names that DVD Store's users know.
 
 use super::size::DvdStoreSize;
-use crate::way::{self, Statements, Transactions};
+use crate::way::{self, StatementSending, Transactions};
 use serde::Deserialize;
 use settings::{Holds, Problem, keys};
 
@@ -43,7 +43,7 @@ keys! {
             "version 3: reviews that a search by actor or title looks at before it sorts; 500 unless given";
         transactions: Transactions = "\"client\"", Holds::Choice(Transactions::NAMES),
             "whether a client sends the statements of login and purchase, or calls a procedure in the database that executes them";
-        statements: Statements = "\"plain\"", Holds::Choice(Statements::NAMES),
+        statements: StatementSending = "\"plain\"", Holds::Choice(StatementSending::NAMES),
             "whether each statement waits for the answer to the one before it, or those that need no answer go out together";
         data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
             "seed of the rows; a trial's inputs have the study's seed";
@@ -87,7 +87,7 @@ impl DvdStoreSettings {
             pct_newhelpfulness: None,
             search_depth: None,
             transactions: Transactions::Client,
-            statements: Statements::Plain,
+            statements: StatementSending::Plain,
             data_seed: 42,
         }
     }

@@ -1,7 +1,7 @@
 //! The tables. A table stands after those that it refers to.
 
 use super::settings::DvdStoreVersion;
-use crate::dataset::{Table, tables};
+use crate::dataset::{DataTable, tables};
 
 tables! {
     categories [category] { category, categoryname }
@@ -27,7 +27,7 @@ const OF_TWO: usize = 8;
 const PRODUCTS: usize = 1;
 const PRODUCT_COLUMNS_OF_TWO: usize = 7;
 
-pub fn of(version: DvdStoreVersion) -> Vec<Table> {
+pub fn of(version: DvdStoreVersion) -> Vec<DataTable> {
     let mut tables = TABLES.to_vec();
     if version == DvdStoreVersion::Two {
         tables.truncate(OF_TWO);

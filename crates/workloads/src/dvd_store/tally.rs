@@ -1,6 +1,6 @@
 //! Kinds of work, and counters of what was really executed.
 
-use crate::workload::Kind;
+use crate::workload::TransactionKind;
 
 settings::names! {
     /// Index into the kinds, as the driver counts them. An order is the transaction; the others are its steps.
@@ -26,9 +26,9 @@ settings::names! {
 const OF_TWO: usize = DvdStoreWork::Purchase as usize + 1;
 
 /// Orders that are rolled back count, too, as in the original.
-const KINDS: [Kind; DvdStoreWork::NAMES.len()] = Kind::with_steps(DvdStoreWork::NAMES);
+const KINDS: [TransactionKind; DvdStoreWork::NAMES.len()] = TransactionKind::with_steps(DvdStoreWork::NAMES);
 
-pub fn kinds(has_community: bool) -> &'static [Kind] {
+pub fn kinds(has_community: bool) -> &'static [TransactionKind] {
     if has_community { &KINDS } else { &KINDS[..OF_TWO] }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lex::is_of_name;
 use super::mistake::Mistake;
-use crate::random::{Distribution, DistributionShape, Stream};
+use crate::random::{Distribution, DistributionShape, RandomStream};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as ValueError;
@@ -91,7 +91,7 @@ impl Expression {
         }
     }
 
-    pub fn value(&self, variables: &[ScriptValue], stream: &mut Stream) -> Result<ScriptValue, &'static str> {
+    pub fn value(&self, variables: &[ScriptValue], stream: &mut RandomStream) -> Result<ScriptValue, &'static str> {
         match self {
             Self::Literal(value) => Ok(*value),
             Self::Variable { place, .. } => Ok(variables[*place]),
@@ -167,7 +167,7 @@ fn called(
     function: Function,
     of: &[Expression],
     variables: &[ScriptValue],
-    stream: &mut Stream,
+    stream: &mut RandomStream,
     is_double: bool,
 ) -> Result<ScriptValue, &'static str> {
     let first = of[0].value(variables, stream)?;
@@ -219,7 +219,7 @@ fn place(share: f64, count: u64) -> u64 {
     truncated(share * count as f64).unsigned_abs().min(count - 1)
 }
 
-fn exponential(stream: &mut Stream, count: u64, parameter: f64) -> Result<u64, &'static str> {
+fn exponential(stream: &mut RandomStream, count: u64, parameter: f64) -> Result<u64, &'static str> {
     if parameter <= 0.0 {
         return Err("an exponential parameter that is not above 0");
     }
@@ -229,7 +229,7 @@ fn exponential(stream: &mut Stream, count: u64, parameter: f64) -> Result<u64, &
 }
 
 /// Box and Muller's normal distribution, cut off at `parameter` standard deviations on either side.
-fn gaussian(stream: &mut Stream, count: u64, parameter: f64) -> Result<u64, &'static str> {
+fn gaussian(stream: &mut RandomStream, count: u64, parameter: f64) -> Result<u64, &'static str> {
     if parameter < 2.0 {
         return Err("a gaussian parameter below 2");
     }
@@ -381,8 +381,8 @@ mod tests {
     fn value(text: &str) -> Result<ScriptValue, String> {
         let known = [("a", false), ("b", true)].map(|(name, is_double)| Variable { name: name.to_owned(), is_double });
         let parsed = Expression::parse(text, 1, &known).map_err(|mistake| mistake.to_string())?;
-        let value =
-            parsed.value(&[ScriptValue::Integer(7), ScriptValue::Double(0.5)], &mut Stream::new(1, "test", [0, 0]))?;
+        let value = parsed
+            .value(&[ScriptValue::Integer(7), ScriptValue::Double(0.5)], &mut RandomStream::new(1, "test", [0, 0]))?;
         assert_eq!(parsed.is_double(), matches!(value, ScriptValue::Double(_)), "{text}");
         Ok(value)
     }
@@ -449,7 +449,7 @@ mod tests {
     fn draws_stay_in_their_range_and_have_their_shape() {
         let share = |text: &str, of: std::ops::RangeInclusive<i64>| {
             let parsed = Expression::parse(text, 1, &[]).unwrap();
-            let mut stream = Stream::new(5, "test", [0, 0]);
+            let mut stream = RandomStream::new(5, "test", [0, 0]);
             let hits = (0..100_000).filter(|_| {
                 let drawn = parsed.value(&[], &mut stream).unwrap().integer().unwrap();
                 assert!((1..=100).contains(&drawn), "{drawn}");

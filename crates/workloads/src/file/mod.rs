@@ -11,15 +11,15 @@ mod transactions;
 
 use crate::chunks::no_rows;
 use crate::condition::DataCheck;
-use crate::dataset::{Dataset, Part, RowSource, Table, findings};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart, findings};
 use crate::effects::Effects;
-use crate::entry::{Metric, UNMEASURED, WorkloadEntry, WorkloadScripts};
+use crate::entry::{ThroughputMetric, UNMEASURED, WorkloadEntry, WorkloadScripts};
 use crate::execution::Execution;
 use crate::judgement::{Judgement, judgement};
 use crate::ledger::Ledger;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::share::AllowedShare;
-use crate::workload::{Ending, Kind, User, Workload};
+use crate::workload::{Ending, TransactionKind, User, Workload};
 use ::settings::Problem;
 use checks::FileCheck;
 use engines::admin::Admin;
@@ -42,7 +42,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     keys: KEYS,
     driving_keys: &[],
     own_phases: false,
-    metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
+    metric: ThroughputMetric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
     notice: "These are your own statements. Numbers compare only where the scripts, the data and the settings are the \
         same; they are not comparable with those of pgbench or of any published benchmark.",
     deviations: &[
@@ -62,7 +62,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
 pub struct OwnTransactions {
     scripts: Vec<PlannedScript>,
     weights: u64,
-    kinds: &'static [Kind],
+    kinds: &'static [TransactionKind],
     setup: String,
     checks: Vec<FileCheck>,
 }
@@ -145,7 +145,7 @@ fn planned(scripts: Vec<(&File, TransactionScript)>, times_statements: bool) -> 
 #[derive(Debug, Clone)]
 pub struct FileClient {
     number: u32,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Workload for OwnTransactions {
@@ -155,7 +155,7 @@ impl Workload for OwnTransactions {
     const COUNTERS: &'static [&'static str] = &[];
     const OWN_SQL: bool = false;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         self.kinds
     }
 
@@ -174,7 +174,7 @@ impl Workload for OwnTransactions {
     fn client(&self, user: User) -> FileClient {
         FileClient {
             number: user.index,
-            stream: Stream::new(user.seed, "file client", [user.index, u32::from(user.phase)]),
+            stream: RandomStream::new(user.seed, "file client", [user.index, u32::from(user.phase)]),
         }
     }
 
@@ -211,15 +211,15 @@ impl Dataset for OwnTransactions {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         &[]
     }
 
-    fn expected_rows(&self, _: &Table) -> u64 {
+    fn expected_rows(&self, _: &DataTable) -> u64 {
         0
     }
 
-    fn rows(&self, _: &str, _: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, _: &str, _: TablePart) -> Box<dyn RowSource + '_> {
         no_rows()
     }
 

@@ -3,11 +3,11 @@
 
 use super::PlannedScript;
 use super::script::ScriptStatement;
-use crate::workload::Kind;
+use crate::workload::TransactionKind;
 use std::sync::{Mutex, PoisonError};
 
 static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-static KINDS: Mutex<Vec<&'static [Kind]>> = Mutex::new(Vec::new());
+static KINDS: Mutex<Vec<&'static [TransactionKind]>> = Mutex::new(Vec::new());
 
 pub fn kept(name: &str) -> &'static str {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,17 +26,18 @@ pub fn of_statement(script: &str, sql: &ScriptStatement) -> &'static str {
 }
 
 /// The kinds: all scripts, which are counted, then the statements that are timed by themselves, as steps.
-pub fn kinds(scripts: &[PlannedScript]) -> &'static [Kind] {
-    let transactions = scripts.iter().map(|planned| Kind::transaction(planned.name, true));
+pub fn kinds(scripts: &[PlannedScript]) -> &'static [TransactionKind] {
+    let transactions = scripts.iter().map(|planned| TransactionKind::transaction(planned.name, true));
     let timed = scripts.iter().filter(|planned| planned.first_step.is_some());
-    let steps = timed
-        .flat_map(|planned| planned.script.statements.iter().map(|sql| Kind::step(of_statement(planned.name, sql))));
-    let kinds: Vec<Kind> = transactions.chain(steps).collect();
+    let steps = timed.flat_map(|planned| {
+        planned.script.statements.iter().map(|sql| TransactionKind::step(of_statement(planned.name, sql)))
+    });
+    let kinds: Vec<TransactionKind> = transactions.chain(steps).collect();
     let mut known = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(same) = known.iter().find(|same| **same == kinds) {
         return same;
     }
-    let new: &'static [Kind] = Box::leak(kinds.into());
+    let new: &'static [TransactionKind] = Box::leak(kinds.into());
     known.push(new);
     new
 }

@@ -3,7 +3,7 @@
 use super::expression::{Expression, ScriptValue, Variable};
 use super::lex::{self, LexedStatement, ScriptItem, StatementPiece, is_of_name, word};
 use super::mistake::Mistake;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::session::Access;
 use engines::statement::Dialect;
 use std::time::Duration;
@@ -114,7 +114,7 @@ pub fn parse(text: &str) -> Result<TransactionScript, Mistake> {
 impl TransactionScript {
     /// Calculates all sums once, so that one without a value is found before anything runs.
     fn tried(&self) -> Result<(), Mistake> {
-        let (mut variables, mut stream) = ([ScriptValue::Integer(0); MOST], Stream::new(0, "file tried", [0, 0]));
+        let (mut variables, mut stream) = ([ScriptValue::Integer(0); MOST], RandomStream::new(0, "file tried", [0, 0]));
         for step in &self.steps {
             let (ScriptStep::Set { line, to: expression, .. } | ScriptStep::Sleep { line, length: expression, .. }) =
                 step

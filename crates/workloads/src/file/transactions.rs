@@ -4,7 +4,7 @@ use super::PlannedScript;
 use super::expression::ScriptValue;
 use super::script::{MOST, ScriptStatement, ScriptStep, TransactionScript};
 use crate::effects::Effects;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::workload::Ending;
 use engines::session::{Param, Session, SessionError};
 use engines::statement::StatementId;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct FileInput {
     pub script: u16,
     pub client: u32,
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 pub async fn run<S: Session>(

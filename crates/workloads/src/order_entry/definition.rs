@@ -1,6 +1,6 @@
 //! The numbers of the definition: how many rows each table has, how values are skewed, what names consist of.
 
-use crate::random::{Letters, Skew, Stream};
+use crate::random::{Letters, RandomStream, Skew};
 
 pub const ITEMS: u32 = 100_000;
 pub const DISTRICTS: u32 = 10;
@@ -72,7 +72,7 @@ pub struct Constants {
 
 impl Constants {
     pub fn draw(seed: u64) -> Self {
-        let mut stream = Stream::new(seed, "constants", [0, 0]);
+        let mut stream = RandomStream::new(seed, "constants", [0, 0]);
         let last_name_at_load = stream.uniform(0, LAST_NAME_SKEW.mask);
         let allowed: Vec<i64> =
             (0..=LAST_NAME_SKEW.mask).filter(|&at_run| delta_is_allowed(last_name_at_load, at_run)).collect();

@@ -9,7 +9,7 @@ use super::definition::{
     CARRIERS, CENTS, CUSTOMER_SKEW, DISTRICTS, ITEM_SKEW, ITEMS, LAST_NAME_SKEW, LINES_MAX, LINES_MIN,
 };
 use super::rows::Home;
-use crate::random::{Skew, Stream};
+use crate::random::{RandomStream, Skew};
 
 settings::names! {
     /// Index into the kinds of transaction, as the driver counts them. The first is what the throughput figure counts.
@@ -143,9 +143,9 @@ pub struct StockLevelInput {
 /// One emulated client.
 #[derive(Debug, Clone)]
 pub struct OrderEntryClient {
-    stream: Stream,
+    stream: RandomStream,
     /// The stream that think times are drawn from.
-    pub(super) pauses: Stream,
+    pub(super) pauses: RandomStream,
     home: Home,
     deck: [Card; DECK_SIZE],
     /// Cards left in the deck.
@@ -156,8 +156,8 @@ impl OrderEntryClient {
     pub fn new(seed: u64, index: u32, warehouses: u32) -> Self {
         let home = Home { warehouse: index % warehouses + 1, district: index / warehouses % DISTRICTS + 1 };
         Self {
-            stream: Stream::new(seed, "client", [index, 0]),
-            pauses: Stream::new(seed, "pauses", [index, 0]),
+            stream: RandomStream::new(seed, "client", [index, 0]),
+            pauses: RandomStream::new(seed, "pauses", [index, 0]),
             home,
             deck: sorted_deck(),
             left: 0,

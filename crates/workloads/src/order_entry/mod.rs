@@ -18,7 +18,7 @@ mod tally;
 mod transactions;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::entry::WorkloadEntry;
 use crate::execution::Execution;
 use crate::judgement::Judgement;
@@ -73,15 +73,15 @@ impl Dataset for OrderEntry {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         tables::TABLES
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         rows::expected_rows(self, &table.name)
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(self, table, part)
     }
 

@@ -1,6 +1,6 @@
 //! Keys of an order-entry `[workload]` table.
 
-use crate::way::{Statements, Transactions};
+use crate::way::{StatementSending, Transactions};
 use serde::Deserialize;
 use settings::{Holds, keys, names};
 
@@ -18,7 +18,7 @@ keys! {
             "whether a client only queues its deliveries and goes on, or executes and waits for them itself";
         transactions: Transactions = "\"client\"", Holds::Choice(Transactions::NAMES),
             "whether a client sends the statements of a transaction, or calls a procedure in the database that executes them";
-        statements: Statements = "\"plain\"", Holds::Choice(Statements::NAMES),
+        statements: StatementSending = "\"plain\"", Holds::Choice(StatementSending::NAMES),
             "whether each statement waits for the answer to the one before it, or those that need no answer go out together";
         data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
             "seed of the rows and of the hot values; a trial's inputs have the study's seed";
@@ -36,7 +36,7 @@ names! {
 impl OrderEntrySettings {
     /// At this scale, clients send plain statements and leave deliveries to others.
     pub const fn plain(warehouses: u32, data_seed: u64) -> Self {
-        let (transactions, statements) = (Transactions::Client, Statements::Plain);
+        let (transactions, statements) = (Transactions::Client, StatementSending::Plain);
         Self { warehouses, delivery: DeliveryMode::Deferred, transactions, statements, data_seed }
     }
 }

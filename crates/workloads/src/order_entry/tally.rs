@@ -36,7 +36,7 @@ pub fn count_inputs(tally: &mut Tally, input: &OrderEntryInput) {
             count(tally, OrderEntryCounter::PaymentsByLastName, usize::from(is_by_name(payment.who)));
         }
         OrderEntryInput::OrderStatus(status) => {
-            count(tally, OrderEntryCounter::StatusByLastName, usize::from(is_by_name(status.who)))
+            count(tally, OrderEntryCounter::StatusByLastName, usize::from(is_by_name(status.who)));
         }
         OrderEntryInput::Delivery(_) | OrderEntryInput::StockLevel(_) => {}
     }

@@ -3,7 +3,7 @@
 //! Each is over `0..count` and is set up once for its count. Only pareto and zipfian values depend on the
 //! mathematical library; uniform, gaussian and special ones are the same on every machine.
 
-use super::Stream;
+use super::RandomStream;
 use super::zipf::Zipf;
 
 /// The shape of a distribution, whatever its range.
@@ -91,7 +91,7 @@ impl Distribution {
         Self { count, form }
     }
 
-    pub fn draw(&self, stream: &mut Stream) -> u64 {
+    pub fn draw(&self, stream: &mut RandomStream) -> u64 {
         let drawn = match &self.form {
             DistributionForm::Uniform => stream.below(self.count),
             DistributionForm::Gaussian { draws } => self.bell(stream, *draws),
@@ -109,7 +109,7 @@ impl Distribution {
         drawn.min(self.count - 1)
     }
 
-    fn bell(&self, stream: &mut Stream, draws: u32) -> u64 {
+    fn bell(&self, stream: &mut RandomStream, draws: u32) -> u64 {
         let sum: f64 = (0..draws).map(|_| stream.fraction()).sum();
         whole(sum / f64::from(draws) * self.count as f64)
     }

@@ -4,7 +4,7 @@
 //! histogram. A point of that area is drawn by inverting its integral, and the few points above a bar are thrown
 //! away. One or two draws are enough, whatever the number of ranks.
 
-use super::Stream;
+use super::RandomStream;
 
 /// Ranks from 1 to `last`, each with a frequency in proportion to `rank^-exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +29,7 @@ impl Zipf {
     }
 
     /// Draws a rank, which is a whole number.
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
+    pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         loop {
             let area = self.area_end + stream.fraction() * (self.area_begin - self.area_end);
             let place = self.integral_inverse(area);

@@ -1,11 +1,11 @@
 //! The inputs of the operations, drawn completely before they run.
 //!
-//! SlobClient `i` always works on schema `(i / threads_per_schema) mod schemas`. Each hundred operations of a client has
+//! Client `i` always works on schema `(i / threads_per_schema) mod schemas`. Each hundred operations of a client has
 //! exactly its share of updates, and each hundred selects its share of scans. Hot operations have a fixed rhythm,
 //! which clients begin at different beats, so that they do not all go to the same place at once.
 
 use super::settings::{HotSpot, SlobSettings};
-use crate::random::{Picks, Stream};
+use crate::random::{Picks, RandomStream};
 use std::time::Duration;
 
 /// Quotas hold exactly in every hundred.
@@ -54,7 +54,7 @@ pub struct SlobEvidence {
 /// One emulated user.
 #[derive(Debug, Clone)]
 pub struct SlobClient {
-    stream: Stream,
+    stream: RandomStream,
     schema: u32,
     updates: Quota,
     scans: Quota,
@@ -66,7 +66,7 @@ impl SlobClient {
     pub fn new(settings: &SlobSettings, seed: u64, index: u32) -> Self {
         let frequency = settings.hot_spot().map_or(0, |_| settings.hotspot_frequency);
         Self {
-            stream: Stream::new(seed, "slob client", [index, 0]),
+            stream: RandomStream::new(seed, "slob client", [index, 0]),
             schema: index / settings.threads_per_schema % settings.schemas,
             updates: Quota::new(settings.update_pct),
             scans: Quota::new(settings.scan_pct),
@@ -138,7 +138,7 @@ impl Quota {
         Picks::new(u64::from(wanted), u64::from(HUNDRED))
     }
 
-    fn next(&mut self, stream: &mut Stream) -> bool {
+    fn next(&mut self, stream: &mut RandomStream) -> bool {
         if self.drawn == HUNDRED {
             *self = Self::new(self.wanted);
         }

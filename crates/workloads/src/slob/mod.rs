@@ -12,8 +12,8 @@ mod settings;
 mod transactions;
 
 use crate::condition::DataCheck;
-use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::entry::{Metric, WorkloadEntry, WorkloadScripts};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
+use crate::entry::{ThroughputMetric, WorkloadEntry, WorkloadScripts};
 use crate::execution::Execution;
 use crate::judgement::Judgement;
 use crate::ledger::Ledger;
@@ -51,7 +51,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "think_tm_max",
     ],
     own_phases: false,
-    metric: Metric { name: "operations/s", unit: "operations/s", per_ms: 1_000 },
+    metric: ThroughputMetric { name: "operations/s", unit: "operations/s", per_ms: 1_000 },
     notice: "The slob workload follows the ideas of SLOB, an I/O load generator for Oracle databases by \
         Kevin Closson, and of its PostgreSQL counterpart pgio. It shares no code with them, runs other statements on other \
         databases, and its results are not comparable with theirs.",
@@ -98,7 +98,7 @@ const MADE_ANEW: ByDialect<&str> = ByDialect { sqlite: "", postgres: "", mysql: 
 #[derive(Debug)]
 pub struct Slob {
     settings: SlobSettings,
-    tables: Vec<Table>,
+    tables: Vec<DataTable>,
     statements: Vec<Statement>,
     queries: Box<SlobQueries>,
 }
@@ -133,15 +133,15 @@ impl Dataset for Slob {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         &self.tables
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         rows::parse(&table.name).map_or(0, |(_, purpose)| u64::from(rows::rows_of(&self.settings, purpose)))
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         rows::rows(&self.settings, table, part)
     }
 

@@ -4,8 +4,8 @@
 //! itself. Text has a stream named by schema, table and key, so a row has the same bytes wherever it lies.
 
 use super::settings::SlobSettings;
-use crate::dataset::{Part, RowSource, Table};
-use crate::random::Stream;
+use crate::dataset::{DataTable, RowSource, TablePart};
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -45,10 +45,10 @@ pub fn name(schema: u32, purpose: TablePurpose) -> String {
 }
 
 /// Those for scans come first: they are small, so mistakes show early.
-pub fn tables(schemas: u32) -> Vec<Table> {
+pub fn tables(schemas: u32) -> Vec<DataTable> {
     let of = |purpose| (1..=schemas).map(move |schema| name(schema, purpose));
     let names = of(TablePurpose::Scans).chain(of(TablePurpose::Ranges));
-    names.map(|name| Table { name: Cow::Owned(name), columns: COLUMN_NAMES, key: &["custid"] }).collect()
+    names.map(|name| DataTable { name: Cow::Owned(name), columns: COLUMN_NAMES, key: &["custid"] }).collect()
 }
 
 /// Schema and purpose of a table by its name.
@@ -62,7 +62,7 @@ pub fn parse(name: &str) -> Option<(u32, TablePurpose)> {
 }
 
 /// The rows of one part of a table.
-pub fn rows(settings: &SlobSettings, table: &str, part: Part) -> Box<dyn RowSource> {
+pub fn rows(settings: &SlobSettings, table: &str, part: TablePart) -> Box<dyn RowSource> {
     let (schema, purpose) = parse(table).filter(|(schema, _)| (1..=settings.schemas).contains(schema)).unzip();
     let purpose = purpose.unwrap_or(TablePurpose::Scans);
     let count = if schema.is_some() { rows_of(settings, purpose) } else { 0 };
@@ -102,7 +102,7 @@ impl BlockRows {
             TablePurpose::Ranges => "slob range text",
             TablePurpose::Scans => "slob scan text",
         };
-        let mut stream = self.random.then(|| Stream::new(self.seed, purpose, [self.schema, key]));
+        let mut stream = self.random.then(|| RandomStream::new(self.seed, purpose, [self.schema, key]));
         for _ in 0..COLUMNS {
             if let Some(stream) = &mut stream {
                 stream.alphanumeric(&mut text);
@@ -139,7 +139,7 @@ impl BlockOrder {
             TablePurpose::Ranges => "slob range order",
             TablePurpose::Scans => "slob scan order",
         };
-        let mut stream = Stream::new(seed, name, [schema, 0]);
+        let mut stream = RandomStream::new(seed, name, [schema, 0]);
         let bits = u64::BITS - u64::from(count).leading_zeros();
         Self { count: u64::from(count), half_bits: bits.div_ceil(2).max(1), keys: [(); ROUNDS].map(|()| stream.bits()) }
     }
@@ -184,13 +184,13 @@ mod tests {
         settings
     }
 
-    fn text(settings: &SlobSettings, table: &str, part: Part) -> String {
+    fn text(settings: &SlobSettings, table: &str, part: TablePart) -> String {
         let (mut text, mut source) = (TextRows::default(), rows(settings, table, part));
         while source.fill(&mut text) {}
         String::from_utf8(text.bytes().to_vec()).unwrap()
     }
 
-    const WHOLE: Part = Part { index: 0, count: 1 };
+    const WHOLE: TablePart = TablePart { index: 0, count: 1 };
 
     #[test]
     fn golden_rows() {
@@ -255,7 +255,7 @@ mod tests {
         #[test]
         fn any_split_gives_the_same_rows(count in 1_u32..20, scale in 1_024_u32..1_200) {
             let settings = settings(scale, true);
-            let parts: String = (0..count).map(|index| text(&settings, "slob2", Part { index, count })).collect();
+            let parts: String = (0..count).map(|index| text(&settings, "slob2", TablePart { index, count })).collect();
             prop_assert_eq!(parts, text(&settings, "slob2", WHOLE));
         }
     }

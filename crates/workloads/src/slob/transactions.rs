@@ -8,15 +8,16 @@ use super::inputs::{SlobClient, SlobInput, SlobOperation};
 use super::rows::{COLUMNS, FILLER, LETTERS, TablePurpose, name};
 use super::settings::{RedoStress, SlobSettings};
 use crate::effects::{Effects, Tally};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::sql::{self, SqlError};
-use crate::workload::{Ending, Kind, Pause, User, Workload};
+use crate::workload::{Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Param, Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
 use std::time::Duration;
 
 /// All of them are counted.
-const KINDS: [Kind; SlobOperation::NAMES.len()] = Kind::all(SlobOperation::NAMES, SlobOperation::NAMES.len());
+const KINDS: [TransactionKind; SlobOperation::NAMES.len()] =
+    TransactionKind::all(SlobOperation::NAMES, SlobOperation::NAMES.len());
 
 settings::names! {
     /// What is counted. A block is a row, which has a page of its own.
@@ -78,7 +79,7 @@ impl Workload for Slob {
 
     const COUNTERS: &'static [&'static str] = SlobCounter::NAMES;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 
@@ -184,7 +185,7 @@ impl UpdateTexts {
         let random = settings.obfuscate_columns;
         let mut texts = Self { letters: [[FILLER; LETTERS]; COLUMNS], columns, random };
         if random {
-            let mut stream = Stream::new(text, "slob update", [0, 0]);
+            let mut stream = RandomStream::new(text, "slob update", [0, 0]);
             for letters in &mut texts.letters[..columns] {
                 stream.alphanumeric(letters);
             }

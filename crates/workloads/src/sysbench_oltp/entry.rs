@@ -2,7 +2,7 @@
 
 use super::settings::{KEYS, SysbenchMode, SysbenchSettings, SysbenchTest};
 use super::statements::BULK_ROWS;
-use crate::entry::{Metric, WorkloadEntry, WorkloadScripts};
+use crate::entry::{ThroughputMetric, WorkloadEntry, WorkloadScripts};
 use crate::random::{DistributionShape, Special};
 use engines::statement::ByDialect;
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         "think",
     ],
     own_phases: false,
-    metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
+    metric: ThroughputMetric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
     notice: NOTICE,
     deviations: ALWAYS,
     // They depend on the test.

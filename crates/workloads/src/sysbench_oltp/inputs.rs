@@ -6,13 +6,13 @@
 
 use super::settings::{SysbenchMode, SysbenchSettings};
 use super::text::{C_LENGTH, PAD_LENGTH, digit_groups, joined_numbers};
-use crate::random::{Distribution, Letters, Stream};
+use crate::random::{Distribution, Letters, RandomStream};
 use std::time::Duration;
 
 /// One transaction: the stream of its values, its client, and its number among that client's transactions.
 #[derive(Debug, Clone)]
 pub struct SysbenchInput {
-    values: Stream,
+    values: RandomStream,
     client: u32,
     /// How many transactions the client has drawn before.
     number: u64,
@@ -23,7 +23,7 @@ pub struct SysbenchInput {
 /// One emulated client.
 #[derive(Debug, Clone)]
 pub struct SysbenchClient {
-    stream: Stream,
+    stream: RandomStream,
     index: u32,
     drawn: u64,
     first_unique_id: u64,
@@ -32,8 +32,8 @@ pub struct SysbenchClient {
 impl SysbenchClient {
     pub fn new(seed: u64, index: u32) -> Self {
         // The same for all clients of a run; another run, with another seed, hits other rows of the table.
-        let first_unique_id = Stream::new(seed, "sysbench ids", [0, 0]).bits();
-        Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0, first_unique_id }
+        let first_unique_id = RandomStream::new(seed, "sysbench ids", [0, 0]).bits();
+        Self { stream: RandomStream::new(seed, "sysbench client", [index, 0]), index, drawn: 0, first_unique_id }
     }
 
     pub fn draw(&mut self) -> SysbenchInput {
@@ -83,11 +83,11 @@ impl Ids {
     }
 
     /// An id, or a value of k, which has the same range.
-    pub fn draw(&self, stream: &mut Stream) -> i64 {
+    pub fn draw(&self, stream: &mut RandomStream) -> i64 {
         1 + self.in_table.draw(stream).cast_signed()
     }
 
-    fn draw_range(&self, stream: &mut Stream, ids: i64) -> IdRange {
+    fn draw_range(&self, stream: &mut RandomStream, ids: i64) -> IdRange {
         let drawn = self.draw(stream);
         let low = if self.ranges_end_inside { drawn.min(self.rows - self.range_size).max(1) } else { drawn };
         let high = low + ids - 1;
@@ -115,7 +115,7 @@ const SCATTER: u64 = 0x2545_F491_4F6C_DD1D;
 #[derive(Debug)]
 pub struct SysbenchDraws<'a> {
     ids: &'a Ids,
-    values: Stream,
+    values: RandomStream,
     client: u32,
     number: u64,
     first_unique_id: u64,

@@ -18,7 +18,7 @@ mod text;
 mod transactions;
 
 use crate::condition::{DataCheck, DataQueries};
-use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::dataset::{DataTable, Dataset, RowSource, TablePart};
 use crate::entry::WorkloadEntry;
 use crate::execution::Execution;
 use crate::judgement::Judgement;
@@ -46,7 +46,7 @@ pub struct SysbenchOltp {
     settings: SysbenchSettings,
     steps: Steps,
     ids: Ids,
-    tables: Vec<Table>,
+    tables: Vec<DataTable>,
     statements: SysbenchStatements,
     scripts: ByDialect<TableScripts>,
     queries: DataQueries,
@@ -95,15 +95,15 @@ impl Dataset for SysbenchOltp {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         &self.tables
     }
 
-    fn expected_rows(&self, _: &Table) -> u64 {
+    fn expected_rows(&self, _: &DataTable) -> u64 {
         self.initial_rows()
     }
 
-    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: TablePart) -> Box<dyn RowSource + '_> {
         let number = (0..).zip(&self.tables).find(|(_, known)| known.name == table).map(|(number, _)| number);
         rows::rows(self, number, part)
     }
@@ -124,7 +124,7 @@ impl Dataset for SysbenchOltp {
         vec![self.tables.iter().map(|table| self.expected_rows(table)).sum()]
     }
 
-    fn highest_keys(&self, _: &Table) -> Option<RangeInclusive<u64>> {
+    fn highest_keys(&self, _: &DataTable) -> Option<RangeInclusive<u64>> {
         let rows = self.initial_rows();
         match self.settings.test {
             // The test adds to the rows it finds, and may have run before.

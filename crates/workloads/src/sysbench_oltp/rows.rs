@@ -5,18 +5,18 @@ use super::SysbenchOltp;
 use super::settings::SysbenchMode;
 use super::text::{C_BLANK, C_LENGTH, PAD_LENGTH, PAD_LOADED, digit_groups};
 use crate::chunks::{Chunk, id, no_rows, source};
-use crate::dataset::{Part, RowSource};
-use crate::random::Stream;
+use crate::dataset::{RowSource, TablePart};
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
 const ROWS_PER_CHUNK: u64 = 1_000;
 
 /// The rows of one part of the table with this number, counted from 0; none for `None`.
-pub fn rows(workload: &SysbenchOltp, table: Option<u32>, part: Part) -> Box<dyn RowSource + '_> {
+pub fn rows(workload: &SysbenchOltp, table: Option<u32>, part: TablePart) -> Box<dyn RowSource + '_> {
     let (Some(table), count) = (table, workload.initial_rows()) else { return no_rows() };
     source(part, count.div_ceil(ROWS_PER_CHUNK), move |chunk| {
-        let stream = Stream::new(workload.settings.data_seed, "sysbench rows", [table, id(chunk)]);
+        let stream = RandomStream::new(workload.settings.data_seed, "sysbench rows", [table, id(chunk)]);
         let last = ((chunk + 1) * ROWS_PER_CHUNK).min(count);
         Thousand { workload, stream, left: chunk * ROWS_PER_CHUNK + 1..=last }
     })
@@ -25,7 +25,7 @@ pub fn rows(workload: &SysbenchOltp, table: Option<u32>, part: Part) -> Box<dyn 
 /// The rows of one chunk.
 struct Thousand<'a> {
     workload: &'a SysbenchOltp,
-    stream: Stream,
+    stream: RandomStream,
     left: RangeInclusive<u64>,
 }
 

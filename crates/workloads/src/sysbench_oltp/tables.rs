@@ -1,7 +1,7 @@
 //! The tables: their names and columns, and the scripts that make them and finish them after loading.
 
 use super::settings::{SysbenchMode, SysbenchSettings, SysbenchTest};
-use crate::dataset::Table;
+use crate::dataset::DataTable;
 use crate::sql::{self, SqlError, SqlSection, filled, sections};
 use engines::statement::ByDialect;
 
@@ -17,9 +17,9 @@ pub fn names(settings: &SysbenchSettings) -> Vec<String> {
     }
 }
 
-pub fn tables(settings: &SysbenchSettings) -> Vec<Table> {
+pub fn tables(settings: &SysbenchSettings) -> Vec<DataTable> {
     let columns = if settings.test == SysbenchTest::BulkInsert { COLUMNS_OF_BULK } else { COLUMNS };
-    names(settings).into_iter().map(|name| Table { name: name.into(), columns, key: KEY }).collect()
+    names(settings).into_iter().map(|name| DataTable { name: name.into(), columns, key: KEY }).collect()
 }
 
 /// Scripts to run before and after loading.

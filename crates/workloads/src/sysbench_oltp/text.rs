@@ -1,6 +1,6 @@
 //! The texts of the rows, in buffers of fixed length.
 
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 
 pub const C_LENGTH: usize = 119;
 pub const PAD_LENGTH: usize = 59;
@@ -17,7 +17,7 @@ const NUMBERS: u32 = 10;
 const NUMBER_BITS: u32 = 30;
 
 /// Groups of eleven random digits with dashes between them.
-pub fn digit_groups<const LENGTH: usize>(stream: &mut Stream) -> Letters<LENGTH> {
+pub fn digit_groups<const LENGTH: usize>(stream: &mut RandomStream) -> Letters<LENGTH> {
     let mut text = [0; LENGTH];
     stream.digits(&mut text);
     for dash in text.iter_mut().skip(GROUP).step_by(GROUP + 1) {
@@ -29,7 +29,7 @@ pub fn digit_groups<const LENGTH: usize>(stream: &mut Stream) -> Letters<LENGTH>
 }
 
 /// Ten random numbers with dashes between them, cut where the column ends.
-pub fn joined_numbers(stream: &mut Stream) -> Letters<C_LENGTH> {
+pub fn joined_numbers(stream: &mut RandomStream) -> Letters<C_LENGTH> {
     let mut letters = Letters::default();
     for place in 0..NUMBERS {
         let dash = if place == 0 { "" } else { "-" };
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn groups_have_eleven_digits() {
-        let mut stream = Stream::new(42, "text", [0, 0]);
+        let mut stream = RandomStream::new(42, "text", [0, 0]);
         let (c, pad) = (digit_groups::<C_LENGTH>(&mut stream), digit_groups::<PAD_LENGTH>(&mut stream));
         for (text, groups) in [(c.as_str(), 10), (pad.as_str(), 5)] {
             let found: Vec<&str> = text.split('-').collect();
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn numbers_are_ten_and_below_two_to_the_thirtieth() {
-        let mut stream = Stream::new(42, "text", [0, 1]);
+        let mut stream = RandomStream::new(42, "text", [0, 1]);
         for _ in 0..100 {
             let text = joined_numbers(&mut stream);
             let numbers: Vec<u64> = text.as_str().split('-').map(|number| number.parse().unwrap()).collect();

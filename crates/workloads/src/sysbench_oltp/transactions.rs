@@ -11,7 +11,7 @@ use super::steps::Steps;
 use super::tally::{SysbenchCounter, count};
 use super::text::{C_BLANK, PAD_AGAIN};
 use crate::effects::{Effects, Tally};
-use crate::workload::{Ending, Kind, Pause, User, Workload};
+use crate::workload::{Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use std::ops::RangeInclusive;
@@ -24,7 +24,8 @@ const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
 const INSERTED_BY_ANOTHER: &str = "another transaction deleted the same row and inserted it again first";
 
 /// A workload has only the kind of its test, which is counted.
-const KINDS: [Kind; SysbenchTest::NAMES.len()] = Kind::all(SysbenchTest::NAMES, SysbenchTest::NAMES.len());
+const KINDS: [TransactionKind; SysbenchTest::NAMES.len()] =
+    TransactionKind::all(SysbenchTest::NAMES, SysbenchTest::NAMES.len());
 
 impl Workload for SysbenchOltp {
     type Input = SysbenchInput;
@@ -32,7 +33,7 @@ impl Workload for SysbenchOltp {
 
     const COUNTERS: &'static [&'static str] = SysbenchCounter::NAMES;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         std::slice::from_ref(&KINDS[self.settings.test as usize])
     }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use workloads::brokerage::Brokerage;
 use workloads::checksum;
-use workloads::dataset::{Dataset, Part};
+use workloads::dataset::{Dataset, TablePart};
 
 /// Every how many of the parts of a table of prices are loaded. All of them would take most of the test's time.
 const PARTS_OF_PRICES: u32 = 50;
@@ -31,7 +31,7 @@ pub fn load(database: &Database, workload: &Brokerage, admin: &mut dyn Admin, pa
     loaded::in_parts(database, workload, whole());
     if !has_all {
         let prices = workload.tables().iter().find(|table| table.name == PRICES).unwrap();
-        let part = Part { index: 0, count: parts_of_prices };
+        let part = TablePart { index: 0, count: parts_of_prices };
         database.load(workload, prices, part);
         let made = checksum::of_source(&mut *workload.rows(PRICES, part));
         assert_eq!(checksum::stored(admin, prices).unwrap(), made);

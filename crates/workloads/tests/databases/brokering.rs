@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::Duration;
 use workloads::brokerage::Brokerage;
 use workloads::checksum;
-use workloads::dataset::{Dataset, Table};
+use workloads::dataset::{DataTable, Dataset};
 use workloads::receipts::{self, WithReceipts};
 
 const BY_ONE: Score = Score { player: 40, transactions: 600, every: Duration::from_secs(1), to_the_end: true };
@@ -191,7 +191,7 @@ fn left(admin: &mut dyn Admin) -> String {
         ("watch_list", &["wl_id", "wl_c_id"]),
     ];
     let sum = COLUMNS.iter().fold(0, |sum: u64, (name, columns)| {
-        let table = Table { name: (*name).into(), columns, key: &[] };
+        let table = DataTable { name: (*name).into(), columns, key: &[] };
         sum.rotate_left(7) ^ checksum::stored(admin, &table).unwrap().sum
     });
     format!("{sum:016x}")

@@ -4,7 +4,7 @@ use crate::damage::{Round, damage, each_is_found};
 use crate::database::Database;
 use engines::admin::Admin;
 use record::check::Moment;
-use workloads::dataset::{Dataset, Part};
+use workloads::dataset::{Dataset, TablePart};
 use workloads::order_entry::{OrderEntry, OrderEntrySettings};
 
 const ROUNDS: &[Round] = &[
@@ -203,7 +203,7 @@ fn load_one_district(database: &Database, workload: &OrderEntry, admin: &mut dyn
             "item" => continue,
             _ => 10,
         };
-        database.load(workload, table, Part { index: 0, count });
+        database.load(workload, table, TablePart { index: 0, count });
     }
     admin.script("UPDATE warehouse SET w_ytd = 3000000").unwrap();
 }

@@ -7,7 +7,7 @@ use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use engines::statement::Dialect;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use workloads::dataset::{Dataset, Part, Table};
+use workloads::dataset::{DataTable, Dataset, TablePart};
 
 pub struct Database {
     pub endpoint: Endpoint,
@@ -51,7 +51,7 @@ impl Database {
         admin(&self.endpoint).unwrap()
     }
 
-    pub fn load(&self, dataset: &dyn Dataset, table: &Table, part: Part) -> u64 {
+    pub fn load(&self, dataset: &dyn Dataset, table: &DataTable, part: TablePart) -> u64 {
         let mut rows = dataset.rows(&table.name, part);
         self.admin().load(&table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap()
     }

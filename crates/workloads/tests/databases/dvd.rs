@@ -10,9 +10,9 @@ use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use workloads::checksum;
-use workloads::dataset::{Dataset, Table};
+use workloads::dataset::{DataTable, Dataset};
 use workloads::dvd_store::{DvdStore, DvdStoreSettings, DvdStoreSize, DvdStoreVersion};
-use workloads::way::{Statements, Transactions};
+use workloads::way::{StatementSending, Transactions};
 
 const CLIENTS: u32 = 4;
 /// All ways together have enough for every share but one to be judged. Shares are of what clients ask for, which no engine changes; the
@@ -25,14 +25,14 @@ fn size() -> DvdStoreSize {
     DvdStoreSize::parse("1MB").unwrap()
 }
 
-fn made(version: DvdStoreVersion, transactions: Transactions, statements: Statements) -> DvdStore {
+fn made(version: DvdStoreVersion, transactions: Transactions, statements: StatementSending) -> DvdStore {
     DvdStore::new(DvdStoreSettings { transactions, statements, ..DvdStoreSettings::plain(size(), version) }).unwrap()
 }
 
 pub fn load_run_and_check(database: &Database, version: DvdStoreVersion) {
-    let plain = made(version, Transactions::Client, Statements::Plain);
-    let pipelined = made(version, Transactions::Client, Statements::Pipelined);
-    let called = made(version, Transactions::Procedures, Statements::Plain);
+    let plain = made(version, Transactions::Client, StatementSending::Plain);
+    let pipelined = made(version, Transactions::Client, StatementSending::Pipelined);
+    let called = made(version, Transactions::Procedures, StatementSending::Plain);
     // SQLite has no procedures. What they leave must be the same as elsewhere, so it does the work plainly once more.
     let called = if database.dialect() == Dialect::Sqlite { &plain } else { &called };
     load(database, called, version);
@@ -106,7 +106,7 @@ fn left(admin: &mut dyn Admin, version: DvdStoreVersion) -> String {
     ];
     let count = if version == DvdStoreVersion::Two { 6 } else { COLUMNS.len() };
     let sum = COLUMNS[..count].iter().fold(0, |sum: u64, (name, columns)| {
-        let table = Table { name: (*name).into(), columns, key: &[] };
+        let table = DataTable { name: (*name).into(), columns, key: &[] };
         sum.rotate_left(7) ^ checksum::stored(admin, &table).unwrap().sum
     });
     format!("{sum:016x}")

@@ -2,12 +2,12 @@
 
 use crate::database::Database;
 use workloads::checksum;
-use workloads::dataset::{Checksum, Dataset, Part, Table};
+use workloads::dataset::{Checksum, DataTable, Dataset, TablePart};
 
 /// Loads these tables in uneven parts.
-pub fn in_parts<'a>(database: &Database, dataset: &dyn Dataset, tables: impl IntoIterator<Item = &'a Table>) {
+pub fn in_parts<'a>(database: &Database, dataset: &dyn Dataset, tables: impl IntoIterator<Item = &'a DataTable>) {
     for table in tables {
-        let loaded: u64 = (0..3).map(|index| database.load(dataset, table, Part { index, count: 3 })).sum();
+        let loaded: u64 = (0..3).map(|index| database.load(dataset, table, TablePart { index, count: 3 })).sum();
         assert_eq!(loaded, dataset.expected_rows(table), "{}", table.name);
     }
 }
@@ -17,7 +17,7 @@ pub fn in_parts<'a>(database: &Database, dataset: &dyn Dataset, tables: impl Int
 pub fn are_as_made<'a>(
     database: &Database,
     dataset: &dyn Dataset,
-    tables: impl IntoIterator<Item = &'a Table>,
+    tables: impl IntoIterator<Item = &'a DataTable>,
     known: &str,
 ) {
     let mut admin = database.admin();

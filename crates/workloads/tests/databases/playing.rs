@@ -100,8 +100,10 @@ impl<'a, W: Workload, S: Session> Player<'a, W, S> {
                 |index| workload.client(User { seed: score.player.into(), phase: 0, actor, index, is_filler: false });
             (first..first + count).map(user).collect()
         };
-        let total =
-            |kind: &workloads::workload::Kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() };
+        let total = |kind: &workloads::workload::TransactionKind| KindTotals {
+            kind: kind.name.to_owned(),
+            ..KindTotals::default()
+        };
         Self {
             workload,
             session,

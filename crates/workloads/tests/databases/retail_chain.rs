@@ -11,7 +11,7 @@ use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use workloads::checksum;
-use workloads::dataset::{Checksum, Dataset, Part, Table};
+use workloads::dataset::{Checksum, DataTable, Dataset, TablePart};
 use workloads::decision_support_ds::{DataScale, DecisionSupportDs, DecisionSupportDsSettings};
 
 const STREAMS: u32 = 2;
@@ -32,7 +32,7 @@ static WORKLOAD: LazyLock<DecisionSupportDs> = LazyLock::new(|| {
 const LARGEST: &str = "customer_demographics";
 
 /// All but the largest, of which every third row would take as long as all others.
-fn compared() -> impl Iterator<Item = &'static Table> {
+fn compared() -> impl Iterator<Item = &'static DataTable> {
     WORKLOAD.tables().iter().filter(|table| table.name != LARGEST)
 }
 
@@ -81,7 +81,7 @@ fn load_demographics(database: &Database, admin: &mut dyn Admin) {
     const WITHOUT_WORK: u32 = 39_200;
     const OUT_OF_COLLEGE: u32 = 7 * WITHOUT_WORK;
     let table = WORKLOAD.tables().iter().find(|table| table.name == LARGEST).unwrap();
-    database.load(&*WORKLOAD, table, Part { index: 0, count: 48 });
+    database.load(&*WORKLOAD, table, TablePart { index: 0, count: 48 });
     admin.script(&format!("DELETE FROM {LARGEST} WHERE cd_demo_sk > {WITHOUT_WORK}")).unwrap();
     for (first, counts) in [(WITHOUT_WORK, "{more}, 0"), (OUT_OF_COLLEGE, "cd_dep_employed_count, {more}")] {
         for more in 1..7 {

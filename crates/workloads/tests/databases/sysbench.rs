@@ -8,7 +8,7 @@ use record::check::{CheckResult, Moment, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use workloads::checksum;
-use workloads::dataset::{Dataset, Part};
+use workloads::dataset::{Dataset, TablePart};
 use workloads::sysbench_oltp::SysbenchOltp;
 use workloads::workload::Workload;
 
@@ -73,7 +73,7 @@ fn made(keys: &Value) -> SysbenchOltp {
 fn load(database: &Database, workload: &SysbenchOltp, admin: &mut dyn Admin) {
     admin.script(&workload.schema(database.dialect())).unwrap();
     for table in workload.tables() {
-        let part = |index| Part { index, count: LOADED_PARTS };
+        let part = |index| TablePart { index, count: LOADED_PARTS };
         let loaded: u64 = (0..LOADED_PARTS).map(|index| database.load(workload, table, part(index))).sum();
         assert_eq!(loaded, workload.expected_rows(table), "{}", table.name);
     }

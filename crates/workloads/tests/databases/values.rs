@@ -4,7 +4,7 @@ use crate::database::Database;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
 use workloads::checksum::{ChecksumRows, stored};
-use workloads::dataset::Table;
+use workloads::dataset::DataTable;
 
 const ROWS: i32 = 1000;
 
@@ -26,7 +26,7 @@ fn put(number: i32, sink: &mut dyn RowSink) {
 pub fn checksums_are_those_of_the_rows(database: &Database) {
     let mut admin = database.admin();
     admin.script("CREATE TABLE priced (id BIGINT, price DECIMAL(17, 2), rate DECIMAL(12, 6), day DATE)").unwrap();
-    let table = Table { name: "priced".into(), columns: &["id", "price", "rate", "day"], key: &["id"] };
+    let table = DataTable { name: "priced".into(), columns: &["id", "price", "rate", "day"], key: &["id"] };
     let mut fill = |sink: &mut dyn RowSink| {
         (0..ROWS).for_each(|number| put(number, sink));
         false

@@ -10,9 +10,9 @@ use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use workloads::checksum;
-use workloads::dataset::{Dataset, Table};
+use workloads::dataset::{DataTable, Dataset};
 use workloads::order_entry::{DeliveryMode, OrderEntry, OrderEntrySettings};
-use workloads::way::{Statements, Transactions};
+use workloads::way::{StatementSending, Transactions};
 
 const CLIENTS: u32 = 4;
 const BY_ONE_CLIENT: u32 = 150;
@@ -73,9 +73,9 @@ enum Way {
 
 fn made(way: Way, warehouses: u32) -> OrderEntry {
     let (transactions, statements) = match way {
-        Way::Plain => (Transactions::Client, Statements::Plain),
-        Way::Pipelined => (Transactions::Client, Statements::Pipelined),
-        Way::Called => (Transactions::Procedures, Statements::Plain),
+        Way::Plain => (Transactions::Client, StatementSending::Plain),
+        Way::Pipelined => (Transactions::Client, StatementSending::Pipelined),
+        Way::Called => (Transactions::Procedures, StatementSending::Plain),
     };
     let settings = OrderEntrySettings {
         delivery: DeliveryMode::Inline,
@@ -94,7 +94,7 @@ fn left_by_one_client(admin: &mut dyn Admin, workload: &OrderEntry) -> u64 {
     let moments = ["o_entry_d", "ol_delivery_d", "h_date"];
     workload.tables().iter().fold(0, |sum: u64, table| {
         let columns: Vec<&str> = table.columns.iter().copied().filter(|column| !moments.contains(column)).collect();
-        let table = Table { columns: columns.leak(), ..table.clone() };
+        let table = DataTable { columns: columns.leak(), ..table.clone() };
         sum.rotate_left(7) ^ checksum::stored(admin, &table).unwrap().sum
     })
 }

@@ -6,11 +6,11 @@ use record::intervals::Span;
 use record::trial::KindTotals;
 use report::format::{count, decimal, milliseconds};
 use serde_json::{Value, json};
-use workloads::workload::Kind;
+use workloads::workload::TransactionKind;
 
 /// Seconds that are shown as one line.
 pub struct Interval {
-    kinds: Vec<Kind>,
+    kinds: Vec<TransactionKind>,
     length_s: u64,
     seconds: Vec<SecondSeen>,
 }
@@ -30,7 +30,7 @@ pub struct Line {
 }
 
 impl Interval {
-    pub fn new(kinds: &[Kind], length_s: u64) -> Self {
+    pub fn new(kinds: &[TransactionKind], length_s: u64) -> Self {
         Self { kinds: kinds.to_vec(), length_s, seconds: Vec::new() }
     }
 
@@ -76,13 +76,13 @@ const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 impl Line {
     /// The heading above the lines. Each counted kind has a column, unless all kinds are counted or too many.
-    pub fn heading(kinds: &[Kind]) -> String {
+    pub fn heading(kinds: &[TransactionKind]) -> String {
         let counted: Vec<String> = shown(kinds).map(|name| format!("{name}/s")).collect();
         let rest = ["all/s", "p50 ms", "p95 ms", "p99 ms", "errors", "retries"].map(str::to_owned);
         aligned(kinds, "time", counted.into_iter().chain(rest))
     }
 
-    pub fn text(&self, kinds: &[Kind]) -> String {
+    pub fn text(&self, kinds: &[TransactionKind]) -> String {
         let rate = |many: u64| decimal(many as f64 / self.length_s as f64, 0);
         let many_of =
             |name: &str| self.counted.iter().find(|(counted, _)| counted == name).map_or(0, |(_, many)| *many);
@@ -110,14 +110,14 @@ impl Line {
 }
 
 /// Names of counted kinds, if they say more than the sum over all kinds and fit into a line.
-fn shown(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
+fn shown(kinds: &[TransactionKind]) -> impl Iterator<Item = &'static str> + '_ {
     let some_are_not = kinds.iter().any(|kind| !kind.counted && !kind.step);
     let are_few = kinds.iter().filter(|kind| kind.counted).count() <= COLUMNS;
     kinds.iter().filter(move |kind| kind.counted && some_are_not && are_few).map(|kind| kind.name)
 }
 
 /// Right-aligned columns: the time, those of counted kinds as wide as their names, and the others.
-fn aligned(kinds: &[Kind], time: &str, columns: impl Iterator<Item = String>) -> String {
+fn aligned(kinds: &[TransactionKind], time: &str, columns: impl Iterator<Item = String>) -> String {
     const WIDTH: usize = 10;
     /// Two blanks before the name and "/s" after it.
     const AROUND_NAME: usize = 4;
@@ -131,7 +131,8 @@ mod tests {
     use super::*;
     use record::intervals::{Interval as Second, KindInterval};
 
-    const KINDS: [Kind; 2] = [Kind::transaction("new-order", true), Kind::transaction("payment", false)];
+    const KINDS: [TransactionKind; 2] =
+        [TransactionKind::transaction("new-order", true), TransactionKind::transaction("payment", false)];
 
     /// One second with this many of each kind, the slowest of which took `slowest_us`.
     fn second(index: u64, measured: bool, finished: [u64; 2], slowest_us: u64) -> SecondSeen {

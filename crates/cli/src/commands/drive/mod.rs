@@ -41,7 +41,7 @@ use trial::task::Task;
 use trial::unfit::Unfit;
 use trial::validity::Invalid;
 use workloads::catalog::AnyWorkload;
-use workloads::workload::Kind;
+use workloads::workload::TransactionKind;
 
 pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let workload = scripts::workload(options)?;
@@ -165,7 +165,7 @@ impl Interrupt {
 struct Drive<'a> {
     options: &'a DriveOptions,
     endpoint: &'a Endpoint,
-    kinds: &'a [Kind],
+    kinds: &'a [TransactionKind],
     interval: Interval,
     /// All seconds, if the workload has phases of its own, whose figures need them.
     series: Option<Vec<intervals::Interval>>,

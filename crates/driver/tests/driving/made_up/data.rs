@@ -3,13 +3,13 @@
 use engines::rows::RowSink;
 use engines::statement::{ByDialect, Statement};
 use std::borrow::Cow;
-use workloads::dataset::{RowSource, Table};
+use workloads::dataset::{DataTable, RowSource};
 
 pub const ACCOUNTS: i64 = 64;
 
-pub const TABLES: &[Table] = &[
-    Table { name: Cow::Borrowed("account"), columns: &["a_id", "a_balance", "a_closed"], key: &["a_id"] },
-    Table {
+pub const TABLES: &[DataTable] = &[
+    DataTable { name: Cow::Borrowed("account"), columns: &["a_id", "a_balance", "a_closed"], key: &["a_id"] },
+    DataTable {
         name: Cow::Borrowed("deposit"),
         columns: &["d_account", "d_phase", "d_number", "d_confirmed"],
         key: &["d_account", "d_phase", "d_number"],

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 use settings::Problem;
 use std::time::Duration;
 use workloads::condition::DataCheck;
-use workloads::dataset::{Dataset, Part, RowSource, Table};
+use workloads::dataset::{DataTable, Dataset, RowSource, TablePart};
 use workloads::effects::{Effects, FollowUp};
-use workloads::entry::{Metric, UNMEASURED, WorkloadEntry, WorkloadScripts};
+use workloads::entry::{ThroughputMetric, UNMEASURED, WorkloadEntry, WorkloadScripts};
 use workloads::execution::Execution;
 use workloads::judgement::Judgement;
 use workloads::ledger::Ledger;
-use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use workloads::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 
 pub const KIND: &str = "made-up";
 
@@ -27,7 +27,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     keys: &[],
     driving_keys: &[],
     own_phases: false,
-    metric: Metric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
+    metric: ThroughputMetric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
     notice: "not comparable with anything",
     deviations: &[],
     scripts: WorkloadScripts { schema: data::SCHEMA, ..WorkloadScripts::NONE },
@@ -39,12 +39,12 @@ pub const CONFIRM: u16 = 1;
 pub const CLOSE: u16 = 2;
 pub const LOOK: u16 = 3;
 pub const WRITE: u16 = 4;
-const KINDS: &[Kind] = &[
-    Kind::transaction("deposit", true),
-    Kind::transaction("confirm", false),
-    Kind::transaction("close", false),
-    Kind::step("look"),
-    Kind::step("write"),
+const KINDS: &[TransactionKind] = &[
+    TransactionKind::transaction("deposit", true),
+    TransactionKind::transaction("confirm", false),
+    TransactionKind::transaction("close", false),
+    TransactionKind::step("look"),
+    TransactionKind::step("write"),
 ];
 
 /// Clerks are users with a state of their own: each counts its confirmations.
@@ -105,7 +105,7 @@ impl Workload for MadeUp {
     type Client = Client;
     const COUNTERS: &'static [&'static str] = &["deposited"];
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         KINDS
     }
 
@@ -208,15 +208,15 @@ impl Dataset for MadeUp {
         &ENTRY
     }
 
-    fn tables(&self) -> &[Table] {
+    fn tables(&self) -> &[DataTable] {
         data::TABLES
     }
 
-    fn expected_rows(&self, table: &Table) -> u64 {
+    fn expected_rows(&self, table: &DataTable) -> u64 {
         data::expected_rows(&table.name)
     }
 
-    fn rows(&self, table: &str, _: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, _: TablePart) -> Box<dyn RowSource + '_> {
         data::rows(table)
     }
 

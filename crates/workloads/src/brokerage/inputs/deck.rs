@@ -3,7 +3,7 @@
 //! Only the numbers of cards left are kept. Drawing one of them by chance is the same as dealing from a shuffled deck.
 
 use super::super::work::BrokerageWork;
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 /// Cards of each kind. Of a thousand transactions, the other 110 come from the market.
 pub const CARDS: [(BrokerageWork, u16); 8] = [
@@ -31,7 +31,7 @@ impl Default for Deck {
 }
 
 impl Deck {
-    pub fn deal(&mut self, stream: &mut Stream) -> BrokerageWork {
+    pub fn deal(&mut self, stream: &mut RandomStream) -> BrokerageWork {
         if self.count == 0 {
             *self = Self::default();
         }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn each_deck_is_dealt_completely() {
-        let (mut deck, mut stream) = (Deck::default(), Stream::new(7, "test", [0, 0]));
+        let (mut deck, mut stream) = (Deck::default(), RandomStream::new(7, "test", [0, 0]));
         let mut dealt = Vec::new();
         for _ in 0..3 {
             let cards: Vec<BrokerageWork> = (0..DECK_SIZE).map(|_| deck.deal(&mut stream)).collect();

@@ -13,7 +13,7 @@ use super::{
     AccountPlace, BROKERS_MAX, BrokerVolume, BrokerageInput, Customer, CustomerPosition, MarketWatch, SecurityDetail,
     TRADES, TradeOrder, TradeSelection, WatchTarget,
 };
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 const HUNDRED: u64 = 100;
 /// A broker-volume asks for 20 to 40 brokers.
@@ -53,7 +53,7 @@ const ONE_IN_ROLLED_BACK: u64 = 101;
 struct InputDraw<'a> {
     size: BrokerageSize,
     seed: u64,
-    stream: &'a mut Stream,
+    stream: &'a mut RandomStream,
 }
 
 pub fn draw(customer: &mut Customer, settings: &BrokerageSettings) -> BrokerageInput {

@@ -10,7 +10,7 @@ mod upkeep;
 use super::ids;
 use super::trading::TradeType;
 use super::work::BrokerageWork;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::workload::User;
 use engines::session::Date;
 
@@ -202,19 +202,19 @@ pub struct LimitOrder {
 /// A customer's user: one client of the load.
 #[derive(Debug, Clone)]
 pub struct Customer {
-    stream: Stream,
+    stream: RandomStream,
     deck: Deck,
     /// How long the market takes to execute an order. It has a stream of its own, because answers decide whether it is drawn.
-    pub delays: Stream,
+    pub delays: RandomStream,
 }
 
 impl Customer {
     pub fn new(user: User) -> Self {
         let phase = user.phase.into();
         Self {
-            stream: Stream::new(user.seed, "customers", [user.index, phase]),
+            stream: RandomStream::new(user.seed, "customers", [user.index, phase]),
             deck: Deck::default(),
-            delays: Stream::new(user.seed, "executions", [user.index, phase]),
+            delays: RandomStream::new(user.seed, "executions", [user.index, phase]),
         }
     }
 }

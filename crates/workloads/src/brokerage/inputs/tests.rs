@@ -6,7 +6,7 @@ use super::super::size::BrokerageSize;
 use super::super::trading::{QUANTITIES, TradeType};
 use super::super::{accounts, calendar, ids};
 use super::*;
-use crate::way::Statements;
+use crate::way::StatementSending;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SETTINGS: BrokerageSettings = BrokerageSettings {
@@ -14,7 +14,7 @@ const SETTINGS: BrokerageSettings = BrokerageSettings {
     initial_trade_days: 25,
     scale_factor: 500,
     news_bytes: 300,
-    statements: Statements::Plain,
+    statements: StatementSending::Plain,
     data_seed: 42,
 };
 /// Whole decks.
@@ -181,7 +181,7 @@ fn lists_and_ranges_keep_their_limits() {
                 }
                 TradeSelection::OfAccount { from_us, .. } => assert!((calendar::moment(0)..end).contains(from_us)),
                 TradeSelection::OfSecurity { from_us, .. } | TradeSelection::Holdings { from_us, .. } => {
-                    assert!(*from_us < end)
+                    assert!(*from_us < end);
                 }
             },
             _ => {}

@@ -5,7 +5,7 @@ use super::super::size::BrokerageSize;
 use super::super::words::below;
 use super::super::{accounts, customers};
 use super::{AccountPlace, BrokerageInput};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use crate::workload::User;
 
 /// What to change, by the table that is its turn.
@@ -40,13 +40,13 @@ const VOLUME_CHANGE_MAX: i64 = 3;
 /// The user that maintains the data. First of all it cancels trades that an earlier run has left over.
 #[derive(Debug, Clone)]
 pub struct Maintainer {
-    stream: Stream,
+    stream: RandomStream,
     done: u32,
 }
 
 impl Maintainer {
     pub fn new(user: User) -> Self {
-        Self { stream: Stream::new(user.seed, "maintenance", [user.index, user.phase.into()]), done: 0 }
+        Self { stream: RandomStream::new(user.seed, "maintenance", [user.index, user.phase.into()]), done: 0 }
     }
 
     pub fn draw(&mut self, size: BrokerageSize) -> BrokerageInput {
@@ -58,10 +58,10 @@ impl Maintainer {
     }
 }
 
-fn of_table(table: u32, size: BrokerageSize, stream: &mut Stream) -> Upkeep {
-    let customer = |stream: &mut Stream| below(stream, size.customers);
-    let company = |stream: &mut Stream| below(stream, size.companies());
-    let security = |stream: &mut Stream| below(stream, size.securities());
+fn of_table(table: u32, size: BrokerageSize, stream: &mut RandomStream) -> Upkeep {
+    let customer = |stream: &mut RandomStream| below(stream, size.customers);
+    let company = |stream: &mut RandomStream| below(stream, size.companies());
+    let security = |stream: &mut RandomStream| below(stream, size.securities());
     match table {
         0 => {
             let customer = customers::draw(size.load_units(), stream);

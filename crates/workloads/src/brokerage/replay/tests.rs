@@ -6,7 +6,7 @@ use crate::brokerage::size::{ACCOUNTS_OF_UNIT, DAY_MS};
 use crate::brokerage::trading::{QUANTITIES, TradeType};
 use crate::brokerage::words::one_of;
 use crate::brokerage::{calendar, price};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use std::collections::{BTreeMap, VecDeque};
 
 const SEED: u64 = 42;
@@ -59,7 +59,7 @@ fn tables_grow_in_their_ratios() {
 fn trades_change_134_lots_in_a_hundred_and_leave_5() {
     const POSITIONS: u32 = 1_000;
     const TRADES: u64 = 346;
-    let (mut stream, mut changes) = (Stream::new(SEED, "test", [0, 0]), Vec::new());
+    let (mut stream, mut changes) = (RandomStream::new(SEED, "test", [0, 0]), Vec::new());
     let (mut rows, mut left) = (0, 0);
     for _ in 0..POSITIONS {
         let mut position = UnitPosition { account: 0, security: Security::new(0), exchange: 0, lots: VecDeque::new() };

@@ -8,7 +8,7 @@ use super::super::words::{self, below, one_of};
 use super::super::{ids, market, places};
 use super::{integers, rows_of, stream, texts};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::session::Date;
 
 pub const COMPETITORS: u32 = 3;
@@ -45,7 +45,7 @@ pub fn company(seed: u64, company: u32) -> impl Chunk {
     })
 }
 
-fn rating(stream: &mut Stream) -> Letters<4> {
+fn rating(stream: &mut RandomStream) -> Letters<4> {
     let drawn = below(stream, RATINGS);
     let mut rating = Letters::default();
     match SHORT_RATINGS.get(drawn as usize) {
@@ -56,7 +56,7 @@ fn rating(stream: &mut Stream) -> Letters<4> {
 }
 
 /// Appends random words up to exactly this length, without a blank at the end.
-fn push_words(text: &mut String, stream: &mut Stream, length: usize) {
+fn push_words(text: &mut String, stream: &mut RandomStream, length: usize) {
     while text.len() < length {
         let mut word = Letters::<20>::default();
         words::push_surname(&mut word, below(stream, words::SURNAMES));
@@ -89,7 +89,7 @@ struct CompanyFigures {
 }
 
 impl CompanyFigures {
-    fn draw(stream: &mut Stream) -> Self {
+    fn draw(stream: &mut RandomStream) -> Self {
         let revenue = stream.uniform(10_000_000, 1_600_000_000_000);
         Self {
             revenue,
@@ -101,7 +101,7 @@ impl CompanyFigures {
         }
     }
 
-    fn grow(&mut self, stream: &mut Stream) {
+    fn grow(&mut self, stream: &mut RandomStream) {
         let Self { revenue, earnings, inventory, assets, liability, shares } = self;
         for figure in [revenue, earnings, inventory, assets, liability, shares] {
             *figure = *figure * stream.uniform(9_000, 11_500) / 10_000;

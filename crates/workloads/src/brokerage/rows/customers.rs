@@ -12,7 +12,7 @@ use super::super::words::{below, one_of};
 use super::super::{ids, watched};
 use super::{integers, rows_of, stream, text_or_null, texts};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 
 /// Where customers have mail. Data maintenance moves a customer's second address between the first two of them.
@@ -70,7 +70,7 @@ pub fn customer(seed: u64, size: BrokerageSize, customer: u32) -> impl Chunk {
     })
 }
 
-fn age_days(stream: &mut Stream) -> i64 {
+fn age_days(stream: &mut RandomStream) -> i64 {
     /// The days of four years.
     const DAYS: i64 = 1_461;
     let mut drawn = below(stream, 100);
@@ -85,7 +85,7 @@ fn age_days(stream: &mut Stream) -> i64 {
     stream.uniform(from * DAYS / 4 + 1, to * DAYS / 4)
 }
 
-fn push_phone(stream: &mut Stream, extension_percent: u32, sink: &mut dyn RowSink) {
+fn push_phone(stream: &mut RandomStream, extension_percent: u32, sink: &mut dyn RowSink) {
     let mut area = Letters::<3>::default();
     write!(area, "{}", FIRST_AREA_CODE + 2 * below(stream, AREA_CODES));
     let (mut local, mut extension) = ([0; 7], [0; 3]);
@@ -98,7 +98,7 @@ fn push_phone(stream: &mut Stream, extension_percent: u32, sink: &mut dyn RowSin
 }
 
 /// Two addresses in different domains.
-fn push_mail(stream: &mut Stream, person: &Person, sink: &mut dyn RowSink) {
+fn push_mail(stream: &mut RandomStream, person: &Person, sink: &mut dyn RowSink) {
     let domains = MAIL_DOMAINS.len();
     let first = usize::try_from(stream.below(domains as u64)).unwrap_or(0);
     let step = usize::try_from(stream.below(domains as u64 - 1)).unwrap_or(0) + 1;

@@ -13,15 +13,15 @@ use super::customers::accounts;
 use super::size::EXCHANGES;
 use super::{ids, market, places};
 use crate::chunks::{Chunk, id, no_rows, source, source_of_large_rows};
-use crate::dataset::{Part, RowSource};
-use crate::random::Stream;
+use crate::dataset::{RowSource, TablePart};
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use std::ops::Range;
 
 pub use customers::MAIL_DOMAINS;
 
 /// The rows of one part of a table.
-pub fn rows<'a>(workload: &'a Brokerage, table: &str, part: Part) -> Box<dyn RowSource + 'a> {
+pub fn rows<'a>(workload: &'a Brokerage, table: &str, part: TablePart) -> Box<dyn RowSource + 'a> {
     let (seed, size) = (workload.settings.data_seed, workload.settings.size());
     let (customers, companies, securities) =
         (u64::from(size.customers), u64::from(size.companies()), u64::from(size.securities()));
@@ -130,8 +130,8 @@ fn addresses(workload: &Brokerage) -> u64 {
     u64::from(EXCHANGES) + u64::from(size.companies()) + u64::from(size.customers)
 }
 
-fn stream(seed: u64, purpose: &str, place: u32) -> Stream {
-    Stream::new(seed, purpose, [place, 0])
+fn stream(seed: u64, purpose: &str, place: u32) -> RandomStream {
+    RandomStream::new(seed, purpose, [place, 0])
 }
 
 /// So many rows, of which each is written by its number.

@@ -12,7 +12,7 @@ fn workload(customers: u32) -> Brokerage {
     Brokerage::from_table(table.as_object().unwrap()).unwrap()
 }
 
-fn text(workload: &Brokerage, table: &str, part: Part) -> String {
+fn text(workload: &Brokerage, table: &str, part: TablePart) -> String {
     let mut text = TextRows::default();
     let mut source = workload.rows(table, part);
     while source.fill(&mut text) {}
@@ -24,13 +24,13 @@ fn every_split_gives_the_same_rows() {
     let workload = workload(2_000);
     for table in workload.tables() {
         if table.name == "daily_market" {
-            let whole = text(&workload, &table.name, Part { index: 3, count: 137 });
-            let halves = [6, 7].map(|index| text(&workload, &table.name, Part { index, count: 274 }));
+            let whole = text(&workload, &table.name, TablePart { index: 3, count: 137 });
+            let halves = [6, 7].map(|index| text(&workload, &table.name, TablePart { index, count: 274 }));
             assert!(whole == halves.concat(), "daily_market");
             continue;
         }
-        let whole = text(&workload, &table.name, Part { index: 0, count: 1 });
-        let parts: String = (0..3).map(|index| text(&workload, &table.name, Part { index, count: 3 })).collect();
+        let whole = text(&workload, &table.name, TablePart { index: 0, count: 1 });
+        let parts: String = (0..3).map(|index| text(&workload, &table.name, TablePart { index, count: 3 })).collect();
         assert!(whole == parts, "{}", table.name);
     }
 }
@@ -76,7 +76,7 @@ fn tables_have_as_many_rows_as_in_the_original() {
     assert!((7_000..7_200).contains(&expected("account_permission")), "{}", expected("account_permission"));
     assert!((97_000..103_000).contains(&expected("watch_item")), "{}", expected("watch_item"));
     for table in workload.tables().iter().filter(|table| table.name != "daily_market") {
-        let made = checksum::of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
+        let made = checksum::of_source(&mut *workload.rows(&table.name, TablePart { index: 0, count: 1 }));
         assert_eq!(made.rows, workload.expected_rows(table), "{}", table.name);
     }
 }
@@ -85,7 +85,8 @@ fn tables_have_as_many_rows_as_in_the_original() {
 #[test]
 fn golden_rows() {
     let workload = workload(1_000);
-    let first = |table: &str| text(&workload, table, Part { index: 0, count: 1 }).lines().next().unwrap().to_owned();
+    let first =
+        |table: &str| text(&workload, table, TablePart { index: 0, count: 1 }).lines().next().unwrap().to_owned();
     let tables = [
         "zip_code",
         "taxrate",
@@ -117,7 +118,7 @@ fn golden_rows() {
 }
 
 fn cells(table: &str) -> Vec<Vec<String>> {
-    let lines = text(&workload(1_000), table, Part { index: 0, count: 1 });
+    let lines = text(&workload(1_000), table, TablePart { index: 0, count: 1 });
     lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
@@ -181,7 +182,7 @@ fn watch_lists_belong_to_one_customer_each_and_have_different_securities() {
 
 #[test]
 fn days_have_prices_in_their_ranges() {
-    let rows = text(&workload(1_000), "daily_market", Part { index: 0, count: 685 });
+    let rows = text(&workload(1_000), "daily_market", TablePart { index: 0, count: 685 });
     let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!((rows.len(), rows[0][0], rows[1_304][0]), (1_305, "2000-01-03", "2004-12-31"));
     for row in rows {

@@ -18,18 +18,18 @@ pub async fn run<S: Session>(session: &mut S, requests: Requests<'_>, input: &Up
     match *input {
         Upkeep::AccountPermission(account) => upkeep.permission(account.id()).await?,
         Upkeep::AddressOfCustomer(customer) => {
-            upkeep.address(BrokerageStatement::AddressOfCustomer, ids::id(customer)).await?
+            upkeep.address(BrokerageStatement::AddressOfCustomer, ids::id(customer)).await?;
         }
         Upkeep::AddressOfCompany(company) => {
-            upkeep.address(BrokerageStatement::AddressOfCompany, ids::id(company)).await?
+            upkeep.address(BrokerageStatement::AddressOfCompany, ids::id(company)).await?;
         }
         Upkeep::Company(company) => {
             upkeep
                 .switch(BrokerageStatement::Rating, BrokerageStatement::SetRating, ids::id(company), other_rating)
-                .await?
+                .await?;
         }
         Upkeep::Customer(customer) => {
-            upkeep.switch(BrokerageStatement::Mail, BrokerageStatement::SetMail, ids::id(customer), other_mail).await?
+            upkeep.switch(BrokerageStatement::Mail, BrokerageStatement::SetMail, ids::id(customer), other_mail).await?;
         }
         Upkeep::CustomerTaxrate(customer) => upkeep.country_tax(ids::id(customer)).await?,
         Upkeep::DailyMarket { security, day, change } => {

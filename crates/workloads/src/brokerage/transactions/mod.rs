@@ -43,7 +43,7 @@ pub async fn run<S: Session>(
     match input {
         BrokerageInput::BrokerVolume(input) => broker_volume::run(session, requests, input, settings, tally).await?,
         BrokerageInput::CustomerPosition(input) => {
-            customer_position::run(session, requests, input, settings, tally).await?
+            customer_position::run(session, requests, input, settings, tally).await?;
         }
         BrokerageInput::MarketFeed(entries) => {
             let triggered = market_feed::run(session, requests, entries, tally).await?;
@@ -70,7 +70,7 @@ pub async fn run<S: Session>(
         BrokerageInput::TradeUpdate(input) => trade_update::run(session, requests, input, settings, tally).await?,
         BrokerageInput::DataMaintenance(input) => data_maintenance::run(session, requests, input).await?,
         BrokerageInput::TradeCleanup => {
-            trade_cleanup::run(session, requests, settings.size(), before_us, tally).await?
+            trade_cleanup::run(session, requests, settings.size(), before_us, tally).await?;
         }
         BrokerageInput::Limit(_) => {}
     }

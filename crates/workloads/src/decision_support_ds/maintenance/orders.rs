@@ -3,7 +3,7 @@
 use super::sets::{RefreshWindow, windows};
 use super::things::{Things, id};
 use crate::decision_support::scale::DataScale;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::session::{Date, Decimal, Param};
 use std::ops::RangeInclusive;
 use tpcdsgen::config::Table;
@@ -206,7 +206,7 @@ pub fn new_orders(
     days.zip(1..).map(move |(day, place)| {
         // No scale has so many orders that a set's do not fit.
         let keys = [set << 2 | channel as u32, u32::try_from(place).unwrap_or(u32::MAX)];
-        let drawn = Stream::new(SEED, "orders of refresh sets", keys);
+        let drawn = RandomStream::new(SEED, "orders of refresh sets", keys);
         OrderDraw { things, channel, drawn }.order(day, (before + place).cast_signed())
     })
 }
@@ -215,7 +215,7 @@ pub fn new_orders(
 struct OrderDraw<'a> {
     things: &'a Things,
     channel: SalesChannel,
-    drawn: Stream,
+    drawn: RandomStream,
 }
 
 impl OrderDraw<'_> {

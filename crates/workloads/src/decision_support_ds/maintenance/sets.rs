@@ -4,7 +4,7 @@
 //! different years. A window is a fortnight of which a set takes two Thursdays, when inventory is counted, and two days between
 //! them. So the windows of all sets are apart.
 
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::session::Date;
 
 /// So many windows there are at the end of years.
@@ -63,7 +63,7 @@ pub fn windows(set: u32) -> [RefreshWindow; SEASONS] {
         let all =
             (0..FORTNIGHTS).map(|fortnight| RefreshWindow { first_thursday: FIRST_THURSDAY + fortnight * 2 * WEEK });
         let mut windows: Vec<_> = all.filter(|window| window.place() == (season, year)).collect();
-        Stream::new(SEED, "windows of refresh sets", [0, 0]).shuffle(&mut windows);
+        RandomStream::new(SEED, "windows of refresh sets", [0, 0]).shuffle(&mut windows);
         windows[number / YEARS % windows.len()]
     })
 }

@@ -2,7 +2,7 @@
 
 use super::super::rows::rows;
 use crate::checksum::TextRows;
-use crate::dataset::Part;
+use crate::dataset::TablePart;
 use crate::decision_support::scale::DataScale;
 use tpcdsgen::business_key_generator::make_business_key;
 use tpcdsgen::config::{Session, Table};
@@ -52,7 +52,7 @@ pub fn id(number: u64) -> String {
 
 /// What is wanted of each current row.
 fn current<T>(scale: DataScale, table: &str, wanted: impl Fn(&[&str]) -> T) -> Vec<T> {
-    let mut source = rows(scale, table, Part { index: 0, count: 1 });
+    let mut source = rows(scale, table, TablePart { index: 0, count: 1 });
     let (mut text, mut found, mut goes_on) = (TextRows::default(), Vec::new(), true);
     while goes_on {
         text.clear();

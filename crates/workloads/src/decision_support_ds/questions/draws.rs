@@ -4,7 +4,7 @@
 
 use crate::decision_support::scale::DataScale;
 use crate::decision_support::values::{ParameterChoice, ParameterValue, text};
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::session::Date;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -105,7 +105,7 @@ pub fn words(choice: &mut ParameterChoice<'_>, list: &[(String, u64)], validatio
 }
 
 /// The place of an item drawn by weight.
-fn weighted<T>(stream: &mut Stream, items: &[T], weight: impl Fn(&T) -> u64) -> usize {
+fn weighted<T>(stream: &mut RandomStream, items: &[T], weight: impl Fn(&T) -> u64) -> usize {
     let mut drawn = stream.below(items.iter().map(&weight).sum());
     let place = items.iter().position(|item| {
         let is_here = drawn < weight(item);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn draws_are_different_words_by_weight() {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         let list: List =
             [("a", 8), ("b", 0), ("c", 2), ("d", 1)].map(|(word, weight)| (word.to_owned(), weight)).into();
         let mut firsts = [0; 4];
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn days_are_within_their_season() {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         let season = (8, 1)..=(8, 30);
         let drawn: BTreeSet<_> = (0..2_000)
             .map(|_| {

@@ -289,12 +289,12 @@ fn first_of(year: i64, month: i64) -> Date {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::RandomStream;
     use std::collections::BTreeSet;
 
     /// What one name gets in many draws.
     fn drawn(question: u8, name: &str) -> BTreeSet<String> {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         let mut draw = || values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
         let all = (0..2_000).flat_map(|_| draw());
         all.filter(|(found, _)| *found == name).map(|(_, value)| format!("{:?}", value.as_param())).collect()
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_class_is_one_of_its_category() {
-        let mut stream = Stream::new(7, "test", [0, 0]);
+        let mut stream = RandomStream::new(7, "test", [0, 0]);
         for question in [54, 89].repeat(50) {
             let values = values(question, DataScale::of(1.0).unwrap(), &mut ParameterChoice::Drawn(&mut stream));
             let of = |prefix: &str| -> Vec<&ParameterValue> {

@@ -7,9 +7,9 @@ pub mod counts;
 #[cfg(test)]
 mod tests;
 
-use super::tables::{self, ColumnKind};
+use super::tables::{self, RetailColumn};
 use crate::chunks::{Chunk, no_rows, source};
-use crate::dataset::{Part, RowSource};
+use crate::dataset::{RowSource, TablePart};
 use crate::decision_support::scale::DataScale;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
@@ -35,7 +35,7 @@ const NULL: &str = "NULL";
 const NO_SETS: &str = "1|0|";
 
 /// The rows of one part of a table.
-pub fn rows(scale: DataScale, table: &str, part: Part) -> Box<dyn RowSource> {
+pub fn rows(scale: DataScale, table: &str, part: TablePart) -> Box<dyn RowSource> {
     let kinds = tables::kinds(table);
     /// The chunks that a generator makes of so many orders or rows.
     macro_rules! chunks {
@@ -82,14 +82,14 @@ pub fn rows(scale: DataScale, table: &str, part: Part) -> Box<dyn RowSource> {
 
 /// The rows of one chunk, as lines of text.
 struct GeneratedLines<I> {
-    kinds: &'static [ColumnKind],
+    kinds: &'static [RetailColumn],
     left: I,
     /// Room for the line of a row.
     line: String,
 }
 
 impl<I> GeneratedLines<I> {
-    fn of(kinds: &'static [ColumnKind], left: I) -> Self {
+    fn of(kinds: &'static [RetailColumn], left: I) -> Self {
         Self { kinds, left, line: String::new() }
     }
 }
@@ -109,27 +109,27 @@ impl<I: Iterator<Item: Display> + Send> Chunk for GeneratedLines<I> {
 }
 
 /// A value that is not what its column holds is put as a text, which the database refuses.
-fn put(value: &str, kind: ColumnKind, sink: &mut dyn RowSink) {
+fn put(value: &str, kind: RetailColumn, sink: &mut dyn RowSink) {
     if value.is_empty() || value == NULL {
         return sink.null();
     }
     match kind {
-        ColumnKind::Integer => {
+        RetailColumn::Integer => {
             if let Ok(value) = value.parse() {
                 return sink.integer(value);
             }
         }
-        ColumnKind::Decimal => {
+        RetailColumn::Decimal => {
             if let Some(value) = Decimal::parse(value) {
                 return sink.decimal(value);
             }
         }
-        ColumnKind::Date => {
+        RetailColumn::Date => {
             if let Some(value) = Date::parse(value) {
                 return sink.date(value);
             }
         }
-        ColumnKind::Text => (),
+        RetailColumn::Text => (),
     }
     sink.text(value);
 }

@@ -3,7 +3,7 @@
 use super::super::{DataScale, DecisionSupportDs, DecisionSupportDsSettings};
 use super::counts::{AllCounts, SalesCounts};
 use crate::checksum::{TextRows, expected, of_source};
-use crate::dataset::{Dataset, Part};
+use crate::dataset::{Dataset, TablePart};
 
 fn smallest() -> DecisionSupportDs {
     DecisionSupportDs::new(DecisionSupportDsSettings::plain(DataScale::of(0.01).unwrap())).unwrap()
@@ -71,7 +71,7 @@ fn every_split_gives_the_same_table() {
     // Large enough for several chunks of tables that grow, and with rows that keep their history.
     let workload = DecisionSupportDs::new(DecisionSupportDsSettings::plain(DataScale::of(0.3).unwrap())).unwrap();
     for table in workload.tables().iter().filter(|table| ["item", "customer", "web_returns"].contains(&&*table.name)) {
-        let whole = of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
+        let whole = of_source(&mut *workload.rows(&table.name, TablePart { index: 0, count: 1 }));
         assert_eq!(whole, expected(&workload, table, 3), "{}", table.name);
         assert_eq!(whole.rows, workload.expected_rows(table), "{}", table.name);
     }
@@ -82,7 +82,7 @@ fn golden_rows() {
     let workload = smallest();
     let first = |table: &str| {
         let mut text = TextRows::default();
-        workload.rows(table, Part { index: 0, count: 1 }).fill(&mut text);
+        workload.rows(table, TablePart { index: 0, count: 1 }).fill(&mut text);
         std::str::from_utf8(text.bytes()).unwrap().lines().next().unwrap().replace('\t', "|")
     };
     let sale = "2451813|65495|1091|6|591617|3428|839|2|2|1|79|11.41|18.71|2.80|99.54|221.20|901.39|1478.09|6.08|99.54|121.66|127.74|\

@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::chunks::{Chunk, no_rows, source};
-use crate::dataset::{Part, RowSource};
+use crate::dataset::{RowSource, TablePart};
 use crate::decision_support::scale::DataScale;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
@@ -24,7 +24,7 @@ pub const REGIONS: u64 = 5;
 pub const NATIONS: u64 = 25;
 
 /// The rows of one part of a table.
-pub fn rows(scale: DataScale, table: &str, part: Part) -> Box<dyn RowSource> {
+pub fn rows(scale: DataScale, table: &str, part: TablePart) -> Box<dyn RowSource> {
     let factor = scale.factor();
     /// The chunks that a generator makes, of which each is one of its parts; there are at most 150,000.
     macro_rules! chunks {

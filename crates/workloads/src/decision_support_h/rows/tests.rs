@@ -3,7 +3,7 @@
 use super::super::{DataScale, DecisionSupportH, DecisionSupportHSettings};
 use super::lines;
 use crate::checksum::{TextRows, expected, of_source};
-use crate::dataset::{Checksum, Dataset, Part};
+use crate::dataset::{Checksum, Dataset, TablePart};
 
 fn smallest() -> DecisionSupportH {
     DecisionSupportH::new(DecisionSupportHSettings::plain(DataScale::of(0.01).unwrap())).unwrap()
@@ -29,7 +29,7 @@ fn every_table_has_its_rows() {
         .tables()
         .iter()
         .map(|table| {
-            let Checksum { rows, sum } = of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
+            let Checksum { rows, sum } = of_source(&mut *workload.rows(&table.name, TablePart { index: 0, count: 1 }));
             assert_eq!(rows, workload.expected_rows(table), "{}", table.name);
             (&*table.name, rows, sum)
         })
@@ -42,7 +42,7 @@ fn every_split_gives_the_same_table() {
     // Large enough for several chunks of every table that grows.
     let workload = DecisionSupportH::new(DecisionSupportHSettings::plain(DataScale::of(0.11).unwrap())).unwrap();
     for table in workload.tables().iter().filter(|table| ["customer", "part", "orders"].contains(&&*table.name)) {
-        let whole = of_source(&mut *workload.rows(&table.name, Part { index: 0, count: 1 }));
+        let whole = of_source(&mut *workload.rows(&table.name, TablePart { index: 0, count: 1 }));
         assert_eq!(whole, expected(&workload, table, 3), "{}", table.name);
         assert_eq!(whole.rows, workload.expected_rows(table), "{}", table.name);
     }
@@ -53,7 +53,7 @@ fn golden_rows() {
     let workload = smallest();
     let first = |table: &str| {
         let mut text = TextRows::default();
-        workload.rows(table, Part { index: 0, count: 1 }).fill(&mut text);
+        workload.rows(table, TablePart { index: 0, count: 1 }).fill(&mut text);
         std::str::from_utf8(text.bytes()).unwrap().lines().next().unwrap().replace('\t', "|")
     };
     let line = "1|1552|93|1|17.00|24710.35|0.04|0.02|N|O|1996-03-13|1996-02-12|1996-03-22|DELIVER IN PERSON|TRUCK|egular courts \

@@ -7,7 +7,7 @@ use super::super::size::DvdStoreSize;
 use super::sold::RatingCounts;
 use super::{MEMBERS_CHUNK, Ratings, ids, one_of, stream};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 use std::ops::{Range, RangeInclusive};
 
@@ -26,7 +26,7 @@ const DAYS: i64 = 365;
 
 /// One member out of every ten customers.
 pub struct Members {
-    stream: Stream,
+    stream: RandomStream,
     left: Range<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Chunk for Members {
 
 /// The reviews of one chunk.
 pub struct Reviews {
-    stream: Stream,
+    stream: RandomStream,
     size: DvdStoreSize,
     left: RangeInclusive<u32>,
 }
@@ -88,7 +88,7 @@ impl Chunk for Reviews {
 
 /// The ratings of one chunk of reviews.
 pub struct Helpfulness {
-    stream: Stream,
+    stream: RandomStream,
     counts: RatingCounts,
     customers: u32,
     next_id: u64,

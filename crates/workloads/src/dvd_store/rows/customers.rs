@@ -4,7 +4,7 @@ use super::super::definition::{COUNTRIES, HOME_COUNTRY, MAIL, PASSWORD, STATES, 
 use super::super::size::DvdStoreSize;
 use super::{ids, stream};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ const LOADED_AGE_MAX: i64 = 90;
 
 /// The customers of one chunk.
 pub struct ShopCustomers {
-    stream: Stream,
+    stream: RandomStream,
     at_home: u32,
     has_community: bool,
     left: RangeInclusive<u32>,
@@ -49,7 +49,7 @@ pub struct CustomerKind {
 }
 
 /// All columns but the id, in their order.
-pub fn push_attributes(stream: &mut Stream, who: &CustomerKind, username: &str, sink: &mut dyn RowSink) {
+pub fn push_attributes(stream: &mut RandomStream, who: &CustomerKind, username: &str, sink: &mut dyn RowSink) {
     let first = capitals::<6>(stream);
     let last = capitals::<10>(stream);
     let mut phone = [0; 10];
@@ -98,7 +98,7 @@ pub fn push_attributes(stream: &mut Stream, who: &CustomerKind, username: &str, 
 }
 
 /// Room for a mail address is left behind them.
-fn capitals<const COUNT: usize>(stream: &mut Stream) -> Letters<19> {
+fn capitals<const COUNT: usize>(stream: &mut RandomStream) -> Letters<19> {
     let mut letters = [0; COUNT];
     stream.capitals(&mut letters);
     let mut text = Letters::default();

@@ -7,13 +7,13 @@ use super::super::definition::{
 use super::super::size::DvdStoreSize;
 use super::{CHUNK, Sold, ids, one_of, stream};
 use crate::chunks::Chunk;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
 /// The products of one chunk.
 pub struct Products {
-    stream: Stream,
+    stream: RandomStream,
     actors: Actors,
     size: DvdStoreSize,
     has_community: bool,
@@ -21,7 +21,7 @@ pub struct Products {
 }
 
 /// The actors of a chunk's products have a stream of their own, since searches are judged by it.
-struct Actors(Stream);
+struct Actors(RandomStream);
 
 impl Actors {
     fn new(seed: u64, chunk: u32) -> Self {
@@ -62,7 +62,7 @@ impl Chunk for Products {
 }
 
 /// What is in stock of the products of one chunk.
-struct Stock(Stream);
+struct Stock(RandomStream);
 
 impl Stock {
     fn new(seed: u64, chunk: u32) -> Self {

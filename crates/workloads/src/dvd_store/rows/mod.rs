@@ -12,8 +12,8 @@ use super::DvdStore;
 use super::definition::{CATEGORIES, CUSTOMERS_FOR_A_MEMBER};
 use super::size::DvdStoreSize;
 use crate::chunks::{Chunk, id, no_rows, source};
-use crate::dataset::{Part, RowSource};
-use crate::random::Stream;
+use crate::dataset::{RowSource, TablePart};
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
@@ -28,7 +28,7 @@ const CHUNK: u32 = 1_000;
 const MEMBERS_CHUNK: u32 = CHUNK / CUSTOMERS_FOR_A_MEMBER;
 
 /// The rows of one part of a table.
-pub fn rows<'a>(workload: &'a DvdStore, table: &str, part: Part) -> Box<dyn RowSource + 'a> {
+pub fn rows<'a>(workload: &'a DvdStore, table: &str, part: TablePart) -> Box<dyn RowSource + 'a> {
     let (seed, size) = (workload.settings.data_seed, workload.settings.db_size);
     let has_community = workload.settings.community().is_some();
     let count = |of: u32| u64::from(of.div_ceil(CHUNK));
@@ -79,12 +79,12 @@ fn ids(chunk: u32, all: u32) -> RangeInclusive<u32> {
     chunk * CHUNK + 1..=(chunk * CHUNK).saturating_add(CHUNK).min(all)
 }
 
-fn stream(seed: u64, purpose: &str, chunk: u32) -> Stream {
-    Stream::new(seed, purpose, [chunk, 0])
+fn stream(seed: u64, purpose: &str, chunk: u32) -> RandomStream {
+    RandomStream::new(seed, purpose, [chunk, 0])
 }
 
 /// Drawn between 1 and the number of customers or products.
-fn one_of(stream: &mut Stream, count: u32) -> i64 {
+fn one_of(stream: &mut RandomStream, count: u32) -> i64 {
     stream.uniform(1, i64::from(count))
 }
 

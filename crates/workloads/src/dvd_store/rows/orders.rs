@@ -6,14 +6,14 @@ use super::super::definition::{AMOUNT_MAX_CENTS, LINES_MAX, QUANTITY_MAX, date, 
 use super::super::size::DvdStoreSize;
 use super::{ids, month, one_of, stream};
 use crate::chunks::Chunk;
-use crate::random::Stream;
+use crate::random::RandomStream;
 use engines::rows::RowSink;
 use engines::session::Date;
 use std::ops::RangeInclusive;
 
 /// The customers of a chunk's orders.
 struct Buyers {
-    stream: Stream,
+    stream: RandomStream,
     customers: u32,
 }
 
@@ -29,7 +29,7 @@ impl Buyers {
 
 /// The dates of a chunk's orders.
 struct Dates {
-    stream: Stream,
+    stream: RandomStream,
     year: u32,
     size: DvdStoreSize,
 }
@@ -54,7 +54,7 @@ pub struct SoldItem {
 
 /// The items of a chunk's orders, one order after another.
 pub struct SoldItems {
-    stream: Stream,
+    stream: RandomStream,
     products: u32,
     left: i64,
 }
@@ -80,7 +80,7 @@ impl SoldItems {
 
 /// The orders of one chunk. Their amounts have nothing to do with their lines.
 pub struct ShopOrders {
-    amounts: Stream,
+    amounts: RandomStream,
     buyers: Buyers,
     dates: Dates,
     left: RangeInclusive<u32>,

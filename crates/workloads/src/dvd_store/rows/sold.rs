@@ -4,7 +4,7 @@ use super::super::definition::{RATINGS_MAX, RATINGS_MIN};
 use super::super::size::DvdStoreSize;
 use super::orders::SoldItems;
 use super::{CHUNK, ids, stream};
-use crate::random::Stream;
+use crate::random::RandomStream;
 
 /// The lines of all initial orders, added up.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Sold {
 }
 
 /// Numbers of ratings of a chunk's reviews, in the order of the reviews.
-pub struct RatingCounts(Stream);
+pub struct RatingCounts(RandomStream);
 
 impl RatingCounts {
     pub fn new(seed: u64, chunk: u32) -> Self {

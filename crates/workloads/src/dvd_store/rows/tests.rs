@@ -4,7 +4,7 @@ use super::super::settings::{DvdStoreSettings, DvdStoreVersion};
 use super::super::size::DvdStoreSize;
 use super::super::{DvdStore, definition};
 use crate::checksum::{TextRows, of_source};
-use crate::dataset::{Checksum, Dataset, Part};
+use crate::dataset::{Checksum, Dataset, TablePart};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn shop(size: &str, version: DvdStoreVersion) -> DvdStore {
@@ -14,7 +14,7 @@ fn shop(size: &str, version: DvdStoreVersion) -> DvdStore {
 /// The cells of all rows of a table.
 fn rows(shop: &DvdStore, table: &str) -> Vec<Vec<String>> {
     let mut text = TextRows::default();
-    let mut source = shop.rows(table, Part { index: 0, count: 1 });
+    let mut source = shop.rows(table, TablePart { index: 0, count: 1 });
     while source.fill(&mut text) {}
     let lines = std::str::from_utf8(text.bytes()).unwrap().lines();
     lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect()
@@ -71,7 +71,7 @@ const GOLDEN: &[(&str, &str)] = &[
 fn any_split_gives_the_same_rows() {
     let shop = shop("3MB", DvdStoreVersion::Three);
     for table in shop.tables() {
-        let of = |index, count| of_source(&mut *shop.rows(&table.name, Part { index, count }));
+        let of = |index, count| of_source(&mut *shop.rows(&table.name, TablePart { index, count }));
         let whole = of(0, 1);
         assert_eq!(whole.rows, shop.expected_rows(table), "{}", table.name);
         let parts = (0..7).fold(Checksum::default(), |sum, index| sum.and(of(index, 7)));

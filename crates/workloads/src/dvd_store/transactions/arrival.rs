@@ -6,7 +6,7 @@ use super::super::rows::{CustomerKind, push_attributes};
 use super::super::statements::DvdStoreStatement;
 use super::super::tally::{DvdStoreCounter, DvdStoreWork};
 use super::{Visit, inserted, unexpected};
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use crate::way::Transactions;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal, Param, Session, SessionError};
@@ -75,7 +75,7 @@ impl<S: Session> Visit<'_, '_, S> {
     }
 
     /// Signs up under a name that is free.
-    async fn sign_up(&mut self, mut stream: Stream) -> Result<i64, SessionError> {
+    async fn sign_up(&mut self, mut stream: RandomStream) -> Result<i64, SessionError> {
         let mut attributes = Attributes::default();
         let has_community = self.shop.settings.community().is_some();
         let who = CustomerKind { at_home: stream.once_in(2), age_max: NEW_AGE_MAX, has_community };
@@ -170,7 +170,7 @@ mod tests {
         let customers = TABLES.iter().find(|table| table.name == "customers").unwrap();
         let mut attributes = Attributes::default();
         let who = CustomerKind { at_home: false, age_max: NEW_AGE_MAX, has_community: true };
-        push_attributes(&mut Stream::new(1, "test", [0, 0]), &who, "here", &mut attributes);
+        push_attributes(&mut RandomStream::new(1, "test", [0, 0]), &who, "here", &mut attributes);
         assert_eq!(attributes.count, customers.columns.len() - 1);
         assert_eq!(customers.columns[USERNAME + 1], "username");
         assert_eq!(attributes.params()[USERNAME], Param::Text("here"));

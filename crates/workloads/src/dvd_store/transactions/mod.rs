@@ -13,7 +13,7 @@ use super::{DvdStore, definition};
 use crate::effects::Effects;
 use crate::requests::Requests;
 use crate::way::Transactions;
-use crate::workload::{Ending, Kind, Pause, User, Workload};
+use crate::workload::{Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Date, Param, ResultSet, Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,7 +24,7 @@ impl Workload for DvdStore {
 
     const COUNTERS: &'static [&'static str] = DvdStoreCounter::NAMES;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         tally::kinds(self.has_community())
     }
 

@@ -3,7 +3,7 @@
 use super::super::definition::{CENTS, DISTRICTS, ORIGINAL};
 use super::ITEMS_PER_CHUNK;
 use crate::chunks::Chunk;
-use crate::random::{Letters, Picks, Stream};
+use crate::random::{Letters, Picks, RandomStream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
@@ -17,14 +17,14 @@ const STOCK_MAX: i64 = 100;
 
 /// A thousand items.
 pub struct ItemRows {
-    stream: Stream,
+    stream: RandomStream,
     marks: Picks,
     left: RangeInclusive<u32>,
 }
 
 impl ItemRows {
     pub fn new(seed: u64, chunk: u32) -> Self {
-        let stream = Stream::new(seed, "item", [chunk, 0]);
+        let stream = RandomStream::new(seed, "item", [chunk, 0]);
         Self { stream, marks: Picks::new(MARKED, u64::from(ITEMS_PER_CHUNK)), left: items(chunk) }
     }
 }
@@ -45,7 +45,7 @@ impl Chunk for ItemRows {
 
 /// The stocks of a thousand items in one warehouse.
 pub struct StockRows {
-    stream: Stream,
+    stream: RandomStream,
     marks: Picks,
     left: RangeInclusive<u32>,
     warehouse: u32,
@@ -53,7 +53,7 @@ pub struct StockRows {
 
 impl StockRows {
     pub fn new(seed: u64, warehouse: u32, chunk: u32) -> Self {
-        let stream = Stream::new(seed, "stock", [warehouse, chunk]);
+        let stream = RandomStream::new(seed, "stock", [warehouse, chunk]);
         Self { stream, marks: Picks::new(MARKED, u64::from(ITEMS_PER_CHUNK)), left: items(chunk), warehouse }
     }
 }
@@ -81,7 +81,7 @@ fn items(chunk: u32) -> RangeInclusive<u32> {
     chunk * ITEMS_PER_CHUNK + 1..=(chunk + 1) * ITEMS_PER_CHUNK
 }
 
-fn write_data(stream: &mut Stream, marks: &mut Picks, sink: &mut dyn RowSink) {
+fn write_data(stream: &mut RandomStream, marks: &mut Picks, sink: &mut dyn RowSink) {
     let mut data = Letters::<50>::alphanumeric(stream, 26);
     if marks.next(stream) {
         data.overwrite(stream, ORIGINAL.as_bytes());

@@ -6,7 +6,7 @@ use super::super::definition::{
 };
 use super::{Home, write_address};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Picks, Stream};
+use crate::random::{Letters, Picks, RandomStream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ const BAD_CREDITS: u64 = CUSTOMERS as u64 / 10;
 
 /// The customers of one district.
 pub struct CustomerRows {
-    stream: Stream,
+    stream: RandomStream,
     bad_credits: Picks,
     constant: i64,
     home: Home,
@@ -67,7 +67,7 @@ impl Chunk for CustomerRows {
 
 /// The first payments of the customers of one district.
 pub struct HistoryRows {
-    stream: Stream,
+    stream: RandomStream,
     home: Home,
     left: RangeInclusive<u32>,
 }

@@ -6,7 +6,7 @@
 use super::super::definition::{CUSTOMERS, ORDERS};
 use super::super::{OrderEntry, OrderEntrySettings};
 use crate::checksum::{TextRows, expected, of_source};
-use crate::dataset::{Checksum, Dataset, Part};
+use crate::dataset::{Checksum, Dataset, TablePart};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn workload(warehouses: u32, data_seed: u64) -> OrderEntry {
 }
 
 /// The first lines of text of one part, at most `limit`.
-fn lines(workload: &OrderEntry, table: &str, part: Part, limit: usize) -> Vec<String> {
+fn lines(workload: &OrderEntry, table: &str, part: TablePart, limit: usize) -> Vec<String> {
     let mut source = workload.rows(table, part);
     let mut text = TextRows::default();
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ fn lines(workload: &OrderEntry, table: &str, part: Part, limit: usize) -> Vec<St
     found
 }
 
-const WHOLE: Part = Part { index: 0, count: 1 };
+const WHOLE: TablePart = TablePart { index: 0, count: 1 };
 
 fn first(table: &str) -> String {
     lines(&workload(1, 42), table, WHOLE, 1).concat()
@@ -127,7 +127,7 @@ fn orders_and_their_lines_belong_together() {
 #[test]
 fn a_tenth_of_items_and_stocks_is_marked() {
     for (table, data) in [("item", 4), ("stock", 16)] {
-        let found = lines(&workload(1, 7), table, Part { index: 0, count: 50 }, usize::MAX);
+        let found = lines(&workload(1, 7), table, TablePart { index: 0, count: 50 }, usize::MAX);
         assert_eq!(found.len(), 2_000);
         assert_eq!(found.iter().filter(|line| cells(line)[data].contains("ORIGINAL")).count(), 200);
         assert!(found.iter().all(|line| (26..=50).contains(&cells(line)[data].len())));
@@ -143,7 +143,7 @@ proptest! {
         let workload = workload(warehouses, seed);
         for table in ["warehouse", "district", "new_order", "item"] {
             let whole = lines(&workload, table, WHOLE, usize::MAX);
-            let parts = (0..count).flat_map(|index| lines(&workload, table, Part { index, count }, usize::MAX));
+            let parts = (0..count).flat_map(|index| lines(&workload, table, TablePart { index, count }, usize::MAX));
             prop_assert_eq!(whole, parts.collect::<Vec<_>>());
         }
     }
@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn any_split_gives_the_same_checksum(seed: u64, count in 2_u32..12) {
         let workload = workload(1, seed);
-        let part = |index| of_source(&mut *workload.rows("orders", Part { index, count }));
+        let part = |index| of_source(&mut *workload.rows("orders", TablePart { index, count }));
         let parts = (0..count).map(part).fold(Checksum::default(), Checksum::and);
         prop_assert_eq!(parts, of_source(&mut *workload.rows("orders", WHOLE)));
     }

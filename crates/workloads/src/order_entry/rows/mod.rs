@@ -10,8 +10,8 @@ mod places;
 use super::OrderEntry;
 use super::definition::{CUSTOMERS, DISTRICTS, ITEMS, QUEUED};
 use crate::chunks::{id, no_rows, source};
-use crate::dataset::{Part, RowSource};
-use crate::random::{Letters, Stream};
+use crate::dataset::{RowSource, TablePart};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 
 pub use orders::lines_of_all_orders;
@@ -21,7 +21,7 @@ const ITEMS_PER_CHUNK: u32 = 1_000;
 const ITEM_CHUNKS: u32 = ITEMS / ITEMS_PER_CHUNK;
 
 /// The rows of one part of a table.
-pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: Part) -> Box<dyn RowSource + 'a> {
+pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: TablePart) -> Box<dyn RowSource + 'a> {
     let seed = workload.settings.data_seed;
     let warehouses = u64::from(workload.settings.warehouses);
     let districts = warehouses * u64::from(DISTRICTS);
@@ -74,8 +74,8 @@ impl Home {
         Self { warehouse: id(chunk / districts) + 1, district: id(chunk % districts) + 1 }
     }
 
-    fn stream(self, seed: u64, purpose: &str) -> Stream {
-        Stream::new(seed, purpose, [self.warehouse, self.district])
+    fn stream(self, seed: u64, purpose: &str) -> RandomStream {
+        RandomStream::new(seed, purpose, [self.warehouse, self.district])
     }
 
     fn write(self, sink: &mut dyn RowSink) {
@@ -85,7 +85,7 @@ impl Home {
 }
 
 /// Two streets and a city, a state, and a zip code of four digits and five ones.
-fn write_address(stream: &mut Stream, sink: &mut dyn RowSink) {
+fn write_address(stream: &mut RandomStream, sink: &mut dyn RowSink) {
     for _ in 0..3 {
         sink.text(Letters::<20>::alphanumeric(stream, 10).as_str());
     }

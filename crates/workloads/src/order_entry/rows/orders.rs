@@ -9,7 +9,7 @@ use super::super::definition::{
 };
 use super::Home;
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ const AMOUNT_MIN_CENTS: i64 = 1;
 const AMOUNT_MAX_CENTS: i64 = 10_000 * CENTS - 1;
 
 /// The numbers of lines of a district's orders, in the order of their ids.
-struct LineCounts(Stream);
+struct LineCounts(RandomStream);
 
 impl LineCounts {
     fn new(seed: u64, home: Home) -> Self {
@@ -47,7 +47,7 @@ fn is_delivered(order: u32) -> bool {
 
 /// The orders of one district.
 pub struct OrderRows {
-    stream: Stream,
+    stream: RandomStream,
     counts: LineCounts,
     customers: Vec<u32>,
     home: Home,
@@ -86,7 +86,7 @@ impl Chunk for OrderRows {
 
 /// The order lines of one district.
 pub struct LineRows {
-    stream: Stream,
+    stream: RandomStream,
     counts: LineCounts,
     home: Home,
     order: u32,

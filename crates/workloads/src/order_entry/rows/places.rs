@@ -3,18 +3,18 @@
 use super::super::definition::{DISTRICT_YTD_CENTS, ORDERS, TAX_MAX, WAREHOUSE_YTD_CENTS};
 use super::{Home, write_address};
 use crate::chunks::Chunk;
-use crate::random::{Letters, Stream};
+use crate::random::{Letters, RandomStream};
 use engines::rows::RowSink;
 
 /// A warehouse's row.
 pub struct WarehouseRow {
-    stream: Stream,
+    stream: RandomStream,
     id: Option<u32>,
 }
 
 impl WarehouseRow {
     pub fn new(seed: u64, id: u32) -> Self {
-        Self { stream: Stream::new(seed, "warehouse", [id, 0]), id: Some(id) }
+        Self { stream: RandomStream::new(seed, "warehouse", [id, 0]), id: Some(id) }
     }
 }
 
@@ -31,7 +31,7 @@ impl Chunk for WarehouseRow {
 
 /// A district's row.
 pub struct DistrictRow {
-    stream: Stream,
+    stream: RandomStream,
     home: Option<Home>,
 }
 
@@ -54,7 +54,7 @@ impl Chunk for DistrictRow {
 }
 
 /// Name, address and tax.
-fn write_place(stream: &mut Stream, sink: &mut dyn RowSink) {
+fn write_place(stream: &mut RandomStream, sink: &mut dyn RowSink) {
     sink.text(Letters::<10>::alphanumeric(stream, 6).as_str());
     write_address(stream, sink);
     sink.integer(stream.uniform(0, TAX_MAX));

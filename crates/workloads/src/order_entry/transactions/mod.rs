@@ -16,14 +16,14 @@ use super::{OrderEntry, calls, pauses, tally};
 use crate::effects::Effects;
 use crate::requests::Requests;
 use crate::way::Transactions;
-use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
+use crate::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Param, Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Orders that are rolled back on purpose count, too, as the definition says. A tool that takes its figure from the
 /// order numbers in the database reports 1 % less.
-const KINDS: [Kind; Card::NAMES.len()] = Kind::all(Card::NAMES, 1);
+const KINDS: [TransactionKind; Card::NAMES.len()] = TransactionKind::all(Card::NAMES, 1);
 
 /// If deliveries are not deferred, only the first exists.
 const ACTORS: &[Actor] = &[Actor::paced("terminals"), Actor::reacting("deliveries", 0)];
@@ -34,7 +34,7 @@ impl Workload for OrderEntry {
 
     const COUNTERS: &'static [&'static str] = tally::OrderEntryCounter::NAMES;
 
-    fn kinds(&self) -> &'static [Kind] {
+    fn kinds(&self) -> &'static [TransactionKind] {
         &KINDS
     }
 

@@ -55,7 +55,7 @@ fn share_below(shape: DistributionShape, count: u64, limit: u64) -> f64 {
 /// Pearson's statistic in standard deviations from its mean, over bins with at least 20 expected values each.
 fn surprise(drawn: DistributionShape, compared_with: DistributionShape, count: u64) -> f64 {
     let distribution = Distribution::new(drawn, count);
-    let mut stream = Stream::new(42, "distribution", [0, 0]);
+    let mut stream = RandomStream::new(42, "distribution", [0, 0]);
     let mut values: Vec<u64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
     values.sort_unstable();
     assert!(values.last().is_some_and(|&last| last < count));
@@ -127,7 +127,7 @@ fn the_test_tells_near_relatives_apart() {
 fn the_known_shares_come_out() {
     let share = |shape: DistributionShape, count: u64, within: std::ops::Range<u64>| {
         let distribution = Distribution::new(shape, count);
-        let mut stream = Stream::new(7, "distribution", [0, 0]);
+        let mut stream = RandomStream::new(7, "distribution", [0, 0]);
         let hits = (0..DRAWS).filter(|_| within.contains(&distribution.draw(&mut stream))).count();
         hits as f64 / DRAWS as f64
     };
@@ -145,7 +145,7 @@ fn the_known_shares_come_out() {
 fn golden_values() {
     let first = |shape: DistributionShape| {
         let distribution = Distribution::new(shape, 10_000);
-        let mut stream = Stream::new(42, "golden", [0, 0]);
+        let mut stream = RandomStream::new(42, "golden", [0, 0]);
         [(); 6].map(|()| distribution.draw(&mut stream))
     };
     let found = [
@@ -184,7 +184,7 @@ proptest! {
     #[test]
     fn values_stay_in_their_range(shape in shapes(), count in 1_u64..3_000_000_000, seed: u64) {
         let distribution = Distribution::new(shape, count);
-        let mut stream = Stream::new(seed, "distribution", [0, 0]);
+        let mut stream = RandomStream::new(seed, "distribution", [0, 0]);
         for _ in 0..50 {
             prop_assert!(distribution.draw(&mut stream) < count);
         }

@@ -10,14 +10,14 @@ fn workload(table: &Value) -> SysbenchOltp {
     SysbenchOltp::from_table(table.as_object().unwrap()).unwrap()
 }
 
-fn lines(workload: &SysbenchOltp, table: &str, part: Part) -> Vec<String> {
+fn lines(workload: &SysbenchOltp, table: &str, part: TablePart) -> Vec<String> {
     let mut text = TextRows::default();
     let mut source = workload.rows(table, part);
     while source.fill(&mut text) {}
     std::str::from_utf8(text.bytes()).unwrap().lines().map(str::to_owned).collect()
 }
 
-const WHOLE: Part = Part { index: 0, count: 1 };
+const WHOLE: TablePart = TablePart { index: 0, count: 1 };
 
 #[test]
 fn first_rows() {
@@ -75,7 +75,7 @@ proptest! {
     fn every_split_gives_the_same_rows(table_size in 1_u32..5_000, count in 1_u32..9, seed in 0_i64..100) {
         let workload = workload(&json!({ "table_size": table_size, "data_seed": seed }));
         let parts: Vec<String> =
-            (0..count).flat_map(|index| lines(&workload, "sbtest1", Part { index, count })).collect();
+            (0..count).flat_map(|index| lines(&workload, "sbtest1", TablePart { index, count })).collect();
         prop_assert_eq!(parts.len(), usize::try_from(table_size).unwrap());
         prop_assert_eq!(parts, lines(&workload, "sbtest1", WHOLE));
         let whole = of_source(&mut *workload.rows("sbtest1", WHOLE));
