@@ -27,7 +27,7 @@ const BUDGETS: &[(&str, usize)] = &[
     ("trial", 6_890),
     ("trust", 220),
     ("uring", 580),
-    ("workloads", 22_090),
+    ("workloads", 20_740),
     ("xtask", 5_570),
 ];
 
