@@ -2,6 +2,7 @@
 
 use crate::bare::BARE;
 use machines::interrupts::Interrupts;
+use record::error::RecordError;
 use record::event::Event;
 use record::folder::RunFolder;
 use record::host_state::HostReading;
@@ -10,7 +11,8 @@ use record::trial::TrialRecord;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use study::TypedPlan;
 use tempfile::TempDir;
 use trial::conductor;
@@ -137,7 +139,16 @@ impl Ground {
 
 /// Carries out the rest of the run in such a folder.
 pub fn go_on_in(folder: &Path, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
-    let run = RunFolder::go_on(&folder.join(RUN)).unwrap();
+    let begun = Instant::now();
+    // A child of a killed conductor holds the lock until it executes another program.
+    let run = loop {
+        match RunFolder::go_on(&folder.join(RUN)) {
+            Err(RecordError::InUse { .. }) if begun.elapsed() < Duration::from_secs(20) => {
+                sleep(Duration::from_millis(10));
+            }
+            locked => break locked.unwrap(),
+        }
+    };
     carry_out(&run, &run.plan().unwrap(), &site(folder, Limits::default(), read_host), (false, &[]), hear)
 }
 
