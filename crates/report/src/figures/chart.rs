@@ -3,7 +3,7 @@
 use super::scale::{Scale, logarithmic_ticks, tick_labels, ticks};
 use super::svg::{Anchor, Canvas};
 use super::{Panel, Point, Series, label, look, spread};
-use crate::format;
+use crate::format::{self, joined};
 use analysis::estimate::Estimate;
 
 pub use super::scale::Spacing;
@@ -17,8 +17,12 @@ const LABELS_MOST: f64 = 200.0;
 /// Half the length of the strokes that end an interval.
 const WHISKER: f64 = 4.0;
 
-/// Marked percentiles, spaced by how rare higher values are.
+/// Marked percentiles, spaced by how rare higher values are, and the highest that is drawn.
 const MARKED: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+const RAREST: f64 = 0.9995;
+
+/// More values of a line are described by their range.
+const MOST_DESCRIBED: usize = 8;
 
 /// The position of the frame.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +60,15 @@ pub struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    pub fn from_zero(unit: &'a str, highest: f64) -> Self {
-        Self { unit, range: (0.0, highest), spacing: Spacing::Linear }
+    /// An axis with room for all these values and beyond, from zero if it is linear. `None` without a positive value.
+    pub fn of(unit: &'a str, spacing: Spacing, values: impl Iterator<Item = f64>, headroom: f64) -> Option<Self> {
+        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let range = match spacing {
+            Spacing::Linear => (0.0, high * headroom),
+            Spacing::Logarithmic => (low / headroom, high * headroom),
+            Spacing::Rarity => (0.0, RAREST),
+        };
+        (high > 0.0).then_some(Self { unit, range, spacing })
     }
 
     fn scale(&self, ends: (f64, f64)) -> Scale {
@@ -224,13 +235,6 @@ impl Chart {
         self.keep(name, points.into_iter().map(|(x, y)| Point::new(x, y)));
     }
 
-    /// The line of a contender, with its name.
-    pub fn contender(&mut self, index: usize, name: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let points: Vec<(f64, f64)> = points.into_iter().collect();
-        self.name(index, name, points.last().map(|last| last.1));
-        self.line(&format!("line {}", look(index)), name, points);
-    }
-
     /// Estimates as points with upright intervals.
     pub fn estimates(&mut self, look: &str, name: &str, radius: f64, points: &[Point]) {
         for point in points {
@@ -258,15 +262,24 @@ impl Chart {
         self.names.push((index, name.to_owned(), last));
     }
 
-    /// Finishes the panel, with a description for those who cannot see it. Names of lines are moved apart where needed.
-    pub fn finish(self, title: &str, description: &str) -> Panel {
+    /// Finishes the panel, with its values for those who cannot see it. Names of lines are moved apart where needed.
+    pub fn finish(self, title: &str) -> Panel {
         let Self { mut canvas, paper: Paper { width, height, right, bottom, .. }, x_unit, y_unit, series, .. } = self;
         let at = |last: &Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
         let heights: Vec<f64> = self.names.iter().map(|(_, _, last)| at(last)).collect();
         for ((index, name, _), height) in self.names.iter().zip(spread(&heights, LABELS_APART, bottom)) {
             canvas.text(&format!("name {}", look(*index)), (right + 6.0, height), Anchor::Start, &label(name));
         }
-        let svg = canvas.finish(title, description);
+        let svg = canvas.finish(title, &format!("{}.", joined(series.iter().map(described), "; ")));
         Panel { title: title.to_owned(), x_unit, y_unit, series, svg, size: (width, height) }
     }
+}
+
+/// "native: 2,468, 2,514", or the range of many values.
+fn described(series: &Series) -> String {
+    let values = || series.points.iter().map(|point| point.y);
+    let [least, most] = [f64::min, f64::max].map(|end| values().reduce(end).map(format::ratio).unwrap_or_default());
+    let few = joined(values().take(MOST_DESCRIBED).map(format::ratio), ", ");
+    let said = if series.points.len() > MOST_DESCRIBED { format!("{least} to {most}") } else { few };
+    format!("{}: {said}", series.name)
 }

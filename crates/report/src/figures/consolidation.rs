@@ -1,10 +1,8 @@
 //! What each machine did in each block, cell by cell, with the minimum marked.
 
-use super::chart::{Axis, Chart};
+use super::chart::{Axis, Chart, Spacing};
 use super::{Figure, Point, label, look_in_group};
-use crate::consolidation::who;
-use crate::format::{self, joined};
-use crate::neighbour::has_scores;
+use crate::format::who;
 use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::summary::Analysis;
@@ -20,12 +18,11 @@ const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.05;
 
 /// `None` if no trial has scores.
-pub fn figure(analysis: &Analysis) -> Option<Figure> {
-    let found: Vec<&Consolidation> =
-        analysis.consolidation.iter().filter(|one| has_scores(one) && !one.trials.is_empty()).collect();
+pub fn figure(analysis: &Analysis, all: &[&Consolidation]) -> Option<Figure> {
+    let found: Vec<&Consolidation> = all.iter().copied().filter(|one| !one.trials.is_empty()).collect();
     let unit = &found.first()?.metric.name;
-    let rates = || found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
-    let axis = Axis::from_zero(unit, rates().fold(0.0, f64::max) * HEADROOM);
+    let rates = found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
+    let axis = Axis::of(unit, Spacing::Linear, rates, HEADROOM)?;
     let heights: Vec<f64> = found.iter().map(|one| height(one)).collect();
     let mut chart = Chart::rows("Each machine in each block", unit, &axis, "block", heights.iter().sum(), 0);
     let mut top = chart.top();
@@ -33,8 +30,7 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
         draw(&mut chart, one, &look_in_group(analysis, &one.coordinates, one.cell), (top, height));
         top += height;
     }
-    let said = joined(found.iter().map(|one| said(one)), "; ");
-    let panel = chart.finish("What each machine did", &format!("{said}."));
+    let panel = chart.finish("What each machine did");
     let description = "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
                        minimum over machines, the bar its 95 % confidence interval over blocks.";
     Figure::of(id("machines-side-by-side", ""), "Machines side by side", description, vec![panel])
@@ -56,19 +52,11 @@ fn draw(chart: &mut Chart, one: &Consolidation, look: &str, (top, height): (f64,
     for (place, slot) in one.slots.iter().enumerate() {
         let rates = one.trials.iter().filter_map(|trial| Some((trial.block, trial.machines.get(place)?.1)));
         let points = rates.map(|(block, rate)| Point::new(block.into(), rate)).collect();
-        let name = format!("{}, machine {}", who(one), slot.machine);
+        let name = format!("{}, machine {}", who(&one.contender, &one.coordinates), slot.machine);
         chart.blocks(look, name, points, (in_lane(place as f64), DOT_RADIUS));
     }
     let Some(minimum) = &one.minimum else { return };
     let (at, below) = (chart.across.at(minimum.point), in_lane(one.machines as f64));
     chart.canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
-    chart.level(look, format!("{}, minimum", who(one)), minimum, (below, POINT_RADIUS));
-}
-
-fn said(one: &Consolidation) -> String {
-    let machines = one.slots.iter().filter_map(|slot| {
-        Some(format!("machine {} {}", slot.machine, format::quantity(slot.throughput.as_ref()?.point)))
-    });
-    let minimum = one.minimum.as_ref().map_or_else(|| "–".to_owned(), |found| format::quantity(found.point));
-    format!("{}: {}, minimum {minimum}", who(one), joined(machines, ", "))
+    chart.level(look, format!("{}, minimum", who(&one.contender, &one.coordinates)), minimum, (below, POINT_RADIUS));
 }

@@ -4,12 +4,9 @@
 //! as fit. Series are distinguished by colour (safe for the colour-blind), by dashes, and by a label at their end.
 
 pub mod alone;
-pub mod bands;
 pub mod chart;
 pub mod consolidation;
-pub mod course;
 pub mod curve;
-pub mod latency;
 pub mod neighbour;
 pub mod ratio;
 pub mod scale;

@@ -1,9 +1,8 @@
 //! What the others did in each second, averaged over the trials, with the time in which their neighbour worked shaded.
 
-use super::chart::{Axis, Chart, Paper};
+use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Figure, Panel, look};
-use crate::consolidation::who;
-use crate::format::distinct;
+use crate::format::{distinct, who};
 use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::Neighbour;
@@ -28,17 +27,14 @@ pub fn figure(found: &[Consolidation]) -> Option<Figure> {
 }
 
 fn panel(one: &Consolidation, neighbour: &Neighbour, work: Work, look: &str) -> Option<Panel> {
-    let highest = neighbour.course.iter().copied().fold(0.0, f64::max) * HEADROOM;
-    if highest <= 0.0 {
-        return None;
-    }
     let length_s = neighbour.course.len() as f64;
-    let (x, y) = (Axis::from_zero("seconds", length_s), Axis::from_zero(&one.metric.name, highest));
-    let mut chart = Chart::new(PAPER, &who(one), &x, &y);
+    let x = Axis::of("seconds", Spacing::Linear, [length_s].into_iter(), 1.0)?;
+    let y = Axis::of(&one.metric.name, Spacing::Linear, neighbour.course.iter().copied(), HEADROOM)?;
+    let who = who(&one.contender, &one.coordinates);
+    let mut chart = Chart::new(PAPER, &who, &x, &y);
     let said = format!("machine {} works", neighbour.machine);
     chart.shade(work.from_s.unwrap_or(0.0), work.to_s.unwrap_or(length_s), &said);
     let middles = (0..neighbour.course.len()).map(|second| second as f64 + 0.5);
-    chart.line(&format!("line {look}"), who(one), middles.zip(neighbour.course.iter().copied()));
-    let described = crate::neighbour::headline(one).unwrap_or_default();
-    Some(chart.finish(&format!("The others over time, {}", who(one)), &described))
+    chart.line(&format!("line {look}"), who.as_str(), middles.zip(neighbour.course.iter().copied()));
+    Some(chart.finish(&format!("The others over time, {who}")))
 }

@@ -3,7 +3,7 @@
 use super::chart::{Axis, CHANGE, Chart, Spacing};
 use super::svg::Anchor;
 use super::{Figure, Panel, Point, look_in_group};
-use crate::format::{self, filled, joined};
+use crate::format::{self, filled};
 use crate::table::id;
 use analysis::compare::{self, Comparison};
 use analysis::contrast::Contrast;
@@ -81,8 +81,7 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
         let top = chart.top() + ROW * f64::from(index);
         draw(&mut chart, row, top);
     }
-    let said = |row: &Row<'_>| format!("{}: {}", row.whole(), format::estimate(&row.ratio.estimate, format::effect));
-    chart.finish(title, &format!("{}.", joined(rows.iter().map(said), "; ")))
+    chart.finish(title)
 }
 
 fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {

@@ -1,8 +1,7 @@
 //! Throughput over vCPUs, clients or another number: a point with its interval for each size, and the fitted law as a line.
 
-use super::chart::{Axis, Chart, Paper};
+use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Figure, Panel, Point, look};
-use crate::format::{self, joined};
 use crate::table::id;
 use analysis::scaling::{self, Scaling};
 use record::settings::key;
@@ -26,22 +25,18 @@ pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
 fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let first = curves.first()?;
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let largest = points().map(|point| point.size).fold(0.0, f64::max);
     // A wide interval must not press all points to the bottom; its bar then runs out of the frame.
     let highest_point = points().filter_map(middle).fold(0.0, f64::max);
-    let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_ABOVE * highest_point);
-    if highest <= 0.0 {
-        return None;
-    }
+    let ends = points().filter_map(upper_end).map(|end| end.min(MOST_ABOVE * highest_point));
     let head = if first.held.is_empty() { "Throughput" } else { &first.held };
     let (name, sizes) = (of_slowest(first, &first.metric.name), plural(&first.axis));
-    let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(&name, highest * HEADROOM));
+    let x = Axis::of(sizes, Spacing::Linear, points().map(|point| point.size), 1.0)?;
+    let y = Axis::of(&name, Spacing::Linear, ends, HEADROOM)?;
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     for curve in curves {
         draw(&mut chart, curve, contenders.iter().position(|name| *name == curve.contender).unwrap_or(0));
     }
-    let said = joined(curves.iter().copied().map(said), "; ");
-    Some(chart.finish(&format!("{name} over {sizes}"), &format!("{said}.")))
+    Some(chart.finish(&format!("{name} over {sizes}")))
 }
 
 fn middle(point: &scaling::Point) -> Option<f64> {
@@ -63,11 +58,6 @@ fn draw(chart: &mut Chart, curve: &Scaling, index: usize) {
         curve.points.iter().filter_map(|point| Some(Point::of(Some(point.size), point.throughput.as_ref()?)));
     chart.estimates(&look, &curve.contender, POINT_RADIUS, &measured.collect::<Vec<_>>());
     chart.name(index, &curve.contender, curve.points.iter().rev().find_map(middle));
-}
-
-fn said(curve: &Scaling) -> String {
-    let value = |point: &scaling::Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
-    format!("{} {}", curve.contender, joined(curve.points.iter().filter_map(value), ", "))
 }
 
 /// Over numbers of machines, the metric is the minimum.

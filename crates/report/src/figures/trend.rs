@@ -1,8 +1,7 @@
 //! How a measure went over runs: one panel for the contenders' levels, one for their ratios to the baseline.
 
 use super::chart::{Axis, Chart, Paper, Spacing};
-use super::{Panel, Point, look};
-use crate::format::{self, joined};
+use super::{Panel, Point, Series, look};
 
 /// Distance from the first and last run to the ends of the axis, in runs.
 const INSET: f64 = 0.5;
@@ -12,18 +11,10 @@ const PAPER: Paper = Paper { top: 38.0, two_lines: true, ..Paper::LARGE };
 /// The share of the range of values that stays free above and below.
 const HEADROOM: f64 = 0.08;
 
-/// One contender over the runs.
-pub struct Line<'a> {
-    /// The contender's index, which decides its look.
-    pub index: usize,
-    pub name: &'a str,
-    /// One point for each run that has a value, by the number of the run, counted from 1.
-    pub points: Vec<Point>,
-}
-
-/// `None` if there is nothing to draw. Runs have equal distances, whatever the time between them. At `reference` both
-/// sides of a comparison are equal.
-pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference: Option<f64>) -> Option<Panel> {
+/// Contenders with their indices, which decide their looks. Each has a point for each run with a value, by the number of the run, counted
+/// from 1. `None` if there is nothing to draw. Runs have equal distances, whatever the time between them. At `reference` both sides of a
+/// comparison are equal.
+pub fn panel(head: &str, unit: &str, runs: usize, lines: &[(usize, Series)], reference: Option<f64>) -> Option<Panel> {
     let range = range(lines, reference)?;
     let x = Axis { unit: "runs, the oldest first", range: (INSET, runs as f64 + INSET), spacing: Spacing::Linear };
     let y = Axis { unit, range, spacing: Spacing::Linear };
@@ -32,30 +23,24 @@ pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference:
         let ends = [INSET, runs as f64 + INSET].map(|end| chart.place((end, reference)));
         chart.canvas.line("reference", ends[0], ends[1]);
     }
-    for line in lines {
-        draw(&mut chart, line);
+    for (index, Series { name, points }) in lines {
+        let look = look(*index);
+        let places: Vec<(f64, f64)> = points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
+        let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
+        chart.canvas.path(&format!("line {look}"), name, &drawn, &places);
+        chart.estimates(&look, name, POINT_RADIUS, points);
+        chart.name(*index, name, points.last().map(|point| point.y));
     }
-    let values = |line: &Line<'_>| joined(line.points.iter().map(|point| format::ratio(point.y)), ", ");
-    let said = joined(lines.iter().map(|line| format!("{}: {}", line.name, values(line))), "; ");
-    Some(chart.finish(head, &format!("{said}.")))
+    Some(chart.finish(head))
 }
 
-fn range(lines: &[Line<'_>], reference: Option<f64>) -> Option<(f64, f64)> {
+fn range(lines: &[(usize, Series)], reference: Option<f64>) -> Option<(f64, f64)> {
     let of_point = |point: &Point| [Some(point.y), point.low, point.high];
-    let values = lines.iter().flat_map(|line| line.points.iter().flat_map(of_point)).flatten();
+    let values = lines.iter().flat_map(|(_, line)| line.points.iter().flat_map(of_point)).flatten();
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     let own =
         |value: f64| values.iter().copied().chain(reference).fold(value, if value > 0.0 { f64::min } else { f64::max });
     let (low, high) = (own(f64::INFINITY), own(f64::NEG_INFINITY));
     let room = ((high - low) * HEADROOM).max(high.abs() * 1e-3);
     (!values.is_empty()).then_some((low - room, high + room))
-}
-
-fn draw(chart: &mut Chart, line: &Line<'_>) {
-    let look = look(line.index);
-    let places: Vec<(f64, f64)> = line.points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
-    let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
-    chart.canvas.path(&format!("line {look}"), line.name, &drawn, &places);
-    chart.estimates(&look, line.name, POINT_RADIUS, &line.points);
-    chart.name(line.index, line.name, line.points.last().map(|point| point.y));
 }
