@@ -8,13 +8,9 @@
 //! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
 //! SVG. Ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
 
-mod ablation;
 pub mod answer;
-pub mod attribution;
-pub mod consolidation;
 pub mod csv;
 pub mod document;
-mod durability;
 pub mod figures;
 pub mod findings;
 pub mod format;
@@ -24,7 +20,6 @@ pub mod many_runs;
 pub mod markdown;
 pub mod measures;
 pub mod missing;
-pub mod neighbour;
 pub mod precision;
 pub mod reasons;
 pub mod sections;
@@ -34,7 +29,7 @@ pub mod table;
 pub mod terminal;
 pub mod trend;
 pub mod two_runs;
-pub mod words;
+mod words;
 
 /// `observations.csv`.
 pub use crate::csv::write as observations;

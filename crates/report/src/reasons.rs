@@ -1,92 +1,73 @@
 //! Why contenders or machines differ, in words: the reasons that rules found, each with its quantities and their intervals.
 
-use crate::attribution::joined;
-use crate::words::{number, percent, with_interval, with_unit};
-use crate::{format, measures, missing};
+use crate::format::{Digits, Style, listed, percent, ratio, within};
+use crate::table::said;
+use crate::words::words;
+use crate::{measures, missing};
 use analysis::consolidation::reasons::{self, Cause, OwnAndOthers, Suspect};
 use analysis::estimate::Estimate;
 use analysis::explanation::evidence::{Cost, OfBoth};
-use analysis::explanation::rules::{HeldBackDisk, Operation, Reason, ShareOf, SharedCpu, Unknown};
+use analysis::explanation::rules::{Operation, Reason, SharedCpu, Unknown};
 use analysis::missing::Missing;
 use record::telemetry::Side;
 
 const KHZ_PER_GHZ: f64 = 1e6;
 
 fn share(estimate: &Estimate) -> String {
-    with_unit(estimate, percent, "%")
+    said(estimate, Style::PERCENT)
 }
 
 fn ms(estimate: &Estimate) -> String {
-    with_unit(estimate, number, "ms")
+    said(estimate, Style::new("ms", Digits::Ratio))
 }
 
 fn times(estimate: &Estimate) -> String {
-    with_unit(estimate, number, "times")
+    said(estimate, Style::new("times", Digits::Ratio))
 }
 
-/// A rule's reason about two contenders.
-pub fn sentence(reason: &Reason) -> String {
-    match reason {
-        Reason::HeldBackDisk(found) => held_back(found),
-        Reason::SharedCpu(found) => shared(found),
-        Reason::StolenTime(ShareOf { who, share: stolen }) => {
-            format!("{who} saw {} of the time of its CPUs stolen by others.", share(stolen))
-        }
-        Reason::StolenDisagreement { who, by_host, by_machine } => format!(
-            "Two counters disagree on how long {who}'s vCPUs waited for a CPU: {} of the window by the host, {} by the \
-            guest (steal time).",
-            share(by_host),
-            share(by_machine)
-        ),
-        Reason::CpuQuota(ShareOf { who, share: held }) => format!(
-            "{who} was throttled for {} of the window: its control group had used up its CPU time.",
-            share(held)
-        ),
-        Reason::MigratingVcpus { who, per_second } => {
-            format!("{who}'s vCPUs changed their CPU {} a second.", times(per_second))
-        }
-        Reason::CpuFrequency { pair: OfBoth { baseline, contender, of_baseline, of_contender }, ratio } => format!(
-            "The host's CPUs ran at {} GHz beside {contender} and at {} GHz beside {baseline}: {} as fast.",
-            number(of_contender.point / KHZ_PER_GHZ),
-            number(of_baseline.point / KHZ_PER_GHZ),
-            times(ratio)
-        ),
-        Reason::DiskTimeBetweenLayers { who, operation: kind, longer, guest, host } => {
-            let word = if longer.point > 0.0 { "longer" } else { "less" };
-            let took = with_unit(longer, |value| number(value.abs()), &format!("ms {word}"));
-            let (kind, guest, host) = (operation(*kind), ms(guest), ms(host));
-            format!("A disk {kind} took {took} in {who}'s guest than on the host: {guest} and {host}.")
-        }
-        Reason::DiskTimeOfContenders { operation: kind, pair, ratio } => format!(
-            "A disk {} took {} {} as long as {}, each by its own count: {} against {}.",
-            operation(*kind),
-            pair.contender,
-            times(ratio),
-            pair.baseline,
-            ms(&pair.of_contender),
-            ms(&pair.of_baseline)
-        ),
-        Reason::WorkPerTransaction(cost) => work(cost),
-        Reason::ExitsPerTransaction { who, exits } => {
-            format!("Each transaction made the hypervisor take over from {who}'s guest {}.", times(exits))
-        }
-        Reason::Locks { who, waited_ms, share: of_response } => format!(
-            "Each transaction of {who} waited {} for locks of rows, {} of its response.",
-            ms(waited_ms),
-            share(of_response)
-        ),
-        Reason::MemoryPressure(ShareOf { who, share: waited }) => {
-            format!("In {} of the window a task inside {who} waited for memory.", share(waited))
-        }
-        Reason::Swapping { who, per_second } => {
-            format!("{who} swapped {} a second.", with_unit(per_second, number, "pages"))
-        }
-        Reason::StoragePressure(OfBoth { baseline, contender, of_baseline, of_contender }) => format!(
-            "A task inside {contender} waited for storage in {} of the window, inside {baseline} in {}.",
-            share(of_contender),
-            share(of_baseline)
-        ),
+words! {
+    /// A rule's reason about two contenders.
+    pub fn sentence(reason: &Reason) {
+        reason;
     }
+    Reason {
+        HeldBackDisk(found) =>
+            "{}'s disk looks limited: the guest's device was busy for {} of the window at a steady {} operations a second (varying by {}), \
+             {} each. The host's device below took {}{}.",
+            found.who, share(&found.busy), said(&found.per_second, Style::RATIO), share(&found.varies), ms(&found.guest),
+            ms(&found.host), within(" and was busy for ", &found.busy_below.as_ref().map(share).unwrap_or_default(), "");
+        SharedCpu(found) => "{}", shared(found);
+        StolenTime(found) => "{} saw {} of the time of its CPUs stolen by others.", found.who, share(&found.share);
+        StolenDisagreement { who, by_host, by_machine } =>
+            "Two counters disagree on how long {who}'s vCPUs waited for a CPU: {} of the window by the host, {} by the guest (steal time).",
+            share(by_host), share(by_machine);
+        CpuQuota(found) => "{} was throttled for {} of the window: its control group had used up its CPU time.",
+            found.who, share(&found.share);
+        MigratingVcpus { who, per_second } => "{who}'s vCPUs changed their CPU {} a second.", times(per_second);
+        CpuFrequency { pair, ratio: over } => "The host's CPUs ran at {} GHz beside {} and at {} GHz beside {}: {} as fast.",
+            ratio(pair.of_contender.point / KHZ_PER_GHZ), pair.contender,
+            ratio(pair.of_baseline.point / KHZ_PER_GHZ), pair.baseline, times(over);
+        DiskTimeBetweenLayers { who, operation: kind, longer, guest, host } =>
+            "A disk {} took {} in {who}'s guest than on the host: {} and {}.",
+            operation(*kind), than_on_the_host(longer), ms(guest), ms(host);
+        DiskTimeOfContenders { operation: kind, pair, ratio } =>
+            "A disk {} took {} {} as long as {}, each by its own count: {} against {}.",
+            operation(*kind), pair.contender, times(ratio), pair.baseline, ms(&pair.of_contender), ms(&pair.of_baseline);
+        WorkPerTransaction(cost) => "{}", work(cost);
+        ExitsPerTransaction { who, exits } =>
+            "Each transaction made the hypervisor take over from {who}'s guest {}.", times(exits);
+        Locks { who, waited_ms, share: part } => "Each transaction of {who} waited {} for locks of rows, {} of its response.",
+            ms(waited_ms), share(part);
+        MemoryPressure(found) => "In {} of the window a task inside {} waited for memory.", share(&found.share), found.who;
+        Swapping { who, per_second } => "{who} swapped {} a second.", said(per_second, Style::new("pages", Digits::Ratio));
+        StoragePressure(pair) => "A task inside {} waited for storage in {} of the window, inside {} in {}.",
+            pair.contender, share(&pair.of_contender), pair.baseline, share(&pair.of_baseline);
+    }
+}
+
+fn than_on_the_host(longer: &Estimate) -> String {
+    let unit = if longer.point > 0.0 { "ms longer" } else { "ms less" };
+    said(longer, Style { scale: f64::abs, ..Style::new(unit, Digits::Ratio) })
 }
 
 fn shared(found: &SharedCpu) -> String {
@@ -111,21 +92,6 @@ fn operation(operation: Operation) -> &'static str {
     }
 }
 
-fn held_back(found: &HeldBackDisk) -> String {
-    let HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below } = found;
-    let busy_below = busy_below.as_ref().map(|busy| format!(" and was busy for {}", share(busy)));
-    format!(
-        "{who}'s disk looks limited: the guest's device was busy for {} of the window at a steady {} operations a \
-         second (varying by {}), {} each. The host's device below took {}{}.",
-        share(busy),
-        with_interval(per_second, number),
-        share(varies),
-        ms(guest),
-        ms(host),
-        busy_below.unwrap_or_default()
-    )
-}
-
 fn work(Cost { measure, pair, ratio }: &Cost) -> String {
     let style = measures::style(&measure.unit);
     let level = |estimate: &Estimate| [&style.text(estimate.point), style.unit].join(" ").trim().to_owned();
@@ -135,102 +101,86 @@ fn work(Cost { measure, pair, ratio }: &Cost) -> String {
         measures::words(&measure.id).0,
         level(of_contender),
         level(of_baseline),
-        format::effect_of(ratio)
+        said(ratio, Style::EFFECT)
     )
 }
 
-/// What could not be said, and why.
-pub fn unknown(unknown: &Unknown) -> String {
-    match unknown {
-        Unknown::TooFewBlocks { blocks, needed } => {
-            format!("No reasons are given: {blocks} blocks have telemetry of both, and intervals need {needed}.")
-        }
-        Unknown::TooFewSamples { who, needed } => {
-            format!("No reasons are given: a window of {who} has fewer than {needed} samples.")
-        }
-        Unknown::VcpusNotSampled => {
-            "Not known: whether vCPUs waited for a CPU of the host, because their threads were not sampled.".to_owned()
-        }
-        Unknown::SharingBehindQuota { who } => format!(
+words! {
+    /// What could not be said, and why.
+    pub fn unknown(unknown: &Unknown) {
+        unknown;
+    }
+    Unknown {
+        TooFewBlocks { blocks, needed } =>
+            "No reasons are given: {blocks} blocks have telemetry of both, and intervals need {needed}.";
+        TooFewSamples { who, needed } => "No reasons are given: a window of {who} has fewer than {needed} samples.";
+        VcpusNotSampled =>
+            "Not known: whether vCPUs waited for a CPU of the host, because their threads were not sampled.";
+        SharingBehindQuota { who } =>
             "Not known: whether {who}'s vCPUs share a CPU: their control group was throttled, and some kernels count that as waiting for \
-             a CPU."
-        ),
-        Unknown::DisksNotCounted => {
-            "Not known: how long disk operations took, because the data device was not counted in both machines."
-                .to_owned()
-        }
-        Unknown::DiskBelowNotCounted { who, busy } => format!(
+             a CPU.";
+        DisksNotCounted =>
+            "Not known: how long disk operations took, because the data device was not counted in both machines.";
+        DiskBelowNotCounted { who, busy } =>
             "Not known: whether {who}'s disk, busy for {} of the window, is limited: the host's device below was not counted.",
-            share(busy)
-        ),
-        Unknown::LocksNotAddedUp => {
-            "Not known: how long transactions waited for row locks, because these databases do not count it.".to_owned()
+            share(busy);
+        LocksNotAddedUp =>
+            "Not known: how long transactions waited for row locks, because these databases do not count it.";
+        NotCounted { contenders, side, probe, why } => "Not counted of {}: {} {}, because {}.",
+            contenders.join(" and "), probe.as_deref().unwrap_or(all(why)), place(*side), missing::why(why);
+    }
+}
+
+/// Some reasons are about one column, and some about a whole side.
+fn all(why: &Missing) -> &'static str {
+    match why {
+        Missing::CpusOfOneMachine | Missing::CpusUnknown | Missing::CpusOverlap => {
+            "what is counted of the CPUs of a machine alone"
         }
-        Unknown::NotCounted { contenders, side, probe, why } => {
-            // Some reasons are about one column, and some about a whole side.
-            let of_cpus = matches!(why, Missing::CpusOfOneMachine | Missing::CpusUnknown | Missing::CpusOverlap);
-            let all = if of_cpus { "what is counted of the CPUs of a machine alone" } else { "everything" };
-            let (probe, why) = (probe.as_deref().unwrap_or(all), missing::why(why));
-            let place = match side {
-                Side::Machine => "inside the machine",
-                Side::Host => "on the host",
-            };
-            format!("Not counted of {}: {probe} {place}, because {why}.", contenders.join(" and "))
-        }
+        _ => "everything",
+    }
+}
+
+fn place(side: Side) -> &'static str {
+    match side {
+        Side::Machine => "inside the machine",
+        Side::Host => "on the host",
     }
 }
 
 /// Why one of several machines gets less than the others.
 pub fn of_machine(reason: &reasons::Reason) -> String {
     let machine = reason.machine;
-    match &reason.cause {
-        Cause::CpuQuota { found: OwnAndOthers { own, others, .. }, several_cpus, quota_of_study } => {
-            let others = if others.point > 0.0 {
-                format!("the others for {}", share(others))
-            } else {
-                "the others never were".to_owned()
-            };
-            let cpus = if *several_cpus { ", added up over its CPUs" } else { "" };
-            let study = quota_of_study.map_or_else(String::new, |quota| {
-                format!(" The study holds it to {} % of the time of its vCPUs (machine.odd).", percent(quota))
-            });
-            format!(
-                "Machine {machine} was throttled by its CPU quota for {} of the window{cpus}; {others}.{study}",
-                share(own)
-            )
+    let mut study = String::new();
+    let (did, of, style, found) = match &reason.cause {
+        Cause::CpuQuota { found, quota_of_study, .. } => {
+            let quota = quota_of_study.map(percent).unwrap_or_default();
+            study = within(" The study holds it to ", &quota, " of the time of its vCPUs (machine.odd).");
+            ("was throttled by its CPU quota for", " of the window", Style::PERCENT, found)
         }
-        Cause::WaitingForCpu(OwnAndOthers { own, others, .. }) => format!(
-            "Machine {machine} waited for a CPU of the host in {} of the time in which it wanted to run; the others in {}.",
-            share(own),
-            share(others)
-        ),
-        Cause::StolenTime(OwnAndOthers { own, others, .. }) => format!(
-            "Machine {machine} saw {} of the time of its CPUs stolen; the others {}.",
-            share(own),
-            share(others)
-        ),
-        Cause::DiskTime(OwnAndOthers { own, others, times: slower }) => format!(
-            "An operation of machine {machine}'s disk took {} as long as one of the others': {} against {}.",
-            slower.as_ref().map(times).unwrap_or_default(),
-            ms(own),
-            ms(others)
-        ),
-        Cause::Interrupts(OwnAndOthers { own, others, times: more }) => format!(
-            "Each transaction of machine {machine} came with {} as many interrupts as one of the others: {} against {}.",
-            more.as_ref().map(times).unwrap_or_default(),
-            with_interval(own, number),
-            with_interval(others, number)
-        ),
-        Cause::QuotaNotSeen { quota_of_study } => format!(
-            "The study holds machine {machine} to {} % of the time of its vCPUs (machine.odd), but it was not seen to be throttled more \
-             than the others.",
-            percent(*quota_of_study)
-        ),
+        Cause::WaitingForCpu(found) => {
+            ("waited for a CPU of the host for", " of the time in which it wanted to run", Style::PERCENT, found)
+        }
+        Cause::StolenTime(found) => ("saw", " of the time of its CPUs stolen", Style::PERCENT, found),
+        Cause::DiskTime(found) => ("took", " for an operation of its disk", Style::new("ms", Digits::Ratio), found),
+        Cause::Interrupts(found) => ("had", " interrupts for each transaction", Style::RATIO, found),
+        Cause::QuotaNotSeen { quota_of_study } => {
+            return format!(
+                "The study holds machine {machine} to {} of the time of its vCPUs (machine.odd), but it was not seen to be throttled \
+                 more than the others.",
+                percent(*quota_of_study)
+            );
+        }
         Cause::OwnClients { clients } => {
-            format!("The study gives machine {machine} a number of clients of its own, {clients} (machine.odd).")
+            return format!(
+                "The study gives machine {machine} a number of clients of its own, {clients} (machine.odd)."
+            );
         }
-        Cause::NotKnown { alike, not_counted } => not_known(machine, alike, not_counted),
-    }
+        Cause::NotKnown { alike, not_counted } => return not_known(machine, alike, not_counted),
+    };
+    let OwnAndOthers { own, others, times: over } = found;
+    let over = within(", ", &over.as_ref().map(times).unwrap_or_default(), " as much as they");
+    format!("Machine {machine} {did} {}{of}{over}; the others: {}.{study}", said(own, style), said(others, style))
 }
 
 fn not_known(machine: u32, alike: &[Suspect], not_counted: &[Suspect]) -> String {
@@ -241,18 +191,15 @@ fn not_known(machine: u32, alike: &[Suspect], not_counted: &[Suspect]) -> String
         Suspect::DiskTime => "the time of its disk's operations",
         Suspect::Interrupts => "interrupts",
     };
-    let [alike, missing] = [alike, not_counted].map(|all| all.iter().map(name).collect::<Vec<_>>());
-    let not_counted = if missing.is_empty() {
-        String::new()
-    } else {
-        format!(" Not counted of all machines: {}.", missing.join(", "))
-    };
-    let known = match &alike[..] {
-        [] => "nothing was counted of all machines of a trial.".to_owned(),
-        [only] => format!("{only} does not surely set it apart.{not_counted}"),
-        _ => format!("neither {} surely sets it apart.{not_counted}", joined(&alike, "nor")),
-    };
-    format!("Why machine {machine} gets less than the others is not known: {known}")
+    let [alike, not_counted] = [alike, not_counted].map(|all| listed(all.iter().map(name)));
+    let why = format!("Why machine {machine} gets less than the others is not known");
+    if alike.is_empty() {
+        return format!("{why}: nothing was counted of all machines of a trial.");
+    }
+    format!(
+        "{why}: it is not surely set apart by {alike}.{}",
+        within(" Not counted of all machines: ", &not_counted, ".")
+    )
 }
 
 #[cfg(test)]

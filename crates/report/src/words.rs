@@ -1,47 +1,20 @@
-//! Numbers within sentences: three digits, with the interval after the point value.
+//! Lists of sentences, one for each variant of an enum. The compiler refuses a list that lacks one.
 
-use crate::format::{DIGITS, decimal, short, significant};
-use analysis::estimate::Estimate;
-
-/// A number with at most three significant digits: `2.1`, `0.312`, `1,240`.
-pub fn number(value: f64) -> String {
-    short(&significant(value, DIGITS)).to_owned()
+/// Defines a function that puts an enum into words. The text of a variant may name its fields, and what is bound
+/// before the list.
+macro_rules! words {
+    ($(#[$about:meta])* $visible:vis fn $name:ident($($given:ident: $of:ty),*) { $value:expr; $($before:stmt;)* } $type:ident { $(
+        $variant:ident $({ $($field:tt)* })? $(($inner:ident))? $(if $guard:expr)? => $text:literal $(, $part:expr)*;
+    )* }) => {
+        $(#[$about])*
+        #[allow(clippy::useless_format, clippy::too_many_lines)] // Sentences without quantities; a list is as long as its enum.
+        $visible fn $name($($given: $of),*) -> String {
+            $($before)*
+            match $value {
+                $($type::$variant $({ $($field)* })? $(($inner))? $(if $guard)? => format!($text $(, $part)*),)*
+            }
+        }
+    };
 }
 
-/// A share in percent: `38`, `2.4`, `0.03`, and `0` for less than a hundred-thousandth.
-pub fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.abs() {
-        ..0.001 => "0".to_owned(),
-        ..0.1 => significant(percent, 1),
-        ..10.0 => decimal(percent, 1),
-        _ => decimal(percent, 0),
-    }
-}
-
-/// `2.1 ms (1.9 to 2.3)`.
-pub fn with_unit(estimate: &Estimate, number: impl Fn(f64) -> String, unit: &str) -> String {
-    format!("{} {unit}{}", number(estimate.point), interval(estimate, number))
-}
-
-/// `2.1 (1.9 to 2.3)`.
-pub fn with_interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
-    format!("{}{}", number(estimate.point), interval(estimate, number))
-}
-
-/// ` (1.9 to 2.3)`, or empty.
-pub fn interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
-    estimate.bounds.known().map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_three_digits() {
-        let shown = [2.1, 0.312_4, 114_211.0, 30.0, 0.0, 99.96].map(number);
-        assert_eq!(shown, ["2.1", "0.312", "114,000", "30", "0", "100"]);
-        assert_eq!([0.381, 0.024, 0.0003, 0.0].map(percent), ["38", "2.4", "0.03", "0"]);
-    }
-}
+pub(crate) use words;

@@ -4,16 +4,18 @@ pub mod of_runs;
 
 use crate::document::Warning;
 use crate::format::{
-    at, count, counted, decimal, distinct, effect_of, grouped_by, joined, listed, outcome, trials, within,
+    Style, at, count, counted, decimal, distinct, grouped_by, joined, listed, outcome, trials, within,
 };
+use crate::table::said;
+use crate::words::words;
 use crate::{measures, missing};
-use analysis::estimate::Estimate;
 use analysis::findings::{
-    FactDiffers, Finding, InTrials, OfMachines, Property, SharedValue, Subject, TableSums, UnequalWork, What, Which,
-    code,
+    EngineWait, FactDiffers, Finding, InTrials, OfMachines, Property, SharedValue, Subject, TableSums, UnequalWork,
+    What, Which, code,
 };
 use analysis::measures::work::{READ_BYTES, REDO_BYTES, WRITTEN_BYTES};
 use analysis::missing::Missing;
+use of_runs::{change, changed_work, compared, some};
 use record::facts::DATA_CACHED_TWICE;
 use std::collections::BTreeSet;
 
@@ -91,11 +93,118 @@ pub fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// Tries each group of codes in turn; each group handles its own.
-fn of_run(finding: &Finding) -> String {
-    let parts = [of_trials, of_contenders, of_machines, of_steadiness, of_host];
-    let own = parts.iter().find_map(|part| part(finding));
-    own.or_else(|| of_runs::sentence(&finding.what)).unwrap_or_else(|| finding.what.code().to_owned())
+words! {
+    /// Without the run that it is about.
+    fn of_run(finding: &Finding) {
+        &finding.what;
+        let (who, place, trials) = subject(finding);
+    }
+    What {
+        Rehearsed => "this run was rehearsed: no database was driven, and no figure means anything";
+        TrialNotCompleted { outcome: how } => "{who} {} ({trials})", outcome(how);
+        TrialsMissing { planned } => "{} of {planned} planned trials were not completed ({trials})", finding.subject.trials.len();
+        CheckViolated { check, rule, seen } => "data check {check} failed on {who} ({trials}). Rule: {}. Seen: {}",
+            rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted");
+        DataUnchecked => "no check looked at the data of {who} after a trial";
+        RecordDisagrees { how } => "the record disagrees with itself: {how} ({trials})";
+        VmEmulated { how } => "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
+            first_cause(how), within(" (", &trials, ")");
+        ClockWrong { share } =>
+            "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
+            percent(*share, 2);
+        NotedByTrial { note } => "{who}: {note} ({trials})";
+        LittlesLaw { trial, machine: Some(machine), accounted, at_least, at_most, tolerance } =>
+            "{who}'s timings do not add up ({trials}). In trial {trial} on machine {machine} they account for {}",
+            clients(*accounted, *at_least, *at_most, *tolerance);
+        LittlesLaw { trial, machine: None, accounted, at_least, at_most, tolerance } =>
+            "{who}'s timings do not add up ({trials}). In trial {trial} they account for {}",
+            clients(*accounted, *at_least, *at_most, *tolerance);
+        NotHonoured { wish, fact } => "{who}: {wish} is {fact} ({trials})";
+        TransactionsFailed { failed, of } => "{who}: {} of {} transactions failed", count(*failed), count(*of);
+
+        SettingsDiffer { settings } => "{} between contenders{place}: {}",
+            differ(settings.len(), "database setting"), facts(settings);
+        ServersDiffer { servers } => "the database servers differ{place}: {}",
+            joined(servers.iter().map(|one| format!("{} runs {}", one.contender, one.value)), "; ");
+        LoadedDataDiffer { tables } => "the contenders did not begin with the same data{place}: table {}",
+            joined(tables.iter().map(loaded), " — ");
+        WorkUnequal { work } => "a transaction did not cost the same work on both sides{place}: {}", unequal(work);
+        DiskWorkUnequal { work } => "the disks did not do the same work{place}: {}. Part of the difference may be caching",
+            unequal(work);
+        StorageDiffers { fact, values } if fact == DATA_CACHED_TWICE =>
+            "“{fact}” differs between contenders{place}: {}. “Yes” means additional memory for reads", each_on(values);
+        StorageDiffers { fact, values } => "“{fact}” differs between contenders{place}: {}", each_on(values);
+        MachinesDiffer { fact, values } => "“{fact}” differs between contenders{place}: {}", each_on(values);
+        SendingDiffers { values } => "the load engine sent by different system calls{place}: {}", each_on(values);
+        NotDurable { verdict } =>
+            "{who}{place} {verdict}: an acknowledged transaction may be missing after a fault, and no setting says so. Its throughput is \
+             that of less work";
+        DurabilityDiffers { values } => "acknowledged transactions are not equally safe on all contenders{place}: {}",
+            joined(values.iter().map(|one| format!("{}: {}", one.contenders.join(", "), one.value)), "; ");
+        NoBaseline => "no contender is the baseline{place}, so nothing is compared";
+        TooFewBlocks { blocks, needed } =>
+            "{} {} too few for a confidence interval, which needs {needed}. Chance alone may explain a difference",
+            counted((*blocks).into(), "block"), if *blocks == 1 { "is" } else { "are" };
+        HostIsGuest { of } => "the host is itself a guest{}, so “native” is not bare metal and VMs are nested",
+            within(" of ", of.as_deref().unwrap_or_default(), "");
+        HostsApart { baseline, baseline_hosts, hosts } =>
+            "{who}{place} ran on {}, and {baseline} on {}: what differs between these hosts is part of the difference",
+            listed(hosts), listed(baseline_hosts);
+        HostsDisagree { ratios } => "the change of {who}{place} depends on the host: {}",
+            joined(ratios.iter().map(|one| format!("{} on {}", said(&one.ratio, Style::EFFECT), one.host)), ", ");
+        SystemsDiffer { facts: all } => "{} between contenders: {}", differ(all.len(), "system fact"), facts(all);
+
+        MachinesUnlike { properties } => "{who}{place}: machines side by side should be alike, but differ in {} ({trials})",
+            joined(properties.iter().map(property).collect::<BTreeSet<String>>(), "; ");
+        TrialsLeftOut { beside: None, why } => "the scores of {who}{place} leave out valid trials: {}", reasons(why);
+        TrialsLeftOut { beside: Some(machine), why } =>
+            "what {who}{place} gets beside machine {machine} leaves out valid trials: {}", reasons(why);
+        WindowsApart { worst_ms } =>
+            "{who}{place}: machines side by side measured windows up to {worst_ms:.0} ms apart ({trials}). Meanwhile some had more of \
+             the host than others";
+
+        TrialsApart { times, spread } => "{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{}",
+            if *spread > 0.0 { format!(", with a standard deviation of {}", percent(*spread, 0)) } else { String::new() };
+        NotSteady { drift, drifting, of } =>
+            "{who}'s throughput changed by {}{place} while it was measured ({drifting} of {of} trials drift)",
+            said(drift, Style::CHANGE);
+        NotSettled { unsettled, of } => "{who} was still warming up{place} in {unsettled} of {of} trials";
+        HalvesUnlike { second_half } =>
+            "{who}'s throughput in the second half of its window was {} of that in the first half{place}", percent(*second_half, 0);
+        WarmUpTooShort { late, of, change } =>
+            "{who}'s warm-up was too short{place} in {late} of {of} trials. A later start would make throughput {} {}",
+            percent(change.abs(), 1), if *change < 0.0 { "lower" } else { "higher" };
+        WindowTooShort => "{who}'s measured window covers no whole checkpoint cycle{place}";
+
+        HostChanged { fact, values } => "{} of this host changed between trials: {}",
+            missing::host_fact(*fact), in_trials(values);
+        MachineChanged { fact, values } => "{who}: “{fact}” of the machine changed between trials: {}", in_trials(values);
+        HostBusyBesideOne { loud, most, quiet, least } =>
+            "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
+            percent(*most, 1), percent(*least, 1);
+        EngineWaited { waits } => "the load engine waited for CPUs{place}, in the worst trial: {}",
+            joined(waits.iter().map(engine_waited), "; ");
+        HostDiskBusyBesideOne { loud, most, quiet, least } =>
+            "other processes read and wrote {:.1} MB/s on this host's disks beside {loud}, but {:.1} MB/s beside {quiet}",
+            most / 1e6, least / 1e6;
+        HostBusy { share } if trials.is_empty() =>
+            "other processes took up to {} of the host's CPU time while it was measured what a commit costs ({who})",
+            percent(*share, 1);
+        HostBusy { share } => "other processes took up to {} of the host's CPU time ({trials})", percent(*share, 1);
+        HostCpuStolen { share } => "the hypervisor below this host took up to {} of its CPU time ({trials})", percent(*share, 1);
+        HostMemoryShort { share } => "processes of this host waited for memory in up to {} of a window ({trials})",
+            percent(*share, 1);
+        HostSwapping { pages } => "this host swapped up to {pages:.0} pages within a window ({trials})";
+        HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz } =>
+            "the host's CPUs ran at {low_mhz:.0} MHz in trial {slow_trial} and at {high_mhz:.0} MHz in trial {fast_trial}";
+
+        HostsDiffer { changes } => "the hosts differ: {}", some(changes, change);
+        HostRestarted => "the host was restarted between the runs";
+        BuildsDiffer { old, new } => "the builds of bakeoff differ: it was {old} and is {new}";
+        SeedsDiffer { old, new } => "the seeds differ: it was {old} and is {new}, so clients sent other inputs";
+        RunsDiffer { part, cells, changes } => "{} of {} differ: {}", compared(*part), cells.join(", "), some(changes, change);
+        WorkChanged { cells, work } => "the work of a transaction of {} differs: {}", cells.join(", "), some(work, changed_work);
+    }
 }
 
 /// The subject in words: the contender, the point of the study, and the trials.
@@ -105,174 +214,22 @@ fn subject(finding: &Finding) -> (&str, String, String) {
     (contender.as_deref().unwrap_or_default(), at(coordinates), trials)
 }
 
-/// Findings about how trials ended and whether their records can be trusted.
-fn of_trials(finding: &Finding) -> Option<String> {
-    let (who, _, trials) = subject(finding);
-    Some(match &finding.what {
-        What::Rehearsed => "this run was rehearsed: no database was driven, and no figure means anything".to_owned(),
-        What::TrialNotCompleted { outcome: how } => format!("{who} {} ({trials})", outcome(how)),
-        What::TrialsMissing { planned } => {
-            format!("{} of {planned} planned trials were not completed ({trials})", finding.subject.trials.len())
-        }
-        What::CheckViolated { check, rule, seen } => {
-            let (rule, seen) = (rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted"));
-            format!("data check {check} failed on {who} ({trials}). Rule: {rule}. Seen: {seen}")
-        }
-        What::DataUnchecked => format!("no check looked at the data of {who} after a trial"),
-        What::RecordDisagrees { how } => format!("the record disagrees with itself: {how} ({trials})"),
-        What::VmEmulated { how } => format!(
-            "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
-            first_cause(how),
-            within(" (", &trials, ")")
-        ),
-        What::ClockWrong { share } => format!(
-            "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
-            percent(*share, 2)
-        ),
-        What::NotedByTrial { note } => format!("{who}: {note} ({trials})"),
-        What::LittlesLaw { trial, machine, accounted, at_least, at_most, tolerance } => {
-            let machine = machine.map_or_else(String::new, |machine| format!(" on machine {machine}"));
-            let due = match at_least {
-                Some(least) if least < at_most => format!("{least:.1} to {at_most:.1}"),
-                Some(least) => format!("{least:.1}"),
-                None => format!("at most {at_most:.1}"),
-            };
-            format!(
-                "{who}'s timings do not add up ({trials}). In trial {trial}{machine} they account for {accounted:.1} busy clients, \
-                 but {due} were busy (tolerated: {})",
-                percent(*tolerance, 1)
-            )
-        }
-        What::NotHonoured { wish, fact } => format!("{who}: {wish} is {fact} ({trials})"),
-        What::TransactionsFailed { failed, of } => {
-            format!("{who}: {} of {} transactions failed", count(*failed), count(*of))
-        }
-        _ => return None,
-    })
+fn clients(accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64) -> String {
+    let due = match at_least {
+        Some(least) if least < at_most => format!("{least:.1} to {at_most:.1}"),
+        Some(least) => format!("{least:.1}"),
+        None => format!("at most {at_most:.1}"),
+    };
+    format!("{accounted:.1} busy clients, but {due} were busy (tolerated: {})", percent(tolerance, 1))
 }
 
-/// Findings about what contenders should have in common.
-fn of_contenders(finding: &Finding) -> Option<String> {
-    let (who, place, _) = subject(finding);
-    Some(match &finding.what {
-        What::SettingsDiffer { settings } => {
-            format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), facts(settings))
-        }
-        What::ServersDiffer { servers } => {
-            let servers = servers.iter().map(|one| format!("{} runs {}", one.contender, one.value));
-            format!("the database servers differ{place}: {}", joined(servers, "; "))
-        }
-        What::LoadedDataDiffer { tables } => {
-            let tables = joined(tables.iter().map(loaded), " — ");
-            format!("the contenders did not begin with the same data{place}: table {tables}")
-        }
-        What::WorkUnequal { work } => {
-            format!("a transaction did not cost the same work on both sides{place}: {}", unequal(work))
-        }
-        What::DiskWorkUnequal { work } => {
-            format!(
-                "the disks did not do the same work{place}: {}. Part of the difference may be caching",
-                unequal(work)
-            )
-        }
-        What::StorageDiffers { fact, values } | What::MachinesDiffer { fact, values } => {
-            let caches = if fact == DATA_CACHED_TWICE { ". “Yes” means additional memory for reads" } else { "" };
-            format!("“{fact}” differs between contenders{place}: {}{caches}", each_on(values))
-        }
-        What::SendingDiffers { values } => {
-            format!("the load engine sent by different system calls{place}: {}", each_on(values))
-        }
-        What::NotDurable { verdict } => format!(
-            "{who}{place} {verdict}: an acknowledged transaction may be missing after a fault, and no setting says so. Its \
-             throughput is that of less work"
-        ),
-        What::DurabilityDiffers { values } => {
-            let values = values.iter().map(|one| format!("{}: {}", one.contenders.join(", "), one.value));
-            let values = joined(values, "; ");
-            format!("acknowledged transactions are not equally safe on all contenders{place}: {values}")
-        }
-        What::NoBaseline => format!("no contender is the baseline{place}, so nothing is compared"),
-        What::TooFewBlocks { blocks, needed } => format!(
-            "{} {} too few for a confidence interval, which needs {needed}. Chance alone may explain a difference",
-            counted((*blocks).into(), "block"),
-            if *blocks == 1 { "is" } else { "are" }
-        ),
-        What::HostIsGuest { of } => {
-            let of = within(" of ", of.as_deref().unwrap_or_default(), "");
-            format!("the host is itself a guest{of}, so “native” is not bare metal and VMs are nested")
-        }
-        What::HostsApart { baseline, baseline_hosts, hosts } => format!(
-            "{who}{place} ran on {}, and {baseline} on {}: what differs between these hosts is part of the difference",
-            listed(hosts),
-            listed(baseline_hosts)
-        ),
-        What::HostsDisagree { ratios } => {
-            let ratios = ratios.iter().map(|one| format!("{} on {}", effect_of(&one.ratio), one.host));
-            format!("the change of {who}{place} depends on the host: {}", joined(ratios, ", "))
-        }
-        What::SystemsDiffer { facts: all } => {
-            format!("{} between contenders: {}", differ(all.len(), "system fact"), facts(all))
-        }
-        _ => return None,
-    })
+fn engine_waited(wait: &EngineWait) -> String {
+    let (share, each_us) = (percent(wait.share, 0), wait.us_per_turn);
+    format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
 }
 
 fn facts(differing: &[FactDiffers]) -> String {
     joined(differing.iter().map(|one| &one.fact), ", ")
-}
-
-/// Findings about machines side by side.
-fn of_machines(finding: &Finding) -> Option<String> {
-    let (who, place, trials) = subject(finding);
-    Some(match &finding.what {
-        What::MachinesUnlike { properties } => {
-            let properties = joined(properties.iter().map(property).collect::<BTreeSet<String>>(), "; ");
-            format!("{who}{place}: machines side by side should be alike, but differ in {properties} ({trials})")
-        }
-        What::TrialsLeftOut { beside: None, why } => {
-            format!("the scores of {who}{place} leave out valid trials: {}", reasons(why))
-        }
-        What::TrialsLeftOut { beside: Some(machine), why } => {
-            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", reasons(why))
-        }
-        What::WindowsApart { worst_ms } => format!(
-            "{who}{place}: machines side by side measured windows up to {worst_ms:.0} ms apart ({trials}). Meanwhile some had more of \
-             the host than others"
-        ),
-        _ => return None,
-    })
-}
-
-/// Findings about whether throughput stayed the same.
-fn of_steadiness(finding: &Finding) -> Option<String> {
-    let (who, place, _) = subject(finding);
-    Some(match &finding.what {
-        What::TrialsApart { times, spread } => {
-            let spread = if *spread > 0.0 { percent(*spread, 0) } else { String::new() };
-            let spread = within(", with a standard deviation of ", &spread, "");
-            format!("{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{spread}")
-        }
-        What::NotSteady { drift, drifting, of } => {
-            format!(
-                "{who}'s throughput {}{place} while it was measured ({drifting} of {of} trials drift)",
-                course(drift)
-            )
-        }
-        What::NotSettled { unsettled, of } => {
-            format!("{who} was still warming up{place} in {unsettled} of {of} trials")
-        }
-        What::HalvesUnlike { second_half } => format!(
-            "{who}'s throughput in the second half of its window was {} of that in the first half{place}",
-            percent(*second_half, 0)
-        ),
-        What::WarmUpTooShort { late, of, change } => format!(
-            "{who}'s warm-up was too short{place} in {late} of {of} trials. A later start would make throughput {} {}",
-            percent(change.abs(), 1),
-            if *change < 0.0 { "lower" } else { "higher" }
-        ),
-        What::WindowTooShort => format!("{who}'s measured window covers no whole checkpoint cycle{place}"),
-        _ => return None,
-    })
 }
 
 /// Values with the contenders that have them: "ext4 on native; xfs on vm".
@@ -282,54 +239,6 @@ fn each_on(values: &[SharedValue]) -> String {
 
 fn in_trials(values: &[InTrials]) -> String {
     joined(values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))), "; ")
-}
-
-/// Findings about what happened on the host.
-fn of_host(finding: &Finding) -> Option<String> {
-    let (who, place, told) = subject(finding);
-    Some(match &finding.what {
-        What::HostChanged { fact, values } => {
-            format!("{} of this host changed between trials: {}", missing::host_fact(*fact), in_trials(values))
-        }
-        What::MachineChanged { fact, values } => {
-            format!("{who}: “{fact}” of the machine changed between trials: {}", in_trials(values))
-        }
-        What::HostBusyBesideOne { loud, most, quiet, least } => format!(
-            "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
-            percent(*most, 1),
-            percent(*least, 1)
-        ),
-        What::EngineWaited { waits } => {
-            let each = waits.iter().map(|wait| {
-                let (share, each_us) = (percent(wait.share, 0), wait.us_per_turn);
-                format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
-            });
-            format!("the load engine waited for CPUs{place}, in the worst trial: {}", joined(each, "; "))
-        }
-        What::HostDiskBusyBesideOne { loud, most, quiet, least } => format!(
-            "other processes read and wrote {:.1} MB/s on this host's disks beside {loud}, but {:.1} MB/s beside {quiet}",
-            most / 1e6,
-            least / 1e6
-        ),
-        What::HostBusy { share } if told.is_empty() => format!(
-            "other processes took up to {} of the host's CPU time while it was measured what a commit costs ({who})",
-            percent(*share, 1)
-        ),
-        What::HostBusy { share } => {
-            format!("other processes took up to {} of the host's CPU time ({told})", percent(*share, 1))
-        }
-        What::HostCpuStolen { share } => {
-            format!("the hypervisor below this host took up to {} of its CPU time ({told})", percent(*share, 1))
-        }
-        What::HostMemoryShort { share } => {
-            format!("processes of this host waited for memory in up to {} of a window ({told})", percent(*share, 1))
-        }
-        What::HostSwapping { pages } => format!("this host swapped up to {pages:.0} pages within a window ({told})"),
-        What::HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz } => format!(
-            "the host's CPUs ran at {low_mhz:.0} MHz in trial {slow_trial} and at {high_mhz:.0} MHz in trial {fast_trial}"
-        ),
-        _ => return None,
-    })
 }
 
 fn differ(count: usize, what: &str) -> String {
@@ -403,17 +312,6 @@ fn property(property: &Property) -> String {
         _ => property.name.clone(),
     };
     format!("{name}: {}", joined(property.values.iter().map(told), ", "))
-}
-
-/// "fell by 8.1 % (95 % confidence interval 5.0 to 11.2 %)".
-fn course(drift: &Estimate) -> String {
-    let word = if drift.point < 0.0 { "fell" } else { "rose" };
-    let shown = |share: f64| share * drift.point.signum() * 100.0;
-    let interval = drift.bounds.known().map(|(low, high)| {
-        let (one, other) = (shown(low), shown(high));
-        format!(" (95 % confidence interval {:.1} to {:.1} %)", one.min(other), one.max(other))
-    });
-    format!("{word} by {:.1} %{}", shown(drift.point), interval.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,36 +1,20 @@
 //! Differences between two runs, in words.
 
 use crate::format::{decimal, joined};
-use analysis::findings::{Change, ChangedWork, Part, What};
+use analysis::findings::{Change, ChangedWork, Part};
 use analysis::two_runs::questions::{Asked, Difference};
 
 /// More differences than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
 
-pub fn sentence(what: &What) -> Option<String> {
-    Some(match what {
-        What::HostsDiffer { changes } => format!("the hosts differ: {}", listed(changes, change)),
-        What::HostRestarted => "the host was restarted between the runs".to_owned(),
-        What::BuildsDiffer { old, new } => {
-            format!("the builds of bakeoff differ: it was {old} and is {new}")
-        }
-        What::SeedsDiffer { old, new } => {
-            format!("the seeds differ: it was {old} and is {new}, so clients sent other inputs")
-        }
-        What::RunsDiffer { part, cells, changes } => {
-            let name = match part {
-                Part::Settings => "the study's settings",
-                Part::Machines => "the machines",
-                Part::Servers => "the database servers",
-                Part::Loads => "the loads that were driven",
-            };
-            format!("{name} of {} differ: {}", cells.join(", "), listed(changes, change))
-        }
-        What::WorkChanged { cells, work } => {
-            format!("the work of a transaction of {} differs: {}", cells.join(", "), listed(work, changed_work))
-        }
-        _ => return None,
-    })
+/// What is compared of two runs.
+pub fn compared(part: Part) -> &'static str {
+    match part {
+        Part::Settings => "the study's settings",
+        Part::Machines => "the machines",
+        Part::Servers => "the database servers",
+        Part::Loads => "the loads that were driven",
+    }
 }
 
 /// "workload.warehouses was 1 and is 2".
@@ -46,13 +30,13 @@ fn values(change: &Change) -> [&str; 2] {
     [&change.old, &change.new].map(|value| value.as_deref().unwrap_or("not there"))
 }
 
-fn changed_work(changed: &ChangedWork) -> String {
+pub fn changed_work(changed: &ChangedWork) -> String {
     let (what, digits) = super::work(&changed.measure);
     let [old, new] = [changed.old, changed.new].map(|value| decimal(value, digits));
     format!("{what} per transaction were {old} and are {new}")
 }
 
-pub fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {
+pub fn some<T>(changes: &[T], words: fn(&T) -> String) -> String {
     let more = changes.len().saturating_sub(MOST_LISTED);
     let more = (more > 0).then(|| format!("and {more} more"));
     joined(changes.iter().take(MOST_LISTED).map(words).chain(more), "; ")

@@ -1,7 +1,7 @@
 //! Which warnings a reader sees, and which not.
 
 use super::*;
-use analysis::estimate::Bounds;
+use analysis::estimate::{Bounds, Estimate};
 use analysis::findings::Severity;
 use analysis::summary::analyse;
 use record::facts::{DATA_CACHED_TWICE, Fact, PROCESSOR};
@@ -157,11 +157,10 @@ fn what_else_differs_is_told_loudly() {
 #[test]
 fn a_drift_is_told_with_its_direction() {
     let bounds = Bounds::Known { low: -0.112, high: -0.05 };
-    let mut drift = Estimate { point: -0.081, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks };
-    assert_eq!(course(&drift), "fell by 8.1 % (95 % confidence interval 5.0 to 11.2 %)");
-    drift.point = 0.081;
-    drift.bounds = Bounds::Unknown { why: Missing::NeverSeen };
-    assert_eq!(course(&drift), "rose by 8.1 %");
+    let drift = Estimate { point: -0.081, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks };
+    let finding = Finding::new(What::NotSteady { drift, drifting: 2, of: 3 }).of("kvm");
+    let expected = "kvm's throughput changed by −8.1 % (−11.2 to −5.0) while it was measured (2 of 3 trials drift)";
+    assert_eq!(sentence(&finding), expected);
 }
 
 #[test]

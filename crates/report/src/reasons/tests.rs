@@ -2,6 +2,7 @@
 
 use super::*;
 use analysis::estimate::Bounds;
+use analysis::explanation::rules::{HeldBackDisk, ShareOf};
 
 fn around(point: f64, low: f64, high: f64) -> Estimate {
     Estimate { point, bounds: Bounds::Known { low, high }, method: analysis::estimate::Method::GeometricMeanOverBlocks }
@@ -20,9 +21,9 @@ fn a_held_back_disk_is_told_with_both_devices() {
     });
     assert_eq!(
         sentence(&reason),
-        "kvm's disk looks limited: the guest's device was busy for 99 % (99 to 99) of the window at a steady 100 (99.9 to 100) \
-         operations a second (varying by 0 % (0 to 0.1)), 8 ms (8 to 8) each. The host's device below took 0.2 ms (0.19 to \
-         0.21) and was busy for 2.5 % (2.0 to 3.0)."
+        "kvm's disk looks limited: the guest's device was busy for 99.0 % (98.8 to 99.2) of the window at a steady 100 (99.9 to \
+         100) operations a second (varying by 0.0 % (0.0 to 0.1)), 8.00 ms (8.00 to 8.00) each. The host's device below took \
+         0.200 ms (0.190 to 0.210) and was busy for 2.5 % (2.0 to 3.0)."
     );
 }
 
@@ -40,10 +41,10 @@ fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
     };
     assert_eq!(
         shared(false),
-        "kvm's vCPU 1 waited 38 % (37 to 40) of the window for a CPU of the host (native: 1.0 % (0.5 to 1.5)). That is 49 % (48 to \
-         51) of the time it was runnable."
+        "kvm's vCPU 1 waited 38.0 % (37.0 to 40.0) of the window for a CPU of the host (native: 1.0 % (0.5 to 1.5)). That is \
+         49.0 % (48.0 to 51.0) of the time it was runnable."
     );
-    assert!(shared(true).starts_with("kvm's vCPUs waited 38 % (37 to 40) of the window"), "{}", shared(true));
+    assert!(shared(true).starts_with("kvm's vCPUs waited 38.0 % (37.0 to 40.0) of the window"), "{}", shared(true));
 }
 
 #[test]
@@ -56,15 +57,15 @@ fn machines_are_told_with_what_the_study_did_to_them() {
     };
     assert_eq!(
         told(quota),
-        "Machine 2 was throttled by its CPU quota for 48 % (47 to 49) of the window, added up over its CPUs; the \
-         others never were. The study holds it to 50 % of the time of its vCPUs (machine.odd)."
+        "Machine 2 was throttled by its CPU quota for 48.0 % (47.0 to 49.0) of the window; the others: 0.0 % (0.0 to 0.0). The study \
+         holds it to 50 % of the time of its vCPUs (machine.odd)."
     );
     let alike = vec![Suspect::CpuQuota, Suspect::WaitingForCpu];
     let not_counted = vec![Suspect::StolenTime, Suspect::DiskTime, Suspect::Interrupts];
     assert_eq!(
         told(Cause::NotKnown { alike, not_counted: not_counted.clone() }),
-        "Why machine 2 gets less than the others is not known: neither a CPU quota nor waiting for a CPU of the host surely sets it \
-         apart. Not counted of all machines: stolen time, the time of its disk's operations, interrupts."
+        "Why machine 2 gets less than the others is not known: it is not surely set apart by a CPU quota and waiting for a CPU of \
+         the host. Not counted of all machines: stolen time, the time of its disk's operations and interrupts."
     );
     assert!(
         told(Cause::NotKnown { alike: vec![], not_counted })
