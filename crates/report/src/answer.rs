@@ -2,15 +2,16 @@
 
 use crate::figures::scaling::plural;
 use crate::format::{self, filled, joined};
+use crate::sections::{ablation, consolidation, durability, neighbour};
 use crate::sentence::{Answer, Stamped};
-use crate::{ablation, consolidation, durability, neighbour, stamp};
+use crate::words::words;
+use crate::{missing, stamp};
 use analysis::answers::{self, Answered, Question};
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, What};
-use analysis::measures::counted::CPU_ON_HOST;
 use analysis::scaling::Scaling;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
@@ -72,7 +73,8 @@ fn of(analysis: &Analysis, question: Question) -> Answer {
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             // For a machine that is set apart, the answer is its effect on the others.
-            Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::answer(one)))
+            let says = neighbour::headline(one).unwrap_or_else(|| consolidation::answer(one));
+            Answer { interval: "In brackets are 95 % confidence intervals.".to_owned(), ..Answer::words(says) }
         }
         Question::Change(index) => ablation::answer(analysis, index),
         Question::Cost(index) => of_comparison(analysis, &analysis.comparisons[index]),
@@ -116,8 +118,8 @@ fn alone(cell: &CellResult) -> Answer {
         None => format!("Nothing counts: {contender} has no valid trial."),
         Some(throughput) => {
             interval = match throughput.bounds.known() {
-                Some(_) => {
-                    format!("The 95 % confidence interval is {}", format::bounds(&throughput.bounds, format::quantity))
+                Some((low, high)) => {
+                    format!("The 95 % confidence interval is {} to {}", format::quantity(low), format::quantity(high))
                 }
                 None => format!("There is no confidence interval: it needs {FEWEST_BLOCKS} blocks"),
             };
@@ -209,48 +211,42 @@ fn levels(analysis: &Analysis, comparison: &Comparison) -> String {
     format!(": {} instead of {} {unit}", format::quantity(own), format::quantity(base))
 }
 
-fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String {
-    let Comparison { contender, baseline, .. } = comparison;
-    let did = did(analysis, comparison, ratio);
-    match comparison.verdict {
-        Verdict::Slower | Verdict::Faster | Verdict::NothingToCompare | Verdict::WrongData => did,
-        Verdict::Equivalent => format!(
+words! {
+    fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) {
+        &comparison.verdict;
+        let Comparison { contender, baseline, .. } = comparison;
+        let did = did(analysis, comparison, ratio);
+    }
+    Verdict {
+        Slower => "{did}";
+        Faster => "{did}";
+        NothingToCompare => "{did}";
+        WrongData => "{did}";
+        Equivalent =>
             "{contender} and {baseline} are equivalent: their throughput differs by less than the study's margin of {}.",
-            analysis.margin.map(format::percent).unwrap_or_default()
-        ),
-        Verdict::Undecided => format!("No difference between {contender} and {baseline} is shown. In this run {did}"),
-        Verdict::TooFewTrials => {
-            let few = if comparison.over_hosts { "hosts" } else { "blocks" };
-            format!("Too few {few} for a verdict. In {}, {did}", blocks(comparison, ratio))
-        }
+            analysis.margin.map(format::percent).unwrap_or_default();
+        Undecided => "No difference between {contender} and {baseline} is shown. In this run {did}";
+        TooFewTrials => "Too few {} for a verdict. In {}, {did}",
+            if comparison.over_hosts { "hosts" } else { "blocks" }, blocks(comparison, ratio);
     }
 }
 
 /// "The loss is likely between 14 and 16 % (95 % confidence interval, 5 blocks)."
 fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
-    let is_known = ratio.estimate.bounds.known().is_some();
-    if !is_known && comparison.verdict == Verdict::TooFewTrials {
+    if ratio.estimate.bounds.known().is_none() && comparison.verdict == Verdict::TooFewTrials {
         let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
         return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
     }
-    let cpu = if is_known { cpu(comparison) } else { String::new() };
-    format!("{}{}{cpu}", of_change(ratio, &blocks(comparison, ratio)), among_others(comparison, ratio))
+    format!("{}{}", of_change(ratio, &blocks(comparison, ratio)), among_others(comparison, ratio))
 }
 
 fn of_change(ratio: &Contrast, blocks: &str) -> String {
     let Estimate { point, bounds, .. } = &ratio.estimate;
-    let Some((low, high)) = bounds.known() else { return format!("{}.", format::bounds(bounds, format::ratio)) };
-    let ends = format::effect_bounds(*point, low, high);
-    format!("The 95 % confidence interval of the change is {ends} ({blocks}).")
-}
-
-/// " CPU time of the host for each transaction: +18 % (+10 to +27 %)."
-fn cpu(comparison: &Comparison) -> String {
-    let change = comparison.contrast(CPU_ON_HOST).filter(|change| change.estimate.bounds.known().is_some());
-    let said = |change: &Contrast| {
-        format!(" CPU time of the host for each transaction: {}.", format::effect_of(&change.estimate))
-    };
-    change.map(said).unwrap_or_default()
+    let ends = bounds.known().map(|(low, high)| format::effect_bounds(*point, low, high));
+    match ends {
+        Some(ends) => format!("The 95 % confidence interval of the change is {ends} ({blocks})."),
+        None => format!("There is no confidence interval: {}.", missing::of_interval(bounds).unwrap_or_default()),
+    }
 }
 
 /// Why an interval that leaves out 1 is not called a difference.

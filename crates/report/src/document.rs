@@ -39,7 +39,7 @@ pub enum Block {
     },
     List(Vec<String>),
     /// Names, each with its value.
-    Facts(Vec<(&'static str, String)>),
+    Facts(Vec<(String, String)>),
     Table(Table),
     Figure(Figure),
     /// Text that can be copied as it is.
@@ -215,10 +215,11 @@ fn each_mut(blocks: &mut [Block], seen: &mut impl FnMut(&mut Block)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::TableOf;
 
     #[test]
     fn ids_that_are_the_same_are_numbered() {
-        let table = || Block::Table(Table::new("a/1".to_owned(), "", [], []));
+        let table = || Block::Table(TableOf::<()>::new(&[]).table("a/1", ""));
         let fold = Block::Fold { title: String::new(), blocks: vec![table(), table()] };
         let document = Document::new("Title", vec![table(), fold]);
         let ids: Vec<&str> = document.tables().iter().map(|table| table.id.as_str()).collect();

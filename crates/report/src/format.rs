@@ -1,7 +1,5 @@
 //! Numbers as text: meaningful digits, grouped thousands, intervals beside their points.
 
-use crate::missing;
-use analysis::estimate::{Bounds, Estimate};
 pub use analysis::gathered::distinct;
 use analysis::pairing::{Unusable, WhyUnusable};
 use record::trial::Outcome;
@@ -10,7 +8,7 @@ use record::trial::Outcome;
 const THROUGHPUT_DIGITS: i32 = 4;
 
 /// Histograms keep three digits, and ratios are not known better than that.
-pub(crate) const DIGITS: i32 = 3;
+const DIGITS: i32 = 3;
 
 /// How a number is written, in the unit in which it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +24,9 @@ pub enum Digits {
     Of,
     /// See [`milliseconds`].
     Milliseconds,
-    /// A share in per cent, with its sign: `12 %`.
-    Percent,
-    /// A change in per cent: `+8.1 %`.
-    Change,
     /// A ratio, shown as a change. See [`effect`].
     Effect,
-    /// See [`bytes`].
-    Bytes,
-    /// A share; below a hundred-thousandth it is shown as zero.
-    Small,
-    /// A small number whose power of ten matters.
+    /// A number that may be so small that its power of ten matters.
     Scientific,
 }
 
@@ -44,17 +34,12 @@ impl Digits {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Quantity => quantity(value),
-            Self::Small if value < 1e-5 => "0".to_owned(),
-            Self::Ratio | Self::Small => ratio(value),
+            Self::Ratio => ratio(value),
             Self::Decimals(decimals) => decimal(value, decimals),
             Self::Plain => value.to_string(),
             Self::Of => format!("{value:.0}"),
             Self::Milliseconds => of_milliseconds(value),
-            Self::Percent => format!("{value:.0} %"),
-            Self::Change => change(value),
             Self::Effect => effect(value),
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // They were counted.
-            Self::Bytes => bytes(value as u64),
             Self::Scientific => scientific(value),
         }
     }
@@ -83,7 +68,7 @@ impl<'a> Style<'a> {
     /// For a ratio that is shown as a change.
     pub const EFFECT: Style<'static> = Style::new("", Digits::Effect);
     /// For a change that is a share.
-    pub const CHANGE: Style<'static> = Style { digits: Digits::Change, ..Style::PERCENT };
+    pub const CHANGE: Style<'static> = Style { signed: true, ..Style::PERCENT };
 
     pub const fn new(unit: &'a str, digits: Digits) -> Self {
         Self { unit, digits, signed: false, scale: |value| value }
@@ -95,7 +80,15 @@ impl<'a> Style<'a> {
     }
 
     pub fn text(&self, value: f64) -> String {
-        self.digits.text((self.scale)(value))
+        let text = self.digits.text((self.scale)(value));
+        let is_nothing = !text.contains(|letter: char| ('1'..='9').contains(&letter));
+        match (self.signed, value > 0.0) {
+            // What rounds to zero has no direction.
+            (true, _) if is_nothing => text.replacen('-', "", 1),
+            (true, true) => format!("+{text}"),
+            (true, false) => text.replacen('-', "−", 1),
+            (false, _) => text,
+        }
     }
 }
 
@@ -105,7 +98,7 @@ pub fn quantity(value: f64) -> String {
 }
 
 /// A number rounded to this many significant digits.
-pub(crate) fn significant(value: f64, digits: i32) -> String {
+fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { "–".to_owned() };
     }
@@ -171,17 +164,9 @@ fn of_milliseconds(value: f64) -> String {
 fn scientific(value: f64) -> String {
     match value {
         ..1e-12 => "0".to_owned(),
-        0.1.. => ratio(value),
+        1e-3.. => ratio(value),
         _ => format!("{value:.2e}"),
     }
-}
-
-/// A change in per cent, with its sign.
-fn change(percent: f64) -> String {
-    let rounded = (percent * 10.0).round() / 10.0;
-    let sign = if rounded > 0.0 { "+" } else { "" };
-    // No "-0.0": what rounds to zero has no direction.
-    format!("{sign}{} %", decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
 }
 
 /// From this ratio on, and below its inverse, people say "3 times" rather than "200 % more". Per cent of what is left would hide how
@@ -264,43 +249,6 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {name}", short(&decimal(bytes as f64 / unit as f64, 2)))
 }
 
-/// The two ends of an interval, or why there is none.
-pub fn bounds(bounds: &Bounds, number: impl Fn(f64) -> String) -> String {
-    match bounds {
-        Bounds::Known { low, high } => format!("{} to {}", number(*low), number(*high)),
-        Bounds::Unknown { why } => format!("no interval: {}", missing::why(why)),
-    }
-}
-
-/// A whole estimate in one line: `0.853 (95 % confidence interval 0.840 to 0.871)`.
-pub fn estimate(of: &Estimate, number: impl Fn(f64) -> String) -> String {
-    estimate_in(of, number, "")
-}
-
-/// The same with a unit or a metric after the number: `4,480 NOPM (95 % confidence interval 4,420 to 4,541)`.
-pub fn estimate_in(estimate: &Estimate, number: impl Fn(f64) -> String, unit: &str) -> String {
-    let interval = bounds(&estimate.bounds, &number);
-    let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
-    let space = if unit.is_empty() { "" } else { " " };
-    format!("{}{space}{unit} ({name}{interval})", number(estimate.point))
-}
-
-/// A ratio as a change with its interval: `−47 % (−50 to −44 %)`.
-pub fn effect_of(estimate: &Estimate) -> String {
-    format!("{} ({})", effect(estimate.point), effect_ends(estimate))
-}
-
-/// ` (95 % confidence interval −50 to −44 %)` for a change, or why there is none.
-pub fn effect_interval(estimate: &Estimate) -> String {
-    let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
-    format!(" ({name}{})", effect_ends(estimate))
-}
-
-fn effect_ends(estimate: &Estimate) -> String {
-    let known = estimate.bounds.known().map(|(low, high)| effect_bounds(estimate.point, low, high));
-    known.unwrap_or_else(|| bounds(&estimate.bounds, ratio))
-}
-
 /// Words with the same text between each two of them.
 pub fn joined(words: impl IntoIterator<Item: ToString>, between: &str) -> String {
     words.into_iter().map(|word| word.to_string()).collect::<Vec<_>>().join(between)
@@ -329,6 +277,11 @@ pub fn listed(words: impl IntoIterator<Item: ToString>) -> String {
 /// " at 1x2", or empty if a study has only one point.
 pub fn at(coordinates: &str) -> String {
     within(" at ", coordinates, "")
+}
+
+/// "kvm at 3x2".
+pub fn who(contender: &str, coordinates: &str) -> String {
+    format!("{contender}{}", at(coordinates))
 }
 
 /// More trials than this are counted instead of listed.
@@ -389,7 +342,7 @@ mod tests {
     #[test]
     fn changes_have_a_sign_unless_they_round_to_nothing() {
         let shown = [0.081, -0.081, -0.000_4, 12.0].map(|share| Style::CHANGE.text(share));
-        assert_eq!(shown, ["+8.1 %", "-8.1 %", "0.0 %", "+1,200.0 %"]);
+        assert_eq!(shown, ["+8.1", "−8.1", "0.0", "+1,200.0"]);
     }
 
     #[test]
@@ -448,13 +401,6 @@ mod tests {
     #[test]
     fn bytes_are_told_in_a_fitting_unit() {
         assert_eq!([1 << 31, 25_276_502_016, 300 << 20].map(bytes), ["2 GiB", "23.54 GiB", "300 MiB"]);
-    }
-
-    #[test]
-    fn a_missing_interval_says_why() {
-        let bounds = Bounds::Unknown { why: analysis::missing::Missing::NeverSeen };
-        let estimate = Estimate { point: 0.8531, bounds, method: analysis::estimate::Method::MeanOverBlocks };
-        assert_eq!(super::estimate(&estimate, ratio), "0.853 (no interval: seen in no block)");
     }
 
     #[test]

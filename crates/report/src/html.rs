@@ -64,7 +64,7 @@ impl Page {
                 format!("<ul>\n{}</ul>\n", items.collect::<String>())
             }
             Block::Facts(facts) => {
-                let fact = |(name, value): &(&str, String)| {
+                let fact = |(name, value): &(String, String)| {
                     format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), kept_together(value))
                 };
                 format!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(fact).collect::<String>())

@@ -1,17 +1,16 @@
 //! A table of the runs in a folder, and the brief of one of them.
 
-use crate::document::Mark;
-use crate::format::{self, joined};
+use crate::document::{Block, Mark};
+use crate::format::{self, Style, joined};
 use crate::measures::{self, label, style};
-use crate::table::{Cell, Column, Table, columns};
-use crate::terminal;
+use crate::table::{Cell, Table, TableOf, said};
+use crate::terminal::{self, page};
 use analysis::findings::Stamp;
 use analysis::many_runs::{Brief, BriefCell, BriefLevel, HostBrief, State};
-use analysis::measures::Unit;
+use analysis::measures::Measure;
 use analysis::measures::throughput::THROUGHPUT;
 use record::text::visible;
 use serde::Serialize;
-use std::fmt::Write as _;
 
 /// A folder of a run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,16 +69,19 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
 
 /// Plain text; it ends with a line break.
 pub fn list(entries: &[Entry]) -> String {
-    let columns = columns(&["run", "started, UTC", "study", "host", "state", "trials", "answer"], &[]);
-    let row = |entry: &Entry| {
-        let line = listed(entry);
-        let [study, host] = [line.study.map(str::to_owned), line.host].map(Option::unwrap_or_default);
-        let trials = if line.planned == 0 { String::new() } else { format!("{} of {}", line.valid, line.planned) };
-        let texts =
-            [line.run.to_owned(), moment(line.started), study, host, line.state.to_owned(), trials, line.answer];
-        texts.map(Cell::text).into()
+    let lines: Vec<Listed<'_>> = entries.iter().map(listed).collect();
+    let trials = |line: &Listed<'_>| {
+        if line.planned == 0 { String::new() } else { format!("{} of {}", line.valid, line.planned) }
     };
-    terminal::table(&Table::new("runs".to_owned(), "", columns, entries.iter().map(row)))
+    let table = TableOf::new(&lines)
+        .text("run", |line| Cell::text(line.run))
+        .text("started, UTC", |line| Cell::text(moment(line.started)))
+        .text("study", |line| Cell::text(line.study.unwrap_or_default()))
+        .text("host", |line| Cell::text(line.host.as_deref().unwrap_or_default()))
+        .text("state", |line| Cell::text(line.state))
+        .text("trials", |line| Cell::text(trials(line)))
+        .text("answer", |line| Cell::text(&line.answer));
+    terminal::table(&table.table("runs", ""))
 }
 
 pub fn state(state: State) -> &'static str {
@@ -93,7 +95,7 @@ pub fn state(state: State) -> &'static str {
 /// A host in a few words; other hosts may have the same.
 pub fn host(host: &HostBrief) -> String {
     let cpus = host.cpus.map(|cpus| format::counted(cpus, "CPU"));
-    let memory = host.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
+    let memory = host.memory_bytes.map(format::bytes);
     let parts = joined([host.processor.clone(), cpus, memory].into_iter().flatten(), ", ");
     if parts.is_empty() { "not recorded".to_owned() } else { parts }
 }
@@ -125,14 +127,14 @@ pub fn answer(brief: &Brief) -> String {
 
 fn named_cell(cell: &BriefCell) -> String {
     let wrong = if cell.wrong_data { ", WRONG DATA" } else { "" };
-    format!("{}{}{wrong}", cell.contender, format::at(&cell.coordinates))
+    format::who(&cell.contender, &cell.coordinates) + wrong
 }
 
 /// `None` without a contrast. Wrong data on either side is named, since its speed says nothing.
 fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
     let (baseline, found) = (cell.baseline.as_deref()?, cell.contrast(THROUGHPUT)?);
     let base = brief.cells.iter().find(|one| one.contender == baseline && one.coordinates == cell.coordinates)?;
-    let change = format::effect_of(&found.estimate);
+    let change = said(&found.estimate, Style::EFFECT);
     Some(format!(
         "{}{}: {change} against {}",
         marked(cell),
@@ -142,9 +144,7 @@ fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
 }
 
 fn with_unit(cell: &BriefCell, level: &BriefLevel) -> String {
-    let number = format::estimate(&level.estimate, |value| measures::number(&level.measure.unit, value));
-    let unit = if let Unit::Own(unit) = &level.measure.unit { format!(" {unit}") } else { String::new() };
-    format!("{}{}: {number}{unit}", marked(cell), named_cell(cell))
+    format!("{}{}: {}", marked(cell), named_cell(cell), said(&level.estimate, style(&level.measure.unit)))
 }
 
 /// The sign of the answer's stamp: "✗ ".
@@ -154,7 +154,6 @@ fn marked(cell: &BriefCell) -> String {
 
 /// Everything kept of a run, or only these measures.
 pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
-    let mut text = String::new();
     let started = brief.started.as_deref().unwrap_or("no trial has begun");
     let own = [
         ("run", brief.run.clone()),
@@ -165,30 +164,32 @@ pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
         ("host", host(&HostBrief::of(&brief.host))),
     ];
     let versions = brief.versions.iter().map(|(what, seen)| (what.as_str(), seen.join(" | ")));
-    for (what, said) in own.into_iter().chain(versions) {
-        let _ = writeln!(text, "{:<9} {}", visible(what), visible(&said));
-    }
+    let facts = own.into_iter().chain(versions).map(|(name, said)| (name.to_owned(), said));
+    let mut blocks = vec![Block::Facts(facts.collect())];
     for cell in &brief.cells {
-        let named = format!("{} {}", visible(&named_cell(cell)), marked(cell));
-        let _ = writeln!(text, "\ncell {}: {}", cell.cell, named.trim_end());
-        text.push_str(&terminal::table(&of_cell(cell, &wanted)));
+        let named = format!("cell {}: {} {}", cell.cell, named_cell(cell), marked(cell));
+        blocks.push(Block::Heading { level: 2, text: named.trim_end().to_owned() });
+        blocks.push(Block::Table(of_cell(cell, &wanted)));
     }
-    text
+    page(&blocks)
 }
 
 fn of_cell(cell: &BriefCell, wanted: impl Fn(&str) -> bool) -> Table {
-    let mut columns = columns(&["measure"], &["level", "trials"]);
-    columns.extend(cell.baseline.as_ref().map(|baseline| Column::number(format!("against {baseline}"))));
-    let row = |level: &BriefLevel| {
-        let measure = &level.measure;
+    let levels: Vec<&BriefLevel> = cell.levels.iter().filter(|level| wanted(&level.measure.id)).collect();
+    let name = |measure: &Measure| {
         let label = label(measure);
         // The label is for readers, and the id is what other commands take.
         let name = if label == measure.id { label } else { format!("{}: {label}", measure.id) };
-        let number = Cell::estimate(Some(&level.estimate), style(&measure.unit), "");
-        let mut cells = vec![Cell::text(name).known_as(&measure.id), number, Cell::count(level.trials)];
-        cells.extend(cell.baseline.as_ref().map(|_| measures::contrast(measure, cell.contrast(&measure.id))));
-        cells
+        Cell::text(name).known_as(&measure.id)
     };
-    let rows = cell.levels.iter().filter(|level| wanted(&level.measure.id)).map(row);
-    Table::new("measures".to_owned(), "", columns, rows)
+    TableOf::new(&levels)
+        .text("measure", |level| name(&level.measure))
+        .number("level", |level| Cell::estimate(Some(&level.estimate), style(&level.measure.unit), ""))
+        .number("trials", |level| Cell::count(level.trials))
+        .numbers(
+            &cell.baseline,
+            |baseline| format!("against {baseline}"),
+            |_, level| measures::contrast(&level.measure, cell.contrast(&level.measure.id)),
+        )
+        .table("measures", "")
 }

@@ -28,7 +28,7 @@ fn of_block(block: &Block) -> String {
             found.iter().map(of_warning).chain(passed).collect()
         }
         Block::Facts(facts) => {
-            let fact = |(name, value): &(&str, String)| format!("- **{}:** {}\n", escaped(name), escaped(value));
+            let fact = |(name, value): &(String, String)| format!("- **{}:** {}\n", escaped(name), escaped(value));
             facts.iter().map(fact).collect()
         }
         Block::List(lines) => joined(lines.iter().map(|line| format!("- {}\n", escaped(line))), ""),

@@ -45,7 +45,7 @@ pub fn words(id: &str) -> (String, &'static str) {
         (_, "variability") => (format!("{after} of seconds"), "of the median second"),
         (_, "work") => (read, "for each transaction"),
         (_, "machine") => (read, ""),
-        (_, "database" | "device") => (format!("{before}: {read}"), ""),
+        (_, "database" | "device" | "machines" | "memory") => (format!("{before}: {read}"), ""),
         _ => (id.to_owned(), ""),
     }
 }
@@ -53,11 +53,7 @@ pub fn words(id: &str) -> (String, &'static str) {
 /// Names that do not follow from ids.
 fn given(family: &str, own: &str) -> Option<(&'static str, &'static str)> {
     Some(match family {
-        "machines.sum" => ("all machines together", ""),
-        "machines.mean" => ("mean of the machines", ""),
-        "machines.largest_over_smallest" => ("fastest machine over slowest", ""),
         "machines.fairness" => ("fairness", "Jain's index"),
-        "work.round_trips" => ("round trips to the server", "for each transaction"),
         "work.exits" => ("exits to the hypervisor", "for each transaction"),
         "work.energy" => ("energy of the host's processors", "for each transaction"),
         CPU_ON_HOST => ("CPU time on the host", "for each transaction"),
@@ -70,8 +66,6 @@ fn given(family: &str, own: &str) -> Option<(&'static str, &'static str)> {
         "database.reads" => ("database: reads past the cache", ""),
         "database.hits" => ("database: share of reads in the cache", ""),
         "database.redo" => ("database: log written", ""),
-        "device.read_time" => ("device: mean time of a read", ""),
-        "device.write_time" => ("device: mean time of a write", ""),
         CV => ("variation", "standard deviation of seconds over their mean"),
         LONGEST_LOW => ("longest below half the median", "of each trial"),
         ZERO_SECONDS => ("seconds in which nothing was done", "of each trial"),
@@ -85,11 +79,8 @@ fn given(family: &str, own: &str) -> Option<(&'static str, &'static str)> {
         "machine.waited_for_cpu" => ("waited for a CPU of the host", "of the time it wanted to run"),
         "machine.throttled" => ("throttled", "of the window"),
         "machine.disk_bytes" => ("disk throughput", ""),
-        "machine.disk_read_time" => ("mean time of a disk read", ""),
-        "machine.disk_write_time" => ("mean time of a disk write", ""),
         "machine.received" => ("network received", ""),
         "machine.sent" => ("network sent", ""),
-        "memory.free" => ("free memory", ""),
         "memory.local_loads" => ("loads from the CPU's own memory node", "on the shape's CPUs of the host"),
         "memory.local_pages" => ("pages from the CPU's own memory node", "of the whole host"),
         "memory.moved_pages" => ("pages migrated to another memory node", "of the whole host"),
@@ -164,6 +155,7 @@ pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style
 /// One row for each measure that some cell has, a column for each contender, then one for each comparison with the baseline.
 pub fn table(
     what: &str,
+    caption: &str,
     analysis: &Analysis,
     cells: &[&CellResult],
     wanted: impl Fn(&Measure) -> bool,
@@ -172,15 +164,20 @@ pub fn table(
     let measures = measures.filter(|measure| wanted(measure));
     let measures: Vec<&Measure> =
         measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some())).collect();
-    let table = TableOf::new(&measures).text("", |measure| named(measure));
-    let table = cells.iter().fold(table, |table, cell| {
-        table.number(&cell.contender, |measure| level(analysis, cell, &measure.id, style(&measure.unit)))
-    });
-    let table = cells.iter().filter_map(|cell| compared(analysis, cell)).fold(table, |table, one| {
-        let title = format!("{} against {}", one.contender, one.baseline);
-        table.number(title, |measure| contrast(measure, one.contrast(&measure.id)))
-    });
-    table.table(id(what, &cells[0].coordinates), "").unless_empty()
+    TableOf::new(&measures)
+        .text("", |measure| named(measure))
+        .numbers(
+            cells,
+            |cell| cell.contender.clone(),
+            |cell, measure| level(analysis, cell, &measure.id, style(&measure.unit)),
+        )
+        .numbers(
+            cells.iter().filter_map(|cell| compared(analysis, cell)),
+            |one| format!("{} against {}", one.contender, one.baseline),
+            |one, measure| contrast(measure, one.contrast(&measure.id)),
+        )
+        .table(id(what, &cells[0].coordinates), caption)
+        .unless_empty()
 }
 
 /// The comparison of a cell with its baseline.

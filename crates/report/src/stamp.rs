@@ -60,9 +60,5 @@ fn moved(reach: Reach) -> String {
 }
 
 fn more(reasons: usize) -> String {
-    match reasons {
-        0 | 1 => String::new(),
-        2 => " One more reason is below.".to_owned(),
-        many => format!(" {} more reasons are below.", many - 1),
-    }
+    if reasons > 1 { format!(" {} below.", format::counted(reasons as u64 - 1, "more reason")) } else { String::new() }
 }

@@ -1,7 +1,7 @@
 //! Tables with typed cells. A cell knows what it holds. This is the only place that writes it for people, and programs
 //! get the same cells.
 
-use crate::format::{self, Digits, Style, filled};
+use crate::format::{self, Digits, Style, filled, within};
 use crate::missing;
 use analysis::estimate::{Bounds, Estimate};
 use serde::Serialize;
@@ -110,16 +110,6 @@ pub fn id(what: &str, place: &str) -> String {
 }
 
 impl Table {
-    pub fn new(
-        id: String,
-        caption: impl Into<String>,
-        columns: impl IntoIterator<Item = Column>,
-        rows: impl IntoIterator<Item = Vec<Cell>>,
-    ) -> Self {
-        let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
-        Self { id, caption: caption.into(), columns, rows }
-    }
-
     /// `None` for a table without rows.
     pub fn unless_empty(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
@@ -139,8 +129,8 @@ impl<'a, T> TableOf<'a, T> {
     }
 
     #[must_use]
-    fn column(mut self, column: Column, cell: impl Fn(&'a T) -> Cell) -> Self {
-        self.columns.push(column);
+    fn column(mut self, title: String, numeric: bool, cell: impl Fn(&'a T) -> Cell) -> Self {
+        self.columns.push(Column { title, numeric });
         for (row, thing) in self.rows.iter_mut().zip(self.things) {
             row.push(cell(thing));
         }
@@ -149,32 +139,28 @@ impl<'a, T> TableOf<'a, T> {
 
     #[must_use]
     pub fn text(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
-        self.column(Column::text(title), cell)
+        self.column(title.into(), false, cell)
     }
 
     #[must_use]
     pub fn number(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
-        self.column(Column::number(title), cell)
+        self.column(title.into(), true, cell)
+    }
+
+    /// A column for each of several things.
+    #[must_use]
+    pub fn numbers<C>(
+        self,
+        all: impl IntoIterator<Item = C>,
+        title: impl Fn(&C) -> String,
+        cell: impl Fn(&C, &'a T) -> Cell,
+    ) -> Self {
+        all.into_iter().fold(self, |table, one| table.number(title(&one), |thing| cell(&one, thing)))
     }
 
     pub fn table(self, id: impl Into<String>, caption: impl Into<String>) -> Table {
-        Table::new(id.into(), caption, self.columns, self.rows)
+        Table { id: id.into(), caption: caption.into(), columns: self.columns, rows: self.rows }
     }
-}
-
-impl Column {
-    pub fn text(title: impl Into<String>) -> Self {
-        Self { title: title.into(), numeric: false }
-    }
-
-    pub fn number(title: impl Into<String>) -> Self {
-        Self { title: title.into(), numeric: true }
-    }
-}
-
-/// Text columns, then number columns.
-pub fn columns<'a>(texts: &[&'a str], numbers: &[&'a str]) -> Vec<Column> {
-    texts.iter().map(|title| Column::text(*title)).chain(numbers.iter().map(|title| Column::number(*title))).collect()
 }
 
 impl From<Value> for Cell {
@@ -279,6 +265,13 @@ impl Cell {
     }
 }
 
+/// An estimate within a sentence: `2.10 ms (1.90 to 2.30)`, `−47.0 % (−50.0 to −44.0 %)`.
+pub fn said(estimate: &Estimate, style: Style<'_>) -> String {
+    let cell = Cell::estimate(Some(estimate), style, "");
+    let Shown { text, detail, .. } = cell.shown();
+    filled([text.as_str(), style.unit, &within("(", &detail.unwrap_or_default(), ")")], " ")
+}
+
 impl Quantity {
     fn text(&self) -> String {
         let text = self.written(self.value);
@@ -289,14 +282,7 @@ impl Quantity {
     }
 
     fn written(&self, value: f64) -> String {
-        let text = self.digits.text(value);
-        let is_nothing = !text.contains(|letter: char| ('1'..='9').contains(&letter));
-        match (self.signed, value > 0.0) {
-            (true, _) if is_nothing => text.replacen('-', "", 1),
-            (true, true) => format!("+{text}"),
-            (true, false) => text.replacen('-', "−", 1),
-            (false, _) => text,
-        }
+        Style { signed: self.signed, ..Style::new("", self.digits) }.text(value)
     }
 
     fn interval(&self) -> Option<String> {
@@ -333,6 +319,15 @@ mod tests {
         assert_eq!(shown(&cell), ("12.3".to_owned(), Some("10.0 to 20.0".to_owned())));
         let json = serde_json::json!({ "kind": "quantity", "value": 12.345_6, "unit": "%", "low": 10.0, "high": 20.0, "n": 5 });
         assert_eq!(serde_json::to_value(&cell).unwrap(), json);
+    }
+
+    #[test]
+    fn in_a_sentence_an_interval_follows_its_point_or_says_why_it_is_missing() {
+        let known = estimate(Bounds::Known { low: 0.1, high: 0.2 });
+        assert_eq!(said(&known, Style::PERCENT), "12.3 % (10.0 to 20.0)");
+        assert_eq!(said(&known, Style::EFFECT), "1/8.10 (1/10.0 to 1/5.00)");
+        let unknown = estimate(Bounds::Unknown { why: Missing::NeverSeen });
+        assert_eq!(said(&unknown, Style::new("ms", Digits::Ratio)), "0.123 ms (no interval: seen in no block)");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The short table at the end of a run.
 
-use crate::document::{Mark, Warning};
-use crate::format::{filled, first_line, within};
-use crate::sections::{ablation, comparison, design, durability, trust};
-use crate::sentence::Stamped;
+use crate::document::{Block, Mark, Warning};
+use crate::format::{filled, first_line, joined, within};
+use crate::sections::{ablation, card, comparison, durability, trust};
+use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Shown, Table};
 use crate::{answer, findings};
 use analysis::summary::Analysis;
@@ -22,39 +22,61 @@ const LONGEST_CELL: usize = 100;
 
 /// Plain text without colours; it ends with a line break. Lines with a verdict begin with its sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
-    let mut text = format!("\n{}", wrapped(&run.plan.question, ""));
-    let (answers, common) = answer::first(analysis);
-    for answer in &answers {
-        text.push_str(&wrapped(&answer.sentence(), ""));
-        text.extend(answer.stamped.as_ref().map(stamp));
+    let (answers, stamp) = answer::first(analysis);
+    // Findings that a stamp has named are not repeated.
+    let stamps = answers.iter().filter_map(|one| one.stamped.as_ref()).chain(&stamp);
+    let named: Vec<usize> = stamps.filter_map(|one| Some(one.reason()?.finding)).collect();
+    let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
+    let mut found = findings::lines(others.map(|(_, finding)| finding));
+    let more = found.len().saturating_sub(MOST_FINDINGS);
+    found.truncate(MOST_FINDINGS);
+    let mut blocks = vec![Block::Paragraph(run.plan.question.clone()), Block::Card { answers, stamp }];
+    blocks.extend(card::design(analysis).into_iter().map(Block::Paragraph));
+    if !run.has_only_audits() {
+        let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis)).map(|shown| vec![shown]);
+        let alone = || comparison::groups(analysis).first().map(|cells| comparison::tables(analysis, cells, false));
+        blocks.extend(overview.or_else(alone).into_iter().flatten().map(Block::Table));
     }
-    text.extend(design::sentences(analysis).iter().map(|sentence| wrapped(sentence, "")));
-    // Those that a stamp has named are not repeated.
-    let named = answers
-        .iter()
-        .filter_map(|one| one.stamped.as_ref())
-        .chain(&common)
-        .filter_map(|one| Some(one.reason()?.finding));
-    let trust = trust(analysis, &named.collect::<Vec<_>>());
-    let audits = durability::overview(&analysis.durability);
-    if run.has_only_audits() {
-        text.push_str(&audits.map(|shown| format!("\n{}\n", table(&shown))).unwrap_or_default());
-        text.push_str(&trust);
-        return text;
-    }
-    text.extend(common.as_ref().map(stamp));
-    let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis)).map(|shown| vec![shown]);
-    let alone = || comparison::groups(analysis).first().map(|cells| comparison::tables(analysis, cells, false));
-    let tables = overview.or_else(alone).unwrap_or_default();
-    text.push_str(if tables.is_empty() { "" } else { "\n" });
-    for shown in tables.iter().chain(&audits) {
-        let _ = writeln!(text, "{}", table(shown));
-    }
-    text.push_str(&trust);
-    text
+    blocks.extend(durability::overview(&analysis.durability).map(Block::Table));
+    blocks.push(Block::Trust { found, passed: trust::passed(analysis) });
+    blocks.extend((more > 0).then(|| Block::Paragraph(format!("and {more} more in the report"))));
+    let first = analysis.findings.first();
+    let code = first.map(|first| format!("To read about a code: bakeoff explain {}", first.what.code()));
+    blocks.extend(code.map(Block::Paragraph));
+    format!("\n{}", page(&blocks))
 }
 
-fn stamp(stamped: &Stamped) -> String {
+/// Blocks as plain text. Figures, and what the page folds, are left out.
+pub(crate) fn page(blocks: &[Block]) -> String {
+    let of_block = |block: &Block| match block {
+        Block::Heading { text, .. } => format!("\n{}\n", visible(text)),
+        Block::Card { answers, stamp } => {
+            let answer = |one: &Answer| {
+                let stamp = one.stamped.as_ref().map(of_stamp).unwrap_or_default();
+                wrapped(&one.sentence(), "") + &stamp
+            };
+            answers.iter().map(answer).chain(stamp.as_ref().map(of_stamp)).collect()
+        }
+        Block::Where(text) | Block::Paragraph(text) | Block::Note(text) => wrapped(text, ""),
+        Block::Trust { found, passed } => {
+            let passed = passed.iter().map(|line| wrapped(&format!("{} {line}", Mark::Good.sign()), "  "));
+            found.iter().map(warning_line).chain(passed).collect()
+        }
+        Block::List(lines) => lines.iter().map(|line| wrapped(line, "  ")).collect(),
+        Block::Facts(facts) => {
+            joined(facts.iter().map(|(name, said)| format!("{:<9} {}\n", visible(name), visible(said))), "")
+        }
+        Block::Table(shown) => {
+            let caption = if shown.caption.is_empty() { String::new() } else { wrapped(&shown.caption, "") };
+            format!("\n{caption}{}\n", table(shown))
+        }
+        Block::Code { text, .. } => text.clone(),
+        Block::Figure(_) | Block::Beside(_) | Block::Fold { .. } => String::new(),
+    };
+    blocks.iter().map(of_block).collect()
+}
+
+fn of_stamp(stamped: &Stamped) -> String {
     let code = within("[", stamped.reason().map_or("", |doubt| doubt.code), "]");
     let says = [Mark::from(stamped.stamp).sign(), &stamped.says, stamped.remedy.unwrap_or_default(), &code];
     wrapped(&filled(says, " "), "  ")
@@ -97,25 +119,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// The findings, the worst first, and what is fine.
-fn trust(analysis: &Analysis, named: &[usize]) -> String {
-    let mut text = String::new();
-    let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
-    let others = findings::lines(others.map(|(_, finding)| finding));
-    text.extend(others.iter().take(MOST_FINDINGS).map(warning_line));
-    let more = others.len().saturating_sub(MOST_FINDINGS);
-    if more > 0 {
-        let _ = writeln!(text, "and {more} more in the report");
-    }
-    let passed = trust::passed(analysis);
-    text.extend(passed.iter().map(|line| wrapped(&format!("{} {line}", Mark::Good.sign()), "  ")));
-    if let Some(first) = analysis.findings.first() {
-        let _ = writeln!(text, "To read about a code: bakeoff explain {}", first.what.code());
-    }
-    text
-}
-
-pub(crate) fn warning_line(warning: &Warning) -> String {
+fn warning_line(warning: &Warning) -> String {
     let text = first_line(&warning.text).trim_end_matches('.');
     let end = warning.end(str::to_owned);
     wrapped(&format!("{} {}: {text}. {end}", warning.mark().sign(), warning.code), "  ")

@@ -2,15 +2,15 @@
 
 use crate::csv::{self, Lines};
 use crate::document::{Block, Document};
-use crate::figures::trend::{Line, panel};
-use crate::figures::{Figure, Point};
+use crate::figures::trend::panel;
+use crate::figures::{self, Figure, Point};
 use crate::findings::of_runs;
 use crate::format::{counted, filled, grouped_by};
 use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
 use crate::missing;
 use crate::table::{Cell, Table, TableOf, id};
-use crate::terminal::{self, wrapped};
+use crate::terminal::page;
 use analysis::contrast::{self, Contrast};
 use analysis::estimate::Estimate;
 use analysis::many_runs::BriefLevel;
@@ -43,39 +43,33 @@ const NOTE: &str = "Each run has the 95 % confidence interval that its own block
                     interval is of what varied between runs (Student's t); where a course rises or falls it is no level to which \
                     runs return. At least three runs are needed for it.";
 
-/// The blocks of the page; the terminal shows the same with a character plot instead of figures.
 pub fn document(trend: &Trend) -> Document {
-    let measure = &trend.measure;
+    let drawn = |course: &Course, group: &[&Series]| figure(&trend.measure, course, group).map(Block::Figure);
+    Document::new(format!("{} over runs", title(&trend.measure)), blocks(trend, drawn))
+}
+
+/// Plain text without colours; it ends with a line break. It has a character plot instead of figures.
+pub fn text(trend: &Trend) -> String {
+    let drawn = |course: &Course, group: &[&Series]| {
+        Some(Block::Code { title: String::new(), text: plot(&trend.measure, course, group) })
+    };
+    format!("{} over runs\n{}", visible(&title(&trend.measure)), page(&blocks(trend, drawn)))
+}
+
+fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&Series]) -> Option<Block>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for course in &trend.courses {
         blocks.push(Block::Heading { level: 2, text: heading(course) });
         blocks.extend(course.apart.as_ref().map(|why| Block::Paragraph(apart(why))));
         for group in groups(course) {
-            blocks.extend(figure(measure, course, &group).map(Block::Figure));
-            blocks.push(Block::Table(table(measure, course, &group)));
+            blocks.push(Block::Table(table(&trend.measure, course, &group)));
+            blocks.extend(drawn(course, &group));
         }
         blocks.extend(Block::list(course.runs.iter().flat_map(notes)));
     }
     blocks.extend(Block::list(left_out(trend)));
     blocks.push(Block::Note(NOTE.to_owned()));
-    Document::new(format!("{} over runs", title(measure)), blocks)
-}
-
-/// Plain text without colours; it ends with a line break.
-pub fn text(trend: &Trend) -> String {
-    let mut text = format!("{} over runs\n\n", visible(&title(&trend.measure)));
-    for course in &trend.courses {
-        let _ = writeln!(text, "{}", visible(&heading(course)));
-        text.extend(course.apart.as_ref().map(|why| wrapped(&apart(why), "  ")));
-        for group in groups(course) {
-            let _ = writeln!(text, "\n{}", terminal::table(&table(&trend.measure, course, &group)));
-            text.push_str(&plot(&trend.measure, course, &group));
-        }
-        text.extend(course.runs.iter().flat_map(notes).map(|note| wrapped(&note, "  ")));
-        text.push('\n');
-    }
-    text.extend(left_out(trend).iter().map(|one| wrapped(one, "  ")));
-    text + &wrapped(NOTE, "")
+    blocks
 }
 
 /// A line for each run and contender, and one more for each ratio or difference to the baseline.
@@ -130,7 +124,7 @@ fn notes(stop: &Stop) -> Vec<String> {
 
 fn apart(apart: &Apart) -> String {
     match apart {
-        Apart::Host { changes } => format!("another host: {}", of_runs::listed(changes, of_runs::change)),
+        Apart::Host { changes } => format!("another host: {}", of_runs::some(changes, of_runs::change)),
         Apart::Study => "another study of this name: its seed, its cells or their settings are not the same".to_owned(),
     }
 }
@@ -159,22 +153,22 @@ fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
     let table = TableOf::new(&rows)
         .text("run", |row| Cell::text(row.map_or("mean over runs", |(_, stop)| &stop.run)))
         .text("started, UTC", |row| Cell::text(row.map(|(_, stop)| started(stop)).unwrap_or_default()));
-    let table = group.iter().fold(table, |table, series| {
-        table.number(&series.contender, |row| {
-            let level = |place: usize| series.levels[place].as_ref().map(|level| &level.estimate);
-            let found = row.map_or(series.mean.as_ref(), |(place, _)| level(place));
-            Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it")
-        })
-    });
-    let table = compared(group).into_iter().fold(table, |table, (_, series)| {
-        let baseline = series.baseline.as_deref().unwrap_or_default();
-        table.number(format!("{} against {baseline}", series.contender), |row| {
-            let found = row.map_or(series.mean_contrast.as_ref(), |(place, _)| series.contrasts[place].as_ref());
-            measures::contrast(measure, found)
-        })
-    });
+    let level = |series: &Series, row: Option<(usize, &Stop)>| {
+        let level = |place: usize| series.levels[place].as_ref().map(|level| &level.estimate);
+        let found = row.map_or(series.mean.as_ref(), |(place, _)| level(place));
+        Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it")
+    };
+    let against =
+        |series: &Series| format!("{} against {}", series.contender, series.baseline.as_deref().unwrap_or_default());
+    let contrast = |series: &Series, row: Option<(usize, &Stop)>| {
+        let found = row.map_or(series.mean_contrast.as_ref(), |(place, _)| series.contrasts[place].as_ref());
+        measures::contrast(measure, found)
+    };
     let place = &group[0].coordinates;
-    table.table(place_of("trend", course, place), filled([&title(measure), place], ", "))
+    table
+        .numbers(group, |series| series.contender.clone(), |series, row| level(series, *row))
+        .numbers(compared(group), |(_, series)| against(series), |(_, series), row| contrast(series, *row))
+        .table(place_of("trend", course, place), filled([&title(measure), place], ", "))
 }
 
 /// Courses of one study on several hosts are distinguished by their first run.
@@ -191,9 +185,10 @@ fn title(measure: &Measure) -> String {
 
 fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figure> {
     let shown = style(&measure.unit);
+    let drawn = |series: &Series, points| figures::Series { name: series.contender.clone(), points };
     let lines = group.iter().enumerate().map(|(index, series)| {
         let levels = series.levels.iter().map(|level| level.as_ref().map(|level| &level.estimate));
-        Line { index, name: &series.contender, points: points(levels, shown.scale) }
+        (index, drawn(series, points(levels, shown.scale)))
     });
     let runs = course.runs.len();
     let levels = panel("Each contender", &title(measure), runs, &lines.collect::<Vec<_>>(), None);
@@ -210,7 +205,7 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
     };
     let lines = against.iter().map(|(index, series)| {
         let contrasts = series.contrasts.iter().map(|one| one.as_ref().filter(fitting).map(|one| &one.estimate));
-        Line { index: *index, name: &series.contender, points: points(contrasts, factor) }
+        (*index, drawn(series, points(contrasts, factor)))
     });
     let head = "Relative to the baseline of each run";
     let contrasts = panel(head, &unit, runs, &lines.collect::<Vec<_>>(), scale.map(contrast::neutral));

@@ -1,32 +1,46 @@
 //! Two runs of a study side by side: as text for a terminal or a CI log, and as a document.
 
-use crate::document::{Block, Document, Warning};
+use crate::document::{Block, Document};
 use crate::findings;
 use crate::format::{self, Style, counted, filled, joined};
 use crate::measures::{self, named, style};
 use crate::missing;
 use crate::sentence::Answer;
-use crate::table::{Cell, Table, Tone, Value, columns, id};
-use crate::terminal::{table, warning_line, wrapped};
+use crate::table::{Cell, Table, TableOf, Tone, Value, id};
+use crate::terminal::{page, wrapped};
 use analysis::compare::Verdict;
+use analysis::estimate::Estimate;
 use analysis::findings::Stamp;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::missing::Missing;
 use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regression, Side, TwoRuns};
 use record::text::visible;
-use std::fmt::Write as _;
 
-/// The blocks of a comparison, as in a report; the terminal shows fewer of them.
+/// The blocks of a comparison, as in a report.
 pub fn document(two: &TwoRuns) -> Document {
-    let mut blocks = vec![Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None }];
+    let card = Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None };
+    let blocks = std::iter::once(card).chain(blocks(two)).collect();
+    Document::new(format!("{}: two runs compared", two.new.study), blocks)
+}
+
+/// Plain text without colours; it ends with a line break. Every warning comes before any number.
+pub fn text(two: &TwoRuns) -> String {
+    page(&blocks(two)) + "\n" + &wrapped(&conclusion(two), "")
+}
+
+fn blocks(two: &TwoRuns) -> Vec<Block> {
+    let sides = vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))];
+    let mut blocks = vec![Block::List(sides)];
     if !two.findings.is_empty() {
-        blocks.push(Block::Trust { found: warnings(two), passed: Vec::new() });
+        // Each in words: none of them stands for another.
+        let found = two.findings.iter().map(findings::warning).collect();
+        blocks.push(Block::Trust { found, passed: Vec::new() });
     }
-    blocks.push(Block::List(vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))]));
     for cell in &two.cells {
         blocks.push(Block::Heading { level: 2, text: heading(cell) });
         blocks.extend(wrong_data(cell).into_iter().map(Block::Paragraph));
-        blocks.extend(judged(cell).map(Block::Table));
+        blocks.extend(table_of("judged", cell, is_shown).map(Block::Table));
+        blocks.extend(Block::list(cell.missing.iter().map(not_compared)));
         let others = table_of("other-measures", cell, |figure| !is_shown(figure));
         blocks.extend(
             others
@@ -35,29 +49,7 @@ pub fn document(two: &TwoRuns) -> Document {
     }
     blocks.extend(only_in_one(two).into_iter().map(Block::Paragraph));
     blocks.push(Block::Note(note(two)));
-    Document::new(format!("{}: two runs compared", two.new.study), blocks)
-}
-
-/// Each in words: none of them stands for another.
-fn warnings(two: &TwoRuns) -> Vec<Warning> {
-    two.findings.iter().map(findings::warning).collect()
-}
-
-/// Plain text without colours; it ends with a line break. Every warning comes before any number.
-pub fn text(two: &TwoRuns) -> String {
-    let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
-    text.extend(warnings(two).iter().map(warning_line));
-    for cell in &two.cells {
-        let _ = writeln!(text, "\n{}", visible(&heading(cell)));
-        text.extend(wrong_data(cell).into_iter().map(|wrong| wrong + "\n"));
-        text.extend(judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))));
-        text.extend(cell.missing.iter().map(|missing| wrapped(&not_compared(missing), "  ")));
-    }
-    text.push('\n');
-    text.extend(only_in_one(two).iter().map(|line| wrapped(line, "  ")));
-    text.push_str(&wrapped(&note(two), ""));
-    text.push_str(&wrapped(&conclusion(two), ""));
-    text
+    blocks
 }
 
 fn heading(cell: &CellPair) -> String {
@@ -65,16 +57,14 @@ fn heading(cell: &CellPair) -> String {
 }
 
 fn wrong_data(cell: &CellPair) -> Vec<String> {
-    let wrong = [("old", cell.old_wrong_data), ("new", cell.new_wrong_data)].into_iter().filter(|(_, wrong)| *wrong);
-    let mut lines: Vec<String> = wrong.map(|(which, _)| format!("WRONG DATA in the {which} run: no verdict")).collect();
-    if cell.figures.is_empty() {
-        let (old, new) = (cell.old_trials, cell.new_trials);
-        lines.push(format!("nothing to compare: {old} trials of the old run and {new} of the new one count"));
-    }
-    let stamps = [("old", cell.old_stamp), ("new", cell.new_stamp)].into_iter();
-    let unusable = stamps.filter(|(_, stamp)| *stamp == Some(Stamp::NotUsable));
-    lines.extend(unusable.map(|(which, _)| format!("NOT USABLE: the answer of the {which} run. Read its report.")));
-    lines
+    let both = [("old", cell.old_wrong_data, cell.old_stamp), ("new", cell.new_wrong_data, cell.new_stamp)];
+    let wrong = both.iter().filter(|(_, is_wrong, _)| *is_wrong);
+    let wrong = wrong.map(|(which, ..)| format!("WRONG DATA in the {which} run: no verdict"));
+    let (old, new) = (cell.old_trials, cell.new_trials);
+    let nothing = || format!("nothing to compare: {old} trials of the old run and {new} of the new one count");
+    let unusable = both.iter().filter(|(.., stamp)| *stamp == Some(Stamp::NotUsable));
+    let unusable = unusable.map(|(which, ..)| format!("NOT USABLE: the answer of the {which} run. Read its report."));
+    wrong.chain(cell.figures.is_empty().then(nothing)).chain(unusable).collect()
 }
 
 fn not_compared(one: &NotCompared) -> String {
@@ -109,32 +99,33 @@ fn is_shown(figure: &Figure) -> bool {
     figure.judged || figure.is_headline
 }
 
-fn judged(cell: &CellPair) -> Option<Table> {
-    table_of("judged", cell, is_shown)
-}
-
 fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
-    let rows = cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure));
-    let columns = columns(&[""], &["old", "new", "change", "verdict"]);
+    let figures: Vec<&Figure> = cell.figures.iter().filter(|figure| wanted(figure)).collect();
     let caption =
         format!("{} of the old run, {} of the new", counted(cell.old_trials.into(), "trial"), cell.new_trials);
-    Table::new(id(what, &heading(cell)), caption, columns, rows).unless_empty()
+    let level = |figure: &Figure, level: &Estimate| {
+        let style = if figure.relative_to.is_some() { Style::EFFECT } else { style(&figure.measure.unit) };
+        // The interval of the change matters here.
+        Cell::estimate(Some(level), style, "").detail("")
+    };
+    TableOf::new(&figures)
+        .text("", |figure| name(cell, figure))
+        .number("old", |figure| level(figure, &figure.old))
+        .number("new", |figure| level(figure, &figure.new))
+        .number("change", |figure| measures::contrast(&figure.measure, Some(&figure.change)))
+        .number("verdict", |figure| Cell::verdict(verdict(figure), Tone::Plain))
+        .table(id(what, &heading(cell)), caption)
+        .unless_empty()
 }
 
-fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
+fn name(cell: &CellPair, figure: &Figure) -> Cell {
     let measure = &figure.measure;
     let label = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { measures::label(measure) };
-    let (text, style) = match &figure.relative_to {
-        Some(baseline) => {
-            (format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)), Style::EFFECT)
-        }
-        None => (label, style(&measure.unit)),
+    let text = match &figure.relative_to {
+        Some(baseline) => format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)),
+        None => label,
     };
-    let name = Cell { value: Value::Text { text }, ..named(measure) };
-    // The interval of the change matters here.
-    let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, "").detail(""));
-    let change = measures::contrast(measure, Some(&figure.change));
-    vec![name, old, new, change, Cell::verdict(verdict(figure), Tone::Plain)]
+    Cell { value: Value::Text { text }, ..named(measure) }
 }
 
 fn verdict(figure: &Figure) -> String {
@@ -155,29 +146,23 @@ fn verdict(figure: &Figure) -> String {
 }
 
 fn conclusion(two: &TwoRuns) -> String {
-    let Some(threshold) = two.threshold else {
-        return match two.gate() {
-            Gate::WrongData => "The new run left wrong data behind.".to_owned(),
-            Gate::Untold => "0 figures could be compared, for the reasons above.".to_owned(),
-            Gate::Open | Gate::Regressed | Gate::NotRuledOut => {
-                "No threshold was given, so no regression was looked for.".to_owned()
-            }
-        };
-    };
     let figures = || two.cells.iter().flat_map(|cell| &cell.figures).filter(|figure| figure.judged);
     let count = |wanted: Regression| figures().filter(|figure| figure.regression == wanted).count();
     let missing = two.cells.iter().map(|cell| cell.missing.len()).sum::<usize>();
     let (found, open) = (count(Regression::Found), count(Regression::NotShown) + missing);
     let all = figures().count() + missing;
-    let percent = format::percent(threshold);
-    match two.gate() {
-        Gate::WrongData => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
-        Gate::Regressed => format!("REGRESSION: {found} of {all} figures became slower by more than {percent}."),
-        Gate::Untold => format!(
+    match (two.gate(), two.threshold.map(format::percent)) {
+        (Gate::WrongData, _) => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
+        (Gate::Untold, None) => "0 figures could be compared, for the reasons above.".to_owned(),
+        (_, None) => "No threshold was given, so no regression was looked for.".to_owned(),
+        (Gate::Regressed, Some(percent)) => {
+            format!("REGRESSION: {found} of {all} figures became slower by more than {percent}.")
+        }
+        (Gate::Untold, Some(percent)) => format!(
             "INCONCLUSIVE: no regression above {percent} was found, but not everything could be compared (see above)."
         ),
-        Gate::Open => format!("No figure became slower by more than {percent}."),
-        Gate::NotRuledOut => format!(
+        (Gate::Open, Some(percent)) => format!("No figure became slower by more than {percent}."),
+        (Gate::NotRuledOut, Some(percent)) => format!(
             "INCONCLUSIVE: no regression above {percent} was found, but for {open} of {all} figures it is not ruled out. {}",
             advice(figures().filter_map(|figure| figure.blocks_needed).max(), missing),
         ),
@@ -213,8 +198,9 @@ mod tests {
         }
         let two = compare(&old, &new, Some(0.03)).unwrap();
         insta::assert_snapshot!(text(&two), @r#"
-        old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
-        new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
+        Old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed
+          20261121)
+        New: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
         ✗ two-runs: The seeds differ: it was 20261121 and is 3, so clients sent other
           inputs. Use the same seed in both studies.
         ✗ two-runs: The work of a transaction of native differs: bytes of log written
@@ -222,6 +208,7 @@ mod tests {
           plans and cache.
 
         native
+
         5 trials of the old run, 4 of the new
                              old    new                      change              verdict
         ─────────────────  ─────  ─────  ──────────────────────────  ───────────────────
@@ -233,6 +220,7 @@ mod tests {
         only in the old run: kvm
         With each change is its 95 % confidence interval, by Welch's t on logarithms:
         trials of two runs are not paired.
+
         REGRESSION: 1 of 4 figures became slower by more than 3 %.
         "#);
     }

@@ -203,7 +203,7 @@ impl Row {
     fn told_so_far(&self, cell: &Cell) -> Option<String> {
         let comparison = self.so_far.iter().find(|comparison| comparison.contender_cell == cell.id)?;
         let estimate = &comparison.throughput()?.estimate;
-        estimate.bounds.known().map(|_| format::effect_of(estimate))
+        estimate.bounds.known().map(|_| report::table::said(estimate, format::Style::EFFECT))
     }
 
     fn doubts(&self) -> Option<String> {

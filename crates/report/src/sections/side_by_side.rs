@@ -1,9 +1,8 @@
 //! Tables of named values with one column for each contender; what differs from the first column is marked.
 
 use crate::document::Block;
-use crate::table::{Cell, Column, Table, Tone};
-use record::facts::Facts;
-use std::collections::BTreeSet;
+use crate::table::{Cell, Table, TableOf, Tone};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of named values; `None` where a column lacks a name.
 pub struct SideBySide {
@@ -15,13 +14,10 @@ pub struct SideBySide {
 const MOST_ROWS_SHOWN: usize = 16;
 
 impl SideBySide {
-    /// Every fact that some column has, as `shown` writes it.
-    pub fn of_facts(titles: Vec<String>, columns: &[&Facts], shown: fn(&str, String) -> String) -> Self {
-        let names: BTreeSet<&String> = columns.iter().flat_map(|facts| facts.keys()).collect();
-        let row = |name: &String| {
-            let values = columns.iter().map(|facts| facts.get(name).map(|fact| shown(name, fact.to_string())));
-            (name.clone(), values.collect())
-        };
+    /// Every name that some column has.
+    pub fn of(titles: Vec<String>, columns: &[BTreeMap<String, String>]) -> Self {
+        let names: BTreeSet<&String> = columns.iter().flat_map(BTreeMap::keys).collect();
+        let row = |name: &String| (name.clone(), columns.iter().map(|values| values.get(name).cloned()).collect());
         Self { titles, rows: names.into_iter().map(row).collect() }
     }
 
@@ -54,15 +50,16 @@ fn differ(values: &[Option<String>]) -> bool {
 }
 
 fn table(id: String, titles: &[String], rows: &[(String, Vec<Option<String>>)], caption: &str) -> Table {
-    let columns = std::iter::once(Column::text("")).chain(titles.iter().map(Column::text));
-    let row = |(name, values): &(String, Vec<Option<String>>)| {
-        let cell = |value: &Option<String>| {
-            let tone = if Some(value) == values.first() { Tone::Plain } else { Tone::Marked };
-            value.as_ref().map_or_else(|| Cell::missing("it has no such name"), |value| Cell::text(value).tone(tone))
-        };
-        std::iter::once(Cell::text(name)).chain(values.iter().map(cell)).collect()
+    let cell = |values: &[Option<String>], place: usize| {
+        let value = values.get(place);
+        let tone = if value == values.first() { Tone::Plain } else { Tone::Marked };
+        let text = value.and_then(Option::as_ref).map(|value| Cell::text(value).tone(tone));
+        text.unwrap_or_else(|| Cell::missing("it has no such name"))
     };
-    Table::new(id, caption, columns, rows.iter().map(row))
+    let table = TableOf::new(rows).text("", |(name, _)| Cell::text(name));
+    let titles = titles.iter().enumerate();
+    let table = titles.fold(table, |table, (place, title)| table.text(title, |(_, values)| cell(values, place)));
+    table.table(id, caption)
 }
 
 #[cfg(test)]
