@@ -81,7 +81,7 @@ catalog! {
         /// The trials are those missing.
         "trials-missing" Serious WithCare "Run the rest: `bakeoff run --resume`." TrialsMissing { planned: usize };
     }
-    "check-violated" never "Data checks and audits"
+    "check-violated" never "Data checks"
     "A check found wrong data after a trial. A database that loses or garbles data gets no verdict, however fast it is."
     "one check" {
         "check-violated" Serious NotUsable "Read what was seen in findings.json; test the storage."
@@ -111,7 +111,7 @@ catalog! {
     "any difference that no key of the study explains" {
         "servers-differ" Serious NotUsable "Install the same version everywhere." ServersDiffer { servers: Vec<ContenderValue> };
     }
-    "loaded-data-differ" never "Consistency of the comparison"
+    "loaded-data-differ" never "Data checks"
     "The checksums of the loaded tables are not the same on all contenders."
     "any difference" {
         "loaded-data-differ" Serious NotUsable "Delete the study's cached data and run it again." LoadedDataDiffer { tables: Vec<TableSums> };
@@ -141,7 +141,7 @@ catalog! {
         "not-durable" Serious NotUsable "Find what drops flushes: cache mode, mount options, disk." NotDurable { verdict: String };
         "durability-differs" Serious NotUsable "Give all contenders settings with the same verdict." DurabilityDiffers { values: Vec<SharedValue> };
     }
-    "timing" acceptable "Consistency of the comparison"
+    "timing" acceptable "The load engine"
     "A guest's clock ran faster or slower than the host's, or response times and pauses do not add up to the number of clients (Little's \
      law)."
     "clock: round trips, and 0.1 % of the trial; clients: 5 %, two standard errors, and the age of what is under way" {
@@ -172,7 +172,7 @@ catalog! {
         "host-frequency" Caution WithCare "Set governor `performance`, switch turbo off, watch the temperature."
             HostFrequency { slow_trial: u32, low_mhz: f64, fast_trial: u32, high_mhz: f64 };
     }
-    "other-load" acceptable "Consistency of the comparison"
+    "other-load" acceptable "The host during each trial"
     "Other processes used the host's CPUs or disks while a trial was measured, or the hypervisor below this host gave CPU time to others."
     "5 % of the host's CPU time, 1 % stolen; beside one contender: 5 points of CPU time or 1 MB/s, and twice the other" {
         "host-busy" Caution WithCare "Stop other processes, or set `load.max_other_cpu`." HostBusy { share: f64 };
@@ -186,7 +186,7 @@ catalog! {
         };
         "host-cpu-stolen" Caution WithCare "Use bare metal, or an instance with dedicated CPUs." HostCpuStolen { share: f64 };
     }
-    "memory-short" acceptable "Consistency of the comparison"
+    "memory-short" acceptable "The host during each trial"
     "Processes of the host waited for memory while a trial was measured, or the host moved memory to or from swap."
     "stalls in 1 % of the window; 1,024 pages" {
         "host-memory-short" Caution WithCare "Give machines less memory than the host has free." HostMemoryShort {

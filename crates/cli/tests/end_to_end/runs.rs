@@ -170,12 +170,7 @@ fn slob_natively_on_postgres() {
     let slob = "kind = \"slob\"\nscale = \"16MiB\"\nschemas = 2\nwork_unit = 16\nupdate_pct = 20\nscan_pct = 5";
     let place = runs(&study("postgres", "512MiB", "").replace(ORDERS, slob).replace("blocks = 2", "blocks = 1"), 1);
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    for part in [
-        "database: log written, MB/s |",
-        "blocks read/s",
-        "the database's cache has",
-        "| <2 |".replace('<', "\\<").as_str(),
-    ] {
+    for part in ["database: log written, MB/s |", "blocks read/s", "the database's cache has"] {
         assert!(markdown.contains(part), "{part} is missing from {markdown}");
     }
     // Two sessions are at work, so no sample has more than two.

@@ -1,46 +1,26 @@
-//! Data checks, the record's agreement with itself, work per transaction, and the driver's testimony.
+//! The readings behind findings: data checks, the driver's testimony, and the host during each trial.
 
-use super::comparison::groups;
-use super::heading;
+use super::headed;
 use crate::document::Block;
-use crate::format::{self, Digits, Style, distinct, filled, grouped_by};
-use crate::measures;
-use crate::table::{Cell, Column, Table, TableOf, Tone, id};
+use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined};
+use crate::missing;
+use crate::table::{Cell, Table, TableOf, Tone};
 use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
-use analysis::consistency::equal_work::RULES;
-use analysis::measures::Measure;
+use analysis::consistency::host::{HostDuringRun, HostDuringTrial, UnavailableFact};
 use analysis::summary::Analysis;
 use record::check::Moment;
 use record::trial::{ArrivalProcess, Pacing};
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
-    blocks.extend(checks(analysis));
-    blocks.push(Block::Paragraph(agreement(analysis)));
-    blocks.push(heading("Work per transaction"));
-    blocks.extend(work(analysis));
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
-    if !drivers.is_empty() {
-        blocks.push(heading("The load engine"));
-        blocks.push(Block::Table(driver(&drivers)));
-    }
-    blocks
-}
-
-fn checks_in_words(analysis: &Analysis) -> String {
-    let counts = analysis.check_counts;
-    if counts.held + counts.violated + counts.undecided == 0 {
-        return "No data check ran.".to_owned();
-    }
-    let held = format::counted(counts.held.into(), "check");
-    let [violated, undecided] = [counts.violated, counts.undecided].map(|many| format::count(many.into()));
-    let unchecked = match counts.unchecked_trials {
-        0 => String::new(),
-        1 => " One completed trial has no data checks and is in no number.".to_owned(),
-        many => format!(" {many} completed trials have no data checks and are in no number."),
-    };
-    format!("Over all trials: {held} passed, {violated} failed, {undecided} could not be judged.{unchecked}")
+    let driver = driver(&drivers).unless_empty().filter(|_| !drivers.is_empty()).map(Block::Table);
+    [
+        headed("Data checks", checks(analysis), None),
+        headed("The load engine", driver.into_iter().collect(), None),
+        host(&analysis.consistency.host),
+    ]
+    .concat()
 }
 
 /// Checks that were violated or undecided somewhere are shown openly; checks that always hold are folded.
@@ -71,12 +51,11 @@ fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -
         };
         Cell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')))
     });
-    let table = contenders.into_iter().fold(table, |table, contender| {
-        table.text(contender, |same| {
-            let own = same.iter().find(|check| check.contender == contender);
-            own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
-        })
-    });
+    let of = |contender: &str, same: &[&CheckSummary]| {
+        let own = same.iter().find(|check| check.contender == contender);
+        own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
+    };
+    let table = contenders.into_iter().fold(table, |table, name| table.text(name, |same| of(name, same)));
     table.table(what, "")
 }
 
@@ -89,43 +68,6 @@ fn verdict(check: &CheckSummary) -> Cell {
         _ => Cell::verdict(format!("violated {violated}×, holds {held}×"), Tone::Bad),
     };
     cell.detail(check.seen.as_deref().unwrap_or_default())
-}
-
-fn agreement(analysis: &Analysis) -> String {
-    let broken = analysis.agreement.iter().filter(|checked| !checked.disagreements.is_empty()).count();
-    let all = analysis.agreement.len();
-    match (broken, all) {
-        (_, 0) => "No trial was completed, so there was nothing to reconcile.".to_owned(),
-        (0, _) => format!("In all {all} completed trials the seconds of the log add up to the totals of the trial."),
-        _ => format!("In {broken} of {all} completed trials the seconds of the log do not add up to the totals."),
-    }
-}
-
-/// Statements and rows, and what reached the device and the log.
-fn work(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for cells in groups(analysis) {
-        let is_wanted = |one: &Measure| RULES.iter().any(|rule| rule.measure == one.id);
-        let table = measures::table("work", analysis, &cells, is_wanted);
-        let caption = cells[0].coordinates.clone();
-        blocks.extend(table.map(|table| Block::Table(Table { caption, ..table })));
-    }
-    if blocks.is_empty() {
-        return vec![Block::Note("No trial was completed, so there is no work to compare.".to_owned())];
-    }
-    let tolerated = RULES.map(|rule| format!("{} {:.0} %", measures::words(rule.measure).0, rule.tolerance * 100.0));
-    let found = match analysis.consistency.unequal_work.len() {
-        0 => "No figure differs".to_owned(),
-        1 => "1 figure differs".to_owned(),
-        many => format!("{many} figures differ"),
-    };
-    let note = format!(
-        "The load engine counts statements and rows. Device and WAL are counted between two readings within the \
-            window. {found} by more than is tolerated. Tolerated, beyond chance: {}.",
-        format::listed(tolerated)
-    );
-    blocks.push(Block::Note(note));
-    blocks
 }
 
 pub fn source(driver: &DriverReading) -> String {
@@ -143,41 +85,76 @@ pub fn source(driver: &DriverReading) -> String {
 }
 
 fn driver(cells: &[&CellResult]) -> Table {
-    let title = |cell: &&CellResult| Column::number(filled([&cell.contender, &cell.coordinates], ", "));
-    let columns = std::iter::once(Column::text("point values")).chain(cells.iter().map(title));
-    let row = |label: &str, detail: &str, of: &dyn Fn(&DriverReading) -> Cell| -> Vec<Cell> {
-        let readings = cells.iter().filter_map(|cell| cell.driver.as_ref()).map(of);
-        std::iter::once(Cell::text(label).detail(detail)).chain(readings).collect()
-    };
-    let us = Style { unit: "µs", ..Style::COUNT };
-    let tenths = |unit| Style::new(unit, Digits::Decimals(1));
-    let busy = Style { digits: Digits::Percent, ..Style::PERCENT };
-    let unknown = "not recorded";
-    let rows = [
-        row("load runs", "beside the database, or over the network", &|one| Cell::text(&one.placement)),
-        row("work comes from", "", &|one| Cell::text(source(one))),
-        row("sessions / threads", "", &|one| Cell::text(format!("{} / {}", one.sessions, one.shards))),
-        row("transactions under way", "by Little's law, from rate and response time", &|one| {
-            Cell::number_or(one.under_way, tenths(""), unknown)
+    /// A row: its name, how to read it, and its cell of each contender.
+    type Row = (&'static str, &'static str, fn(&DriverReading) -> Cell);
+    const WHOLE: Style<'static> = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
+    const MICROSECONDS: Style<'static> = Style { unit: "µs", ..Style::COUNT };
+    const TENTHS: Style<'static> = Style::new("", Digits::Decimals(1));
+    const UNKNOWN: &str = "not recorded";
+    const ROWS: [Row; 10] = [
+        ("load runs", "beside the database, or over the network", |one| Cell::text(&one.placement)),
+        ("work comes from", "", |one| Cell::text(source(one))),
+        ("sessions / threads", "", |one| Cell::text(format!("{} / {}", one.sessions, one.shards))),
+        ("transactions under way", "by Little's law, from rate and response time", |one| {
+            Cell::number_or(one.under_way, TENTHS, UNKNOWN)
         }),
-        row("driver CPU per statement, µs", "with the engine's, where that runs in the same process", &|one| {
-            Cell::number_or(one.cpu_us_per_statement, tenths("µs"), unknown)
+        ("driver CPU per statement, µs", "with the engine's, where that runs in the same process", |one| {
+            Cell::number_or(one.cpu_us_per_statement, Style { unit: "µs", ..TENTHS }, UNKNOWN)
         }),
-        row("wait for a session p99, µs", "of the worst trial", &|one| {
-            Cell::number(one.session_wait_p99_us as f64, us)
+        ("wait for a session p99, µs", "of the worst trial", |one| {
+            Cell::number(one.session_wait_p99_us as f64, MICROSECONDS)
         }),
-        row("lateness p99, µs", "of the worst trial", &|one| Cell::number(one.lateness_p99_us as f64, us)),
-        row("busiest thread", "share of the window it worked, worst trial", &|one| {
-            Cell::number(one.busiest_shard, busy)
+        ("lateness p99, µs", "of the worst trial", |one| Cell::number(one.lateness_p99_us as f64, MICROSECONDS)),
+        ("busiest thread, %", "share of the window it worked, worst trial", |one| {
+            Cell::number(one.busiest_shard, WHOLE)
         }),
-        row("wait for a CPU", "share of the window, longest of all threads and trials", &|one| {
-            Cell::number_or(one.run_delay.map(|delay| delay.share), busy, unknown)
+        ("wait for a CPU, %", "share of the window, longest of all threads and trials", |one| {
+            Cell::number_or(one.run_delay.map(|delay| delay.share), WHOLE, UNKNOWN)
         }),
-        row(
-            "throttled by a CPU limit",
+        (
+            "throttled by a CPU limit, %",
             "of the window, added up over CPUs, worst trial; limits of the study do not count",
-            &|one| Cell::number_or(one.throttled, busy, unknown),
+            |one| Cell::number_or(one.throttled, WHOLE, UNKNOWN),
         ),
     ];
-    Table::new(id("driver", ""), "", columns, rows)
+    let read = cells.iter().filter_map(|cell| Some((cell, cell.driver.as_ref()?)));
+    TableOf::new(&ROWS)
+        .text("point values", |(name, detail, _)| Cell::text(*name).detail(*detail))
+        .numbers(
+            read,
+            |(cell, _)| filled([&cell.contender, &cell.coordinates], ", "),
+            |(_, driver), (.., of)| of(driver),
+        )
+        .table("driver", "")
+}
+
+fn host(host: &HostDuringRun) -> Vec<Block> {
+    let unavailable = host.unavailable.iter().map(|UnavailableFact { fact, why }| {
+        format!(" Of the host, {} is unavailable, because {why}.", missing::host_fact(*fact))
+    });
+    let note = format!(
+        "Point values, from readings at both ends of each measured window. Busy, stolen (by a hypervisor below) and others (processes \
+         of others) are shares of the time of all CPUs.{}",
+        joined(unavailable, "")
+    );
+    let table = host_table(&host.trials).unless_empty().map(Block::Table);
+    headed("The host during each trial", table.into_iter().collect(), Some(note))
+}
+
+fn host_table(trials: &[HostDuringTrial]) -> Table {
+    let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not tell");
+    let percent = |share| number(share, Style::PERCENT);
+    let megabytes = |bytes| number(bytes, Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO });
+    TableOf::new(trials)
+        .number("trial", |one| Cell::name(one.trial))
+        .text("contender", |one| Cell::text(&one.contender))
+        .number("MHz", |one| number(one.frequency_mhz, Style { unit: "MHz", ..Style::COUNT }))
+        .number("busy, %", |one| percent(one.busy))
+        .number("stolen, %", |one| percent(one.stolen))
+        .number("others, %", |one| percent(one.others))
+        .number("others' disk use, MB/s", |one| megabytes(one.others_disk))
+        .number("waiting for memory, %", |one| percent(one.memory_stalled))
+        .number("pages swapped", |one| number(one.swapped_pages.map(|pages| pages as f64), Style::COUNT))
+        .number("memory available, MB", |one| megabytes(one.available_bytes.map(|bytes| bytes as f64)))
+        .table("host", "")
 }

@@ -4,7 +4,6 @@ use super::heading;
 use crate::document::Block;
 use crate::{findings, format};
 use analysis::consistency::equal_work::OF_STATEMENTS;
-use analysis::consistency::littles_law::Accounted;
 use analysis::findings::Finding;
 use analysis::measures::work::STATEMENTS;
 use analysis::steadiness::Steadiness;
@@ -104,15 +103,11 @@ fn driver(analysis: &Analysis) -> Option<String> {
 fn timing(analysis: &Analysis) -> Option<String> {
     let accounted = &analysis.consistency.littles_law;
     let holds = !accounted.is_empty() && accounted.iter().all(|one| one.holds);
-    let share = |one: &Accounted| one.sum() / one.sum().max(one.at_least.unwrap_or(0.0)).min(one.at_most);
-    let shares = accounted.iter().map(share).filter(|share| share.is_finite());
-    let [least, most] = [f64::min, f64::max].map(|end| shares.clone().reduce(end).unwrap_or(1.0) * 100.0);
-    let [least, most] = [least, most].map(|share| format::decimal(share, 1));
     let trials: BTreeSet<u32> = accounted.iter().map(|one| one.trial).collect();
     let trials = format::counted(trials.len() as u64, "trial");
-    let share = if least == most { least } else { format!("{least} to {most}") };
-    let says = "Timing is consistent: response times account for";
-    holds.then(|| format!("{says} {share} % of the clients in {trials} (Little's law)."))
+    holds.then(|| {
+        format!("Timing is consistent: response times and pauses add up to the number of clients in {trials} (Little's law).")
+    })
 }
 
 #[cfg(test)]
