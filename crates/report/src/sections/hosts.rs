@@ -1,87 +1,85 @@
-//! Several hosts of one contender: what each is, what each did, and whether they agree.
+//! Several hosts of one contender: what each is, what each did, and whether they agree. Hosts that load came from.
 
+use super::machines::readable;
+use super::side_by_side::SideBySide;
 use super::{contender, headed};
 use crate::document::Block;
-use crate::format::{self, Style};
-use crate::table::{Cell, Column, Table, Tone, columns};
+use crate::format::{self, Digits, Style, grouped_by};
+use crate::table::{Cell, Table, TableOf, Tone};
+use analysis::cells::CellResult;
 use analysis::contrast::is_significant;
+use analysis::estimate::Estimate;
 use analysis::hosts::blocks::of_trial;
 use analysis::hosts::{Hosts, OfComparison, OnHost};
 use analysis::summary::Analysis;
-use record::facts::{Fact, Facts};
-use record::run::Run;
+use record::load_hosts::LoadHostFacts;
+use record::run::{Run, StoredTrial};
+use record::trial::RunDelay;
 
-/// What a reader wants to know of a host first, with the name in the table.
-const TELLING: [(&str, &str); 4] = [
-    ("cpu.model", "processor"),
-    ("cpu.online", "CPUs"),
-    ("memory.total_bytes", "memory"),
-    ("kernel.release", "kernel"),
-];
+/// What a reader wants to know of a host first.
+const TELLING: [&str; 4] = ["cpu.model", "cpu.online", "kernel.release", "memory.total_bytes"];
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let Some(hosts) = &analysis.hosts else { return Vec::new() };
-    let tables = [described(run, hosts), throughput(analysis, hosts), ratios(analysis, hosts)];
-    let found = tables.into_iter().flatten().map(Block::Table).collect();
+    let tables = [throughput(analysis, hosts), ratios(analysis, hosts)].into_iter().flatten().map(Block::Table);
+    let found = described(run, hosts).into_iter().chain(tables).collect();
     let note = "Each block of a contender ran on its next host, and blocks of different hosts at the same time. A comparison of \
         contenders on the same hosts is within a host in each block. Over hosts, each host counts once: that interval is for more \
         hosts like these. Hosts are said to differ if an analysis of variance shows it.";
     headed("Hosts", found, Some(note.to_owned()))
 }
 
-/// A row for each host, from its first trial that looked inside.
-fn described(run: &Run, hosts: &Hosts) -> Option<Table> {
+/// A column for each host, from its first trial that looked inside.
+fn described(run: &Run, hosts: &Hosts) -> Vec<Block> {
     let names = format::distinct(hosts.cells.iter().flat_map(|of| &of.hosts).map(|on| on.host.as_str()));
-    let facts = |name: &str| {
-        let own = run.trials.iter().filter(|trial| of_trial(&run.plan, trial.record.id) == Some(name));
+    let facts = |name: &&str| {
+        let own = run.trials.iter().filter(|trial| of_trial(&run.plan, trial.record.id) == Some(*name));
         let mut inside = own.filter_map(|trial| Some(&trial.record.machine.as_ref()?.inside));
-        inside.find(|facts| !facts.is_empty())
+        let mut facts = inside.find(|facts| !facts.is_empty()).map(readable).unwrap_or_default();
+        facts.retain(|fact, _| TELLING.contains(&fact.as_str()));
+        facts
     };
-    let row = |name: &&str| {
-        let facts = facts(name);
-        let of = TELLING.map(|(fact, _)| Cell::text(known(facts, fact)));
-        std::iter::once(Cell::text(*name)).chain(of).collect()
-    };
-    let head: Vec<Column> = std::iter::once("host").chain(TELLING.map(|(_, title)| title)).map(Column::text).collect();
-    Table::new("hosts".to_owned(), "", head, names.iter().map(row)).unless_empty()
-}
-
-fn known(facts: Option<&Facts>, name: &str) -> String {
-    let Some(Fact::Known(text)) = facts.and_then(|facts| facts.get(name)) else { return "–".to_owned() };
-    text.parse().ok().filter(|_| name.ends_with("_bytes")).map_or(text.clone(), format::bytes)
-}
-
-fn on_host(who: Cell, on: &OnHost, style: Style<'_>) -> Vec<Cell> {
-    vec![who, Cell::text(&on.host), Cell::count(on.blocks), Cell::estimate(Some(&on.estimate), style, "")]
+    let columns: Vec<_> = names.iter().map(facts).collect();
+    SideBySide::of(names.into_iter().map(str::to_owned).collect(), &columns).blocks("hosts", "facts")
 }
 
 fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
     let cells =
-        hosts.cells.iter().filter_map(|of| Some((of, analysis.cells.iter().find(|cell| cell.cell == of.cell)?)));
-    let rows = cells.flat_map(|(of, cell)| {
-        let who = || contender(&cell.contender, &cell.coordinates);
-        of.hosts.iter().map(move |on| on_host(who(), on, Style::quantity(&cell.metric.unit)))
-    });
+        hosts.cells.iter().filter_map(|of| Some((&of.hosts, analysis.cells.iter().find(|cell| cell.cell == of.cell)?)));
+    let rows: Vec<(&CellResult, &OnHost)> =
+        cells.flat_map(|(hosts, cell)| hosts.iter().map(move |on| (cell, on))).collect();
     let unit = analysis.cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty());
-    let head = columns(&["contender", "host"], &["blocks", unit.unwrap_or("throughput")]);
-    Table::new("throughput-of-hosts".to_owned(), "What each host did", head, rows).unless_empty()
+    TableOf::new(&rows)
+        .text("contender", |(cell, _)| contender(&cell.contender, &cell.coordinates))
+        .text("host", |(_, on)| Cell::text(&on.host))
+        .number("blocks", |(_, on)| Cell::count(on.blocks))
+        .number(unit.unwrap_or("throughput"), |(cell, on)| {
+            Cell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "")
+        })
+        .table("throughput-of-hosts", "What each host did")
+        .unless_empty()
 }
 
 fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut rows: Vec<(Cell, &str, usize, Option<&Estimate>, Cell)> = Vec::new();
     for of in &hosts.ratios {
         let Some(own) = analysis.comparisons.iter().find(|one| one.contender_cell == of.contender_cell) else {
             continue;
         };
-        let who = || contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
-        let each = |on| [on_host(who(), on, Style::EFFECT), vec![Cell::text("")]].concat();
-        rows.extend(of.hosts.iter().map(each));
-        let over = Cell::estimate(of.over_hosts.as_ref(), Style::EFFECT, "it needs two hosts");
-        rows.push(vec![who(), Cell::text("over hosts"), Cell::count(of.hosts.len()), over, alike(of)]);
+        let who = contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
+        rows.extend(
+            of.hosts.iter().map(|on| (who.clone(), on.host.as_str(), on.blocks, Some(&on.estimate), Cell::text(""))),
+        );
+        rows.push((who, "over hosts", of.hosts.len(), of.over_hosts.as_ref(), alike(of)));
     }
-    let head = columns(&["change of", "host"], &["blocks", "throughput"]);
-    let head: Vec<Column> = head.into_iter().chain(columns(&["hosts differ"], &[])).collect();
-    Table::new("ratios-of-hosts".to_owned(), "The change on each host", head, rows).unless_empty()
+    TableOf::new(&rows)
+        .text("change of", |(who, ..)| who.clone())
+        .text("host", |(_, host, ..)| Cell::text(*host))
+        .number("blocks", |(_, _, blocks, ..)| Cell::count(*blocks))
+        .number("throughput", |(.., change, _)| Cell::estimate(*change, Style::EFFECT, "it needs two hosts"))
+        .text("hosts differ", |(.., alike)| alike.clone())
+        .table("ratios-of-hosts", "The change on each host")
+        .unless_empty()
 }
 
 fn alike(of: &OfComparison) -> Cell {
@@ -90,4 +88,34 @@ fn alike(of: &OfComparison) -> Cell {
         Some(_) if is_significant(of.p_alike) => Cell::verdict("yes", Tone::Marked),
         Some(_) => Cell::verdict("not shown", Tone::Muted),
     }
+}
+
+const MILLIS: Style<'static> = Style::new("ms", Digits::Decimals(3));
+
+pub fn of_load(run: &Run) -> Vec<Block> {
+    let all: Vec<&LoadHostFacts> = run.trials.iter().flat_map(StoredTrial::load_hosts).collect();
+    let statements = |of: &[&LoadHostFacts]| of.iter().map(|facts| facts.statements).sum::<u64>();
+    let total = statements(&all).max(1) as f64;
+    let worst =
+        |own: &[&LoadHostFacts], of: fn(&LoadHostFacts) -> f64| own.iter().map(|facts| of(facts)).fold(0.0, f64::max);
+    // The longest share of a window in which a thread waited.
+    let waited = |own: &[&LoadHostFacts]| {
+        RunDelay::longest(own.iter().map(|facts| facts.testimony.run_delay)).map(|delay| delay.share)
+    };
+    let late_ms = |facts: &LoadHostFacts| facts.late_us.unwrap_or(0).abs() as f64 / 1e3;
+    let uncertain_ms =
+        |facts: &LoadHostFacts| facts.clock.iter().map(|reading| reading.round_trip_ns).max().unwrap_or(0) as f64 / 2e6;
+    let table = TableOf::new(&grouped_by(all, |facts| &facts.host))
+        .text("load host", |own| Cell::text(&own[0].host))
+        .number("sessions", |own| Cell::count(own.iter().map(|facts| facts.sessions).max().unwrap_or(0)))
+        .number("statements, % of all", |own| Cell::number(statements(own) as f64 / total, Style::PERCENT))
+        .number("busiest thread, %", |own| Cell::number(worst(own, |one| one.testimony.busiest_shard), Style::PERCENT))
+        .number("wait for a CPU, %", |own| Cell::number_or(waited(own), Style::PERCENT, "not recorded"))
+        .number("latest start, ms", |own| Cell::number(worst(own, late_ms), MILLIS))
+        .number("clock known to, ± ms", |own| Cell::number(worst(own, uncertain_ms), MILLIS))
+        .table("load-hosts", "")
+        .unless_empty();
+    let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
+        a host began, in the worst trial. The error of its clock comes on top.";
+    headed("Load hosts", table.map(Block::Table).into_iter().collect(), Some(note.to_owned()))
 }

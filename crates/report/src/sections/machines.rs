@@ -1,34 +1,15 @@
 //! The host beside what each machine reports about itself, what platforms decided, and the exact command lines.
 
+use super::heading;
 use super::side_by_side::SideBySide;
-use super::{heading, machines_apart};
 use crate::document::Block;
 use crate::format::{self, distinct};
 use record::facts::Facts;
 use record::run::Run;
 use record::trial::{MachineFacts, TrialRecord};
+use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
-
-/// Facts that most often explain a difference; all others are folded.
-const TELLING: [&str; 16] = [
-    "cpu.model",
-    "cpu.threads",
-    "cpu.vulnerable",
-    "kernel.clocksource",
-    "kernel.release",
-    "memory.total_bytes",
-    "memory.transparent_huge_pages",
-    "storage.device",
-    "storage.file_system",
-    "storage.mount_options",
-    "storage.queue_requests",
-    "storage.read_ahead_kib",
-    "storage.scheduler",
-    "storage.write_cache",
-    "virtualization.nested",
-    "virtualization.vendor",
-];
 
 pub fn blocks(run: &Run) -> Vec<Block> {
     let machines = first_of_each_contender(run);
@@ -37,43 +18,27 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     if machines.is_empty() {
         found.push(Block::Paragraph("No machine was started.".to_owned()));
     }
-    let decided: Vec<&Facts> = machines.iter().map(|(_, machine)| &machine.decided).collect();
+    let decided: Vec<_> = machines.iter().map(|(_, machine)| readable(&machine.decided)).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
         found.push(Block::Heading { level: 3, text: "What the platforms decided".to_owned() });
-        found.extend(SideBySide::of_facts(titles.clone(), &decided, readable).blocks("decided", "decisions"));
+        found.extend(SideBySide::of(titles.clone(), &decided).blocks("decided", "decisions"));
     }
     found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
-    found.extend(seen(run, &machines, &titles));
+    let inside = titles.iter().map(|name| format!("inside {name}"));
+    let facts = std::iter::once(&run.host).chain(machines.iter().map(|(_, machine)| &machine.inside));
+    let facts: Vec<_> = facts.map(readable).collect();
+    let seen = SideBySide::of(std::iter::once("host".to_owned()).chain(inside).collect(), &facts);
+    found.extend(seen.blocks("facts", "facts"));
     for (trial, machine) in &machines {
         let (contender, platform) = (&trial.contender, &machine.platform);
         let title = format!("image {}, trial {}", machine.image, trial.id);
         let code = Block::Code { title, text: command_line(&machine.command_line) };
         found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
     }
-    found.extend(machines_apart::blocks(run));
     let note = "Facts and command lines are of each contender's first trial and its machine 1. Those of all trials are in \
             trial.json.";
     found.push(Block::Note(note.to_owned()));
     found
-}
-
-fn seen(run: &Run, machines: &[(&TrialRecord, &MachineFacts)], contenders: &[String]) -> Vec<Block> {
-    let mut titles = vec!["host".to_owned()];
-    titles.extend(contenders.iter().map(|name| format!("inside {name}")));
-    let mut facts = vec![&run.host];
-    facts.extend(machines.iter().map(|(_, machine)| &machine.inside));
-    let SideBySide { titles, rows } = SideBySide::of_facts(titles, &facts, readable);
-    let (telling, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(name, _)| TELLING.contains(&name.as_str()));
-    let count = others.len();
-    let mut blocks = Vec::new();
-    if !telling.is_empty() {
-        blocks.extend(SideBySide { titles: titles.clone(), rows: telling }.blocks("facts", "facts"));
-    }
-    if count > 0 {
-        let blocks_of_others = SideBySide { titles, rows: others }.blocks("further-facts", "facts");
-        blocks.push(Block::Fold { title: format!("{count} further facts"), blocks: blocks_of_others });
-    }
-    blocks
 }
 
 fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
@@ -89,11 +54,12 @@ fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
 }
 
 /// Large sizes in bytes with a larger unit; everything else as it was read.
-fn readable(name: &str, value: String) -> String {
-    match value.parse::<u64>() {
+pub fn readable(facts: &Facts) -> BTreeMap<String, String> {
+    let value = |name: &str, value: String| match value.parse::<u64>() {
         Ok(bytes) if name.ends_with("_bytes") && bytes >= MIB => format::bytes(bytes),
         _ => value,
-    }
+    };
+    facts.iter().map(|(name, fact)| (name.clone(), value(name, fact.to_string()))).collect()
 }
 
 /// Words quoted for a shell, each option on a line of its own.

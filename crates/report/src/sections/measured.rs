@@ -16,7 +16,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     vec![heading("What was measured"), Block::Facts(facts(run, analysis))]
 }
 
-pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
+pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(String, String)> {
     let plan = &run.plan;
     let flat: Vec<BTreeMap<String, String>> =
         plan.cells.iter().map(|cell| what_ran::flattened(cell.settings.tables())).collect();
@@ -30,7 +30,7 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("Changed", changed(run, analysis)),
         ("Design", design(plan, &all)),
     ];
-    facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+    facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 const ONE_SERVER: &str = "on one server";
@@ -150,7 +150,7 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
     distinct(found).join(", ")
 }
 
-/// "other: engine.profile durable → relaxed, by which synchronous 2 → 1". An ablation has a table of its changes.
+/// "other: engine.profile durable → relaxed". An ablation has a table of its changes.
 fn changed(run: &Run, analysis: &Analysis) -> String {
     let mut found: Vec<String> = Vec::new();
     let groups = groups::of_plan(&run.plan);
@@ -158,7 +158,7 @@ fn changed(run: &Run, analysis: &Analysis) -> String {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline) else { continue };
         for cell in group.cells.iter().filter(|cell| !cell.baseline) {
             let keys = joined(changed_keys(base, cell).map(Some));
-            found.push(within(&format!("{}: ", cell.contender), &keys, &read_back(analysis, base, cell)));
+            found.push(within(&format!("{}: ", cell.contender), &keys, ""));
         }
     }
     filled(distinct(found), "; ")
@@ -178,21 +178,6 @@ fn changed_keys(base: &Cell, cell: &Cell) -> impl Iterator<Item = String> {
 }
 
 const PLATFORM_KIND: &str = "platform.kind";
-
-/// The settings of the servers that then differ.
-fn read_back(analysis: &Analysis, base: &Cell, cell: &Cell) -> String {
-    let Some(compared) = analysis.settings.iter().find(|one| one.coordinates == cell.coordinates()) else {
-        return String::new();
-    };
-    let place = |cell: &Cell| compared.contenders.iter().position(|name| *name == cell.contender);
-    let Some((old, new)) = place(base).zip(place(cell)) else { return String::new() };
-    let differing = compared.settings.iter().filter(|row| row.differs && row.values[old] != row.values[new]);
-    let rows = differing.map(|row| {
-        let [old, new] = [old, new].map(|place| row.values[place].as_deref().unwrap_or("–"));
-        format!("{} {old} → {new}", row.name)
-    });
-    within(", by which ", &joined(rows.map(Some)), "")
-}
 
 fn design(plan: &Plan, all: &Decided<'_>) -> String {
     let (blocks, trials) = (counted(plan.blocks.into(), "block"), counted(plan.cells.len() as u64, "trial"));

@@ -1,12 +1,14 @@
-//! Every trial of the plan with its outcome; none is left out.
+//! Every trial of the plan with its outcome; none is left out. Whether their measured windows were in a steady state.
 
-use super::steadiness::verdict;
-use super::{contender, heading};
+use super::comparison::each_group;
+use super::{contender, headed, heading};
 use crate::document::Block;
 use crate::format::{self, Style, joined};
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::missing;
+use crate::table::{Cell, Table, TableOf, Tone, id, said};
 use analysis::cells::CellResult;
-use analysis::steadiness::Settled;
+use analysis::estimate::Estimate;
+use analysis::steadiness::{CellSteadiness, Settled, Steadiness};
 use analysis::summary::Analysis;
 use analysis::throughput::TrialThroughput;
 use analysis::validity::has_wrong_data;
@@ -46,7 +48,8 @@ fn table(run: &Run, analysis: &Analysis) -> Table {
         .number("throughput", |(.., found)| found.map_or_else(nothing, throughput))
         .text("steady state", |(.., found)| found.map_or_else(nothing, |(_, trial)| steady_state(trial)))
         .text("started (UTC)", |(_, one, _)| one.map_or_else(not_completed, started))
-        .text("phases", |(_, one, _)| one.map_or_else(not_completed, phases));
+        .text("phases", |(_, one, _)| one.map_or_else(not_completed, phases))
+        .text("seed", |(planned, ..)| Cell::text(planned.seed.to_string()));
     if run.trials.iter().all(|trial| trial.record.other_load.is_none()) {
         return table.table("trials", "");
     }
@@ -67,19 +70,16 @@ const NOTHING: &str = "nothing was measured";
 
 fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> Cell {
     let style = Style::quantity(&cell.metric.unit);
-    let shown = trial.value.map(|value| Cell::bounded(value, Some(&trial.interval), style));
-    let shown = shown.unwrap_or_else(|| Cell::missing(NOTHING));
+    let Some(value) = trial.value else { return Cell::missing(NOTHING) };
+    let shown = Cell::bounded(value, Some(&trial.interval), style);
     if trial.interval.known().is_some() { shown } else { shown.detail("point value") }
 }
 
 fn steady_state(trial: &TrialThroughput) -> Cell {
     // Why it is too short is in the table of cells.
     let shown = verdict(&trial.steadiness.verdict);
-    let drift = trial.steadiness.drift.as_ref().and_then(|drift| {
-        let (low, high) = drift.bounds.known()?;
-        let [point, low, high] = [drift.point, low, high].map(|share| Style::CHANGE.text(share));
-        Some(format!("drift {point} ({low} to {high})"))
-    });
+    let drift = trial.steadiness.drift.as_ref().filter(|drift| drift.bounds.known().is_some());
+    let drift = drift.map(|drift| format!("drift {}", said(drift, Style::CHANGE)));
     let settled = match &trial.steadiness.settled {
         Settled::At { start_ms: 0, .. } => Some("settled from the start by MSER-5".to_owned()),
         Settled::At { start_ms, .. } => Some(format!("settled after {} by MSER-5", format::span(*start_ms))),
@@ -117,4 +117,49 @@ fn started(trial: &StoredTrial) -> Cell {
 fn phases(trial: &StoredTrial) -> Cell {
     let phases = trial.record.phases.iter().map(|one| format!("{} {}", one.phase, format::span(one.length_ms)));
     Cell::text(joined(phases, " · ")).tone(Tone::Muted)
+}
+
+pub fn steadiness(analysis: &Analysis) -> Vec<Block> {
+    let note = "Drift is the change of throughput over the measured window, along a straight line. MSER-5 is a standard \
+            rule for the end of warming up; by chance it may lie beyond the warm-up. What it says of each trial is in their table. \
+            No estimate leaves anything out because of it.";
+    headed("Steady state", each_group(analysis, |cells| vec![Block::Table(of_cells(cells))]), Some(note.to_owned()))
+}
+
+fn of_cells(cells: &[&CellResult]) -> Table {
+    let found: Vec<(&str, &CellSteadiness)> =
+        cells.iter().map(|cell| (cell.contender.as_str(), &cell.steadiness)).collect();
+    TableOf::new(&found)
+        .text("contender", |(contender, _)| Cell::text(*contender))
+        .text("steady state", |(_, found)| verdict(&found.verdict))
+        .number("drift over the window, %", |(_, found)| drift(found.drift.as_ref()))
+        .text("whole checkpoint cycles in a window", |(_, found)| cycles(found))
+        .table(id("steadiness", &cells[0].coordinates), "")
+}
+
+const TOO_SHORT: &str = "trials are too short to tell";
+
+/// The verdict on a trial or a cell.
+pub fn verdict(found: &Steadiness) -> Cell {
+    match found {
+        Steadiness::Steady => Cell::verdict("steady", Tone::Good),
+        Steadiness::Drifting => Cell::verdict("no steady state", Tone::Bad).detail("it drifts"),
+        Steadiness::Unsettled => Cell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
+        Steadiness::TooShortToTell { why } => Cell::verdict("too short to tell", Tone::Muted).detail(missing::why(why)),
+    }
+}
+
+fn drift(drift: Option<&Estimate>) -> Cell {
+    let cell = Cell::estimate(drift, Style::CHANGE, TOO_SHORT);
+    let plain = drift.is_some_and(|drift| drift.bounds.known().is_none());
+    if plain { cell.detail("point value") } else { cell }
+}
+
+fn cycles(found: &CellSteadiness) -> Cell {
+    match found.whole_cycles {
+        None => Cell::text("the engine does not tell").tone(Tone::Muted),
+        Some((0, 0)) => Cell::text("none").tone(Tone::Marked),
+        Some((fewest, most)) if fewest == most => Cell::count(most),
+        Some((fewest, most)) => Cell::text(format!("{fewest} to {most}")),
+    }
 }

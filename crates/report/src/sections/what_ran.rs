@@ -1,14 +1,15 @@
-//! What ran: the study's decided keys, the order of trials and the seeds.
+//! What ran: the study's decided keys, an odd machine among several, and the settings that servers had. The order of trials is in
+//! their table.
 
 use super::side_by_side::SideBySide;
-use super::{heading, odd_machine};
+use super::{heading, place};
 use crate::document::Block;
-use crate::format::{self, filled, joined};
-use crate::table::{Cell, Column, Table, id};
+use crate::format::{self, Style, filled};
+use crate::table::{id, said};
 use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
-use record::settings::key;
+use record::settings::{OddLoad, key};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -26,23 +27,22 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         plan.study, plan.seed
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
-    found.extend(odd_machine::blocks(plan, analysis, title));
+    found.extend(odd_machines(plan, analysis));
     found.extend(settings(plan).blocks("settings", "keys of the study"));
     found.push(Block::Note("Sizes without a unit are in bytes, times in milliseconds.".to_owned()));
-    found.push(Block::Table(order(plan)));
     found
 }
 
 fn settings(plan: &Plan) -> SideBySide {
     let shown = &plan.cells[..plan.cells.len().min(MOST_COLUMNS)];
-    let flat: Vec<BTreeMap<String, String>> = shown.iter().map(|cell| flattened(cell.settings.tables())).collect();
-    let mut names: Vec<&String> = flat.iter().flat_map(BTreeMap::keys).collect();
-    names.sort_unstable();
-    names.dedup();
-    let row = |name: &String| {
-        (name.clone(), flat.iter().map(|cell| cell.get(name).map(|value| with_unit(name, value))).collect())
+    let keys = |cell: &PlanCell| {
+        let mut keys = flattened(cell.settings.tables());
+        for (name, value) in &mut keys {
+            *value = with_unit(name, value);
+        }
+        keys
     };
-    SideBySide { titles: shown.iter().map(title).collect(), rows: names.into_iter().map(row).collect() }
+    SideBySide::of(shown.iter().map(title).collect(), &shown.iter().map(keys).collect::<Vec<_>>())
 }
 
 /// Units for the study's own sizes and times; keys of catalog entries have no known unit here.
@@ -83,22 +83,76 @@ fn row_of_file(key: &str, file: &Value) -> Option<(String, String)> {
     Some((format!("{key}.{}{weight}", file["name"].as_str()?), file["text"].as_str()?.trim_end().to_owned()))
 }
 
-fn order(plan: &Plan) -> Table {
-    let columns = [Column::number("block"), Column::text("order of trials"), Column::text("seed")];
-    let row = |block: u32| {
-        let trials: Vec<_> = plan.trials.iter().filter(|trial| trial.block == block).collect();
-        let name = |cell: u32| plan.cells.iter().find(|found| found.id == cell).map_or_else(|| cell.to_string(), title);
-        let mut seeds: Vec<u64> = trials.iter().map(|trial| trial.seed).collect();
-        seeds.dedup();
-        let names = joined(trials.iter().map(|trial| name(trial.cell)), " → ");
-        vec![Cell::name(block), Cell::text(names), Cell::text(joined(seeds, ", "))]
+/// A sentence for each cell with an odd machine; `None` if no cell has one.
+fn odd_machines(plan: &Plan, analysis: &Analysis) -> Option<Block> {
+    let of_cell = |cell| Some(format!("{}: {}{}", title(cell), differs(cell)?, did(analysis, cell.id)));
+    Block::list(plan.cells.iter().filter_map(of_cell))
+}
+
+fn differs(cell: &PlanCell) -> Option<String> {
+    let odd = cell.odd()?;
+    let number = odd.number;
+    let parts = [
+        odd.workload_kind()
+            .map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
+        odd.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
+        odd.cpu_quota.map(|share| format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))),
+        load(odd.load).map(str::to_owned),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let measured = match cell.bystander() {
+        Some(_) => {
+            "What the others do beside it is measured: it is in no total and no score, and its data are checked as theirs are."
+        }
+        None => "It is measured as the others are.",
     };
-    Table::new(id("order", ""), "Order and seeds", columns, (1..=plan.blocks).map(row))
+    Some(format!("machine {number} {}. {measured}", parts.join("; it ")))
+}
+
+/// What it did while it worked; empty for a machine that is measured or did nothing.
+fn did(analysis: &Analysis, cell: u32) -> String {
+    let found = analysis.consolidation.iter().find(|one| one.cell == cell).and_then(|one| one.bystander.as_ref());
+    let figure = found.and_then(|bystander| Some((bystander.throughput.as_ref()?, &bystander.metric.name)));
+    figure.map_or_else(String::new, |(throughput, name)| {
+        format!(" While it worked it did {}.", said(throughput, Style::quantity(name)))
+    })
+}
+
+/// When it was under load, if not always.
+fn load(load: OddLoad) -> Option<&'static str> {
+    Some(match load {
+        OddLoad::Same => return None,
+        OddLoad::Idle => "was not worked on",
+        OddLoad::Stops => "was worked on until the middle of the measured window",
+        OddLoad::Starts => "was worked on from the middle of the measured window on",
+        OddLoad::Burst => "was worked on in the middle third of the measured window",
+    })
+}
+
+/// Effective database settings side by side, as read back from the running servers.
+pub fn databases(analysis: &Analysis) -> Vec<Block> {
+    let mut found = vec![heading("Database settings")];
+    if analysis.settings.is_empty() {
+        found.push(Block::Paragraph("No server was started.".to_owned()));
+    }
+    for comparison in &analysis.settings {
+        found.extend(place(&comparison.coordinates));
+        let id = id("database-settings", &comparison.coordinates);
+        let server = ("server".to_owned(), comparison.servers.iter().cloned().map(Some).collect());
+        let settings = comparison.settings.iter().map(|row| (row.name.clone(), row.values.clone()));
+        let rows = std::iter::once(server).chain(settings).collect();
+        found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks(&id, "effective settings"));
+    }
+    found.push(Block::Note("Read back from the running servers.".to_owned()));
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::summary::analyse;
+    use record::synthetic::{self, consolidated};
+    use serde_json::json;
 
     #[test]
     fn tables_within_tables_become_dotted_keys() {
@@ -107,5 +161,59 @@ mod tests {
         let expected =
             [("machine.disk.size", "7"), ("machine.vcpus", "2"), ("name", "x"), ("scripts.a.sql@2", "SELECT 1;")];
         assert!(flat.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(expected));
+    }
+
+    fn told(run: &Run) -> Vec<String> {
+        match odd_machines(&run.plan, &analyse(run)) {
+            Some(Block::List(said)) => said,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn told_of(odd: &Value) -> Vec<String> {
+        let mut run = synthetic::run(1);
+        let settings = &mut run.plan.cells[1].settings;
+        settings.set(key::COUNT, json!(3)).unwrap();
+        settings.set(key::ODD, odd.clone()).unwrap();
+        told(&run)
+    }
+
+    #[test]
+    fn everything_in_which_it_differs_is_said() {
+        let workload = json!({ "kind": "sysbench-oltp", "tables": 1 });
+        let all = json!({ "number": 2, "load": "starts", "clients": 9, "cpu_quota": 0.5, "workload": workload });
+        let expected = "kvm: machine 2 held other data than the others, and its clients did other work: sysbench-oltp; it had a number \
+                        of clients of its own: 9; it got at most 50 % of its vCPUs' time; it was worked on from the middle of the \
+                        measured window on. What the others do beside it is measured: it is in no total and no score, and its data are \
+                        checked as theirs are.";
+        assert_eq!(told_of(&all), [expected]);
+        let held_back = json!({ "number": 3, "load": "same", "cpu_quota": 0.25 });
+        let expected = "kvm: machine 3 got at most 25 % of its vCPUs' time. It is measured as the others are.";
+        assert_eq!(told_of(&held_back), [expected]);
+    }
+
+    #[test]
+    fn what_it_did_is_said_in_its_own_unit() {
+        let mut run = consolidated::run(3, None);
+        let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 2).unwrap();
+        cell.settings
+            .set("machine.odd", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } }))
+            .unwrap();
+        let cell = cell.id;
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+            trial.bystander = Some(1);
+            let driver = trial.machines[0].record.driver.as_mut().unwrap();
+            driver.metric.name = "blocks read".to_owned();
+            (driver.metric.per_ms, driver.measured_ms) = (1_000, 10_000);
+            driver.kinds.iter_mut().for_each(|kind| (kind.committed, kind.rolled_back) = (400, 0));
+        }
+        let said = told(&run).remove(0);
+        assert!(said.ends_with(" While it worked it did 40.00 blocks read (40.00 to 40.00)."), "{said}");
+    }
+
+    #[test]
+    fn machines_that_are_all_alike_need_no_word() {
+        let run = consolidated::run(1, None);
+        assert_eq!(odd_machines(&run.plan, &analyse(&run)), None);
     }
 }

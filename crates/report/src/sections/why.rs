@@ -1,12 +1,17 @@
-//! Why contenders differ, as far as counters tell: sentences first, then the tables of [`super::counters`].
+//! Why contenders differ, as far as counters tell: sentences first, then counters per transaction, the most certain differences first.
 
-use super::{counters, headed, heading, place};
+use super::{headed, heading, place};
 use crate::document::Block;
-use crate::{figures, format, reasons};
-use analysis::compare::Comparison;
+use crate::figures::curve;
+use crate::format::{self, Style, within};
+use crate::reasons;
+use crate::table::{Cell, Table, TableOf, Tone, id};
+use analysis::counted::unit::Unit;
 use analysis::explanation::Explanation;
+use analysis::explanation::counters::CounterRow;
 use analysis::explanation::rules::Reason;
 use analysis::summary::Analysis;
+use record::telemetry::{Behaviour, Side};
 
 const NONE: &str = "There is no telemetry of two contenders in one block, so nothing is known of why they differ.";
 
@@ -18,23 +23,12 @@ pub fn reasons(analysis: &Analysis) -> Vec<Block> {
     let of_one = |explanation: &Explanation| {
         let of_telemetry =
             explanation.reasons.iter().filter(|reason| !matches!(reason, Reason::StolenDisagreement { .. }));
-        let emulated = emulated(analysis, explanation).into_iter();
-        let said: Vec<String> = emulated.chain(of_telemetry.map(reasons::sentence)).take(MOST_REASONS).collect();
-        let place = place(&title(analysis, explanation)).filter(|_| !said.is_empty());
-        let list = (!said.is_empty()).then_some(Block::List(said));
+        let list = Block::list(of_telemetry.map(reasons::sentence).take(MOST_REASONS));
+        let place = place(&title(analysis, explanation)).filter(|_| list.is_some());
         place.into_iter().chain(list).collect::<Vec<_>>()
     };
     let found = analysis.explanations.iter().flat_map(of_one).collect();
     headed("Why", found, Some("These differ together with the throughput. That does not prove a cause.".to_owned()))
-}
-
-/// A reason that needs no telemetry.
-fn emulated(analysis: &Analysis, explanation: &Explanation) -> Option<String> {
-    let is_same = |one: &&Comparison| {
-        one.coordinates == explanation.coordinates && one.contender == explanation.contender && !one.emulated.is_empty()
-    };
-    let who = format::listed(&analysis.comparisons.iter().find(is_same)?.emulated);
-    Some(format!("The CPU of {who} was emulated in software: each instruction of the guest took many of the host."))
 }
 
 /// Everything behind these reasons.
@@ -62,22 +56,89 @@ fn title(analysis: &Analysis, explanation: &Explanation) -> String {
 }
 
 fn of_comparison(explanation: &Explanation) -> Vec<Block> {
-    let said: Vec<String> = explanation.reasons.iter().map(reasons::sentence).collect();
-    let mut blocks = Vec::new();
-    if said.is_empty() {
-        blocks.push(Block::Paragraph("Nothing can be said for sure.".to_owned()));
-    } else {
-        blocks.push(Block::List(said));
-        blocks.push(Block::Note(format!(
-            "Each is found by a rule whose condition the 95 % confidence interval over {} meets.",
-            format::counted(explanation.blocks as u64, "block")
-        )));
-    }
+    let note = format!(
+        "Each is found by a rule whose condition the 95 % confidence interval over {} meets.",
+        format::counted(explanation.blocks as u64, "block")
+    );
+    let mut blocks = match Block::list(explanation.reasons.iter().map(reasons::sentence)) {
+        Some(list) => vec![list, Block::Note(note)],
+        None => vec![Block::Paragraph("Nothing can be said for sure.".to_owned())],
+    };
     if !explanation.unknown.is_empty() {
         let lines = vec![Block::List(explanation.unknown.iter().map(reasons::unknown).collect())];
         blocks.push(Block::Fold { title: "What was not available".to_owned(), blocks: lines });
     }
-    blocks.extend(figures::course::figure(explanation).map(Block::Figure));
-    blocks.extend(counters::blocks(explanation));
+    blocks.extend(curve::of_counters(explanation).map(Block::Figure));
+    blocks.extend(counters(explanation));
     blocks
+}
+
+/// Rows on the page; the others are folded away.
+const MOST_SHOWN: usize = 12;
+
+fn counters(explanation: &Explanation) -> Vec<Block> {
+    let counters = &explanation.counters;
+    let (counting, standing): (Vec<&CounterRow>, Vec<&CounterRow>) =
+        counters.rows.iter().partition(|row| row.behaviour == Behaviour::Counts);
+    if counting.is_empty() && standing.is_empty() {
+        return Vec::new();
+    }
+    let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
+    let table = |what: &str, rows: &[&CounterRow], caption: &str| counter_table(explanation, what, rows, caption);
+    let note = format!(
+        "Sorted by the least difference: the smallest one that is still plausible, in per cent of the larger value. Of {} counters \
+         {} differ; at most 5 % of these do so by chance (Benjamini and Hochberg).",
+        counters.asked, counters.differing
+    );
+    let first = table("counters", first, "Counters for each transaction, by their least difference");
+    let mut blocks = vec![Block::Table(first), Block::Note(note)];
+    let others = table("other-counters", others, "Counters for each transaction");
+    let standing = table("readings", &standing, "Readings of the moment, means over the window");
+    let tables = [others, standing].into_iter().filter_map(Table::unless_empty);
+    let negligible = (counters.negligible > 0).then(|| {
+        let count = counters.negligible;
+        Block::Note(format!(
+            "Left out: {count} counters of which there is less than one, 1 KiB or 1 ms a second on both."
+        ))
+    });
+    let folded: Vec<Block> = tables.map(Block::Table).chain(negligible).collect();
+    if !folded.is_empty() {
+        blocks.push(Block::Fold { title: "All other counters".to_owned(), blocks: folded });
+    }
+    blocks
+}
+
+fn counter_table(explanation: &Explanation, what: &str, rows: &[&CounterRow], caption: &str) -> Table {
+    let name = |row: &CounterRow| row.name.clone() + &within(", ", style(row).unit, "");
+    let sure = |row: &CounterRow| match row.surely_apart {
+        None => Cell::missing("no interval").detail("no interval"),
+        Some(share) if share > 0.0 => Cell::number(share, Style::PERCENT),
+        Some(_) => Cell::number(0.0, Style { unit: "%", ..Style::COUNT }).tone(Tone::Muted),
+    };
+    // Levels with a ratio are geometric means, whose difference would be another one.
+    let difference = |row: &CounterRow| match row.ratio {
+        Some(_) => Cell::text(""),
+        None => Cell::estimate(Some(&row.difference), style(row), ""),
+    };
+    TableOf::new(rows)
+        .text("counter", |row| Cell::text(name(row)))
+        .text("seen", |row| Cell::text(if row.side == Side::Machine { "inside" } else { "host" }))
+        .number(&explanation.baseline, |row| Cell::estimate(Some(&row.baseline), style(row), ""))
+        .number(&explanation.contender, |row| Cell::estimate(Some(&row.contender), style(row), ""))
+        .number("ratio", |row| Cell::estimate(row.ratio.as_ref(), Style::EFFECT, "one side has none"))
+        .number("difference", |row| difference(row))
+        .number("least difference, %", |row| sure(row))
+        .table(id(what, &curve::place(explanation)), caption)
+}
+
+/// Times and sizes of readings are large, those per transaction are not. Counters are not known to more than three digits.
+fn style(row: &CounterRow) -> Style<'_> {
+    let unit = match (&row.unit, row.behaviour) {
+        (Unit::Things, _) => "",
+        (Unit::Milliseconds, _) => "ms",
+        (Unit::Bytes, Behaviour::Counts) => "bytes",
+        (Unit::Bytes, Behaviour::Stands) => return Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO },
+        (Unit::Other(name), _) => name,
+    };
+    Style { unit, ..Style::RATIO }
 }
