@@ -88,7 +88,7 @@ fn kept_and_declared(engine: &str, honest: &str, relaxed: &[(&str, &str)]) {
         assert!(told.contains(&format!("as {declared} declares")), "{told}");
     }
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    assert!(markdown.contains("| the host loses power |"), "{markdown}");
+    assert!(markdown.contains("| the host lost power |"), "{markdown}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! One change at a time: what each did to throughput, what that cost in response times, and whether it was in force.
 
 use super::headed;
-use crate::ablation::compared;
 use crate::document::Block;
-use crate::format::{Style, joined};
+use crate::format::{Style, counted, joined};
 use crate::measures::compare;
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::sentence::Answer;
+use crate::table::{Cell, Table, TableOf, Tone, said};
 use analysis::ablation::{Ablation, Effect, ReadBack};
 use analysis::compare::{COMPARED_QUANTILES, Comparison, Verdict, headline};
 use analysis::summary::Analysis;
@@ -54,7 +54,7 @@ pub fn short(analysis: &Analysis) -> Option<Table> {
     let whole = table(analysis, analysis.ablation.as_ref()?)?;
     let columns = KEPT.map(|at| whole.columns[at].clone()).to_vec();
     let rows = whole.rows.iter().map(|row| KEPT.map(|at| row[at].clone()).to_vec());
-    Some(Table::new(whole.id.clone(), "", columns, rows))
+    Some(Table { rows: rows.collect(), columns, caption: String::new(), ..whole })
 }
 
 /// The 95th percentile of what throughput counts, or of the first kind of that.
@@ -89,4 +89,45 @@ fn read_back(all: &[ReadBack]) -> Cell {
     let shown = joined(all.iter().take(READ_BACK_MOST).map(one), "; ");
     let more = all.len().saturating_sub(READ_BACK_MOST);
     Cell::text(shown).detail(if more == 0 { String::new() } else { format!("and {more} more") })
+}
+
+/// The answer at the point of one effect, over all effects there.
+pub fn answer(analysis: &Analysis, effect: usize) -> Answer {
+    let Some(ablation) = &analysis.ablation else { return Answer::default() };
+    let place = &ablation.effects[effect].coordinates;
+    let own: Vec<(&Effect, &Comparison)> =
+        compared(analysis, ablation).filter(|(effect, _)| effect.coordinates == *place).collect();
+    let emulated = own.iter().any(|(_, comparison)| !comparison.emulated.is_empty());
+    let but = if emulated { "The CPU was emulated in software: on KVM the changes may do something else." } else { "" };
+    Answer { place: place.clone(), says: says(ablation, &own), but: but.to_owned(), ..Answer::default() }
+}
+
+/// Effects with their comparisons, the greatest first.
+fn compared<'a>(analysis: &'a Analysis, ablation: &'a Ablation) -> impl Iterator<Item = (&'a Effect, &'a Comparison)> {
+    ablation.effects.iter().filter_map(|effect| {
+        let own = analysis.comparisons.iter().find(|one| one.contender_cell == effect.cell)?;
+        Some((effect, own))
+    })
+}
+
+/// "Of 6 changes to vm, 1 made a difference: disk limit −21 % (−23 to −19 %). For the rest no difference is shown."
+fn says(ablation: &Ablation, own: &[(&Effect, &Comparison)]) -> String {
+    let found: Vec<String> = own
+        .iter()
+        .filter(|(_, comparison)| comparison.verdict.is_difference())
+        .filter_map(|(effect, comparison)| {
+            let ratio = comparison.throughput()?;
+            Some(format!("{} {}", effect.change, said(&ratio.estimate, Style::EFFECT)))
+        })
+        .collect();
+    let changes = counted(own.len() as u64, "change");
+    let what = match ablation.direction {
+        Direction::AddOne => format!("Of {changes} to {}", ablation.of),
+        Direction::LeaveOneOut => format!("Of {changes} left out of {}, one at a time", ablation.against),
+    };
+    if found.is_empty() {
+        return format!("{what}, none is shown to make a difference to throughput.");
+    }
+    let rest = if found.len() < own.len() { " For the rest no difference is shown." } else { "" };
+    format!("{what}, {} made a difference to throughput: {}.{rest}", found.len(), found.join("; "))
 }

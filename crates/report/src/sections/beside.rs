@@ -2,9 +2,9 @@
 
 use super::heading;
 use crate::document::Block;
-use crate::format::{self, Style, distinct};
+use crate::format::Style;
 use crate::measures::style;
-use crate::table::{Cell, Column, Table, id};
+use crate::table::{Cell, Table, TableOf, id};
 use analysis::beside::{self, Form, Row};
 use analysis::summary::Analysis;
 
@@ -12,7 +12,6 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let Some(beside) = &analysis.beside else { return Vec::new() };
     let mut blocks = vec![heading("Beside the published figures")];
     blocks.push(Block::Paragraph(format!("Published: {}, {}", beside.title, beside.source)));
-    blocks.extend(emulated(analysis).map(Block::Paragraph));
     blocks.extend(beside.tables.iter().map(|own| Block::Table(table(own))));
     let rows = beside.tables.iter().flat_map(|own| &own.rows);
     let missing = rows.filter_map(|row| Some(format!("{}: {}.", row.label, row.why.as_ref()?)));
@@ -25,17 +24,12 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// The note that must not be separated from figures of emulated machines.
-fn emulated(analysis: &Analysis) -> Option<String> {
-    let who = format::listed(distinct(analysis.comparisons.iter().flat_map(|one| &one.emulated)));
-    (!who.is_empty())
-        .then(|| format!("The CPU of {who} was emulated in software here, so its figures are not those of a VM."))
-}
-
 fn table(own: &beside::Table) -> Table {
-    let columns = vec![Column::text(""), Column::number("published"), Column::number("measured here")];
-    let row = |row: &Row| vec![Cell::text(&row.label), published(own, row), measured(own, row)];
-    Table::new(id("beside", &own.title), &own.title, columns, own.rows.iter().map(row))
+    TableOf::new(&own.rows)
+        .text("", |row| Cell::text(&row.label))
+        .number("published", |row| published(own, row))
+        .number("measured here", |row| measured(own, row))
+        .table(id("beside", &own.title), &own.title)
 }
 
 fn published(own: &beside::Table, row: &Row) -> Cell {

@@ -14,9 +14,6 @@ use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
 use record::trial::Metric;
 
-/// Between the key and the value of a coordinate.
-const EQUALS: &str = " = ";
-
 /// More contenders than this do not fit beside each other.
 const COLUMNS_MAX: usize = 3;
 
@@ -55,14 +52,13 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
-    let axis = only_axis(&groups);
     let point = |cells: &[&CellResult]| {
         let name = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("");
-        Cell::text(value_on(axis, &cells[0].coordinates)).detail(name)
+        Cell::text(&cells[0].coordinates).detail(name)
     };
     let throughput =
         |cell: &&CellResult| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail("");
-    let table = TableOf::new(&groups).text(axis.unwrap_or("point"), |cells| point(cells));
+    let table = TableOf::new(&groups).text("point", |cells| point(cells));
     let table = first.iter().fold(table, |table, column| {
         let table = table.number(&column.contender, |cells| {
             of_contender(cells, &column.contender)
@@ -82,18 +78,6 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
 
 fn of_contender<'a>(cells: &[&'a CellResult], contender: &str) -> Option<&'a CellResult> {
     cells.iter().copied().find(|cell| cell.contender == contender)
-}
-
-/// The key that alone differs between points, such as "machine.vcpus".
-fn only_axis<'a>(groups: &[Vec<&'a CellResult>]) -> Option<&'a str> {
-    let key = |group: &Vec<&'a CellResult>| Some(group[0].coordinates.split_once(EQUALS)?.0);
-    let first = key(groups.first()?)?;
-    let is_alone = |group: &Vec<&CellResult>| group[0].coordinates.matches(EQUALS).count() == 1;
-    groups.iter().all(|group| key(group) == Some(first) && is_alone(group)).then_some(first)
-}
-
-fn value_on<'a>(axis: Option<&str>, coordinates: &'a str) -> &'a str {
-    axis.and_then(|axis| coordinates.strip_prefix(axis)?.strip_prefix(EQUALS)).unwrap_or(coordinates)
 }
 
 /// Cells that differ only in their contender, in the order of the plan.
@@ -117,44 +101,28 @@ pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<
     if cells.len() <= COLUMNS_MAX {
         return vec![in_columns(analysis, cells)];
     }
-    let headline = headline(analysis, cells);
-    let kinds = distinct(headline.iter().filter_map(|measure| Some(percentile_of(measure)?.1)));
-    let of = |kind: Option<&str>| {
-        let own = |measure: &&Measure| percentile_of(measure).map(|found| found.1) == kind;
-        let measures: Vec<&Measure> = headline.iter().copied().filter(own).collect();
-        in_rows(analysis, cells, kind, &measures, changes || kind.is_none())
-    };
-    std::iter::once(None).chain(kinds.into_iter().map(Some)).map(of).collect()
+    let kinds = grouped_by(headline(analysis, cells), |measure| percentile_of(measure).map(|(_, kind)| kind));
+    kinds.iter().map(|measures| in_rows(analysis, cells, measures, changes)).collect()
 }
 
 fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
-    enum Row<'a> {
-        Figure(&'a Measure),
-        Trials,
-        Data,
-    }
+    let measures = headline(analysis, cells);
     let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
-    let figures = headline(analysis, cells).into_iter().map(Row::Figure);
-    let rows: Vec<Row<'_>> = figures.chain([Row::Trials, Row::Data]).collect();
-    let table = TableOf::new(&rows).text("", |row| match row {
-        Row::Figure(measure) => label(measure, cells).known_as(&measure.id),
-        Row::Trials => Cell::text("valid trials"),
-        Row::Data => Cell::text("data"),
-    });
+    let table = TableOf::new(&measures).text("", |measure| label(measure, cells).known_as(&measure.id));
     let table = cells.iter().fold(table, |table, cell| {
-        let table = table.number(&cell.contender, |row| match row {
-            Row::Figure(measure) => plain_level(analysis, cell, measure),
-            Row::Trials => completed(cell),
-            Row::Data => checks(analysis, cell),
-        });
+        let table = table.number(&cell.contender, |measure| plain_level(analysis, cell, measure));
         let Some(comparison) = compared(analysis, cell) else { return table };
         let title = if others == 1 { "change".to_owned() } else { format!("change of {}", cell.contender) };
-        table.number(title, |row| match row {
-            Row::Figure(measure) => compare(comparison.contrast(&measure.id), Style::EFFECT),
-            Row::Trials | Row::Data => Cell::text(""),
-        })
+        table.number(title, |measure| compare(comparison.contrast(&measure.id), Style::EFFECT))
     });
-    table.table(id("comparison", &cells[0].coordinates), "")
+    let mut table = table.table(id("comparison", &cells[0].coordinates), "");
+    let row = |name: &str, of: &dyn Fn(&CellResult) -> Cell| {
+        let no_change = |cell| compared(analysis, cell).map(|_| Cell::text(""));
+        let own = cells.iter().flat_map(|cell| std::iter::once(of(cell)).chain(no_change(cell)));
+        std::iter::once(Cell::text(name)).chain(own).collect()
+    };
+    table.rows.extend([row("valid trials", &completed), row("data", &|cell| checks(analysis, cell))]);
+    table
 }
 
 /// The interval of the change matters here; those of levels are among all measures.
@@ -163,35 +131,29 @@ fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> Cel
 }
 
 /// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
-fn in_rows(
-    analysis: &Analysis,
-    cells: &[&CellResult],
-    kind: Option<&str>,
-    measures: &[&Measure],
-    changes: bool,
-) -> Table {
-    let is_compared = changes && cells.iter().any(|cell| compared(analysis, cell).is_some());
+fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], changes: bool) -> Table {
+    let kind = percentile_of(measures[0]).map(|(_, kind)| kind);
+    let is_compared = (changes || kind.is_none()) && cells.iter().any(|cell| compared(analysis, cell).is_some());
+    let change = |cell: &CellResult, measure: &Measure| {
+        let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+        change.unwrap_or_else(|| Cell::text(""))
+    };
     let table = TableOf::new(cells)
         .text(within("response of ", kind.unwrap_or_default(), ""), |cell| Cell::text(&cell.contender));
     let table = measures.iter().fold(table, |table, measure| {
-        let (title, change) = match percentile_of(measure) {
+        let (title, of) = match percentile_of(measure) {
             Some((figure, _)) => (format!("{figure}, {}", style(&measure.unit).unit), format!("change of {figure}")),
             None => (label(measure, cells).shown().text, "change".to_owned()),
         };
         let table = table.number(title, |cell| plain_level(analysis, cell, measure));
-        if !is_compared {
-            return table;
-        }
-        table.number(change, |cell| {
-            let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
-            change.unwrap_or_else(|| Cell::text(""))
-        })
+        if is_compared { table.number(of, |cell| change(cell, measure)) } else { table }
     });
     let id = id("comparison", &format!("{} {}", cells[0].coordinates, kind.unwrap_or_default()));
-    if kind.is_some() {
-        return table.table(id, "");
+    match kind {
+        Some(_) => table,
+        None => table.number("trials", |cell| completed(cell)).number("data", |cell| checks(analysis, cell)),
     }
-    table.number("trials", |cell| completed(cell)).number("data", |cell| checks(analysis, cell)).table(id, "")
+    .table(id, "")
 }
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.

@@ -1,27 +1,23 @@
 //! The properties that the machines of contenders had in common, and the reason of each that was not equal.
 
-use super::heading;
+use super::headed;
 use crate::document::Block;
 use crate::format::{self, joined};
-use crate::table::{Cell, Table, Tone, columns};
+use crate::table::{Cell, TableOf, Tone};
 use analysis::equal::{self, EqualRow, Sameness};
 use analysis::findings::SharedValue;
 use record::run::Run;
 
 pub fn blocks(run: &Run) -> Vec<Block> {
-    let rows = equal::of_run(run);
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let cells = |row: &EqualRow| {
-        let tone = if row.sameness == Sameness::Differs { Tone::Bad } else { Tone::Plain };
-        let [property, value, sameness] = words(row);
-        vec![Cell::text(property), Cell::text(value), Cell::verdict(sameness, tone)]
-    };
-    let (columns, caption) =
-        (columns(&["property", "value", ""], &[]), "Properties of the machines, in each contender's first trial");
-    let table = Table::new("equal".to_owned(), caption, columns, rows.iter().map(cells));
-    vec![heading("Equal on both sides"), Block::Table(table)]
+    let tone = |row: &EqualRow| if row.sameness == Sameness::Differs { Tone::Bad } else { Tone::Plain };
+    let rows: Vec<([String; 3], Tone)> = equal::of_run(run).iter().map(|row| (words(row), tone(row))).collect();
+    let table = TableOf::new(&rows)
+        .text("property", |([property, ..], _)| Cell::text(property))
+        .text("value", |([_, value, _], _)| Cell::text(value))
+        .text("", |([.., sameness], tone)| Cell::verdict(sameness, *tone))
+        .table("equal", "Properties of the machines, in each contender's first trial")
+        .unless_empty();
+    headed("Equal on both sides", table.map(Block::Table).into_iter().collect(), None)
 }
 
 /// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all.

@@ -1,38 +1,23 @@
 //! The parts of a report, one file each, in the order of [`all`].
 
 pub mod ablation;
-pub mod activity;
 pub mod all_measures;
-mod attribution;
+pub mod attribution;
 pub mod audits;
 pub mod beside;
-mod busy;
 pub mod card;
 pub mod comparison;
-pub mod consistency;
 pub mod consolidation;
-pub mod counters;
-pub mod courses;
-pub mod databases;
-pub mod design;
 pub mod durability;
 pub mod equal;
-pub mod evenness;
 mod hosts;
 mod instances;
-pub mod latencies;
-mod load_hosts;
 pub mod machines;
-pub mod machines_apart;
 pub mod measured;
 pub mod neighbour;
-pub mod odd_machine;
-mod phases;
 pub mod pressure;
-pub mod profiles;
 pub mod scaling;
 pub mod side_by_side;
-pub mod steadiness;
 pub mod terms;
 pub mod trials;
 pub mod trust;
@@ -41,8 +26,12 @@ pub mod what_ran;
 pub mod why;
 
 use crate::document::{Block, Document};
+use crate::figures::{self, Figure};
 use crate::table::Cell;
+use all_measures::{APPENDICES, PHASES};
+use analysis::cells::CellResult;
 use analysis::summary::Analysis;
+use comparison::each_group;
 use record::run::Run;
 
 /// The whole report in reading order: one page with the answer, and appendices.
@@ -59,25 +48,24 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(neighbour::blocks(analysis));
     blocks.extend(scaling::blocks(analysis));
     blocks.extend(instances::blocks(analysis));
-    blocks.extend(courses::blocks(analysis));
+    let drawn = |figure: fn(&[&CellResult]) -> Option<Figure>| {
+        each_group(analysis, |cells| figure(cells).map(Block::Figure).into_iter().collect())
+    };
+    blocks.extend(headed("Over time", drawn(figures::timeline::figure), None));
+    blocks.extend(headed("Response times", drawn(figures::curve::of_response_times), None));
     let appendices = [
         trials::blocks(run, analysis),
-        latencies::blocks(analysis),
-        evenness::blocks(analysis),
-        steadiness::blocks(analysis),
+        APPENDICES.iter().flat_map(|part| all_measures::blocks(analysis, part)).collect(),
+        trials::steadiness(analysis),
         pressure::blocks(analysis),
-        activity::blocks(analysis),
         waits::blocks(analysis),
         why::details(analysis),
-        profiles::blocks(analysis),
         audits::blocks(analysis),
         trust::details(analysis),
-        consistency::blocks(analysis),
         what_ran::blocks(run, analysis),
         machines::blocks(run),
-        load_hosts::blocks(run),
-        databases::blocks(analysis),
-        all_measures::blocks(analysis),
+        hosts::of_load(run),
+        what_ran::databases(analysis),
         terms::blocks(run, analysis),
     ];
     blocks.extend(appendices.into_iter().flat_map(folded));
@@ -101,11 +89,11 @@ fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
         return blocks;
     }
     blocks.extend(beside::blocks(analysis));
-    blocks.extend(design::blocks(analysis));
+    blocks.extend(card::design(analysis).into_iter().map(Block::Paragraph));
     blocks.extend(ablation::blocks(analysis));
     blocks.extend(comparison::blocks(analysis));
     blocks.extend(durability::blocks(analysis));
-    blocks.extend(phases::blocks(analysis));
+    blocks.extend(all_measures::blocks(analysis, &PHASES));
     blocks.extend(measured::blocks(run, analysis));
     blocks.extend(trust::blocks(analysis));
     blocks.extend(equal::blocks(run));

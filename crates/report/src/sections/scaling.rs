@@ -1,14 +1,18 @@
 //! How throughput grows with vCPUs, clients or another number, if a study varies it: table, figure, laws, limits crossed.
 
-use super::{busy, headed};
+use super::headed;
 use crate::document::Block;
 use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined, within};
-use crate::measures::compare;
+use crate::measures::{compare, label, level, style};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, Tone, columns, id};
+use crate::table::{Cell, Table, TableOf, Tone, id, said};
+use crate::words::words;
+use analysis::cells::CellResult;
 use analysis::contrast::Contrast;
-use analysis::estimate::Estimate;
+use analysis::measures::Measure;
+use analysis::measures::counted::{CPUS_BUSY, DISK_READ_TIME, DISK_WRITE_TIME};
+use analysis::scaling::busy::Saturated;
 use analysis::scaling::law::Peak;
 use analysis::scaling::{Crossing, Point, Remark, Scaling, is_resource};
 use analysis::summary::Analysis;
@@ -26,7 +30,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Heading { level: 3, text });
         blocks.push(Block::Table(growth(group)));
         blocks.extend(Block::list(group.iter().flat_map(|curve| remarks(curve))));
-        blocks.extend(busy::table(analysis, group).map(Block::Table));
+        blocks.extend(busy(analysis, group).map(Block::Table));
         blocks.extend(laws(group).map(Block::Table));
     }
     if !analysis.thread_gains.is_empty() {
@@ -53,10 +57,58 @@ fn second_threads(analysis: &Analysis) -> Table {
         .table("second-threads", "Throughput on the same number of cores")
 }
 
+/// The points of all curves, each with its place in its curve.
+fn points<'a>(group: &[&'a Scaling]) -> Vec<OfCurve<'a>> {
+    group.iter().flat_map(|curve| curve.points.iter().enumerate().map(move |(at, one)| (*curve, at, one))).collect()
+}
+
+type OfCurve<'a> = (&'a Scaling, usize, &'a Point);
+
+/// A table of sizes, without the columns that say what they did.
+fn sizes<'a, 'b>(points: &'b [OfCurve<'a>], axis: &str) -> TableOf<'b, OfCurve<'a>> {
+    TableOf::new(points)
+        .text("contender", |(curve, place, _)| Cell::text(if *place == 0 { &curve.contender } else { "" }))
+        .number(plural(axis), |(.., point)| Cell::number(point.size, Style::new("", Digits::Plain)))
+}
+
+/// What each size kept busy: CPUs, disk and load engine. `None` if nothing was counted.
+fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
+    let found = [CPUS_BUSY, DISK_READ_TIME, DISK_WRITE_TIME].map(|id| analysis.observations.measure(id));
+    let measures: Vec<&Measure> = found.into_iter().flatten().map(|measured| &measured.measure).collect();
+    if measures.is_empty() {
+        return None;
+    }
+    let cell = |point: &Point| analysis.cells.iter().find(|cell| cell.cell == point.cell);
+    let of_cell = |point: &Point, of: &dyn Fn(&CellResult) -> Option<Cell>| {
+        cell(point).and_then(of).unwrap_or_else(|| Cell::missing("no valid trial has it"))
+    };
+    let whole = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
+    let of_measure = |measure: &Measure, cell: &CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
+    let engine = |cell: &CellResult| Some(Cell::number(cell.driver.as_ref()?.busiest_shard, whole));
+    let points = points(group);
+    let table = sizes(&points, &group[0].axis)
+        .numbers(
+            &measures,
+            |measure| label(measure),
+            |measure, (.., point)| of_cell(point, &|cell| Some(of_measure(measure, cell))),
+        )
+        .number("load engine's busiest thread, %", |(.., point)| of_cell(point, &engine))
+        .text("saturated", |(.., point)| of_cell(point, &|cell| Some(Cell::text(saturated(Saturated::of(cell))))));
+    let caption = "What each size kept busy; the load engine's thread is a point value of the worst trial";
+    Some(table.table(id_of("busy", group[0]), caption))
+}
+
+fn saturated(saturated: Saturated) -> &'static str {
+    match saturated {
+        Saturated::LoadEngine => "the load engine",
+        Saturated::Cpus => "the CPUs",
+        Saturated::Neither => "neither CPUs nor load engine",
+        Saturated::Unknown => "not known",
+    }
+}
+
 fn growth(group: &[&Scaling]) -> Table {
-    let (first, axis) = (group[0], group[0].axis.as_str());
-    let points = group.iter().flat_map(|curve| curve.points.iter().enumerate().map(move |(at, one)| (*curve, at, one)));
-    let points: Vec<(&Scaling, usize, &Point)> = points.collect();
+    let (first, axis, points) = (group[0], group[0].axis.as_str(), points(group));
     let over_smallest = |place: usize, found: Option<&Contrast>, style: Style<'static>| match place {
         0 => Cell::count(1).tone(Tone::Muted),
         _ => compare(found, style),
@@ -68,9 +120,7 @@ fn growth(group: &[&Scaling]) -> Table {
         let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
         compare(step.and_then(|step| step.per_doubling.as_ref()), Style::EFFECT)
     };
-    let mut table = TableOf::new(&points)
-        .text("contender", |(curve, place, _)| Cell::text(if *place == 0 { &curve.contender } else { "" }))
-        .number(plural(axis), |(.., point)| Cell::number(point.size, Style::new("", Digits::Plain)))
+    let mut table = sizes(&points, axis)
         .number("throughput", |(curve, _, point)| throughput(curve, point))
         .number("of the smallest", |(_, place, point)| over_smallest(*place, point.growth.as_ref(), Style::EFFECT));
     if is_resource(axis) {
@@ -112,7 +162,7 @@ fn peak(curve: &Scaling) -> String {
         Some(Peak::Determined { size }) => {
             let largest = curve.points.last().map_or(0.0, |point| point.size);
             let beyond = if size.point > largest { ", beyond the largest size measured" } else { "" };
-            let size = format::estimate_in(size, format::ratio, plural(&curve.axis));
+            let size = said(size, Style::new(plural(&curve.axis), Digits::Ratio));
             format!("Throughput is highest at {size}{beyond}.")
         }
         Some(Peak::NotDetermined { extrapolated, why }) => {
@@ -123,22 +173,21 @@ fn peak(curve: &Scaling) -> String {
     }
 }
 
-fn remark(remark: &Remark) -> String {
-    match remark {
-        Remark::Crossed { from, to, what } => {
-            let what = match what {
-                Crossing::SharedCores { vcpus, cores } => format!("{vcpus} vCPUs share {cores} cores"),
-                Crossing::MemoryNodes { from, to } => format!("from {from} to {to} memory nodes (NUMA)"),
-            };
-            return format!("Between {from} and {to} vCPUs: {what}.");
-        }
-        Remark::CoresSharedAtEverySize => "At every size vCPUs share cores: a vCPU is a hardware thread here, or less.",
-        Remark::CoresSharedAtSomeSizes => "Sizes at which vCPUs share cores are not part of the fitted law.",
-        Remark::CoresUnknown => "Whether vCPUs share cores is not in the record.",
-        Remark::NodesUnknown => "On which memory nodes (NUMA) vCPUs ran is not in the record.",
-        Remark::HostIsGuest => "The host is itself a guest: what it takes for cores may be threads of its own host.",
+words! {
+    fn remark(remark: &Remark) {
+        remark;
     }
-    .to_owned()
+    Remark {
+        Crossed { from, to, what: Crossing::SharedCores { vcpus, cores } } =>
+            "Between {from} and {to} vCPUs: {vcpus} vCPUs share {cores} cores.";
+        Crossed { from, to, what: Crossing::MemoryNodes { from: few, to: many } } =>
+            "Between {from} and {to} vCPUs: from {few} to {many} memory nodes (NUMA).";
+        CoresSharedAtEverySize => "At every size vCPUs share cores: a vCPU is a hardware thread here, or less.";
+        CoresSharedAtSomeSizes => "Sizes at which vCPUs share cores are not part of the fitted law.";
+        CoresUnknown => "Whether vCPUs share cores is not in the record.";
+        NodesUnknown => "On which memory nodes (NUMA) vCPUs ran is not in the record.";
+        HostIsGuest => "The host is itself a guest: what it takes for cores may be threads of its own host.";
+    }
 }
 
 /// "vCPU", "client".
@@ -148,28 +197,26 @@ fn singular(resource: &str) -> &str {
 }
 
 fn laws(group: &[&Scaling]) -> Option<Table> {
-    let one = format!("λ, of one {}", singular(&group[0].axis));
-    let columns = columns(&["contender", "law"], &[&one, "σ, contention", "κ, coherency", "furthest off, %"]);
-    let rows = group.iter().flat_map(|curve| {
-        let row = |name: &str, one: &Estimate, queue: &Estimate, coherency: Option<&Estimate>, furthest_off: f64| {
-            vec![
-                Cell::text(&curve.contender),
-                Cell::text(name),
-                Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), ""),
-                Cell::estimate(Some(queue), Style::new("", Digits::Small), ""),
-                Cell::estimate(coherency, Style::new("", Digits::Scientific), "the law has none"),
-                Cell::number(furthest_off, Style::PERCENT).detail("point value"),
-            ]
-        };
-        let universal = curve
-            .universal
-            .as_ref()
-            .map(|law| row("universal", &law.rate_of_one, &law.contention, Some(&law.coherency), law.furthest_off));
-        let amdahl =
-            curve.amdahl.as_ref().map(|law| row("Amdahl's", &law.rate_of_one, &law.contention, None, law.furthest_off));
+    let laws = group.iter().flat_map(|curve| {
+        let universal = curve.universal.as_ref().map(|law| {
+            (*curve, "universal", &law.rate_of_one, &law.contention, Some(&law.coherency), law.furthest_off)
+        });
+        let amdahl = curve.amdahl.as_ref();
+        let amdahl = amdahl.map(|law| (*curve, "Amdahl's", &law.rate_of_one, &law.contention, None, law.furthest_off));
         universal.into_iter().chain(amdahl)
     });
-    Table::new(id_of("laws", group[0]), "Fitted laws", columns, rows).unless_empty()
+    let small = Style::new("", Digits::Scientific);
+    TableOf::new(&laws.collect::<Vec<_>>())
+        .text("contender", |(curve, ..)| Cell::text(&curve.contender))
+        .text("law", |(_, name, ..)| Cell::text(*name))
+        .number(format!("λ, of one {}", singular(&group[0].axis)), |(curve, _, one, ..)| {
+            Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), "")
+        })
+        .number("σ, contention", |(.., contention, _, _)| Cell::estimate(Some(contention), small, ""))
+        .number("κ, coherency", |(.., coherency, _)| Cell::estimate(*coherency, small, "the law has none"))
+        .number("furthest off, %", |(.., off)| Cell::number(*off, Style::PERCENT).detail("point value"))
+        .table(id_of("laws", group[0]), "Fitted laws")
+        .unless_empty()
 }
 
 fn note(has_laws: bool) -> String {

@@ -3,7 +3,7 @@
 use super::heading;
 use crate::document::Block;
 use crate::format::{self, grouped_by, joined, within};
-use crate::table::{Cell, Table, columns, id};
+use crate::table::{Cell, Table, TableOf};
 use analysis::summary::Analysis;
 use record::run::Run;
 
@@ -87,8 +87,10 @@ pub fn words(analysis: &Analysis) -> Vec<(&'static str, String)> {
 }
 
 fn table(analysis: &Analysis) -> Table {
-    let rows = words(analysis).into_iter().map(|(word, meaning)| vec![Cell::text(word), Cell::text(meaning)]);
-    Table::new(id("words", ""), "", columns(&["word", "meaning"], &[]), rows)
+    TableOf::new(&words(analysis))
+        .text("word", |(word, _)| Cell::text(*word))
+        .text("meaning", |(_, meaning)| Cell::text(meaning))
+        .table("words", "")
 }
 
 /// The second column of the glossary's row for a word.
@@ -107,9 +109,7 @@ fn method(analysis: &Analysis) -> Vec<String> {
             logarithms of the blocks' values."
         ),
         format!("Fewer than {} blocks give no interval.", method.fewest_blocks),
-        "A trial's percentiles come from its histogram, which keeps three digits. A contender's percentiles are \
-            geometric means over its trials. Histograms are added up for drawing only."
-            .to_owned(),
+        "Percentiles come from histograms with three digits, which are added up for drawing only.".to_owned(),
         "An interval covers what varied between blocks of this run. It says nothing about other hosts, days or \
             data."
             .to_owned(),

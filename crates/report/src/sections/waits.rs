@@ -4,7 +4,7 @@ use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
 use crate::missing;
-use crate::table::{Cell, Column, Table, id};
+use crate::table::{Cell, Table, TableOf, id};
 use analysis::summary::Analysis;
 use analysis::waits::{AverageSessions, Sampled, WaitsOfContenders};
 
@@ -23,16 +23,18 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn table(waits: &WaitsOfContenders) -> Table {
-    let contenders = waits.contenders.iter().map(|one| Column::number(&one.contender));
+    let rest = (!waits.rest.is_empty()).then(|| ("all further events".to_owned(), &waits.rest));
+    let rows: Vec<_> = waits.events.iter().map(|one| (name(one), &one.sessions)).chain(rest).collect();
     let number =
-        |sessions: &Option<f64>| Cell::number_or(*sessions, Style::new("", Digits::Decimals(2)), "it was not sampled");
-    let row = |name: String, sessions: &[Option<f64>]| {
-        std::iter::once(Cell::text(name)).chain(sessions.iter().map(number)).collect::<Vec<_>>()
-    };
-    let rest = (!waits.rest.is_empty()).then(|| row("all further events".to_owned(), &waits.rest));
-    let rows = waits.events.iter().map(|one| row(name(one), &one.sessions)).chain(rest);
-    let columns = std::iter::once(Column::text("event")).chain(contenders);
-    Table::new(id("waits", &waits.coordinates), "Average active sessions", columns, rows)
+        |sessions: Option<f64>| Cell::number_or(sessions, Style::new("", Digits::Decimals(2)), "it was not sampled");
+    TableOf::new(&rows)
+        .text("event", |(name, _)| Cell::text(name))
+        .numbers(
+            waits.contenders.iter().enumerate(),
+            |(_, one)| one.contender.clone(),
+            |(place, _), (_, sessions)| number(sessions.get(*place).copied().flatten()),
+        )
+        .table(id("waits", &waits.coordinates), "Average active sessions")
 }
 
 fn name(event: &AverageSessions) -> String {

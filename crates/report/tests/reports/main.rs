@@ -174,8 +174,8 @@ fn how_work_was_offered_is_shown_where_it_was_not_fixed() {
     insta::assert_snapshot!(&section[..section.find("\n</details>").unwrap()]);
     assert!(markdown.contains("900 arrivals/s, Poisson"), "beside what the driver says of itself");
     let html = report::html(&run, &analysis);
-    assert_eq!(html.matches("NOPM over clients in block").count(), 3);
-    assert_eq!(html.matches("waiting over seconds in block").count(), 3);
+    assert_eq!(html.matches(": NOPM over clients</title>").count(), 3);
+    assert_eq!(html.matches(": waiting over seconds</title>").count(), 3);
     let fixed = report::markdown(&sound().0, &sound().1);
     assert!(!fixed.contains("How work was offered"));
 }
@@ -296,7 +296,7 @@ fn figures_show_every_block_and_kind_and_describe_themselves() {
         assert_eq!(html.matches(&format!("data-name=\"kvm, block {block}\"")).count(), 1, "{block}");
     }
     for kind in &run.trials[0].measured.as_ref().unwrap().kinds {
-        assert!(html.contains(&format!("<title>Response times of {kind}</title>")), "{kind}");
+        assert!(html.contains(&format!("<title>{kind}: ms over quantile</title>")), "{kind}");
     }
     assert_eq!(html.matches("<svg").count(), html.matches("<desc>").count());
     assert_eq!(html.matches("class=\"block ").count(), 5 + 3 * 5, "a point for each block and ratio");

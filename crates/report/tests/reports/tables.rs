@@ -9,7 +9,7 @@ use report::csv;
 use report::document::Document;
 use report::figures::alone;
 use report::sections;
-use report::table::Value;
+use report::table::{Table, Value};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn tables_figures_and_json_of_every_run() {
         assert_eq!(schema.lacking(&json), None, "{name}");
         crate::numbers::every_number_on_the_page_is_in_the_json(name, &report::html(run, analysis), &json);
     }
-    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings equal evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time overview profile queues ratios readings response-time-counts response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings equal evenness facts growth host laws machines machines-side-by-side measures neighbour other-counters others-over-time overview profile queues ratios readings response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
 }
 
 fn ids(document: &Document) -> Vec<String> {
@@ -138,7 +138,9 @@ fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
 /// Nothing is rounded on the way: cells hold the numbers of the analysis.
 fn cells_hold_the_numbers_of_the_analysis(name: &str, document: &Document, analysis: &Analysis) {
     let mut compared = 0;
-    for table in document.tables().into_iter().filter(|table| table.id.split('/').next() == Some("measures")) {
+    let of_measures = ["measures", "response-times", "work", "evenness", "profile"];
+    let family = |table: &&Table| of_measures.contains(&table.id.split('/').next().unwrap_or_default());
+    for table in document.tables().into_iter().filter(family) {
         for row in &table.rows {
             let measure = row[0].id.as_deref().unwrap();
             for (column, cell) in table.columns.iter().zip(row).skip(1) {
