@@ -1,9 +1,10 @@
 //! The answers to the study's question in words, in the order of [`analysis::answers`].
 
 use crate::figures::scaling::plural;
-use crate::format::{self, filled, joined};
+use crate::format::{self, Style, filled, joined};
 use crate::sections::{ablation, consolidation, durability, neighbour};
 use crate::sentence::{Answer, Stamped};
+use crate::table::said;
 use crate::words::words;
 use crate::{missing, stamp};
 use analysis::answers::{self, Answered, Question};
@@ -12,6 +13,7 @@ use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, What};
+use analysis::measures::counted::CPU_ON_HOST;
 use analysis::scaling::Scaling;
 use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
@@ -237,7 +239,14 @@ fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
         let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
         return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
     }
-    format!("{}{}", of_change(ratio, &blocks(comparison, ratio)), among_others(comparison, ratio))
+    let (change, among) = (of_change(ratio, &blocks(comparison, ratio)), among_others(comparison, ratio));
+    format!("{change}{among}{}", for_the_same_load(comparison).unwrap_or_default())
+}
+
+/// " For the same load it takes +18 % (+10 to +27 %) CPU time of the host."
+fn for_the_same_load(comparison: &Comparison) -> Option<String> {
+    let change = comparison.contrast(CPU_ON_HOST).filter(|change| change.estimate.bounds.known().is_some())?;
+    Some(format!(" For the same load it takes {} CPU time of the host.", said(&change.estimate, Style::EFFECT)))
 }
 
 fn of_change(ratio: &Contrast, blocks: &str) -> String {
