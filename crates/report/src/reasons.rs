@@ -18,11 +18,11 @@ fn share(estimate: &Estimate) -> String {
 }
 
 fn ms(estimate: &Estimate) -> String {
-    said(estimate, Style::new("ms", Digits::Ratio))
+    said(estimate, Style::new("ms", Digits::Milliseconds))
 }
 
 fn times(estimate: &Estimate) -> String {
-    said(estimate, Style::new("times", Digits::Ratio))
+    said(estimate, Style::new("times", Digits::Milliseconds))
 }
 
 words! {

@@ -3,10 +3,11 @@ use super::comparison::each_group;
 use super::headed;
 use crate::document::Block;
 use crate::format::{self, Digits, Style, grouped_by};
-use crate::table::{Cell, TableOf, id};
+use crate::table::{Cell, Table, TableOf, id};
 use crate::{measures, missing};
 use analysis::activity::{Activity, Sizes};
 use analysis::cells::CellResult;
+use analysis::latency::BUCKETS_MS;
 use analysis::measures::counted::{
     CONTEXT_SWITCHES, COUNTED_COSTS, DISK_BYTES, DISK_OPERATIONS, INTERRUPTS, TRANSACTIONS,
 };
@@ -47,7 +48,9 @@ pub const APPENDICES: [MeasuresPart; 6] = [
             ("service-times", "Service time, from sent to done: without waiting", &["service."]),
             ("phase-times", "Each kind of transaction in each phase", &[TIME]),
         ],
-        below: endings,
+        below: |_, cells| {
+            [endings(cells), waits(cells)].into_iter().filter_map(Table::unless_empty).map(Block::Table).collect()
+        },
         note: "Means and percentiles are geometric means over trials, with 95 % confidence intervals over blocks. A percentile is \
             shown if each trial has a transaction above it.",
     },
@@ -122,7 +125,7 @@ pub fn blocks(analysis: &Analysis, part: &MeasuresPart) -> Vec<Block> {
 const SHARE: Style<'static> = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
 
 /// What became of the transactions of each kind. Those that the workload rolls back are part of it.
-fn endings(_: &Analysis, cells: &[&CellResult]) -> Vec<Block> {
+fn endings(cells: &[&CellResult]) -> Table {
     let all = cells.iter().flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)));
     let all = all.filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0);
     let of = |totals: &KindTotals, count: u64| {
@@ -140,7 +143,7 @@ fn endings(_: &Analysis, cells: &[&CellResult]) -> Vec<Block> {
     let kinds = grouped_by(all, |(_, totals)| &totals.kind).into_iter();
     // Contenders keep their order below the name of each kind.
     let rows = kinds.flat_map(|group| (0..).zip(group)).map(|(place, (cell, totals))| (place == 0, cell, totals));
-    let table = TableOf::new(&rows.collect::<Vec<_>>())
+    TableOf::new(&rows.collect::<Vec<_>>())
         .text("kind", |(is_first, _, totals)| Cell::text(if *is_first { &totals.kind } else { "" }))
         .text("contender", |(_, cell, _)| Cell::text(&cell.contender))
         .number("committed", |(.., totals)| Cell::count(totals.committed))
@@ -148,8 +151,29 @@ fn endings(_: &Analysis, cells: &[&CellResult]) -> Vec<Block> {
         .number("tried again, %", |(.., totals)| of(totals, totals.retries))
         .number("given up, %", |(.., totals)| of(totals, totals.failed))
         .number("longest response, ms", |(_, cell, totals)| longest(cell, &totals.kind))
-        .table(id("endings", &cells[0].coordinates), caption);
-    table.unless_empty().map(Block::Table).into_iter().collect()
+        .table(id("endings", &cells[0].coordinates), caption)
+}
+
+/// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
+fn waits(cells: &[&CellResult]) -> Table {
+    let shares = |cell: &CellResult| {
+        let is_step = |kind: &str| cell.totals.iter().any(|totals| totals.step && totals.kind == kind);
+        let waited = cell.latency.iter().filter(|one| one.span == Span::Response && !is_step(&one.kind));
+        let counts: Vec<u64> =
+            (0..=BUCKETS_MS.len()).map(|bucket| waited.clone().map(|one| one.buckets[bucket]).sum()).collect();
+        let all: u64 = counts.iter().sum();
+        (all > 0)
+            .then(|| counts.into_iter().map(|count| (count > 0).then(|| count as f64 / all as f64)).collect::<Vec<_>>())
+    };
+    let rows: Vec<_> = cells.iter().filter_map(|cell| Some((*cell, shares(cell)?))).collect();
+    let ends = BUCKETS_MS.map(|end_ms| format!("<{}", format::count(end_ms)));
+    let names = ends.into_iter().chain(["longer".to_owned()]);
+    let table = TableOf::new(&rows).text("contender", |(cell, _)| Cell::text(&cell.contender));
+    let table = names.enumerate().fold(table, |table, (bucket, name)| {
+        table.number(name, move |(_, shares)| Cell::number_or(shares[bucket], SHARE, "no transaction"))
+    });
+    let caption = "Shares of all transactions by response time in ms, %; point values";
+    table.table(id("response-time-shares", &cells[0].coordinates), caption)
 }
 
 fn data_and_caches(analysis: &Analysis, cells: &[&CellResult]) -> Vec<Block> {

@@ -45,7 +45,7 @@ fn tables_figures_and_json_of_every_run() {
         assert_eq!(schema.lacking(&json), None, "{name}");
         crate::numbers::every_number_on_the_page_is_in_the_json(name, &report::html(run, analysis), &json);
     }
-    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings equal evenness facts growth host laws machines machines-side-by-side measures neighbour other-counters others-over-time overview profile queues ratios readings response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution busy checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver endings equal evenness facts growth host laws machines machines-side-by-side measures neighbour other-counters others-over-time overview profile queues ratios readings response-time-shares response-times scores second-threads service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
 }
 
 fn ids(document: &Document) -> Vec<String> {
