@@ -89,7 +89,7 @@ fn runs_are_listed_and_only_what_changed_is_analysed_again() {
     let (first, said) = runs.told(&["runs"]);
     assert_eq!(said, analysed(3));
     assert_eq!(first.lines().count(), 5, "{first}");
-    for part in ["complete", "6 of 6", "AMD EPYC, 2 CPUs, 23.5 GiB", "2026-11-23 00:45", "other: ", " against one"] {
+    for part in ["complete", "6 of 6", "AMD EPYC, 2 CPUs, 23.54 GiB", "2026-11-23 00:45", "other: ", " against one"] {
         assert!(first.contains(part), "{part:?}: {first}");
     }
     assert_eq!(runs.told(&["runs", "list", "runs"]), (first.clone(), String::new()));

@@ -11,7 +11,7 @@ use record::trial::TrialRecord;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 use study::TypedPlan;
 use tempfile::TempDir;
@@ -144,7 +144,7 @@ pub fn go_on_in(folder: &Path, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tal
     let run = loop {
         match RunFolder::go_on(&folder.join(RUN)) {
             Err(RecordError::InUse { .. }) if begun.elapsed() < Duration::from_secs(20) => {
-                sleep(Duration::from_millis(10));
+                yield_now();
             }
             locked => break locked.unwrap(),
         }
