@@ -150,7 +150,7 @@ fn platforms(plan: &Plan, analysis: &Analysis) -> String {
     distinct(found).join(", ")
 }
 
-/// "other: engine.profile durable → relaxed". An ablation has a table of its changes.
+/// "other: engine.profile durable → relaxed, by which synchronous 2 → 1". An ablation has a table of its changes.
 fn changed(run: &Run, analysis: &Analysis) -> String {
     let mut found: Vec<String> = Vec::new();
     let groups = groups::of_plan(&run.plan);
@@ -158,7 +158,7 @@ fn changed(run: &Run, analysis: &Analysis) -> String {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline) else { continue };
         for cell in group.cells.iter().filter(|cell| !cell.baseline) {
             let keys = joined(changed_keys(base, cell).map(Some));
-            found.push(within(&format!("{}: ", cell.contender), &keys, ""));
+            found.push(within(&format!("{}: ", cell.contender), &keys, &read_back(analysis, base, cell)));
         }
     }
     filled(distinct(found), "; ")
@@ -178,6 +178,21 @@ fn changed_keys(base: &Cell, cell: &Cell) -> impl Iterator<Item = String> {
 }
 
 const PLATFORM_KIND: &str = "platform.kind";
+
+/// The settings of the servers that then differ.
+fn read_back(analysis: &Analysis, base: &Cell, cell: &Cell) -> String {
+    let Some(compared) = analysis.settings.iter().find(|one| one.coordinates == cell.coordinates()) else {
+        return String::new();
+    };
+    let place = |cell: &Cell| compared.contenders.iter().position(|name| *name == cell.contender);
+    let Some((old, new)) = place(base).zip(place(cell)) else { return String::new() };
+    let differing = compared.settings.iter().filter(|row| row.differs && row.values[old] != row.values[new]);
+    let rows = differing.map(|row| {
+        let [old, new] = [old, new].map(|place| row.values[place].as_deref().unwrap_or("–"));
+        format!("{} {old} → {new}", row.name)
+    });
+    within(", by which ", &joined(rows.map(Some)), "")
+}
 
 fn design(plan: &Plan, all: &Decided<'_>) -> String {
     let (blocks, trials) = (counted(plan.blocks.into(), "block"), counted(plan.cells.len() as u64, "trial"));
