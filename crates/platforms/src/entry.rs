@@ -53,7 +53,7 @@ pub trait PlatformSettings: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What it asks of KVM on this host; `None` on a platform without KVM.
+    /// Its wish for KVM on this host; `None` on a platform without KVM.
     fn kvm_wish(&self) -> Option<KvmWish> {
         None
     }

@@ -2,7 +2,8 @@
 //!
 //! A platform knows no engine and no workload. It gets an image, a shape and a data disk, and returns a machine in
 //! which an agent answers. Each platform is a folder with the same file names: `settings.rs` (keys), `command.rs` (the
-//! command line as data, pure), `machine.rs` (starting and stopping).
+//! command line as data, pure), `machine.rs` (starting and stopping), and `mod.rs`,
+//! which implements [`entry::PlatformSettings`]: all that is asked of a platform before a machine starts.
 
 mod affinity;
 pub mod ahead;

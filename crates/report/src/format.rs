@@ -83,7 +83,7 @@ impl<'a> Style<'a> {
         let text = self.digits.text((self.scale)(value));
         let is_nothing = !text.contains(|letter: char| ('1'..='9').contains(&letter));
         match (self.signed, value > 0.0) {
-            // What rounds to zero has no direction.
+            // A number that rounds to zero has no direction.
             (true, _) if is_nothing => text.replacen('-', "", 1),
             (true, true) => format!("+{text}"),
             (true, false) => text.replacen('-', "−", 1),

@@ -106,7 +106,7 @@ fn work(Cost { measure, pair, ratio }: &Cost) -> String {
 }
 
 words! {
-    /// What could not be said, and why.
+    /// A reason that could not be looked for, and why.
     pub fn unknown(unknown: &Unknown) {
         unknown;
     }

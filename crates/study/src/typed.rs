@@ -1,4 +1,4 @@
-//! A plan whose cells are in types. Each table of a cell is read once; whoever carries out the plan takes what was read.
+//! A plan whose cells are in types. Each table of a cell is read once, before anything looks ahead, prepares or carries out.
 
 use crate::keys::ENGINE;
 use crate::shape::{Load, Machine, kind_and_table, load, machine};
@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use workloads::catalog::AnyWorkload;
 
-/// What a plan of this build never has: a cell that cannot be read.
+/// A cell that cannot be read. No plan of this build has one.
 #[derive(Debug, thiserror::Error)]
 #[error("cell {cell} of the plan: {what}")]
 pub struct CellError {

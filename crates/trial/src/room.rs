@@ -30,7 +30,7 @@ struct Needed {
     clones: u64,
 }
 
-/// What the trials of a plan lack, in words; `None` if there is room.
+/// The room that the trials of a plan lack, in words; `None` if there is enough.
 pub fn lacking(plan: &TypedPlan, site: &Site) -> Result<Option<String>, RoomError> {
     let is_shared = images::data::shares_blocks(&site.scratch)?;
     let mut needed = Needed::default();

@@ -71,7 +71,7 @@ pub enum NeededObject {
     Index(&'static str),
 }
 
-/// What a workload knows of its data. The functions without a body compute; the others follow from them and from the workload's
+/// The data of a workload. The functions without a body compute; the others follow from them and from the workload's
 /// [entry](WorkloadEntry), unless its settings decide more.
 pub trait Dataset: Send + Sync {
     fn entry(&self) -> &'static WorkloadEntry;
@@ -95,7 +95,7 @@ pub trait Dataset: Send + Sync {
     fn measured(&self) -> Vec<u64> {
         Vec::new()
     }
-    /// What stands in scripts for what depends on the settings.
+    /// Words of scripts, and the values that the settings give them.
     fn words(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -132,11 +132,11 @@ pub trait Dataset: Send + Sync {
         let bytes: u64 = self.measured().iter().zip(each).map(|(count, bytes)| count * bytes).sum();
         (shared + bytes) / 10 * 9
     }
-    /// What in its table a database of this dialect cannot do.
+    /// Settings that a database of this dialect cannot carry out.
     fn check_dialect(&self, dialect: Dialect) -> Result<(), Vec<Problem>> {
         way::check_dialect(self.place_of_transactions(), dialect)
     }
-    /// What driving needs in the database beside tables; `finish` makes it.
+    /// Objects beside tables that driving needs in the database; `finish` makes them.
     fn needed(&self) -> Vec<NeededObject> {
         let WorkloadScripts { word_indexes, routines, .. } = self.entry().scripts;
         let routines = if self.place_of_transactions() == Transactions::Procedures { routines } else { &[] };

@@ -1,4 +1,4 @@
-//! What is fixed about a workload: one constant of each, which the list of workloads holds.
+//! The constant of each workload, which the list of workloads holds.
 
 use engines::statement::ByDialect;
 use settings::Key;

@@ -1,4 +1,4 @@
-//! What was executed in the measured window, as the audits of the workloads read it.
+//! The transactions that were executed in the measured window, as the audits of the workloads read them.
 
 use record::trial::KindTotals;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a workload says about its data or its transactions, before the finding has the workload's name.
+//! A judgement of a workload about its data or its transactions, before the finding has the workload's name.
 
 use record::check::{CheckResult, Moment, Verdict};
 

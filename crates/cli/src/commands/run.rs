@@ -309,6 +309,7 @@ fn reopen(options: &RunOptions, planned: &TypedPlan, run: &str) -> Result<(RunFo
     RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;
     let folder = locked(&path)?;
+    // If it has other cells than the study, it is refused below.
     let plan = planned.with(folder.plan().context("reading the plan of the run")?);
     if plan.aa != planned.aa {
         let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });

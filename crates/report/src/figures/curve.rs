@@ -84,7 +84,7 @@ pub fn of_counters(explanation: &Explanation) -> Option<Figure> {
     Figure::of(id, "Counters that differ most, over time", description, panels.collect())
 }
 
-/// What is counted and where, and in which unit.
+/// The counter, its side and its unit.
 fn counter(course: &Course) -> (String, String) {
     let place = match course.side {
         Side::Machine => "inside",

@@ -188,7 +188,7 @@ words! {
             "other processes read and wrote {:.1} MB/s on this host's disks beside {loud}, but {:.1} MB/s beside {quiet}",
             most / 1e6, least / 1e6;
         HostBusy { share } if trials.is_empty() =>
-            "other processes took up to {} of the host's CPU time while it was measured what a commit costs ({who})",
+            "other processes took up to {} of the host's CPU time while the cost of a commit was measured ({who})",
             percent(*share, 1);
         HostBusy { share } => "other processes took up to {} of the host's CPU time ({trials})", percent(*share, 1);
         HostCpuStolen { share } => "the hypervisor below this host took up to {} of its CPU time ({trials})", percent(*share, 1);

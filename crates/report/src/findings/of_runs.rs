@@ -7,7 +7,7 @@ use analysis::two_runs::questions::{Asked, Difference};
 /// More differences than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
 
-/// What is compared of two runs.
+/// The part of two runs that is compared.
 pub fn compared(part: Part) -> &'static str {
     match part {
         Part::Settings => "the study's settings",

@@ -21,7 +21,7 @@ pub struct MeasuresPart {
     title: &'static str,
     /// Each table: its id, its caption, and what the names of the measures in it begin with.
     tables: &'static [(&'static str, &'static str, &'static [&'static str])],
-    /// What stands below the tables of a group.
+    /// Blocks below the tables of a group.
     below: fn(&Analysis, &[&CellResult]) -> Vec<Block>,
     note: &'static str,
 }
@@ -124,7 +124,7 @@ pub fn blocks(analysis: &Analysis, part: &MeasuresPart) -> Vec<Block> {
 
 const SHARE: Style<'static> = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
 
-/// What became of the transactions of each kind. Those that the workload rolls back are part of it.
+/// The ends of the transactions of each kind. Those that the workload rolls back are part of it.
 fn endings(cells: &[&CellResult]) -> Table {
     let all = cells.iter().flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)));
     let all = all.filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0);

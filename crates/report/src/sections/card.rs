@@ -38,7 +38,7 @@ fn place(run: &Run) -> String {
     filled(["bakeoff".to_owned(), run.plan.study.clone(), started.unwrap_or_default(), machine], " · ")
 }
 
-/// What a reader must know about the design of the run before judging its answer: contenders compared with themselves, and blocks added
+/// Facts about the design of the run that a reader needs before judging its answer: contenders compared with themselves, and blocks added
 /// until intervals were narrow. Most runs have neither.
 pub fn design(analysis: &Analysis) -> Vec<String> {
     let precision = analysis.precision.as_ref().map(precision::sentence);

@@ -42,7 +42,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     headed("Consolidation", blocks, Some(NOTE.to_owned()))
 }
 
-/// What the worst-off machine gets, and the machines that are held back.
+/// The share of the worst-off machine, and the machines that are held back.
 pub fn answer(one: &Consolidation) -> String {
     let (who, machines) = (who(&one.contender, &one.coordinates), one.machines);
     let Some(minimum) = &one.minimum else {
@@ -65,7 +65,7 @@ pub fn answer(one: &Consolidation) -> String {
     joined([did].into_iter().chain(alone).chain(over_baseline).chain(held_back), " ")
 }
 
-/// What the tables do not say by themselves.
+/// Sentences beside the tables.
 fn sentences(one: &Consolidation) -> Vec<String> {
     let causes = attribution::sentences(one).into_iter().chain(one.reasons.iter().map(reasons::of_machine));
     let causes = causes.map(|sentence| format!("{}: {sentence}", who(&one.contender, &one.coordinates)));

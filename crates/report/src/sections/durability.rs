@@ -23,7 +23,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     headed("Durability", tables.collect(), Some(NOTE.to_owned()))
 }
 
-/// What this audit found, and the same of other contenders.
+/// The findings of this audit, and the same of other contenders.
 pub fn answer(analysis: &Analysis, index: usize) -> Answer {
     let contenders = format::listed(audited_alike(analysis, index).map(|one| &one.contender));
     let one = &analysis.durability[index];

@@ -16,7 +16,7 @@ use record::load_hosts::LoadHostFacts;
 use record::run::{Run, StoredTrial};
 use record::trial::RunDelay;
 
-/// What a reader wants to know of a host first.
+/// The facts of a host that readers look for first.
 const TELLING: [&str; 4] = ["cpu.model", "cpu.online", "kernel.release", "memory.total_bytes"];
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {

@@ -89,7 +89,7 @@ impl OfTheOthers<'_> {
     }
 }
 
-/// What they keep while it works, and whether it comes back; `None` without such a machine, or if it works all the time.
+/// The share that they keep while it works, and whether the rest comes back; `None` without such a machine, or if it works all the time.
 pub fn headline(one: &Consolidation) -> Option<String> {
     let neighbour = one.neighbour.as_ref()?;
     let said = match (neighbour.work, neighbour.beside.is_empty()) {

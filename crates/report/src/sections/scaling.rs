@@ -71,7 +71,7 @@ fn sizes<'a, 'b>(points: &'b [OfCurve<'a>], axis: &str) -> TableOf<'b, OfCurve<'
         .number(plural(axis), |(.., point)| Cell::number(point.size, Style::new("", Digits::Plain)))
 }
 
-/// What each size kept busy: CPUs, disk and load engine. `None` if nothing was counted.
+/// The resources that each size kept busy: CPUs, disk and load engine. `None` if nothing was counted.
 fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
     let found = [CPUS_BUSY, DISK_READ_TIME, DISK_WRITE_TIME].map(|id| analysis.observations.measure(id));
     let measures: Vec<&Measure> = found.into_iter().flatten().map(|measured| &measured.measure).collect();

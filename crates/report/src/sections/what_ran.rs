@@ -1,4 +1,4 @@
-//! What ran: the study's decided keys, an odd machine among several, and the settings that servers had. The order of trials is in
+//! The section “What ran”: the study's decided keys, an odd machine among several, and the settings that servers had. The order of trials is in
 //! their table.
 
 use super::side_by_side::SideBySide;
@@ -109,7 +109,7 @@ fn differs(cell: &PlanCell) -> Option<String> {
     Some(format!("machine {number} {}. {measured}", parts.join("; it ")))
 }
 
-/// What it did while it worked; empty for a machine that is measured or did nothing.
+/// Its work while it had any; empty for a machine that is measured or did nothing.
 fn did(analysis: &Analysis, cell: u32) -> String {
     let found = analysis.consolidation.iter().find(|one| one.cell == cell).and_then(|one| one.bystander.as_ref());
     let figure = found.and_then(|bystander| Some((bystander.throughput.as_ref()?, &bystander.metric.name)));

@@ -87,7 +87,7 @@ fn what_hosts_cannot_be() {
     "#);
 }
 
-/// Whoever reads a record knows no platform.
+/// Readers of a record know no platform.
 #[test]
 fn records_and_platforms_agree_on_which_machines_are_elsewhere() {
     for entry in platforms::catalog::PLATFORMS {

@@ -1,4 +1,4 @@
-//! What both workloads of decision support have in common: streams of questions with parameters, and figures of their answers.
+//! The common part of both workloads of decision support: streams of questions with parameters, and figures of their answers.
 
 pub mod answers;
 pub mod asking;

@@ -23,7 +23,7 @@ macro_rules! names_of_questions {
 }
 pub(crate) use names_of_questions;
 
-/// What is fixed about the questions of a workload.
+/// The constant part of the questions of a workload.
 #[derive(Debug)]
 pub struct QuestionList {
     pub names: &'static [&'static str],

@@ -10,7 +10,7 @@ use record::check::Verdict;
 use record::script::{self, Phase, Until};
 use record::trial::Pacing;
 
-/// Who works, in the order of the actors.
+/// A user at work, in the order of the actors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum StreamRole {
@@ -22,7 +22,7 @@ pub enum StreamRole {
     Upkeep,
 }
 
-/// What a user does next, and whose it is.
+/// The next piece of work of a user, and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamInput<Function> {
     pub role: StreamRole,
@@ -63,7 +63,7 @@ impl StreamClient {
         Self { role, stream, done: 0, parameters, is_filler: user.is_filler }
     }
 
-    /// What comes next; `None` after the last. `piece` gives the piece at a place of the work. Who only keeps the database busy
+    /// The next piece; `None` after the last. `piece` gives the piece at a place of the work. Who only keeps the database busy
     /// asks without an end and changes nothing, since that would change what is compared.
     pub fn next<Function>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Decision support of a retail chain: 99 questions about sales and returns in stores, by catalog and on the web, one after
 //! another and in several streams, and maintenance of the data between them.
 //!
-//! It is derived from TPC-DS. What differs is listed in its [`ENTRY`].
+//! It is derived from TPC-DS. Its [`ENTRY`] lists the differences.
 
 mod checks;
 mod entry;

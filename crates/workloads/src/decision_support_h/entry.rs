@@ -1,4 +1,4 @@
-//! What is fixed about the workload, and the text that must go with every number of it.
+//! The constant of the workload, with the text that must go with each of its numbers.
 
 use super::settings::KEYS;
 use crate::entry::{ThroughputMetric, WorkloadEntry, WorkloadScripts};

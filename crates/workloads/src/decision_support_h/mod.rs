@@ -1,6 +1,6 @@
 //! Decision support: 22 questions about orders of parts, one after another and in several streams, and orders that come and go.
 //!
-//! It is derived from TPC-H. What differs is listed in its [`ENTRY`].
+//! It is derived from TPC-H. Its [`ENTRY`] lists the differences.
 
 mod checks;
 mod domains;

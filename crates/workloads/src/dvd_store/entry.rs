@@ -1,4 +1,4 @@
-//! What is fixed about the workload, and the text that must go with every number of it.
+//! The constant of the workload, with the text that must go with each of its numbers.
 
 use super::settings::KEYS;
 use crate::entry::{ThroughputMetric, WorkloadEntry, WorkloadScripts};
@@ -50,7 +50,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     },
 };
 
-/// What version 3 adds.
+/// Additions of version 3.
 pub const COMMUNITY: WorkloadScripts = WorkloadScripts {
     schema: sql::files!("sql/community.schema"),
     finish: sql::files!("sql/community.finish"),

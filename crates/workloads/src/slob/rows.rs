@@ -27,7 +27,7 @@ const COLUMN_NAMES: &[&str] = &[
     "c16", "c17", "c18", "c19", "c20",
 ];
 
-/// What a table is for.
+/// The purpose of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TablePurpose {
     /// Read and updated at random places.

@@ -20,7 +20,7 @@ const KINDS: [TransactionKind; SlobOperation::NAMES.len()] =
     TransactionKind::all(SlobOperation::NAMES, SlobOperation::NAMES.len());
 
 settings::names! {
-    /// What is counted. A block is a row, which has a page of its own.
+    /// The counters. A block is a row, which has a page of its own.
     pub enum SlobCounter {
         BlocksRead => "blocks_read",
         BlocksScanned => "blocks_scanned",

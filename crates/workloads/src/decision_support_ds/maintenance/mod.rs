@@ -18,7 +18,7 @@ pub use statements::{MaintenanceStatement, read};
 pub use things::Things;
 
 settings::names! {
-    /// The functions of a refresh run, in its order. What is old goes first, since new rows have the same days.
+    /// The functions of a refresh run, in its order. Old rows go first, since new rows have the same days.
     #[repr(u16)]
     pub enum MaintenanceFunction {
         /// Begins a run, and takes its set.
