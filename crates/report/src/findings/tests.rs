@@ -49,7 +49,7 @@ fn findings_about_audits_name_contenders_and_no_trials() {
         .map(|what| sentence(&analysis::findings::Finding::new(what).of("none, unsafe")));
     let expected = [
         "none, unsafe's CPU was emulated in software, because /dev/kvm is not there. That is many times slower than a real VM",
-        "other processes took up to 40.0 % of the host's CPU time while it was measured what a commit costs (none, unsafe)",
+        "other processes took up to 40.0 % of the host's CPU time while the cost of a commit was measured (none, unsafe)",
     ];
     assert_eq!(told, expected);
 }
