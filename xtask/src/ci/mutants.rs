@@ -3,10 +3,10 @@
 //! A faster suite must notice as much as the one before it: the same breaks are tried on both.
 
 use super::phases::run;
-use super::tools::{MUTANTS, target};
+use super::tools::{MUTANTS, NEXTEST, target};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
@@ -20,20 +20,27 @@ const FILES: [&str; 5] = [
 ];
 /// Decides which breaks of a file are tried.
 const SEED: u64 = 51;
-const MOST: usize = 40;
+const MOST: usize = 20;
+/// The tests of these crates without servers and guests, which take minutes for each break.
+const TESTS: &str = "not ((package(platforms) & kind(test)) | (package(driver) & test(/postgres|mariadb/)))";
+/// A break that hangs a test is noticed, too.
+const LIMIT_S: &str = "300";
 
 /// Writes what became of each break into a file.
 pub fn try_all(root: &Path, into: &Path) -> anyhow::Result<()> {
-    let mut outcomes = BTreeMap::new();
+    let mut names = Vec::new();
     for file in FILES {
-        let names = chosen(listed(root, file)?);
-        println!("{file}: {} breaks", names.len());
-        let of_file = tried(root, file, &names)?;
-        let caught = of_file.values().filter(|outcome| *outcome == "CaughtMutant").count();
-        println!("{file}: {caught} of {} caught", of_file.len());
-        outcomes.insert(file, json!({ "caught": caught, "tried": of_file.len(), "breaks": of_file }));
+        names.extend(chosen(listed(root, file)?));
     }
-    let text = serde_json::to_string_pretty(&json!({ "seed": SEED, "files": outcomes }))? + "\n";
+    println!("{} breaks of {} files", names.len(), FILES.len());
+    let outcomes = tried(root, &names)?;
+    let files = FILES.map(|file| {
+        let of_file: BTreeMap<_, _> = outcomes.iter().filter(|(name, _)| name.starts_with(file)).collect();
+        let caught = of_file.values().filter(|outcome| **outcome != "MissedMutant").count();
+        println!("{file}: {caught} of {} caught", of_file.len());
+        (file, json!({ "caught": caught, "tried": of_file.len(), "breaks": of_file }))
+    });
+    let text = serde_json::to_string_pretty(&json!({ "seed": SEED, "files": BTreeMap::from(files) }))? + "\n";
     std::fs::write(into, text).with_context(|| format!("writing {}", into.display()))
 }
 
@@ -46,25 +53,40 @@ fn listed(root: &Path, file: &str) -> anyhow::Result<Vec<String>> {
     list.iter().map(|found| found["name"].as_str().map(str::to_owned).context("a break has a name")).collect()
 }
 
-fn chosen(mut names: Vec<String>) -> Vec<String> {
-    names.sort_by_key(|name| {
-        let mut hasher = DefaultHasher::new();
-        (SEED, name).hash(&mut hasher);
-        hasher.finish()
-    });
-    names.truncate(MOST);
-    names.sort();
-    names
+/// The same breaks whatever lines they stand in, so that two commits are compared by the same list.
+fn chosen(names: Vec<String>) -> Vec<String> {
+    let mut met = HashMap::new();
+    let mut drawn: Vec<(u64, String)> = names
+        .into_iter()
+        .map(|name| {
+            let what = name.splitn(4, ':').last().unwrap_or_default().to_owned();
+            let count = met.entry(what.clone()).and_modify(|count| *count += 1).or_insert(0);
+            let mut hasher = DefaultHasher::new();
+            (SEED, what, *count).hash(&mut hasher);
+            (hasher.finish(), name)
+        })
+        .collect();
+    drawn.sort();
+    drawn.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
-fn tried(root: &Path, file: &str, names: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
+fn tried(root: &Path, names: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let out = target(root).join("ci/mutants");
     std::fs::create_dir_all(&out)?;
-    let escaped: Vec<String> = names.iter().map(|name| escaped(name)).collect();
-    let (out_text, only) = (out.to_string_lossy(), format!("^({})$", escaped.join("|")));
-    let words = [MUTANTS.subcommand, "--file", file, "--re", &only, "--output", &out_text, "--no-shuffle"];
-    // It ends with another code if a break is missed, which is a result here.
-    let _ = run(Command::new(MUTANTS.program(root)?).args(words).current_dir(root), "cargo mutants");
+    // Not the settings of a commit, so that the tests of two commits run alike.
+    let (settings, escaped) = (out.join("nextest.toml"), names.iter().map(|name| escaped(name)).collect::<Vec<_>>());
+    std::fs::write(&settings, "")?;
+    let only = format!("^({})$", escaped.join("|"));
+    let mut command = Command::new(MUTANTS.program(root)?);
+    command.args([MUTANTS.subcommand, "--no-shuffle", "--timeout", LIMIT_S, "--test-tool", "nextest", "--re", &only]);
+    command.arg("--output").arg(&out).args(FILES.map(|file| ["--file", file]).as_flattened());
+    command.arg("--").args(["--filterset", TESTS, "--config-file"]).arg(&settings);
+    // It starts `cargo nextest`, and ends with another code if a break is missed, which is a result here.
+    let runner = NEXTEST.program(root)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = runner.parent().into_iter().map(Path::to_owned).chain(std::env::split_paths(&path));
+    command.env("PATH", std::env::join_paths(folders)?).current_dir(root);
+    let _ = run(&mut command, "cargo mutants");
     let file = out.join("mutants.out/outcomes.json");
     let text = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let found: Value = serde_json::from_str(&text)?;
@@ -91,10 +113,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_breaks_are_chosen_each_time_whatever_the_order() {
-        let names = |order: &dyn Fn(u32) -> u32| (0..100).map(|number| format!("break {}", order(number))).collect();
-        let (forward, backward) = (chosen(names(&|number| number)), chosen(names(&|number| 99 - number)));
-        assert_eq!((forward.len(), &forward), (MOST, &backward));
+    fn the_same_breaks_are_chosen_whatever_lines_they_stand_in() {
+        let names = |line: u32| {
+            (0..100).map(|number| format!("a.rs:{}:{number}: break {}", line + number, number / 2)).collect()
+        };
+        let chosen = |line| {
+            chosen(names(line)).iter().map(|name| name.rsplit(':').next().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!((chosen(1).len(), chosen(1)), (MOST, chosen(700)));
     }
 
     #[test]
