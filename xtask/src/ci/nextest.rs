@@ -3,16 +3,18 @@
 use super::memory;
 use super::phases::run;
 use super::timed;
-use super::tools::NEXTEST;
-use anyhow::Context;
+use super::tools::{NEXTEST, target};
+use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
 /// The only target, whose test binaries `timed` starts.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
-/// A thread of nextest's is a third of a CPU: what computes takes three, what waits one.
-const THREADS_PER_CPU: usize = 3;
+/// What computes takes three threads of nextest's, what waits takes one.
+const THREADS_PER_CPU: usize = 4;
+/// As the settings have it, for two CPUs.
+const WAITING: &str = "waiting = { max-threads = 4 }";
 
 /// Which tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +43,19 @@ pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Resul
     // Those of the full set can be larger than memory.
     let in_memory = if asked == Asked::Default { memory::folder() } else { None };
     variables.extend(in_memory.as_ref().and_then(|folder| Some((memory::VARIABLE, folder.path().to_str()?))));
-    let threads = (THREADS_PER_CPU * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
-    start(root, &["--run-ignored", ignored, "--test-threads", &threads], filters, &variables)
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let (threads, settings) = ((THREADS_PER_CPU * cpus).to_string(), settings_for(root, cpus)?);
+    let options = ["--run-ignored", ignored, "--test-threads", &threads, "--config-file", &settings];
+    start(root, &options, filters, &variables)
+}
+
+/// Settings by which as many tests wait as these CPUs bear.
+fn settings_for(root: &Path, cpus: usize) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(root.join(".config/nextest.toml")).context("reading settings of tests")?;
+    ensure!(text.contains(WAITING), "settings of tests do not have the line `{WAITING}`");
+    let here = target(root).join("ci/nextest.toml");
+    std::fs::write(&here, text.replace(WAITING, &format!("waiting = {{ max-threads = {} }}", 2 * cpus.max(2))))?;
+    Ok(here.to_string_lossy().into_owned())
 }
 
 fn start(root: &Path, options: &[&str], filters: &[String], variables: &[(&str, &str)]) -> anyhow::Result<()> {

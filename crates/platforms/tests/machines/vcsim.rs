@@ -166,7 +166,8 @@ fn built() -> Result<PathBuf, String> {
     }
     std::fs::create_dir(folder.built()).map_err(|error| error.to_string())?;
     let aside = folder.built().join("vcsim");
-    let words = ["go", "build", "-o", aside.to_str().unwrap(), "main.go"];
+    // Optimizing it takes longer than the tests gain by it.
+    let words = ["go", "build", "-gcflags=all=-N -l", "-o", aside.to_str().unwrap(), "main.go"];
     // Without cgo, parts of the standard library need no C compiler.
     let launch = Launch::new(&words).folder(SOURCES).env("CGO_ENABLED", "0");
     let built = launch.run_to_any_end(BUILD_LIMIT, &mut |line| println!("{line}"));
