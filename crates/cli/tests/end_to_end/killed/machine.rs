@@ -75,7 +75,8 @@ fn whatever_dies_in_a_native_machine_fails_its_trial_and_takes_the_others_along(
     let blows: [Blow; 3] = [
         ("warm up", &[2], Victim::Backend, Signal::KILL),
         ("measure", &[1], Victim::Server, Signal::KILL),
-        ("check", &[2], Victim::Agent, Signal::KILL),
+        // A check of so little data is over before a busy host lets this test find the process.
+        ("measure", &[2], Victim::Agent, Signal::KILL),
     ];
     let place = Place::apart(&side_by_side(2, "postgres", NATIVE, 3), "postgres");
     let leftovers = struck(&place, &blows);
