@@ -20,7 +20,7 @@ const FILES: [&str; 5] = [
 ];
 /// Decides which breaks of a file are tried.
 const SEED: u64 = 51;
-const MOST: usize = 20;
+const MOST: usize = 12;
 /// The tests of these crates without servers and guests, which take minutes for each break.
 const TESTS: &str = "not ((package(platforms) & kind(test)) | (package(driver) & test(/postgres|mariadb/)))";
 /// A break that hangs a test is noticed, too.
