@@ -96,7 +96,7 @@ impl Database {
         }
     }
 
-    /// Empty for a server that was there already: its login may not let us read them. The looks tell why.
+    /// Empty for a server that was there already: its login may not let us read them. The looks say why.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
         if self.is_found() { Ok(Counters::new()) } else { self.counted(Limit::QUESTION) }
     }

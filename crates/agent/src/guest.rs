@@ -161,7 +161,7 @@ fn open_port(name: &str) -> Result<File, GuestError> {
     File::options().read(true).write(true).open(&device).map_err(opening)
 }
 
-/// Prints on the console, which the host keeps. If that fails, there is nobody else to tell.
+/// Prints on the console, which the host keeps. If that fails, nobody else would read it.
 fn say(sentence: &str) {
     if let Ok(mut console) = File::options().write(true).open(CONSOLE) {
         let _ = writeln!(console, "{sentence}");

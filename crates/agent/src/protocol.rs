@@ -180,7 +180,7 @@ pub enum Reply {
     /// The looks within the window of a drive; they come before its [`Reply::Driven`].
     Looks(Box<Looks>),
     Samples(Vec<Sample>),
-    /// What users were told while load is driven, if the plan asks for it.
+    /// Receipts of users while load is driven, if the plan asks for them.
     Told(Vec<Receipt>),
 }
 

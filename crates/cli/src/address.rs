@@ -21,7 +21,7 @@ const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
 /// With several addresses, how long each may take to accept a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// The endpoint that the URL means, with every name looked up. Tells the user which parts were not used.
+/// The endpoint that the URL means, with every name looked up. Prints which parts were not used.
 pub fn found(url: &str) -> Result<Endpoint> {
     let around = Surroundings {
         variable: &|name| std::env::var(name).ok(),

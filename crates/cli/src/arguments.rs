@@ -369,7 +369,7 @@ pub enum Step {
     Load,
     /// Drive the load and report
     Run,
-    /// Check the data, and after a run in the same command also against what clients were told
+    /// Check the data, and after a run in the same command also against the answers clients got
     Check,
 }
 

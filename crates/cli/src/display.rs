@@ -40,7 +40,7 @@ fn with_causes(error: &anyhow::Error) -> String {
     told
 }
 
-/// One line on standard error. If standard error is closed, there is nobody to tell.
+/// One line on standard error. If standard error is closed, nobody would read it.
 pub fn say(text: &str) {
     let text = visible_lines(text);
     let is_coloured = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;

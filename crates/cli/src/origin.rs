@@ -34,7 +34,7 @@ static BUILD: LazyLock<Option<String>> = LazyLock::new(|| {
 const HEAD_BYTES: u64 = 4_096;
 /// Of a note: the length of its name, the length of what it says, its type, and its name.
 const BUILD_ID: &[u8] = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
-/// Of twenty bytes; as many as tell builds apart.
+/// Of twenty bytes; as many as distinguish builds.
 const SHOWN_BYTES: usize = 6;
 
 /// The linker's hash, from the beginning of a program's file.

@@ -63,13 +63,13 @@ pub fn require_kvm(plan: &TypedPlan, cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// True if KVM has still to be tried: only booting a guest with it tells whether it works for a contender.
+/// True if KVM has still to be tried: only booting a guest with it shows whether it works for a contender.
 pub fn is_kvm_open(plan: &TypedPlan, cache: &Path) -> bool {
     let mut wishes = plan.planned().filter_map(|cell| cell.platform.kvm_wish());
     wishes.any(|wish| accelerator::is_to_be_tried(&wish, cache))
 }
 
-/// Tries KVM where only trying tells whether it works, as the first trial would have to do.
+/// Tries KVM where only trying shows whether it works, as the first trial would have to do.
 pub fn try_kvm(plan: &TypedPlan, images: &Images, site: &Site) -> Result<()> {
     for cell in plan.planned() {
         let wish = cell.platform.kvm_wish().filter(|wish| accelerator::is_to_be_tried(wish, &site.cache));

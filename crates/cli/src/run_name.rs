@@ -5,7 +5,7 @@ use crate::exit::Ended;
 use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
 
-/// Where runs are kept unless told otherwise.
+/// Where runs are kept by default.
 pub const RUNS: &str = "runs";
 
 const LAST: &str = "last";

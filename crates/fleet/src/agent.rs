@@ -38,7 +38,7 @@ pub const CONNECTION: &str = "BAKEOFF_CONNECTION";
 pub struct Me {
     pub name: String,
     pub build: Build,
-    /// What tells this machine from all others.
+    /// An identity that only this machine has.
     pub machine: String,
 }
 
@@ -105,7 +105,7 @@ impl Agent<'_> {
             open: listen(subjects.open(&own)).await?,
             down: listen(subjects.down()).await?,
         };
-        // Whoever is told that it is there finds it.
+        // Everybody who hears that it is there finds it.
         link.client.flush().await.map_err(|error| FleetError::nats("listening")(error.into()))?;
         let drawn: [u8; 8] = random_bytes().map_err(FleetError::io("drawing a number"))?;
         let instance = format!("{:016x}", u64::from_be_bytes(drawn));

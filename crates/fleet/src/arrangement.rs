@@ -13,7 +13,7 @@ const AWAY: Duration = Duration::from_mins(10);
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrangement {
-    /// Tells fleets apart that share a server.
+    /// Distinguishes fleets that share a server.
     pub name: String,
     /// `nats://host:port` or `tls://host:port`; several for a cluster.
     server: Servers,

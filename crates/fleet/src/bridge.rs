@@ -328,7 +328,7 @@ async fn answers(link: &Link, subject: String) -> Result<Vec<Present>, FleetErro
     Ok(found)
 }
 
-/// Of several looks the one with the shortest way tells the clock best.
+/// Of several looks the one with the shortest way shows the clock best.
 const LOOKS: usize = 8;
 
 async fn looked_at(link: &Link, subjects: &Subjects, known: &Present) -> Option<Seen> {

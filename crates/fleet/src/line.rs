@@ -170,7 +170,7 @@ impl Wire {
         self.tunnel.next()
     }
 
-    /// The oldest item has been passed on. The other end is told if its window was nearly closed.
+    /// The oldest item has been passed on. The other end hears of it if its window was nearly closed.
     pub async fn pass_on(&mut self) -> Option<Item> {
         let item = self.tunnel.pass_on();
         if self.tunnel.next().is_none() {

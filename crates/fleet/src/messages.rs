@@ -25,7 +25,7 @@ pub struct Present {
     /// Drawn when it started.
     pub instance: String,
     pub build: Build,
-    /// What tells its machine from all others.
+    /// An identity that only its machine has.
     pub machine: String,
     pub cpus: usize,
     pub memory_bytes: u64,

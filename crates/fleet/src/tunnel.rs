@@ -144,7 +144,7 @@ impl Tunnel {
 
     /// Whether the other end wants to know what this one has.
     pub fn hear(&mut self, packet: Packet, now: Instant) -> bool {
-        // A packet that is late tells less than is known; one of a stranger may tell more than was sent.
+        // A packet that is late says less than is known; one of a stranger may say more than was sent.
         let news = packet.received.min(self.last_sent()).saturating_sub(self.there);
         if news > 0 {
             self.sent.drain(..usize::try_from(news).unwrap_or(usize::MAX).min(self.sent.len()));

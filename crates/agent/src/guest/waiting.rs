@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// A small part of a guest's boot time.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Calls `look` until it finds something; for the error, `seen` tells what is there instead.
+/// Calls `look` until it finds something; for the error, `seen` returns what is there instead.
 pub(super) fn wait_for<T>(
     what: &str,
     mut look: impl FnMut() -> Option<T>,

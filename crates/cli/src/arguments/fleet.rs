@@ -14,7 +14,7 @@ pub enum FleetCommand {
     Status(FleetStatusOptions),
     /// End all agents, with all that they run
     Down(FleetFile),
-    /// Be the agent of this host, until told to end or the server stays away
+    /// Be the agent of this host, until asked to end or the server stays away
     Agent(FleetAgentOptions),
 }
 

@@ -9,8 +9,8 @@ use std::ffi::OsStr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Accepts any word, and tells shells the known ones for completion. The command itself answers unknown words, since it
-/// can tell which one was meant.
+/// Accepts any word, and names the known ones to shells for completion. The command itself answers unknown words, since it
+/// can say which one was meant.
 #[derive(Debug, Clone, Copy)]
 pub struct Known(pub fn() -> Vec<&'static str>);
 

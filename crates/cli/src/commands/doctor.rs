@@ -39,9 +39,9 @@ const RUNTIME: &str = "runtime ";
 
 /// Probes of a running guest, and their requirements.
 const OF_A_GUEST: [(&str, &str); 4] = [
-    ("kvm", "QEMU 7.1 or newer tells what KVM counts, if the guest runs with it"),
-    ("qemu_disk", "QEMU tells what its block devices do"),
-    ("balloon", "QEMU tells it of a guest that has a balloon"),
+    ("kvm", "QEMU 7.1 or newer reports what KVM counts, if the guest runs with it"),
+    ("qemu_disk", "QEMU reports what its block devices do"),
+    ("balloon", "QEMU reports it of a guest that has a balloon"),
     (
         "perf.vcpus",
         "the kernel counts a guest's instructions apart from the host's where it has the processor's counters and KVM works",

@@ -77,7 +77,7 @@ fn asked() -> Result<Wish> {
         warehouses: ask("How many warehouses", "1 has about 100 MB of data", &WAREHOUSES.to_string(), number)?,
         minutes: ask(
             "How many minutes may it take",
-            "more of them tell smaller differences",
+            "more of them show smaller differences",
             &MINUTES.to_string(),
             number,
         )?,
@@ -121,7 +121,7 @@ fn study(wish: &Wish) -> String {
     format!(
         r#"# `bakeoff list load` and `bakeoff list ENTRY` show every key with its default.
 question = "{question}"
-blocks   = {blocks}              # each has one trial of each contender; more blocks tell smaller differences
+blocks   = {blocks}              # each has one trial of each contender; more blocks show smaller differences
 
 [machine]                  # the same for every contender
 vcpus  = {vcpus}

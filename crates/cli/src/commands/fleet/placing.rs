@@ -61,7 +61,7 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
             format!("a Kubernetes cluster starts its agents by `bakeoff fleet manifest {word} | kubectl apply -f -`");
         return Err(Ended::bad_input(told).into());
     }
-    // A server that is not there is told before anything is started.
+    // A missing server is reported before anything is started.
     let bridge = connect(&arrangement)?;
     let there = bridge.roll_call()?;
     require_own_build(&there, file)?;

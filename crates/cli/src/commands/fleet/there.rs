@@ -11,7 +11,7 @@ use fleet::{Build, FleetError, Placement};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// A clock that is further off than this is told.
+/// A clock that is further off than this is reported.
 const OFF_NS: u64 = 1_000_000_000;
 
 pub fn agent(options: &FleetAgentOptions) -> Result<Exit> {
