@@ -1,4 +1,4 @@
-//! Tells a running disk what to do, with a limit on every wait.
+//! Gives orders to a running disk, with a limit on every wait.
 
 use crate::entry::MOST_MARK_BYTES;
 use crate::order::{MOST_LINE_BYTES, Order, parse_answer};
@@ -23,12 +23,12 @@ pub enum ControlError {
     Refused { order: String, why: String },
     #[error("a mark is one line of at most {MOST_MARK_BYTES} bytes, and `{text}` is not")]
     Mark { text: String },
-    #[error("the disk has not answered before, so its next answer cannot be told from that one")]
+    #[error("the disk has not answered an earlier order, so its next answer may be to that one")]
     OutOfStep,
 }
 
 /// A connection to a disk. Each thread that needs one makes its own. All methods return how many entries the log has when the
-/// disk has done what it was told: a cut at that position is just behind it.
+/// disk has obeyed: a cut at that position is just behind it.
 #[derive(Debug)]
 pub struct Control {
     stream: UnixStream,

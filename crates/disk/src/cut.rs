@@ -87,7 +87,7 @@ pub enum CutError {
 
 /// Builds the disk as it is after the cut, in a new file at `to`.
 ///
-/// A loss that was found is built again under a new name before it is told: the kernel may still keep pages of the old file.
+/// A loss that was found is built again under a new name before it is reported: the kernel may still keep pages of the old file.
 pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutError> {
     let mut reader = Reader::open(log)?;
     let history = History::until(cut.position, &mut reader)?;

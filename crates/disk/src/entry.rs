@@ -68,7 +68,7 @@ pub enum Event {
     Told(Told),
 }
 
-/// What the disk was told to do from here on.
+/// An order that the disk obeys from here on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     /// To hold the answers to flushes.
@@ -140,7 +140,7 @@ pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES], size_bytes: u64) -> Result<(Raw,
         (MARK, 0) => (Raw::Mark { length }, [true, false, false]),
         (TOLD, _) => match Told::of(detail, place) {
             Some(told) => (Raw::Told(told), [false, matches!(told, Told::DelayUs(_)), false]),
-            None => return Err(format!("it says that the disk was told {detail}, which is unknown")),
+            None => return Err(format!("its order {detail} is unknown")),
         },
         _ => return Err(format!("its kind {kind} with {detail} is unknown")),
     };
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(with(write, &[(1, 2)]), "its kind 1 with 2 is unknown");
         assert_eq!(with(write, &[(3, 1)]), "a field that it does not have is not zero");
         assert_eq!(with(Raw::FlushBegun, &[(16, 1)]), "a field that it does not have is not zero");
-        assert_eq!(with(Raw::Told(Told::Go), &[(1, 8)]), "it says that the disk was told 8, which is unknown");
+        assert_eq!(with(Raw::Told(Told::Go), &[(1, 8)]), "its order 8 is unknown");
         assert_eq!(with(Raw::Mark { length: 1 }, &[(5, 3)]), "it has 769 bytes, and at most 512 can be");
     }
 

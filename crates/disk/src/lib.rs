@@ -3,7 +3,7 @@
 //! A process of ours serves one file over FUSE. To a machine it is a disk: mounted through a loop device, or given to QEMU as a
 //! file. Every write, the begin and the end of every flush, and marks of the load engine go into one log, in one order. From the
 //! disk as it was at first and the log, [`cut::build`] makes the disk as it may be after a power cut at any entry. [`scan::scan`]
-//! tells which texts were safe at which moment.
+//! finds which texts were safe at which moment.
 //!
 //! Not covered: whether the real disk below this host honours a flush. Nothing here knows a database or a machine.
 

@@ -1,4 +1,4 @@
-//! What a disk is told over its socket, one line each, and how it answers.
+//! Orders to a disk over its socket, one line each, and its answers.
 
 use crate::entry::MOST_MARK_BYTES;
 use std::fmt;

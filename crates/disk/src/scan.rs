@@ -19,7 +19,7 @@ const LEAST_SIEVE_BITS: usize = 1 << 12;
 /// Spreads the bits of a number (2⁶⁴ divided by the golden ratio).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A text that somebody was told is safe, when the log had `position` entries.
+/// A text that was acknowledged as safe, when the log had `position` entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acknowledged<'a> {
     pub marker: &'a [u8],
@@ -43,11 +43,11 @@ pub enum ScanError {
     Log(#[from] LogError),
     #[error("marker {number} has {bytes} bytes, and at least {LEAST_MARKER_BYTES} are needed to find it")]
     Short { number: usize, bytes: usize },
-    #[error("marker {number} is the same as marker {earlier}, so it cannot be told whose a write is")]
+    #[error("marker {number} is the same as marker {earlier}, so nothing shows whose a write is")]
     Twice { number: usize, earlier: usize },
 }
 
-/// Tells for each of the texts, in their order, how safe it was when it was acknowledged.
+/// Returns for each of the texts, in their order, how safe it was when it was acknowledged.
 pub fn scan(log: &Path, acknowledged: &[Acknowledged<'_>]) -> Result<Vec<Safety>, ScanError> {
     let sieve = Sieve::of(acknowledged)?;
     let mut by_position: Vec<usize> = (0..acknowledged.len()).collect();
@@ -101,7 +101,7 @@ impl Found {
 }
 
 /// Finds many texts at once. A stretch between two bytes that no marker has is passed over if it is shorter than all markers. In a
-/// longer one, two bits of one word tell for nearly every place that none ends there.
+/// longer one, two bits of one word show for nearly every place that none ends there.
 struct Sieve<'a> {
     /// Which bytes are in a marker.
     letters: [bool; 256],

@@ -65,7 +65,7 @@ enum End {
     Panicked,
 }
 
-/// Serves a disk until it is told to quit or its mount is removed. Says into `tell` in one line whether it is there.
+/// Serves a disk until it is asked to quit or its mount is removed. Says into `tell` in one line whether it is there.
 ///
 /// Call it in a process of its own: that process ends with its owner, after it has removed the mount, and then whoever waits for the
 /// disk gets an error.
@@ -78,10 +78,10 @@ pub fn serve(settings: &Settings, tell: &mut dyn Write) -> Result<(), ServeError
     };
     let told = writeln!(tell, "{}", line.replace('\n', " ")).and_then(|()| tell.flush());
     let (served, mounted, ends) = started?;
-    told.map_err(failing("telling the owner of", &settings.mount))?;
+    told.map_err(failing("reporting to the owner of", &settings.mount))?;
     // Its sender is among the threads, which live as long as the process.
     let end = ends.recv().unwrap_or(End::Panicked);
-    // Also if nobody told it to: nothing may wait for a disk that goes.
+    // Also if nobody asked for it: nothing may wait for a disk that goes.
     let _ = served.tell(&Order::Quit);
     served.wait_until_given(LAST_ANSWERS);
     drop(mounted);
@@ -150,7 +150,7 @@ fn run(ends: &SyncSender<End>, work: impl FnOnce() -> Option<End> + Send + 'stat
     impl Drop for Guard {
         fn drop(&mut self) {
             if thread::panicking() {
-                // If there is no room, the end of the disk is told already.
+                // If there is no room, the end of the disk is reported already.
                 let _ = self.0.try_send(End::Panicked);
             }
         }
@@ -181,7 +181,7 @@ fn listen(listener: &UnixListener, served: &Arc<Served>, ends: &SyncSender<End>)
     }
 }
 
-/// Does what a client says until it closes. True if it told the disk to quit.
+/// Does what a client says until it closes. True if it asked the disk to quit.
 fn hear(stream: &UnixStream, served: &Served) -> bool {
     if stream.set_write_timeout(Some(ANSWER_LIMIT)).is_err() {
         return false;

@@ -33,7 +33,7 @@ pub(crate) struct Served {
     /// Its user and group.
     pub owner: (u32, u32),
     state: Mutex<State>,
-    /// Told whenever the state has changed.
+    /// Notified whenever the state has changed.
     changed: Condvar,
 }
 
@@ -194,7 +194,7 @@ impl Served {
         if let Asked::Write { offset, length, .. } = asked
             && self.flushes_backing
         {
-            // What is not written yet is not dropped, but written. The next flush tells of errors.
+            // What is not written yet is not dropped, but written. The next flush reports errors.
             let _ = rustix::fs::fadvise(&self.backing, offset, NonZeroU64::new(length.into()), Advice::DontNeed);
         }
     }
@@ -258,7 +258,7 @@ impl Served {
         }
     }
 
-    /// Does what it is told, and returns how many entries the log has then.
+    /// Obeys an order, and returns how many entries the log has then.
     pub fn tell(&self, order: &Order) -> Result<u64, String> {
         let mut state = self.lock();
         let kept = state.obey(order)?;
@@ -320,7 +320,7 @@ impl State {
         }
     }
 
-    /// Does what it is told; returns requests that are no longer kept back.
+    /// Obeys an order; returns requests that are no longer kept back.
     fn obey(&mut self, order: &Order) -> Result<Vec<Vec<u8>>, String> {
         let (told, is_release) = match order {
             Order::Position => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! What the process of a disk is told when it starts.
+//! Settings that the process of a disk is started with.
 
 use crate::log::DEFAULT_LOG_BYTES;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Settings {
     pub mount: PathBuf,
     /// Where the log is made.
     pub log: PathBuf,
-    /// Where the socket is made through which it is told what to do.
+    /// Where the socket is made through which it gets orders.
     pub control: PathBuf,
     /// What the backing file is a copy of: a hash or a name, kept in the log.
     pub base: String,
