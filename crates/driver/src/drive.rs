@@ -51,7 +51,7 @@ impl Drop for EndNotice<'_> {
 }
 
 /// Drives the workload's users through sessions opened by `connect`, phase after phase. It ends with the plan's last phase,
-/// when it is told to stop, or when nothing works any more. `see` is called about twice a second, on the calling thread.
+/// when it is asked to stop, or when nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
     workload: &W,
     connect: &C,

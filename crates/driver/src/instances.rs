@@ -14,7 +14,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use workloads::catalog::AnyOf;
 
-/// Time between the moment when all could start and their start: enough to tell each of them.
+/// Time between the moment when all could start and their start: enough to reach each of them.
 const START_LEAD: Nanos = Nanos::from_millis(50);
 /// How often to check whether the start has been set or a stop requested.
 const POLL: Duration = Duration::from_millis(5);

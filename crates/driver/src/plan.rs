@@ -29,18 +29,18 @@ pub struct DrivePlan {
     /// Which part of the users this load generator drives, if several drive one database.
     #[serde(default)]
     pub generator: Generator,
-    /// What users were told that is handed on, to be compared with the data.
+    /// Receipts that are handed on, to be compared with the data.
     #[serde(default)]
     pub receipts: Receipts,
 }
 
-/// What is handed on of what users were told.
+/// Receipts of users that are handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receipts {
     #[default]
     None,
-    /// What the workload tells them.
+    /// Answers of the workload.
     Told,
     /// And the numbers of receipts that transactions write into the database, counted from this one.
     Written { first: i64 },
@@ -52,7 +52,7 @@ impl Receipts {
     }
 }
 
-/// What a user was told once a transaction had been acknowledged: numbers in an order that the workload defines for the kind.
+/// The answer to a user once a transaction had been acknowledged: numbers in an order that the workload defines for the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub kind: u16,
@@ -199,7 +199,7 @@ pub enum Seen {
     Tick(Tick),
     /// Everything about one second, once every shard has closed it: a little later than its tick. The driver keeps no copy.
     Second(SecondSeen),
-    /// What users were told in a second of one shard, if the plan asks for that.
+    /// Receipts of users in a second of one shard, if the plan asks for them.
     Receipts(Vec<Receipt>),
 }
 
@@ -220,7 +220,7 @@ pub struct Driven {
     pub seconds: Vec<SecondDone>,
     /// Result lines of deferred transactions or similar, for the trial's logs; their number is limited.
     pub log: String,
-    /// Set if driving ended early because the driver was told to stop.
+    /// Set if driving ended early because the driver was asked to stop.
     pub stopped: bool,
     /// Why driving ended early, if the database went away after it had worked.
     #[serde(default)]

@@ -41,7 +41,7 @@ pub struct Second {
     pub work: Work,
     /// When the last transaction booked in it ended; zero if there was none.
     pub last_done: Nanos,
-    /// What users were told, if the plan asks for receipts.
+    /// Answers that users got, if the plan asks for receipts.
     pub receipts: Vec<Receipt>,
     /// How long due transactions waited for a session.
     pub session_wait: SparseCounts,

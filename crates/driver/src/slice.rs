@@ -11,7 +11,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Every `of`-th of `count` things, so that a thing's number alone tells which shard it belongs to.
+    /// Every `of`-th of `count` things, so that a thing's number alone decides which shard it belongs to.
     pub fn of_all(self, count: u32) -> Vec<u32> {
         (self.shard..count).step_by(self.of as usize).collect()
     }

@@ -15,7 +15,7 @@ pub struct Window {
     pub tail_s: u64,
     /// The window ends with the last transaction of its streams.
     pub is_open: bool,
-    /// Nothing in it counts, and it lasts until the driver is told that the others are done.
+    /// Nothing in it counts, and it lasts until the driver learns that the others are done.
     pub is_filler: bool,
     /// When driving began: the start of the first phase. Later phases begin whole seconds after it.
     pub origin: Nanos,

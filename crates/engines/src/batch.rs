@@ -25,8 +25,8 @@ pub enum Sending {
 /// nothing.
 ///
 /// Requests of one statement that follow each other may be executed as one. If that changes rows, the first of their answers
-/// tells how many rows all of them changed, and the others tell 0. Where a dialect needs two statements for one, the first may be executed for all of
-/// them before the second.
+/// says how many rows all of them changed, and the others say 0. Where a dialect needs two statements for one, the first may be
+/// executed for all of them before the second.
 #[derive(Debug, Default)]
 pub struct Batch {
     sending: Sending,

@@ -43,7 +43,7 @@ macro_rules! engines {
                 match self { $(Self::$engine(_) => $folder::counters::in_shared_words(counters)),+ }
             }
 
-            /// True if another process of this host serves it, as far as the address tells.
+            /// True if another process of this host serves it, as far as the address shows.
             pub fn is_served_here(&self) -> bool {
                 match self { $(Self::$engine(address) => address.is_served_here()),+ }
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// How long a process may take to end after it was told to end at once.
+/// How long a process may take to end after it was asked to end at once.
 const ABORT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A running program. Dropping it ends it at once.

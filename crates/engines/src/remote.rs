@@ -49,7 +49,7 @@ impl Remote {
         format!("{scheme}://{user}@{host}:{port}/{database}")
     }
 
-    /// True if a process of this host serves it, as far as the address tells.
+    /// True if a process of this host serves it, as far as the address shows.
     pub fn is_served_here(&self) -> bool {
         let address = self.address.or_else(|| self.host.parse().ok()).map(|address: IpAddr| address.to_canonical());
         self.is_local_socket() || address.is_some_and(|address| address.is_loopback() || address.is_unspecified())

@@ -76,7 +76,7 @@ impl ResultSet {
     /// it with every answer. On other engines, and on MariaDB too, a statement can ask for it with `RETURNING`.
     pub fn inserted_id(&self) -> Result<i64, SessionError> {
         match i64::try_from(self.inserted_id) {
-            Ok(0) => Err(self.unexpected_id("the database tells of no row that it numbered")),
+            Ok(0) => Err(self.unexpected_id("the database reports no row that it numbered")),
             Ok(id) => Ok(id),
             Err(_) => Err(self.unexpected_id("the number of the inserted row does not fit 64 bits with a sign")),
         }

@@ -67,7 +67,7 @@ impl<F> Default for Incoming<F> {
 }
 
 impl<F: Framing> Incoming<F> {
-    /// Space for the next bytes; never empty. [`Incoming::arrived`] tells how many were written.
+    /// Space for the next bytes; never empty. [`Incoming::arrived`] hears how many were written.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);

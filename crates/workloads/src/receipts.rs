@@ -1,5 +1,5 @@
-//! Receipts in the database: rows with numbers that nobody else has, each written by the transaction that it is of. A user who was told
-//! that a transaction is committed has its number, so the database can be asked later whether it is there, whatever the
+//! Receipts in the database: rows with numbers that nobody else has, each written by the transaction that it is of. A user whose
+//! transaction was acknowledged has its number, so the database can be asked later whether it is there, whatever the
 //! workload does. A receipt also has a mark, a text that can be found in the bytes of a disk.
 //!
 //! Each commit has one receipt, also that of a transaction that only reads, and that of a single statement. A procedure of

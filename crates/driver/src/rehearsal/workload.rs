@@ -13,16 +13,16 @@ pub const KINDS: [TransactionKind; 2] =
 pub const COUNTERS: &[&str] = &["lines"];
 
 const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 0)];
-/// The same, if deliveries belong to a user who is told of each sale.
+/// The same, if deliveries belong to a user who gets a note of each sale.
 const TOLD: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 1)];
 /// Some users beside the clients.
 const BESIDE: &[Actor] = &[Actor::paced("clients"), Actor::paced("upkeep")];
 const ENDING: &[Actor] = &[Actor::ending("clients")];
 
-/// Statement ids equal the kind's index, so that a script can tell them apart.
+/// Statement ids equal the kind's index, so that a script can distinguish them.
 pub const SALE: u16 = 0;
 pub const DELIVERY: u16 = 1;
-/// No transaction, but what a user is told of a sale.
+/// No transaction, but a note of a sale to a user.
 const NOTE: u16 = 2;
 
 /// The numbers of transactions that only keep the database busy.
@@ -50,7 +50,7 @@ pub struct Rehearsed {
     pub rollback_every: u32,
     /// Each sale causes a delivery after this time.
     causes_after: Option<Duration>,
-    /// The user of the deliveries is told of each sale before that.
+    /// The user of the deliveries gets a note of each sale before that.
     tells: bool,
     others: Others,
     /// Each client ends after this many transactions; 0 means that none ever ends.

@@ -72,7 +72,7 @@ fn hint(nearest: Option<&String>) -> String {
 
 const SCHEMES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
 
-/// Tells how to reach the server at `url`.
+/// Returns how to reach the server at `url`.
 pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
     let Some((scheme, rest)) = url.split_once(':') else { return Err(AddressError::NoScheme) };
     match scheme {

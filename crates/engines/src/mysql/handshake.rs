@@ -258,7 +258,7 @@ fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, Question)>, Session
     }
 }
 
-/// A challenge without the byte that ends it. Challenges are of random bytes, so only the length tells whether there is one.
+/// A challenge without the byte that ends it. Challenges are of random bytes, so only the length shows whether there is one.
 fn without_end(challenge: &[u8]) -> &[u8] {
     match challenge {
         [rest @ .., 0] if CHALLENGE_LENGTHS.contains(&rest.len()) => rest,

@@ -15,7 +15,7 @@ pub struct Features {
     pub no_eof: bool,
     /// The columns of a prepared statement are sent again only if they have changed.
     pub cached_columns: bool,
-    /// A prepared statement that changes rows can be executed with many rows of values in one request. The server tells only
+    /// A prepared statement that changes rows can be executed with many rows of values in one request. The server reports only
     /// how many rows all of them changed.
     pub executes_all: bool,
 }
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Reads a number of one, three, four or nine bytes; the first byte tells which.
+    /// Reads a number of one, three, four or nine bytes; the first byte says which.
     pub fn number(&mut self) -> Result<u64, Malformed> {
         Ok(match self.byte()? {
             small @ 0..=0xfa => small.into(),

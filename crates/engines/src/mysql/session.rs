@@ -236,7 +236,7 @@ impl MysqlSession {
     }
 
     /// Writes requests of one statement, part by part. A part that only changes rows is one request for all, if the server can
-    /// do that. Their first answer then tells how many rows all of them changed. A part with a list is one request for several.
+    /// do that. Their first answer then says how many rows all of them changed. A part with a list is one request for several.
     fn write_same(&mut self, batch: &Batch, numbers: Range<usize>) -> Result<(), SessionError> {
         let whole = usize::from(batch.statement(numbers.start).0);
         let Whole { name, parts, .. } = &self.statements[whole];

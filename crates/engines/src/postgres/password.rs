@@ -133,7 +133,7 @@ impl<'a> Login<'a> {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(end_point))
             }
             _ if self.rules.binding == Binding::Require => return Err(not_bound()),
-            // This tells the server that we could bind. If somebody in between removed the server's offer to bind, the
+            // This shows the server that we could bind. If somebody in between removed the server's offer to bind, the
             // server notices.
             _ if can_bind => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             _ => (SCRAM_SHA_256, ChannelBinding::unsupported()),

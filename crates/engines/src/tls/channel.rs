@@ -39,7 +39,7 @@ impl Channel {
         }
         match self.take_records() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.socket.wait(PollFlags::IN, deadline),
-            // The alert tells the server why, before we hang up.
+            // The alert shows the server why, before we hang up.
             Err(error) => {
                 let _ = self.flush();
                 Err(error)
@@ -106,7 +106,7 @@ impl Channel {
     }
 }
 
-/// An error in words that tell the user what to do about it.
+/// An error in words that say what to do about it.
 fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
     let Some(cause) = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) else {
         return match error.kind() {

@@ -185,7 +185,7 @@ pub fn judge_window(size: BrokerageSize, execution: Execution<'_>) -> Vec<Judgem
     judged.push(window.lag());
     judged.push(window.load_units(size));
     judged.push(window.statuses("error", "No transaction finds less or more than it must.", is_error));
-    judged.push(window.statuses("warning", "Transactions that find nothing are told.", |_| false));
+    judged.push(window.statuses("warning", "Transactions that find nothing are reported.", |_| false));
     judged.push(window.short(size));
     judged
 }
@@ -276,7 +276,7 @@ impl BrokerageWindow<'_> {
             }
             None => Verdict::Undecided { why: "there are no results".to_owned() },
         };
-        judgement("result-lag", "How long the market and the database take for a result is told.", verdict)
+        judgement("result-lag", "How long the market and the database take for a result is reported.", verdict)
     }
 
     fn load_units(&self, size: BrokerageSize) -> Judgement {

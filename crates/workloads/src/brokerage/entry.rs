@@ -59,7 +59,7 @@ const DEVIATIONS: &[&str] = &[
     "Prices follow the load engine's clock. They go on from any place of their wave, not from where the initial trading ended.",
     "Trade-cleanup runs at the beginning of driving, beside the customers, and leaves alone what was ordered since.",
     "Data maintenance pauses for a minute after each change. Its first change is due a minute after driving began.",
-    "Limits of response times count from when a transaction is due. A trial that exceeds them counts, and the report tells it. The \
+    "Limits of response times count from when a transaction is due. A trial that exceeds them counts, and the report shows it. The \
      average is not compared with the 90th percentile.",
     "Runs may be shorter than two hours, no rate is asked for, and nothing is asked of checkpoints and of steadiness.",
     "Trade-status and the history of a customer-position may find less where few days of trading were loaded.",

@@ -54,7 +54,7 @@ settings::names! {
         CashTransactions => "cash_transactions",
         HoldingHistories => "holding_histories",
         PricesSet => "prices_set",
-        /// Milliseconds from when the market was told until the results were there.
+        /// Milliseconds from when the market heard of them until the results were there.
         ResultLagMs => "audit.result_lag_ms",
         /// The sum of the results' load units, which count from 1.
         LoadUnits => "audit.load_units",

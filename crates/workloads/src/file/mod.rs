@@ -103,7 +103,7 @@ impl OwnTransactions {
             note(
                 "scripts",
                 scripts[0].0,
-                Mistake::new(1, "more statements than can be told apart", "fewer than 65,535"),
+                Mistake::new(1, "more statements than can be distinguished", "fewer than 65,535"),
             );
         }
         if !problems.is_empty() {

@@ -159,7 +159,7 @@ fn two_rows_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, average] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, {average} in each");
     if rows < INNODB_TELLS_FROM {
-        return Ok(format!("{rows} rows are too few for InnoDB's statistics to tell"));
+        return Ok(format!("{rows} rows are too few for InnoDB's statistics"));
     }
     if average <= INNODB_ROWS { Ok(seen) } else { Err(seen) }
 }

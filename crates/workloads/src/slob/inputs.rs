@@ -34,7 +34,7 @@ pub struct SlobInput {
     pub text: u64,
     /// How long the client pauses afterwards.
     pub thought: Duration,
-    /// What this operation tells the audit about the rules.
+    /// This operation's evidence for the audit of the rules.
     pub evidence: SlobEvidence,
 }
 

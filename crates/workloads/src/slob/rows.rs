@@ -18,7 +18,7 @@ pub const LETTERS: usize = 128;
 pub const FILLER: u8 = b'X';
 /// Rows written by one call of [`RowSource::fill`].
 const ROWS_PER_FILL: usize = 64;
-/// Rounds of the permutation. After four, nothing here can tell its results from random ones.
+/// Rounds of the permutation. After four, nothing here can distinguish its results from random ones.
 const ROUNDS: usize = 4;
 
 /// In the order in which rows are made.

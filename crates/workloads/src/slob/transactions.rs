@@ -209,7 +209,7 @@ fn stamp(digits: &mut [u8], mut number: u64) {
     }
 }
 
-/// Counts what the operation tells the audit about the rules.
+/// Counts the operation's evidence for the audit of the rules.
 fn testify(settings: &SlobSettings, input: &SlobInput, tally: &mut Tally) {
     let evidence = &input.evidence;
     if let Some(updates) = evidence.updates_of_hundred {

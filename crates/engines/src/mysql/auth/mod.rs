@@ -43,7 +43,7 @@ pub fn proof(method: &str, challenge: &[u8], applicant: Applicant<'_>) -> Result
         CACHING => Ok(caching_sha2::proof(challenge, password)),
         "client_ed25519" => Ok(ed25519::proof(challenge, password.as_bytes())),
         _ if is_clear(method) => clear(applicant),
-        // The kernel tells the server which account is at the other end of the socket.
+        // The kernel shows the server which account is at the other end of the socket.
         "unix_socket" | "auth_socket" => Ok(Vec::new()),
         _ => Err(not_let_in(format!(
             "the server asks for the authentication method {method}, which is not spoken here; {} are",

@@ -39,7 +39,7 @@ pub enum BrokerageInput {
     TradeUpdate(TradeSelection),
     DataMaintenance(Upkeep),
     TradeCleanup,
-    /// No transaction: what the market is told of an order that waits for its price.
+    /// No transaction: a note to the market of an order that waits for its price.
     Limit(LimitOrder),
 }
 
@@ -177,7 +177,7 @@ pub struct TradeResult {
     pub price_cents: i64,
     pub security: u32,
     pub quantity: i64,
-    /// When the market was told of it, by the driver's clock.
+    /// When the market heard of it, by the driver's clock.
     pub since_ns: u64,
 }
 
@@ -195,7 +195,7 @@ pub struct LimitOrder {
     pub security: u32,
     pub kind: TradeType,
     pub price_cents: i64,
-    /// When the market was told of it, by the driver's clock.
+    /// When the market heard of it, by the driver's clock.
     pub since_ns: u64,
 }
 

@@ -41,7 +41,7 @@ pub async fn run<S: Session>(
         .await
 }
 
-/// What the customer is told, in hundredths of a percent.
+/// The answer to the customer, in hundredths of a percent.
 fn change(then: i64, now: i64) -> i128 {
     const HUNDREDTHS_OF_PERCENT: i128 = 10_000;
     let more = i128::from(now) - i128::from(then);
