@@ -276,7 +276,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_kept {
-            // An error is being returned already, and nobody could be told this one.
+            // An error is being returned already, and nobody would get this one.
             let _ = fs::remove_file(&self.path);
         }
     }

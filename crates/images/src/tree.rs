@@ -127,7 +127,7 @@ fn step_of(line: &str) -> Option<&str> {
     line.strip_prefix("I: ")?.strip_suffix("...").filter(|step| !step.contains('/'))
 }
 
-/// What a user can do about a failed build, as far as its last lines tell.
+/// Advice to a user on a failed build, as far as its last lines show.
 fn advice_on(error: &ProcessError) -> Option<&'static str> {
     let ProcessError::Failed { tail, .. } = error else { return None };
     let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
@@ -138,7 +138,7 @@ fn advice_on(error: &ProcessError) -> Option<&'static str> {
     } else if says(&["Unable to locate package", "has no installation candidate"]) {
         Some("a package of the recipe is not in the archive")
     } else {
-        Some("Debian's packages cannot be had; `apt-get update` on this host uses the same archive and may tell more")
+        Some("Debian's packages cannot be had; `apt-get update` on this host uses the same archive and may say more")
     }
 }
 

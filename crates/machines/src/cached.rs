@@ -3,7 +3,7 @@
 //! One process at a time makes each folder, under a lock that the kernel frees however its holder ends. A folder is
 //! made aside, synced to disk and renamed into place, so it is never found incomplete. If a maker is killed, its
 //! leftovers are removed by the next maker of the same folder, and by [`CachedFolder::sweep`]. The caller decides how
-//! to tell a finished folder from one not made yet.
+//! to distinguish a finished folder from one not made yet.
 
 use crate::lock;
 use std::fs::{self, File};

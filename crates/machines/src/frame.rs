@@ -16,7 +16,7 @@ pub const LONGEST_BODY: usize = 64 << 20;
 /// A request, or a message about one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message<T> {
-    /// The request's number. It tells a late answer from the one awaited.
+    /// The request's number. It distinguishes a late answer from the one awaited.
     pub number: u64,
     /// The database of the machine that it is about, counted from 0; also 0 if it is about the machine.
     pub instance: u16,

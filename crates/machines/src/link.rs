@@ -169,7 +169,7 @@ impl AgentLink {
 }
 
 impl LinkError {
-    /// Whether the agent is gone. If so, the way its machine ended tells more than this error.
+    /// Whether the agent is gone. If so, the way its machine ended says more than this error.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken(_))
     }

@@ -30,13 +30,13 @@ pub trait Machine: Send {
     fn data(&self) -> &str;
     /// The parts of it that can be watched from the host while it runs.
     fn watched(&mut self) -> Watched;
-    /// What its hypervisor counted of it between two moments of this host's monotonic clock, if it tells that only afterwards.
+    /// Its hypervisor's counts of it between two moments of this host's monotonic clock, if reported only afterwards.
     fn counted(&mut self, _from_ns: u64, _until_ns: u64) -> Option<Series> {
         None
     }
     /// Beginning and end of its output (a guest's console, or a process's standard error).
     fn console(&self) -> String;
-    /// Asks it to end and waits; kills it at the limit. The agent must have been told to shut down before.
+    /// Asks it to end and waits; kills it at the limit. The agent must have been asked to shut down before.
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError>;
     /// Ends it at once, without a shutdown, and waits until it has released its data. Another machine can then be
     /// started on the same lease.
@@ -66,7 +66,7 @@ const CAUSES: [&str; 2] = ["Kernel panic", "Out of memory"];
 /// Begins the lines that we print ourselves as the first process of a guest.
 const OURS: &str = "bakeoff: ";
 
-/// A console for an error message. The most telling line comes first, since lists show one line of an error; the whole
+/// A console for an error message. The most useful line comes first, since lists show one line of an error; the whole
 /// follows.
 pub fn last_words(console: &str) -> String {
     let cause = CAUSES.iter().find_map(|cause| {

@@ -35,7 +35,7 @@ const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#
 const OWN_GROUP: i32 = 0;
 /// A shell's exit status when the program to run does not exist.
 pub const NOT_FOUND_STATUS: i32 = 127;
-/// How often an end is looked for where nothing tells of it.
+/// How often an end is looked for where nothing reports it.
 const END_POLL: Duration = Duration::from_millis(5);
 /// How often the output of a program that is run to its end is read.
 const PRINTED_POLL: Duration = Duration::from_millis(100);

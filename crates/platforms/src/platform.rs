@@ -22,7 +22,7 @@ pub trait Platform: Send + Sync {
         Vec::new()
     }
 
-    /// What tells the machine that its machines are on from all others, as long as that runs; `None` if it is this one.
+    /// The identity of the machine that its machines are on, as long as that runs; `None` if it is this one.
     fn machine(&self) -> Option<String> {
         None
     }
@@ -65,7 +65,7 @@ pub struct OpenOrder<'a> {
     pub image: Option<&'a Image>,
     /// A folder for short-lived files and the ledger, for as long as the platform is open.
     pub scratch: &'a Path,
-    /// Tells this run from all others, on any host.
+    /// Unique for each run, on any host.
     pub name: &'a str,
     /// For servers that want a login.
     pub credentials: &'a Credentials,

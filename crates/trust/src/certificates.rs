@@ -126,7 +126,7 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Insecur
     Ok(found)
 }
 
-/// Why a handshake failed, in words that tell the user what to do about it.
+/// Why a handshake failed, in words that say what to do about it.
 pub fn told(server: &str, cause: &Error, remedy: &str) -> String {
     match cause {
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {

@@ -220,7 +220,7 @@ impl Queue {
         self.request(&request.user_data(mark(Purpose::Send, index)))
     }
 
-    /// Lets the kernel receive for a socket, until it is told to stop.
+    /// Lets the kernel receive for a socket, until it is asked to stop.
     fn receive_for(&mut self, index: u32) -> io::Result<()> {
         self.slots[index as usize].is_receiving = true;
         let request = opcode::RecvMulti::new(Fixed(index), GROUP).build();

@@ -121,7 +121,7 @@ impl Connection {
         self.stdin = None;
         let begun = Instant::now();
         loop {
-            // What is told to end needs a moment for it.
+            // A program that is to end needs a moment.
             let limit = if self.interrupts.now() { limit.min(PROMPT_LIMIT) } else { limit } + self.may_be_away;
             let left = limit.saturating_sub(begun.elapsed());
             let ended = self.far.wait(left.min(GLANCE))?;

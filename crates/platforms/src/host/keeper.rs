@@ -64,7 +64,7 @@ impl LoadHost {
         self.0.host.from
     }
 
-    /// What tells its machine from all others.
+    /// An identity that only its machine has.
     pub fn machine(&self) -> &str {
         &self.0.host.machine
     }

@@ -229,7 +229,7 @@ fn at_the_host(uri: &Uri) -> String {
     format!("if command -v virt-ssh-helper > /dev/null; then exec {own}; fi; {nc}")
 }
 
-/// Connects a socket with the standard streams. Debian's `nc` must be told to end when its input does.
+/// Connects a socket with the standard streams. Debian's `nc` must be asked to end when its input does.
 fn netcat(socket: &Path) -> String {
     let socket = socket.to_string_lossy().replace('\'', r"'\''");
     format!("case \"$(nc -h 2>&1)\" in *-q*) exec nc -q0 -U '{socket}';; *) exec nc -U '{socket}';; esac")

@@ -194,7 +194,7 @@ fn cpu(order: &DomainOrder) -> Element {
     cpu
 }
 
-/// QEMU runs as the user whose files these are, so none has to change its owner, and libvirt is told to change none.
+/// QEMU runs as the user whose files these are, so none has to change its owner, and libvirt is asked to change none.
 fn label(order: &DomainOrder) -> Option<Element> {
     let (user, group) = order.runs_as?;
     let label = element("seclabel").with("type", "static").with("model", "dac").with("relabel", "no");

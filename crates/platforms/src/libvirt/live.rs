@@ -11,7 +11,7 @@ use std::path::Path;
 
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// The facts that only libvirt tells.
+/// The facts that only libvirt reports.
 pub fn of_libvirt(xml: &str) -> Decided {
     let document = match Document::parse(xml) {
         Ok(document) => document,
@@ -81,7 +81,7 @@ fn label_words(label: Node<'_, '_>) -> Option<String> {
     Some(format!("{model} {}", words.or(label.attribute("type")).unwrap_or("?")))
 }
 
-/// What the kernel tells about the confinement of the QEMU with id `process`.
+/// The confinement of the QEMU with id `process`, as the kernel reports it.
 pub fn confinement(process: u32) -> Decided {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let sandbox = match field(&status, "Seccomp") {
@@ -91,7 +91,7 @@ pub fn confinement(process: u32) -> Decided {
     let user = match field(&status, "Uid") {
         Some(user) if user == rustix::process::geteuid().as_raw().to_string() => Ok(format!("{user}, who started it")),
         Some(user) => Ok(user.to_owned()),
-        None => Err("the kernel does not tell".to_owned()),
+        None => Err("the kernel does not report it".to_owned()),
     };
     [("sandbox".to_owned(), sandbox), ("user".to_owned(), user)].into()
 }

@@ -43,7 +43,7 @@ pub enum Family {
     Other,
 }
 
-/// What gVisor is told.
+/// Options of gVisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gvisor {
     pub platform: String,

@@ -142,7 +142,7 @@ fn start_as_allowed(
     }
 }
 
-/// Folders for the bundle and for the runtime's state, which is empty: that of an earlier start tells of processes that are
+/// Folders for the bundle and for the runtime's state, which is empty: that of an earlier start names processes that are
 /// gone.
 fn make_folders(command: &CommandOrder) -> Result<(), MachineError> {
     let failing = || io_error("making the folders of a container");
@@ -245,7 +245,7 @@ fn may_work(gvisor: &Gvisor, runtime: &Runtime, order: &MachineOrder) -> Result<
     known.or_else(closed).map_or(Ok(()), |why| Err(unavailable(why)))
 }
 
-/// A container that does not come up with KVM tells of this host and not of the database. The device may be there and not
+/// A container that does not come up with KVM is due to this host and not to the database. The device may be there and not
 /// work.
 fn without_kvm(command: &CommandOrder, runtime: &Runtime, error: MachineError) -> MachineError {
     match (&command.gvisor, &error) {

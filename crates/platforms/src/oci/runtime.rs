@@ -38,7 +38,7 @@ impl Runtime {
         Ok(Self { program, family, version })
     }
 
-    /// What gVisor is told; `None` for another runtime.
+    /// Options of gVisor; `None` for another runtime.
     pub fn gvisor(&self, wanted: Option<GvisorSettings>) -> Result<Option<Gvisor>, MachineError> {
         match (self.family, wanted) {
             (Family::Gvisor, wanted) => {

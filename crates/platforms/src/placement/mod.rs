@@ -1,7 +1,7 @@
 //! Where machines run on the host: the CPU of each vCPU, the CPUs of other threads, and the memory nodes.
 //!
 //! Pure, except for reading the topology: a topology and a policy in, a place for each machine out. Platforms pin, bind
-//! and read back the result. Machines change places from block to block, so that the effect of a place can be told from
+//! and read back the result. Machines change places from block to block, so that the effect of a place can be distinguished from
 //! that of a machine.
 
 mod choice;

@@ -129,13 +129,13 @@ pub fn without_kvm(wish: &KvmWish, cache: &Path) -> Option<String> {
     (!finding.works).then_some(finding.sentence)
 }
 
-/// True if only a test can tell whether KVM works for a contender.
+/// True if only a test can show whether KVM works for a contender.
 pub fn is_to_be_tried(wish: &KvmWish, cache: &Path) -> bool {
     wish.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, wish).is_none()
 }
 
 /// What is known of KVM without booting a guest. Either the device cannot be opened, or there is a result since the
-/// host's last boot, with any guest kernel. `None` if only a test can tell.
+/// host's last boot, with any guest kernel. `None` if only a test can show it.
 fn known_of_kvm(cache: &Path, wish: &KvmWish) -> Option<CheckResult> {
     if let Some(closed) = closed() {
         return Some(closed);

@@ -1,4 +1,4 @@
-//! How it is told that a machine cannot be started.
+//! Errors of machines that cannot be started.
 
 use machines::machine::MachineError;
 

@@ -124,7 +124,7 @@ fn switch() -> Result<Switch, String> {
         return Err("process namespaces cannot be had here, without which it could outlive its run".to_owned());
     }
     if !Path::new("/proc/thread-self/children").exists() {
-        return Err("the kernel does not tell the children of a process".to_owned());
+        return Err("the kernel does not list the children of a process".to_owned());
     }
     let tried = |switch: Switch| accepted(&switch.options()).map(|()| switch);
     tried(Switch::RunWith).or_else(|_| tried(Switch::RunAs))

@@ -17,7 +17,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// More objects of one kind than any inventory has.
 const MOST_PAGES: usize = 1_000;
-/// What a server that has no clones tells of itself: a host without vCenter.
+/// How a server that has no clones names itself: a host without vCenter.
 const WITHOUT_VCENTER: &str = "HostAgent";
 const OLDEST: (u32, u32) = (6, 5);
 

@@ -1,4 +1,4 @@
-//! Finds what the settings name in the server's inventory. A name that is not there is told with the nearest one that is.
+//! Finds what the settings name in the server's inventory. A name that is not there is reported with the nearest one that is.
 
 use super::answer::Object;
 use super::client::{Client, VsphereError};

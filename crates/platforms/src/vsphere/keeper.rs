@@ -37,7 +37,7 @@ const BASE: &str = "loaded";
 /// Below it is the data of the leases; all other paths are data that are loaded.
 pub(super) const LEASES: &str = "leases";
 
-/// Folders of one process are told apart by number.
+/// Folders of one process differ in their number.
 static FOLDERS: AtomicU32 = AtomicU32::new(1);
 
 /// A machine of ours.

@@ -82,7 +82,7 @@ fn destroy(client: &Client, object: &Reference, doing: &str) -> Result<(), Vsphe
     client.task(&Call::without_arguments(object, "Destroy_Task"), doing, DESTROY_LIMIT).map(drop)
 }
 
-/// Destroys what processes of this host left below a folder, and says so. Of those of other hosts it tells only if they are old.
+/// Destroys what processes of this host left below a folder, and says so. Of those of other hosts it reports only old ones.
 pub fn sweep(client: &Client, below: &Reference, us: &Owner) -> Result<Vec<String>, VsphereError> {
     let mut told = Vec::new();
     let server = client.server();

@@ -24,7 +24,7 @@ const ATTEMPT_LIMIT: Duration = Duration::from_secs(20);
 /// The server has a sample some seconds after the step that it covers.
 const LAST_SAMPLE_LIMIT: Duration = Duration::from_secs(45);
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(2);
-/// Steps after the time that is asked for, which are told first.
+/// Steps after the time that is asked for, which are reported first.
 const SPARE_STEPS: u64 = 4;
 /// The server keeps an hour.
 const MOST_STEPS: u32 = 180;
@@ -83,7 +83,7 @@ pub fn start(
 /// Waits until the machine has an address and its agent greets there.
 fn until_greeted(keeper: &Keeper, made: &Made, deadline: Instant) -> Result<(AgentLink, SocketAddr), MachineError> {
     let limit = Duration::from_millis(keeper.settings.start_limit);
-    let mut last = "it never had an IP address; VMware Tools in the template tell it".to_owned();
+    let mut last = "it never had an IP address; VMware Tools in the template report it".to_owned();
     loop {
         let doing = "waiting for the machine's address";
         let paths = ["guest.ipAddress", "runtime.powerState", "runtime.question"];
@@ -204,7 +204,7 @@ impl Machine for VsphereMachine {
         Some((self.address.ip(), port).into())
     }
 
-    /// The address that the tools tell may be that of a translation.
+    /// The address that the tools report may be that of a translation.
     fn listens_on(&self) -> IpAddr {
         Ipv4Addr::UNSPECIFIED.into()
     }

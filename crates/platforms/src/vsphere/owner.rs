@@ -17,7 +17,7 @@ const HASH_BYTES: usize = 4;
 pub struct Owner {
     /// The host's name, for people.
     host: String,
-    /// Tells hosts of one name apart, and containers of one host.
+    /// Distinguishes hosts of one name, and containers of one host.
     place: String,
     boot: String,
     process: Identity,

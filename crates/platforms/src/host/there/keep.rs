@@ -59,7 +59,7 @@ fn keep_folder(
     Ok(())
 }
 
-/// What tells this machine from all others. Containers on one kernel differ in the second part, and clones of one disk in the first.
+/// An identity that only this machine has. Containers on one kernel differ in the second part, and clones of one disk in the first.
 pub fn machine() -> String {
     let parts = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     parts.map(|path| fs::read_to_string(path).unwrap_or_default().trim().to_owned()).join(" ")

@@ -61,7 +61,7 @@ pub struct Ready {
     pub address: Option<IpAddr>,
     /// The address that ssh came from.
     pub from: Option<IpAddr>,
-    /// What tells this machine from all others, as long as it runs.
+    /// An identity that only this machine has, as long as it runs.
     pub machine: String,
     /// What was done with leftovers of earlier runs.
     pub notes: Vec<String>,
