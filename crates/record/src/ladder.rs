@@ -8,7 +8,7 @@ pub struct Ladder {
     pub rungs: Vec<Rung>,
     /// The number of clients with which the trial's figures were then measured afresh.
     pub chosen: u32,
-    /// The smallest number of clients that cannot be told apart from the best.
+    /// The smallest number of clients that cannot be distinguished from the best.
     pub smallest_tied: u32,
     pub ended: ClimbEnd,
     /// No step had more clients than this.

@@ -50,7 +50,7 @@ const PER_CENT: f64 = 100.0;
 /// Any number with this many digits fits a `u64`. A longer one is no size or span that anybody means.
 const MOST_DIGITS: usize = 19;
 
-/// Reads "2GiB", "512 MiB", "1.5GB" or "4096". Decimal and binary units are told apart.
+/// Reads "2GiB", "512 MiB", "1.5GB" or "4096". Decimal and binary units are distinguished.
 ///
 /// Fractions of a byte are dropped.
 pub fn parse_size(text: &str) -> Option<Bytes> {

@@ -176,7 +176,7 @@ fn apart(changes: &[Named], problems: &mut Vec<Problem>) -> bool {
 }
 
 impl Ground<'_> {
-    /// Why the platform cannot make a change. Mistakes of the change itself are problems; those of the contender are told elsewhere.
+    /// Why the platform cannot make a change. Mistakes of the change itself are problems; those of the contender are reported elsewhere.
     fn why_not(&self, own: &[Leaf], change: &Named, problems: &mut Vec<Problem>) -> Option<String> {
         let tables = |changes: &[Leaf]| {
             let mut tables = self.base.clone();

@@ -41,7 +41,7 @@ set = { "machine.disk.size" = "10GiB" }
 
 const ABLATION_HEAD: &str = r"
 # One change at a time (optional): each change of a contender becomes a contender of its own, and the report has its effect.
-# What the contender's platform cannot do is skipped and told.
+# Changes that its platform cannot make are skipped and reported.
 # [ablation]
 ";
 

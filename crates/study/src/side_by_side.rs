@@ -13,7 +13,7 @@ use settings::{Bytes, Problem, Rate, Span};
 use std::collections::BTreeSet;
 
 /// A burst lasts a third of the measured window. The report leaves out the seconds beside a change in each third, and a
-/// single second tells nothing.
+/// single second shows nothing.
 const SHORTEST_WITH_BURST: Span = Span(12_000);
 
 /// Problems of `[machine]` on this host; without a host, of a machine that is on another one.

@@ -13,7 +13,7 @@ const TELLING: &[&str] =
 pub fn facts(tree: &Tree, file_system: Result<&str, &String>, device: Reading) -> Readings {
     let device = match file_system {
         Ok("ext4") => device,
-        Ok(_) => Err("only ext4 tells it".to_owned()),
+        Ok(_) => Err("only ext4 reports it".to_owned()),
         Err(why) => Err(why.clone()),
     };
     let of = |read: fn(&Tree, &str) -> Reading| device.clone().and_then(|device| read(tree, &device));
@@ -50,6 +50,6 @@ mod tests {
         assert_eq!(options(&tree, "vdb").as_deref(), Ok("barrier,delalloc,commit=5,data=ordered"));
         assert_eq!((journal(&tree, "vdb"), journal(&tree, "vda")), (Ok("yes".to_owned()), Ok("no".to_owned())));
         let of_xfs = facts(&tree, Ok("xfs"), Ok("vdb".to_owned()));
-        assert!(of_xfs.iter().all(|(_, reading)| *reading == Err("only ext4 tells it".to_owned())), "{of_xfs:?}");
+        assert!(of_xfs.iter().all(|(_, reading)| *reading == Err("only ext4 reports it".to_owned())), "{of_xfs:?}");
     }
 }

@@ -54,7 +54,7 @@ pub struct Offered {
 }
 
 pub fn facts(tree: &Tree, offered: Option<Offered>) -> Readings {
-    let told = offered.map(named).ok_or_else(|| "this system is no guest of KVM that tells them".to_owned());
+    let told = offered.map(named).ok_or_else(|| "this system is no guest of KVM that reports them".to_owned());
     let polling =
         ["haltpoll", "cpuidle_haltpoll"].map(|module| format!("/sys/module/{module}/parameters/guest_halt_poll_ns"));
     vec![

@@ -1,4 +1,4 @@
-//! What another system counted by itself, in steps of its own, and tells only afterwards: a hypervisor's counters.
+//! Counters that another system, a hypervisor, keeps in steps of its own and reports only afterwards.
 //!
 //! It is one series of this host's side. A sample's time is the end of the step that it covers.
 

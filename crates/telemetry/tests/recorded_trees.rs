@@ -79,7 +79,7 @@ fn a_recorded_host() {
     known(&facts, "cgroup.cpu_weight", "512");
     known(&facts, "cgroup.io_max", "write_iops 254:0 500");
     known(&facts, "virtualization.nested", "yes, guests of this system run within a guest");
-    unavailable(&facts, "virtualization.kvm_features", "this system is no guest of KVM that tells them");
+    unavailable(&facts, "virtualization.kvm_features", "this system is no guest of KVM that reports them");
     known(&facts, "kvm.parameters", "halt_poll_ns=200000 tdp_mmu=N");
     unavailable(&facts, "kvm.vendor_parameters", "neither kvm_intel nor kvm_amd is loaded");
     known(&facts, "memory.dirty_background", "10 %");
@@ -179,7 +179,7 @@ fn storage_that_is_carried_by_something_else() {
     known(&on("/var"), "storage.disks", "nvme0n1: scheduler none");
     known(&on("/var"), "storage.journal", "yes");
     known(&on("/var"), "storage.commit_options", "barrier,commit=5,data=ordered");
-    unavailable(&on("/pool/runs"), "storage.journal", "only ext4 tells it");
+    unavailable(&on("/pool/runs"), "storage.journal", "only ext4 reports it");
     known(&on("/boot"), "storage.device", "nvme0n1p2, a partition of nvme0n1");
     known(&on("/boot"), "storage.device_bytes", "1000341504");
     known(&on("/boot"), "storage.model", "Dell Ent NVMe v2 AGN RI U.2 1.92TB");

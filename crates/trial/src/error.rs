@@ -24,7 +24,7 @@ pub enum AttemptError {
     /// A host limit that was met says nothing about a contender either.
     #[error("{why}; {limit}")]
     HostLimit { why: String, limit: String },
-    /// The machine did not say goodbye; its output may tell why.
+    /// The machine did not say goodbye; its output may say why.
     #[error("{error}; {}", last_words(.console))]
     BrokenOff { error: LinkError, console: String },
     #[error("{0}")]

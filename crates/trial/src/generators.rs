@@ -46,7 +46,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// Keeps its results, with times by this host's clock. `began_ns` is the first start that it was told.
+    /// Keeps its results, with times by this host's clock. `began_ns` is the first start that it was given.
     pub fn keep(&mut self, mut parts: Vec<Driven>, began_ns: Option<u64>) {
         let offset_ns = self.offset_ns();
         for Driven { facts, .. } in &mut parts {
@@ -164,7 +164,7 @@ impl<'a> Terms<'a> {
         Ok(())
     }
 
-    /// Starts an agent on a host, and tells it of the databases.
+    /// Starts an agent on a host, and names the databases to it.
     fn begin(
         &self,
         host: &Arc<LoadHost>,

@@ -33,7 +33,7 @@ impl fmt::Debug for LoadHost {
 }
 
 impl LoadHost {
-    /// What tells its machine from all others.
+    /// An identity that only its machine has.
     pub fn machine(&self) -> &str {
         self.host.machine()
     }

@@ -63,7 +63,7 @@ fn server(url: &str, cell: &TypedCell, site: &Site) -> Result<Endpoint, MachineE
     if fits { Ok(endpoint) } else { Err(unavailable(why())) }
 }
 
-/// Tells contenders apart that need a platform of their own.
+/// Distinguishes contenders that need a platform of their own.
 pub fn key(cell: &TypedCell) -> String {
     format!("{} {:?} {}", cell.platform_kind(), cell.platform, cell.machine.image)
 }

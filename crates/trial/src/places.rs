@@ -7,7 +7,7 @@ use record::rotation::Rotation;
 use study::TypedCell;
 
 /// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place,
-/// so that the effect of a place can be told from that of a machine.
+/// so that the effect of a place can be distinguished from that of a machine.
 pub fn places(cell: &TypedCell, site: &Site, block: u32) -> Result<Vec<Place>, MachineError> {
     let unavailable = |why| MachineError::Unavailable { why };
     let policy = cell.machine.policy().map_err(unavailable)?;

@@ -108,7 +108,7 @@ pub fn why_a_phase_is_too_long(facts: &DriverFacts) -> Option<String> {
     Some(format!("phase {} was not at its end within its limit of {}", phase.name, seconds(phase.measured_ms)))
 }
 
-/// The reason if one of several load generators was in the way. Its own part of the work tells nothing else.
+/// The reason if one of several load generators was in the way. Its own part of the work shows nothing else.
 pub fn why_generator_is_wrong(facts: &DriverFacts) -> Option<String> {
     why_it_stood_still(facts).or_else(|| why_driver_bound(facts))
 }
@@ -171,7 +171,7 @@ fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
     (losses.lost > 0).then(|| {
         format!(
             "{} lost, and {} opened again: the database, or the way to it, broke down under the load; the longest time \
-             without was {}. The server's log may tell why",
+             without was {}. The server's log may say why",
             many(losses.lost, "session was", "sessions were"),
             losses.reopened,
             seconds(losses.longest_ms),

@@ -13,7 +13,7 @@ const ZONES: &str = "/sys/class/powercap";
 pub fn opening(tree: &Tree) -> Opening {
     let mut zones = zones(tree);
     let remedy =
-        "a host (not a guest) with a processor that tells it, and root, since recent kernels let nobody else read it";
+        "a host (not a guest) with a processor that reports it, and root, since recent kernels let nobody else read it";
     Opening::new("energy", format!("{ZONES}/*/energy_uj"), remedy, move |files| {
         if zones.is_empty() {
             return Err(format!("{ZONES} has no zone that counts energy"));

@@ -51,7 +51,7 @@ impl Family {
         let seen: BTreeMap<u32, Values> = counted.filter_map(read).collect();
         let (processes, threads) = (members.len(), seen.len());
         if there_are_some && seen.is_empty() {
-            return Err(format!("the kernel does not tell the times of the threads of process {root}"));
+            return Err(format!("the kernel does not report the times of the threads of process {root}"));
         }
         let sums = self.sums.with(seen);
         Ok(self.named(sums, processes as u64, threads as u64))

@@ -1,7 +1,7 @@
 //! The nodes that memory was allocated from, node by node (`numastat`).
 //!
 //! This is about pages at the moment of their allocation. It does not show from where they are accessed later, which
-//! only the processor's counters can tell.
+//! only the processor's counters can show.
 
 use super::{Counters, Opening};
 use crate::counter::Counter;

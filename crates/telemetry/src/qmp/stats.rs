@@ -15,7 +15,7 @@ pub enum StatsError {
     Schemas(String),
     #[error("QEMU's counters are not of the documented form: {0}")]
     Counters(String),
-    #[error("QEMU tells no counters: without KVM there are none")]
+    #[error("QEMU reports no counters: without KVM there are none")]
     None,
 }
 

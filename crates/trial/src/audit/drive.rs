@@ -1,4 +1,4 @@
-//! Drives a workload on a disk that can lose power, and keeps what its users were told.
+//! Drives a workload on a disk that can lose power, and keeps the answers its users got.
 
 use super::moments::Acknowledged;
 use super::recovery::Recovered;

@@ -14,7 +14,7 @@ const ALONE_MS: u64 = 1_000;
 /// If it commits fewer transactions than this, it is driven longer, but not longer than that.
 const COMMITS_MIN: u64 = 20;
 const ALONE_MAX_MS: u64 = 8_000;
-/// For one client a flush takes at least this part of a commit longer, so that it can be told from chance.
+/// For one client a flush takes at least this part of a commit longer, so that it can be distinguished from chance.
 const DELAY_PART: f64 = 0.5;
 const DELAY_MAX: Duration = Duration::from_millis(500);
 /// Clients with the study's flushes, and how long each number is driven.

@@ -36,7 +36,7 @@ pub struct Drawn {
     pub moment: Moment,
     /// How many entries of the log had happened.
     pub position: u64,
-    /// Whoever was told by then must not have been told wrongly.
+    /// No acknowledgement that a user got by then may be wrong.
     pub at_ns: u64,
 }
 

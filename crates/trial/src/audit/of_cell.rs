@@ -29,7 +29,7 @@ pub struct OfCell<'a> {
     pub interrupts: &'a Interrupts,
 }
 
-/// Audits a cell. What fails is told in the audit; `None` if the user stopped it.
+/// Audits a cell. Failures are reported in the audit; `None` if the user stopped it.
 pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durability> {
     let begun = Durability {
         format: record::FORMAT,

@@ -19,7 +19,7 @@ pub const OF_CPUS: &[Event] = &[
     Event { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
     Event { name: "itlb_load_misses", kind: load(WhichCache::ITLB, CacheResult::MISS) },
     Event { name: "cycles", kind: Kind::Hardware(Hardware::CPU_CYCLES) },
-    // Where memory is read from, which `numa_allocation` does not tell.
+    // Where memory is read from, which `numa_allocation` does not show.
     Event { name: "node_loads", kind: load(WhichCache::NODE, CacheResult::ACCESS) },
     Event { name: "node_load_misses", kind: load(WhichCache::NODE, CacheResult::MISS) },
 ];

@@ -131,7 +131,7 @@ fn reading(name: String, mut counting: Modes) -> Opening {
 }
 
 fn columns(name: &str, counting: &mut Counting) -> Counters {
-    let found = counting.read().map_err(|error| format!("the kernel does not tell {name} any more: {error}"))?;
+    let found = counting.read().map_err(|error| format!("the kernel does not report {name} any more: {error}"))?;
     let count = found.estimate.map(|count| Counter::counts(name, "", count));
     let counted = Counter::stands(format!("{name}.counted"), "permille", found.counted_permille);
     Ok(count.into_iter().chain([counted]).collect())

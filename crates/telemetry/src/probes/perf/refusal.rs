@@ -40,7 +40,7 @@ pub fn why(error: &io::Error, needs: Needs, paranoid: Option<i64>) -> String {
         Some(Errno::BUSY) => {
             "another program has reserved the processor's counters; the kernel's watchdog takes one, too".to_owned()
         }
-        Some(Errno::INVAL) => "this kernel cannot count it so; some do not tell guest and host apart".to_owned(),
+        Some(Errno::INVAL) => "this kernel cannot count it so; some do not distinguish guest and host".to_owned(),
         Some(Errno::SRCH) => "the thread has ended".to_owned(),
         _ => format!("the kernel refuses it: {error}"),
     }
