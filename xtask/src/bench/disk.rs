@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const SIZE_BYTES: u64 = 256 << 20;
 const MOST_LOG_BYTES: u64 = 2 << 30;
 const MOST_RATIO: f64 = 1.25;
-/// A process that was told to end does so within this, or is killed.
+/// A process that was asked to end does so within this, or is killed.
 const END_LIMIT: Duration = Duration::from_secs(20);
 const LOADS: [(&str, &str); 2] =
     [("fdatasync", "8 KiB and fdatasync"), ("sqlite", "a row inserted into SQLite (WAL, FULL)")];

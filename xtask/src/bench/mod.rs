@@ -1,6 +1,6 @@
 //! Races against peers: our way, and the simplest way to do the same with other tools, on this machine and in turn.
 //!
-//! Absolute times tell only about the machine, so each race ends in a ratio. Nothing of ours is linked here: the
+//! Absolute times show only the machine's speed, so each race ends in a ratio. Nothing of ours is linked here: the
 //! release binary is raced as users run it, and spoken to through its agent's protocol.
 
 mod bar;
@@ -126,7 +126,7 @@ pub struct Ground {
     pub cache: PathBuf,
 }
 
-/// Prefixes of the variables in which cargo tells a program about its own package.
+/// Prefixes of the variables in which cargo describes a program's own package.
 const OF_THIS_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 impl Ground {
