@@ -19,6 +19,7 @@ mod paths;
 mod sizes;
 mod source_file;
 mod sources;
+mod tells;
 mod unsafety;
 mod words;
 
@@ -62,8 +63,8 @@ fn check(sources: &[Source]) -> Vec<Finding> {
 }
 
 fn check_rust(file: &RustFile) -> Vec<Finding> {
-    let checks: [fn(&RustFile) -> Vec<Finding>; 6] =
-        [heads::check, sizes::check, names::check_items, unsafety::check, paths::check, literals::check];
+    let checks: [fn(&RustFile) -> Vec<Finding>; 7] =
+        [heads::check, sizes::check, names::check_items, unsafety::check, paths::check, literals::check, tells::check];
     checks.iter().flat_map(|check| check(file)).collect()
 }
 
