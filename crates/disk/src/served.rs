@@ -194,7 +194,7 @@ impl Served {
         if let Asked::Write { offset, length, .. } = asked
             && self.flushes_backing
         {
-            // What is not written yet is not dropped, but written. The next flush reports errors.
+            // Bytes that are not written yet are not dropped, but written. The next flush reports errors.
             let _ = rustix::fs::fadvise(&self.backing, offset, NonZeroU64::new(length.into()), Advice::DontNeed);
         }
     }
