@@ -118,7 +118,11 @@ impl Comparison {
 /// more comparisons there are, the stronger the evidence that each needs.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Comparison> {
     let groups = groups::of_plan(&run.plan);
-    let mut found: Vec<Comparison> = groups.iter().flat_map(|group| of_group(run, observations, group)).collect();
+    let of_group = |group: &Group<'_>| {
+        let pairs = group.with_baseline();
+        pairs.map(|cells| of_pair(run, observations, &group.coordinates, cells)).collect::<Vec<_>>()
+    };
+    let mut found: Vec<Comparison> = groups.iter().flat_map(of_group).collect();
     let p_values = |of: &dyn Fn(&Contrast) -> Option<f64>| {
         contrast::holm(&found.iter().map(|one| one.throughput().and_then(of)).collect::<Vec<_>>())
     };
@@ -131,23 +135,18 @@ pub fn all(run: &Run, observations: &Observations) -> Vec<Comparison> {
     found
 }
 
-fn of_group(run: &Run, observations: &Observations, group: &Group<'_>) -> Vec<Comparison> {
-    let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
-    let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
-    others.map(|cell| of_pair(run, observations, group, baseline, cell)).collect()
-}
-
-fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
+fn of_pair(run: &Run, observations: &Observations, coordinates: &str, cells: [&Cell; 2]) -> Comparison {
+    let [baseline, contender] = cells;
     let pairing = Pairing::of(run, baseline, contender);
     let contrasts = observations.measures().filter_map(|one| one.paired(&pairing)).collect();
     Comparison {
-        coordinates: group.coordinates.clone(),
+        coordinates: coordinates.to_owned(),
         baseline: baseline.contender.clone(),
         contender: contender.contender.clone(),
-        emulated: emulated(run, [baseline, contender]),
+        emulated: emulated(run, cells),
         baseline_cell: baseline.id,
         contender_cell: contender.id,
-        wrong_data: wrong_data(run, [baseline, contender]),
+        wrong_data: wrong_data(run, cells),
         metric: pairing.pairs.first().and_then(metric).unwrap_or_default(),
         left_out: pairing.left_out,
         over_hosts: blocks::are_different(&run.plan, [baseline.id, contender.id]),

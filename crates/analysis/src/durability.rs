@@ -172,10 +172,10 @@ pub fn findings(run: &Run, all: &[Audited]) -> Vec<Finding> {
         let verdict = audited.verdict.word().to_owned();
         Finding::new(What::NotDurable { verdict }).of(&audited.contender).at(&audited.coordinates)
     });
-    let apart = groups::of_plan(&run.plan).into_iter().filter_map(|group| {
+    let apart = groups::findings(&run.plan, |group| {
         let own = all.iter().filter(|audited| group.cells.iter().any(|cell| cell.id == audited.cell));
         let values = SharedValue::by_value(own.map(|audited| (audited.verdict.word(), audited.contender.clone())));
-        (values.len() > 1).then(|| Finding::new(What::DurabilityDiffers { values }).at(&group.coordinates))
+        (values.len() > 1).then_some(What::DurabilityDiffers { values })
     });
     lies.chain(apart).chain(busy).collect()
 }

@@ -96,9 +96,8 @@ pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Resu
     let found = compare::all(pilot, &Observations::of_run(pilot, THROUGHPUT_ONLY));
     let mut comparisons = Vec::new();
     for group in groups::of_plan(plan) {
-        let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { continue };
-        for contender in group.cells.iter().filter(|cell| cell.id != baseline.id) {
-            for cell in [*baseline, *contender] {
+        for [baseline, contender] in group.with_baseline() {
+            for cell in [baseline, contender] {
                 same_settings(cell, same_cell(&pilot.plan, cell)?)?;
             }
             let same = |comparison: &&Comparison| {

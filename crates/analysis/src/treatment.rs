@@ -11,7 +11,7 @@ pub fn unexplained(
     mut values: Vec<SharedValue>,
     decides: impl Fn(&Differing) -> bool,
 ) -> Vec<SharedValue> {
-    let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { return values };
+    let Some(base) = group.base() else { return values };
     let is_asked = |name: &String| {
         let own = group.cells.iter().find(|cell| cell.contender == *name);
         own.is_some_and(|own| base.settings.differing(&own.settings).iter().any(&decides))

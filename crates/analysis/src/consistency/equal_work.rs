@@ -77,8 +77,7 @@ pub struct Unequal {
 pub fn all(run: &Run, observations: &Observations) -> Vec<Unequal> {
     let mut found = Vec::new();
     for group in groups::of_plan(&run.plan) {
-        let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { continue };
-        for other in group.cells.iter().filter(|cell| cell.id != base.id) {
+        for [base, other] in group.base().into_iter().flat_map(|base| group.beside(base)) {
             let pairing = Pairing::of(run, base, other);
             let unequal =
                 differing((observations, base.id), (observations, other.id), |_, measured| measured.paired(&pairing));

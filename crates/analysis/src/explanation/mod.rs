@@ -55,19 +55,11 @@ pub struct Course {
 /// Explains every comparison that has telemetry on both sides in at least one block.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Explanation> {
     let counted = counted::of_run(run);
-    let groups = groups::of_plan(&run.plan);
-    groups.iter().flat_map(|group| of_group(run, group, &counted, observations)).collect()
-}
-
-fn of_group(
-    run: &Run,
-    group: &Group<'_>,
-    counted: &BTreeMap<u32, CountedTrial>,
-    observations: &Observations,
-) -> Vec<Explanation> {
-    let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
-    let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
-    others.filter_map(|cell| of_pair(run, &group.coordinates, [baseline, cell], counted, observations)).collect()
+    let of_group = |group: Group<'_>| {
+        let pairs = group.with_baseline();
+        pairs.filter_map(|pair| of_pair(run, &group.coordinates, pair, &counted, observations)).collect::<Vec<_>>()
+    };
+    groups::of_plan(&run.plan).into_iter().flat_map(of_group).collect()
 }
 
 fn of_pair(

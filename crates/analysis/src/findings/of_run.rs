@@ -6,7 +6,7 @@ use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::distributions::chi_squared_at;
 use crate::gathered::by_key;
-use crate::groups::{self, Group};
+use crate::groups;
 use crate::hosts::blocks;
 use crate::settings::{PROFILE, SettingsComparison};
 use crate::student::{self, FEWEST_BLOCKS};
@@ -114,16 +114,15 @@ pub(crate) fn unequal_settings(run: &Run, compared: &[SettingsComparison]) -> Ve
 
 /// Where the kernel of a machine has no `io_uring`, the load engine needs more CPU time for each message.
 pub(crate) fn sending(run: &Run) -> Vec<Finding> {
-    let of_group = |group: Group<'_>| {
+    groups::findings(&run.plan, |group| {
         let ways = group.cells.iter().filter_map(|cell| {
             let driver = validity::trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref());
             let driver = driver.filter(|driver| !driver.in_process)?;
             Some((if driver.through_io_uring { "io_uring" } else { "epoll" }, cell.contender.clone()))
         });
         let values = SharedValue::by_value(ways);
-        (values.len() > 1).then(|| Finding::new(What::SendingDiffers { values }).at(&group.coordinates))
-    };
-    groups::of_plan(&run.plan).into_iter().filter_map(of_group).collect()
+        (values.len() > 1).then_some(What::SendingDiffers { values })
+    })
 }
 
 /// All contenders are listed if one of them waited, so that a difference is seen.
@@ -132,13 +131,12 @@ pub(crate) fn engine_waits(run: &Run, cells: &[CellResult]) -> Vec<Finding> {
         let RunDelay { share, us_per_turn, .. } = result.driver.as_ref()?.run_delay?;
         Some(EngineWait { contender: result.contender.clone(), share, us_per_turn })
     };
-    let of_group = |group: Group<'_>| {
+    groups::findings(&run.plan, |group| {
         let own = cells.iter().filter(|result| group.cells.iter().any(|cell| cell.id == result.cell));
         let waits: Vec<EngineWait> = own.filter_map(wait).collect();
         let is_long = waits.iter().any(|wait| wait.us_per_turn > SHORT_WAIT_US);
-        is_long.then(|| Finding::new(What::EngineWaited { waits }).at(&group.coordinates))
-    };
-    groups::of_plan(&run.plan).into_iter().filter_map(of_group).collect()
+        is_long.then_some(What::EngineWaited { waits })
+    })
 }
 
 /// A reader takes the ratio for the price of a hypervisor.
@@ -248,18 +246,16 @@ pub(crate) fn failed(run: &Run) -> Vec<Finding> {
 }
 
 pub(crate) fn design(run: &Run) -> Vec<Finding> {
-    let mut findings = Vec::new();
     // Audits are not compared with each other.
     if run.has_only_audits() {
-        return findings;
+        return Vec::new();
     }
     // A single cell may be all there is, but not beside others that are compared.
     let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
-    for group in groups::of_plan(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
-        if !group.cells.iter().any(|cell| cell.baseline) {
-            findings.push(Finding::new(What::NoBaseline).at(&group.coordinates));
-        }
-    }
+    let mut findings = groups::findings(&run.plan, |group| {
+        let has_none = !group.cells.iter().any(|cell| cell.baseline);
+        (has_none && (is_compared || group.cells.len() > 1)).then_some(What::NoBaseline)
+    });
     let blocks = run.plan.blocks;
     if (blocks as usize) < FEWEST_BLOCKS {
         findings.push(Finding::new(What::TooFewBlocks { blocks, needed: FEWEST_BLOCKS }));
