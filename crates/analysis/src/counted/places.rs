@@ -31,23 +31,6 @@ pub struct DiskWork {
     pub busy_ms: Option<f64>,
 }
 
-/// Packets and bytes of all interfaces but loopback.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct NetworkWork {
-    pub received_packets: f64,
-    pub received_bytes: f64,
-    pub sent_packets: f64,
-    pub sent_bytes: f64,
-}
-
-/// Loads or pages on a host with several memory nodes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NodeCounts {
-    /// From the node of the CPU that asked.
-    pub local: f64,
-    pub remote: f64,
-}
-
 /// The host's thread of one vCPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VcpuTime {
@@ -125,19 +108,14 @@ impl SideCounts {
         })
     }
 
-    pub fn network(&self) -> Option<NetworkWork> {
-        let sum = |field| self.sum_of_several("network.", field, 1);
-        Some(NetworkWork {
-            received_packets: sum("received_packets")?,
-            received_bytes: sum("received_bytes")?,
-            sent_packets: sum("sent_packets")?,
-            sent_bytes: sum("sent_bytes")?,
-        })
+    /// Packets or bytes of all interfaces but loopback.
+    pub fn network(&self, field: &str) -> Option<f64> {
+        self.sum_of_several("network.", field, 1)
     }
 
     /// The sum of a field over the columns with this opening: of all interfaces, nodes, vCPUs. `None` if there are fewer, or
     /// if one has no worth.
-    fn sum_of_several(&self, opening: &str, field: &str, fewest: usize) -> Option<f64> {
+    pub(super) fn sum_of_several(&self, opening: &str, field: &str, fewest: usize) -> Option<f64> {
         self.sum_of(fewest, |name| name.starts_with(opening) && name.rsplit('.').next() == Some(field))
     }
 
@@ -147,22 +125,18 @@ impl SideCounts {
         if own.len() < fewest { None } else { own.into_iter().sum() }
     }
 
-    /// Pages by the node they were allocated from. `None` if there is only one node, or a count is missing.
-    pub fn node_pages(&self) -> Option<NodeCounts> {
+    /// Pages that were allocated from the node of the CPU that asked, and from others. `None` if there is only one node, or a count
+    /// is missing.
+    pub fn node_pages(&self) -> Option<[f64; 2]> {
         let of = |field| self.sum_of_several("numa_allocation.node", field, 2);
-        Some(NodeCounts { local: of("by_own_cpus")?, remote: of("by_other_cpus")? })
+        Some([of("by_own_cpus")?, of("by_other_cpus")?])
     }
 
-    /// Loads by the node that answered, from the processor's counters. `None` if there is only one node.
-    pub fn node_loads(&self) -> Option<NodeCounts> {
+    /// The same of loads, from the processor's counters.
+    pub fn node_loads(&self) -> Option<[f64; 2]> {
         self.node_pages()?;
         let remote = self.worth("perf.node_load_misses")?;
-        Some(NodeCounts { local: (self.worth("perf.node_loads")? - remote).max(0.0), remote })
-    }
-
-    /// How often vCPUs moved to another CPU of the host, of all together.
-    pub fn vcpu_migrations_per_second(&self) -> Option<f64> {
-        Some(self.sum_of_several("vcpu.", "migrations", 1)? / self.seconds)
+        Some([(self.worth("perf.node_loads")? - remote).max(0.0), remote])
     }
 
     /// The CPU time of the host that all threads of the machine used: of its processes, or of its vCPUs and its hypervisor.
@@ -283,13 +257,11 @@ mod tests {
             ("network.eth0.received_packets", 1.0),
             ("network.eth1.received_packets", 2.0),
             ("network.eth0.received_bytes", 3.0),
-            ("network.eth0.sent_packets", 4.0),
-            ("network.eth0.sent_bytes", 5.0),
             ("vcpu.0.run", 6.0),
             ("vcpu.0.wait", 7.0),
             ("vcpu.1.wait", 8.0),
         ]);
-        assert_eq!(side.network().map(|network| network.received_packets), Some(3.0));
+        assert_eq!(side.network("received_packets"), Some(3.0));
         assert_eq!(side.vcpus(), [VcpuTime { name: "0".to_owned(), run_ms: 6.0, wait_ms: 7.0 }]);
     }
 }

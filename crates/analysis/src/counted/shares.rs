@@ -48,6 +48,17 @@ impl CountedTrial {
         disk.ms_of_an_operation().filter(|_| disk.operations() >= FEWEST_OPERATIONS)
     }
 
+    /// How often vCPUs moved to another CPU of the host in a second, all together.
+    pub fn migrations_per_second(&self) -> Option<f64> {
+        let host = self.side(Side::Host)?;
+        Some(host.sum_of_several("vcpu.", "migrations", 1)? / host.seconds)
+    }
+
+    /// Exits to the hypervisor per transaction.
+    pub fn exits_each(&self) -> Option<f64> {
+        Some(self.side(Side::Host)?.worth("kvm.vcpu.exits")? / self.transactions)
+    }
+
     /// Interrupts per transaction.
     pub fn interrupts_each(&self) -> Option<f64> {
         let interrupts = self.side(Side::Machine).and_then(|machine: &SideCounts| machine.worth("interrupts.total"))?;

@@ -82,8 +82,8 @@ fn of_pair(
     }
     let (names, blocks) = ([baseline, contender].map(|cell| cell.contender.as_str()), units.into_values().collect());
     let mut evidence = Evidence { names, blocks, costs: Vec::new() };
-    let costs = COSTS.iter().filter_map(|id| cost(observations.measure(id)?, &pairing, &evidence));
-    evidence.costs = costs.collect();
+    let of_costs = |name: &'static str| observations.measures().filter(move |one| one.measure.id.starts_with(name));
+    evidence.costs = COSTS.into_iter().flat_map(of_costs).filter_map(|one| cost(one, &pairing, &evidence)).collect();
     (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
 }
 

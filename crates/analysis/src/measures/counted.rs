@@ -3,18 +3,14 @@
 //!
 //! Unless a figure says otherwise, it is as the machine itself sees it: a guest its own disk, a native machine the host's.
 
-use super::{Better, Reading, Scale, Unit, work};
-use crate::counted::places::{DiskWork, NetworkWork, NodeCounts};
+use super::{Better, Reading, Scale, Unit};
+use crate::counted::places::DiskWork;
 use crate::counted::{self, CountedTrial, SideCounts};
 use record::run::StoredTrial;
 use record::telemetry::Side;
 
 pub const CPU_ON_HOST: &str = "work.cpu_on_host";
 pub const CPU_INSIDE: &str = "work.cpu_inside";
-const INTERRUPTS_EACH: &str = "work.interrupts";
-const CONTEXT_SWITCHES_EACH: &str = "work.context_switches";
-const PAGE_FAULTS_EACH: &str = "work.page_faults";
-const PACKETS_EACH: &str = "work.packets";
 pub const CPUS_BUSY: &str = "machine.cpus_busy";
 pub const CPUS_STOLEN: &str = "machine.cpus_stolen";
 pub const INTERRUPTS: &str = "machine.interrupts";
@@ -25,32 +21,20 @@ pub const DISK_BYTES: &str = "machine.disk_bytes";
 pub const DISK_READ_TIME: &str = "machine.disk_read_time";
 pub const DISK_WRITE_TIME: &str = "machine.disk_write_time";
 
-/// Costs of a transaction that machine and host count.
-pub const COUNTED_COSTS: [&str; 8] = [
-    CPU_ON_HOST,
-    CPU_INSIDE,
-    INTERRUPTS_EACH,
-    CONTEXT_SWITCHES_EACH,
-    PAGE_FAULTS_EACH,
-    PACKETS_EACH,
+/// The names of costs of a transaction that machine and host count begin with these.
+pub const COUNTED_COSTS: [&str; 7] = [
+    "work.cpu",
+    "work.interrupts",
+    "work.context_switches",
+    "work.page_faults",
+    "work.packets",
     "work.exits",
     "work.energy",
 ];
 
-/// Costs of a transaction that depend on the platform, on whose ratio Why may speak.
-pub const COSTS: [&str; 11] = [
-    CPU_ON_HOST,
-    CPU_INSIDE,
-    INTERRUPTS_EACH,
-    CONTEXT_SWITCHES_EACH,
-    PAGE_FAULTS_EACH,
-    PACKETS_EACH,
-    work::READS,
-    work::READ_BYTES,
-    work::WRITES,
-    work::WRITTEN_BYTES,
-    work::REDO_BYTES,
-];
+/// The names of costs of a transaction that depend on the platform begin with these; on their ratios Why may speak.
+pub const COSTS: [&str; 6] =
+    ["work.cpu", "work.interrupts", "work.context_switches", "work.page_faults", "work.packets", "storage."];
 
 const MICROS_PER_JOULE: f64 = 1e6;
 /// TLB misses are counted for so many instructions.
@@ -83,13 +67,14 @@ const FIGURES: &[Figure] = &[
         let cpu = machine(trial)?.cpu()?;
         each(trial, Some(cpu.busy_ms - cpu.stolen_ms))
     }),
-    cost(INTERRUPTS_EACH, Unit::PerTransaction, CountedTrial::interrupts_each),
-    cost(CONTEXT_SWITCHES_EACH, Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("switches.context"))),
-    cost(PAGE_FAULTS_EACH, Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("faults.all"))),
-    cost(PACKETS_EACH, Unit::PerTransaction, |trial| {
-        each(trial, machine(trial)?.network().map(|network| network.received_packets + network.sent_packets))
+    cost("work.interrupts", Unit::PerTransaction, CountedTrial::interrupts_each),
+    cost("work.context_switches", Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("switches.context"))),
+    cost("work.page_faults", Unit::PerTransaction, |trial| each(trial, machine(trial)?.worth("faults.all"))),
+    cost("work.packets", Unit::PerTransaction, |trial| {
+        let machine = machine(trial)?;
+        each(trial, Some(machine.network("received_packets")? + machine.network("sent_packets")?))
     }),
-    cost("work.exits", Unit::PerTransaction, |trial| each(trial, host(trial)?.worth("kvm.vcpu.exits"))),
+    cost("work.exits", Unit::PerTransaction, CountedTrial::exits_each),
     cost("work.energy", Unit::JoulesPerTransaction, |trial| {
         each(trial, host(trial)?.energy_of_packages_uj().map(|used| used / MICROS_PER_JOULE))
     }),
@@ -111,10 +96,10 @@ const FIGURES: &[Figure] = &[
     rate("machine.disk_written", Unit::BytesPerSecond, |trial| disk(trial, |disk| disk.write_bytes)),
     cost(DISK_READ_TIME, Unit::Milliseconds, |trial| machine(trial)?.disk()?.ms_of_a_read()),
     cost(DISK_WRITE_TIME, Unit::Milliseconds, |trial| machine(trial)?.disk()?.ms_of_a_write()),
-    rate("machine.packets_received", Unit::PerSecond, |trial| network(trial, |network| network.received_packets)),
-    rate("machine.packets_sent", Unit::PerSecond, |trial| network(trial, |network| network.sent_packets)),
-    rate("machine.received", Unit::BytesPerSecond, |trial| network(trial, |network| network.received_bytes)),
-    rate("machine.sent", Unit::BytesPerSecond, |trial| network(trial, |network| network.sent_bytes)),
+    rate("machine.packets_received", Unit::PerSecond, |trial| network(trial, "received_packets")),
+    rate("machine.packets_sent", Unit::PerSecond, |trial| network(trial, "sent_packets")),
+    rate("machine.received", Unit::BytesPerSecond, |trial| network(trial, "received_bytes")),
+    rate("machine.sent", Unit::BytesPerSecond, |trial| network(trial, "sent_bytes")),
     // Of a machine on the host's kernel it is the host's, so there is no ratio of it.
     Figure {
         id: "memory.free",
@@ -130,21 +115,13 @@ const FIGURES: &[Figure] = &[
         let host = host(trial)?;
         host.node_pages().and_then(|_| host.per_second("faults.numa_migrated"))
     }),
-    rate("vcpus.migrations", Unit::PerSecond, |trial| host(trial)?.vcpu_migrations_per_second()),
-    cost("tlb.data/inside", Unit::Count, |trial| misses(machine(trial)?, "perf.dtlb_load_misses", "perf.instructions")),
-    cost("tlb.instructions/inside", Unit::Count, |trial| {
-        misses(machine(trial)?, "perf.itlb_load_misses", "perf.instructions")
-    }),
-    cost("tlb.data/host", Unit::Count, |trial| misses(host(trial)?, "perf.dtlb_load_misses", "perf.instructions")),
-    cost("tlb.instructions/host", Unit::Count, |trial| {
-        misses(host(trial)?, "perf.itlb_load_misses", "perf.instructions")
-    }),
-    cost("tlb.data/vcpus", Unit::Count, |trial| {
-        misses(host(trial)?, "perf.vcpus.dtlb_load_misses.guest", "perf.vcpus.instructions.guest")
-    }),
-    cost("tlb.instructions/vcpus", Unit::Count, |trial| {
-        misses(host(trial)?, "perf.vcpus.itlb_load_misses.guest", "perf.vcpus.instructions.guest")
-    }),
+    rate("vcpus.migrations", Unit::PerSecond, CountedTrial::migrations_per_second),
+    cost("tlb.data/inside", Unit::Count, |trial| misses(machine(trial)?, "perf.dtlb_load_misses")),
+    cost("tlb.instructions/inside", Unit::Count, |trial| misses(machine(trial)?, "perf.itlb_load_misses")),
+    cost("tlb.data/host", Unit::Count, |trial| misses(host(trial)?, "perf.dtlb_load_misses")),
+    cost("tlb.instructions/host", Unit::Count, |trial| misses(host(trial)?, "perf.itlb_load_misses")),
+    cost("tlb.data/vcpus", Unit::Count, |trial| misses(host(trial)?, "perf.vcpus.dtlb_load_misses.guest")),
+    cost("tlb.instructions/vcpus", Unit::Count, |trial| misses(host(trial)?, "perf.vcpus.itlb_load_misses.guest")),
 ];
 
 /// Every name of these measures.
@@ -177,16 +154,16 @@ fn each(trial: &CountedTrial, count: Option<f64>) -> Option<f64> {
     Some(count? / trial.transactions)
 }
 
-/// `None` where either is not counted.
-fn misses(side: &SideCounts, misses: &str, instructions: &str) -> Option<f64> {
-    let instructions = side.worth(instructions).filter(|count| *count > 0.0)?;
+/// For the instructions that are counted beside them; `None` where either is not counted.
+fn misses(side: &SideCounts, misses: &str) -> Option<f64> {
+    let instructions = misses.replace("dtlb_load_misses", "instructions").replace("itlb_load_misses", "instructions");
+    let instructions = side.worth(&instructions).filter(|count| *count > 0.0)?;
     Some(side.worth(misses)? * INSTRUCTIONS / instructions)
 }
 
 /// `None` where there were none.
-fn local_share(found: NodeCounts) -> Option<f64> {
-    let all = found.local + found.remote;
-    (all > 0.0).then(|| found.local / all)
+fn local_share([local, remote]: [f64; 2]) -> Option<f64> {
+    (local + remote > 0.0).then(|| local / (local + remote))
 }
 
 fn disk(trial: &CountedTrial, of: fn(&DiskWork) -> f64) -> Option<f64> {
@@ -194,9 +171,9 @@ fn disk(trial: &CountedTrial, of: fn(&DiskWork) -> f64) -> Option<f64> {
     Some(of(&machine.disk()?) / machine.seconds)
 }
 
-fn network(trial: &CountedTrial, of: fn(&NetworkWork) -> f64) -> Option<f64> {
+fn network(trial: &CountedTrial, field: &str) -> Option<f64> {
     let machine = machine(trial)?;
-    Some(of(&machine.network()?) / machine.seconds)
+    Some(machine.network(field)? / machine.seconds)
 }
 
 #[cfg(test)]

@@ -75,19 +75,12 @@ fn of_the_other(evidence: &Evidence<'_>, who: Who) -> Option<ShareOf> {
     Some(ShareOf { who: evidence.name(other), share: evidence.value(other, &waited_share)? })
 }
 
-pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
-    let of = |who: Who| {
-        let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - trial.stolen_share()?))?;
-        let by_host = evidence.value(who, &waited_share)?;
-        let by_machine = evidence.value(who, &CountedTrial::stolen_share)?;
-        let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
-        is_so.then(|| Ok(Reason::StolenDisagreement { who: evidence.name(who), by_host, by_machine }))
-    };
-    BOTH.into_iter().filter_map(of).collect()
-}
-
-pub fn migrations(trial: &CountedTrial) -> Option<f64> {
-    host(trial)?.vcpu_migrations_per_second()
+pub fn disagreement(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+    let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - trial.stolen_share()?))?;
+    let by_host = evidence.value(who, &waited_share)?;
+    let by_machine = evidence.value(who, &CountedTrial::stolen_share)?;
+    let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
+    is_so.then(|| Ok(Reason::StolenDisagreement { who: evidence.name(who), by_host, by_machine }))
 }
 
 pub fn frequency(evidence: &Evidence<'_>) -> Vec<Said> {

@@ -70,11 +70,7 @@ pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
     OPERATIONS.into_iter().filter_map(of_operation).collect()
 }
 
-pub fn held_back(evidence: &Evidence<'_>) -> Vec<Said> {
-    BOTH.into_iter().filter_map(|who| held_back_of(evidence, who)).collect()
-}
-
-fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+pub fn held_back(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let each =
         |disk: fn(&CountedTrial) -> Option<DiskWork>| move |trial: &CountedTrial| disk(trial)?.ms_of_an_operation();
     let (each_inside, each_below) = (each(inside), each(below));

@@ -6,7 +6,7 @@ mod cpu;
 mod disk;
 mod work;
 
-use super::evidence::{BOTH, Cost, Evidence, FEWEST_SAMPLES, OfBoth};
+use super::evidence::{BOTH, Cost, Evidence, FEWEST_SAMPLES, OfBoth, Who};
 use crate::counted::{CountedTrial, SideCounts, Unseen};
 use crate::estimate::Estimate;
 use crate::gathered::{by_first, distinct};
@@ -163,6 +163,8 @@ enum Subject {
 enum Rule {
     /// Says anything that follows from the evidence.
     Says(fn(&Evidence<'_>) -> Vec<Said>),
+    /// Says something about each contender.
+    OfEach(fn(&Evidence<'_>, Who) -> Option<Said>),
     /// Gives a reason for each contender of which a quantity is surely above a limit.
     Above(f64, fn(&CountedTrial) -> Option<f64>, fn(String, Estimate) -> Reason),
 }
@@ -171,6 +173,7 @@ impl Rule {
     fn says(&self, evidence: &Evidence<'_>) -> Vec<Said> {
         match self {
             Self::Says(says) => says(evidence),
+            Self::OfEach(says) => BOTH.into_iter().filter_map(|who| says(evidence, who)).collect(),
             Self::Above(limit, quantity, reason) => {
                 let of = |who| Some(Ok(reason(evidence.name(who), evidence.above(*limit, who, quantity)?)));
                 BOTH.into_iter().filter_map(of).collect()
@@ -180,20 +183,23 @@ impl Rule {
 }
 
 const RULES: [(Subject, Rule); 15] = [
-    (Subject::EachMachine, Rule::Says(disk::held_back)),
+    (Subject::EachMachine, Rule::OfEach(disk::held_back)),
     (Subject::EachMachine, Rule::Says(cpu::shared)),
     (
         Subject::EachMachine,
         Rule::Above(STOLEN, CountedTrial::stolen_share, |who, share| Reason::StolenTime(ShareOf { who, share })),
     ),
-    (Subject::EachMachine, Rule::Says(cpu::disagreement)),
+    (Subject::EachMachine, Rule::OfEach(cpu::disagreement)),
     (
         Subject::EachMachine,
         Rule::Above(THROTTLED, CountedTrial::throttled_share, |who, share| Reason::CpuQuota(ShareOf { who, share })),
     ),
     (
         Subject::EachMachine,
-        Rule::Above(MIGRATIONS, cpu::migrations, |who, per_second| Reason::MigratingVcpus { who, per_second }),
+        Rule::Above(MIGRATIONS, CountedTrial::migrations_per_second, |who, per_second| Reason::MigratingVcpus {
+            who,
+            per_second,
+        }),
     ),
     (Subject::All, Rule::Says(cpu::frequency)),
     (Subject::All, Rule::Says(disk::between_layers)),
@@ -202,7 +208,10 @@ const RULES: [(Subject, Rule); 15] = [
     // Exits are a reason wherever they have an interval.
     (
         Subject::All,
-        Rule::Above(f64::NEG_INFINITY, work::exits, |who, exits| Reason::ExitsPerTransaction { who, exits }),
+        Rule::Above(f64::NEG_INFINITY, CountedTrial::exits_each, |who, exits| Reason::ExitsPerTransaction {
+            who,
+            exits,
+        }),
     ),
     (Subject::All, Rule::Says(work::locks)),
     (

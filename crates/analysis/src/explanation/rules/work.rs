@@ -23,21 +23,15 @@ pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
     costs.map(|cost| Ok(Reason::WorkPerTransaction(cost))).collect()
 }
 
-pub fn exits(trial: &CountedTrial) -> Option<f64> {
-    Some(trial.side(Side::Host)?.worth("kvm.vcpu.exits")? / trial.transactions)
-}
-
-fn lock_share(trial: &CountedTrial) -> Option<f64> {
-    Some(trial.lock_ms? / trial.response_ms.filter(|response_ms| *response_ms > 0.0)?)
-}
-
 pub fn locks(evidence: &Evidence<'_>) -> Vec<Said> {
     let waited = BOTH.map(|who| evidence.value(who, &|trial| trial.lock_ms));
     if waited == [None, None] {
         return vec![Err(Unknown::LocksNotAddedUp)];
     }
+    let share =
+        |trial: &CountedTrial| Some(trial.lock_ms? / trial.response_ms.filter(|response_ms| *response_ms > 0.0)?);
     let of = |(who, waited_ms): (Who, Option<Estimate>)| {
-        let share = evidence.above(LOCKS_OF_RESPONSE, who, &lock_share)?;
+        let share = evidence.above(LOCKS_OF_RESPONSE, who, &share)?;
         Some(Ok(Reason::Locks { who: evidence.name(who), waited_ms: waited_ms?, share }))
     };
     BOTH.into_iter().zip(waited).filter_map(of).collect()
