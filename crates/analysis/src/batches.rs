@@ -7,6 +7,7 @@
 use crate::distributions::t_975;
 use crate::estimate::Bounds;
 use crate::missing::Missing;
+use crate::student;
 use serde::{Deserialize, Serialize};
 
 /// A window is cut into at least this many batches, unless they would be too short. Between 10 and 30 are enough to
@@ -33,42 +34,37 @@ pub struct Second {
     pub rate: f64,
 }
 
-/// Consecutive batches of equal length.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Batches {
-    pub means: Vec<f64>,
-    /// Seconds in each batch.
-    pub length: usize,
+/// The rates of the seconds of the measured window.
+pub fn measured(seconds: &[Second]) -> Vec<f64> {
+    seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect()
 }
 
-impl Batches {
-    /// `None` if there are too few seconds. Seconds that fill no batch are dropped at the beginning, where the rest of
-    /// the warm-up would be.
-    pub fn of(seconds: &[f64]) -> Option<Self> {
-        let length = (seconds.len() / BATCHES).max(SHORTEST_BATCH_S);
-        let means = means(&seconds[seconds.len() % length..], length);
-        (means.len() >= FEWEST_BATCHES).then_some(Self { means, length })
-    }
+/// The means of consecutive batches of equal length, and the seconds in each. `None` if there are too few seconds. Seconds that fill no
+/// batch are dropped at the beginning, where the rest of the warm-up would be.
+pub fn of(seconds: &[f64]) -> Option<(Vec<f64>, usize)> {
+    let length = (seconds.len() / BATCHES).max(SHORTEST_BATCH_S);
+    let means = means(&seconds[seconds.len() % length..], length);
+    (means.len() >= FEWEST_BATCHES).then_some((means, length))
 }
 
 /// The means of whole batches of this many seconds.
 pub fn means(seconds: &[f64], length: usize) -> Vec<f64> {
-    seconds.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect()
+    seconds.chunks_exact(length).map(student::mean_of).collect()
 }
 
 /// The 95 % confidence interval of a trial's throughput around `value`, from the rates of its seconds: Student's t over as many
 /// independent batches as the correlation of neighbours leaves.
 pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
-    let Some(batches) = Batches::of(seconds) else {
+    let Some((means, length)) = of(seconds) else {
         let why = Missing::WindowTooShort { seconds: seconds.len(), needed: SHORTEST_S };
         return Bounds::Unknown { why };
     };
-    let count = batches.means.len();
-    let mean = batches.means.iter().sum::<f64>() / count as f64;
-    let residuals: Vec<f64> = batches.means.iter().map(|batch| batch - mean).collect();
+    let count = means.len();
+    let mean = student::mean_of(&means);
+    let residuals: Vec<f64> = means.iter().map(|batch| batch - mean).collect();
     let alike = correlation_of_neighbours(&residuals, 0);
     if alike > MOST_ALIKE {
-        let why = Missing::SecondsDepend { longer_than_s: batches.length };
+        let why = Missing::SecondsDepend { longer_than_s: length };
         return Bounds::Unknown { why };
     }
     let independent = independent(count, alike);
@@ -109,11 +105,10 @@ mod tests {
     #[test]
     fn batches_are_of_equal_length_and_end_with_the_series() {
         let seconds: Vec<f64> = (1..44).map(f64::from).collect();
-        let batches = Batches::of(&seconds).unwrap();
-        assert_eq!((batches.length, batches.means.len()), (2, 21));
-        assert_eq!((batches.means[0], batches.means[1], batches.means[20]), (2.5, 4.5, 42.5));
-        let cut =
-            |seconds: usize| Batches::of(&vec![1.0; seconds]).map(|batches| (batches.means.len(), batches.length));
+        let (means, length) = of(&seconds).unwrap();
+        assert_eq!((length, means.len()), (2, 21));
+        assert_eq!((means[0], means[1], means[20]), (2.5, 4.5, 42.5));
+        let cut = |seconds: usize| of(&vec![1.0; seconds]).map(|(means, length)| (means.len(), length));
         assert_eq!([19, 20, 59, 60, 119].map(cut), [None, Some((10, 2)), Some((29, 2)), Some((20, 3)), Some((23, 5))]);
     }
 

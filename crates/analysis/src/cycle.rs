@@ -6,7 +6,7 @@
 //! Swanepoel and B. Raubenheimer (1989). It assumes no shape: it finds a dip of three seconds every thirty as well as a
 //! sine wave. Its tail is that of their (and I. Büsching's, 2010) formula, exp(−0.4 H).
 
-use serde::{Deserialize, Serialize};
+use crate::{batches, student};
 use std::f64::consts::TAU;
 
 /// The highest rate at which noise alone may be called a cycle.
@@ -39,37 +39,15 @@ const TAIL: f64 = 0.4;
 /// If a half or a third of the best period explains nearly as much, it is the true period: its multiples always fit as well.
 const NEARLY_AS_GOOD: f64 = 0.8;
 
-/// The result of the search in one series.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "cycle", rename_all = "kebab-case")]
-pub enum Cycle {
-    Found {
-        period_s: f64,
-    },
-    NoneFound,
-    /// The series has fewer than [`FEWEST_SECONDS`].
-    TooShort,
-}
-
-impl Cycle {
-    pub fn period_s(self) -> Option<f64> {
-        if let Self::Found { period_s } = self { Some(period_s) } else { None }
-    }
-}
-
-/// Looks for a cycle in values of consecutive seconds.
-pub fn find(seconds: &[f64]) -> Cycle {
-    if seconds.len() < FEWEST_SECONDS {
-        return Cycle::TooShort;
-    }
+/// The period of a cycle in values of consecutive seconds; `None` if none is found.
+pub fn period_s(seconds: &[f64]) -> Option<f64> {
     let seconds_each = seconds.len().div_ceil(MOST_SAMPLES);
-    let samples: Vec<f64> =
-        seconds.chunks_exact(seconds_each).map(|chunk| chunk.iter().sum::<f64>() / seconds_each as f64).collect();
-    let Some(white) = whitened(&samples) else { return Cycle::NoneFound };
+    let samples = batches::means(seconds, seconds_each);
+    let white = whitened(&samples)?;
     let (score, period) = best(&white);
     let fundamentals = white.len() as f64 / 2.0;
     let needed = (fundamentals / LEVEL).ln() / TAIL;
-    if score > needed { Cycle::Found { period_s: period * seconds_each as f64 } } else { Cycle::NoneFound }
+    (score > needed).then_some(period * seconds_each as f64)
 }
 
 /// The series without its trend and without what each value owes to the one before, scaled to a variance of one. `None`
@@ -78,7 +56,7 @@ fn whitened(values: &[f64]) -> Option<Vec<f64>> {
     let count = values.len() as f64;
     let middle = (count - 1.0) / 2.0;
     let times = || (0..values.len()).map(|index| index as f64 - middle);
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = student::mean_of(values);
     let slope = times().zip(values).map(|(time, value)| time * value).sum::<f64>()
         / times().map(|time| time * time).sum::<f64>();
     let level: Vec<f64> = times().zip(values).map(|(time, value)| value - mean - slope * time).collect();
@@ -90,7 +68,7 @@ fn whitened(values: &[f64]) -> Option<Vec<f64>> {
     // On average the estimate is too low by about this much (Marriott and Pope, 1954).
     let memory = (memory + (1.0 + 4.0 * memory) / count).clamp(-0.99, 0.99);
     let news: Vec<f64> = level.windows(2).map(|pair| pair[1] - memory * pair[0]).collect();
-    let mean = news.iter().sum::<f64>() / news.len() as f64;
+    let mean = student::mean_of(&news);
     let spread = (news.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / news.len() as f64).sqrt();
     (spread > 0.0).then(|| news.iter().map(|value| (value - mean) / spread).collect())
 }
@@ -207,7 +185,7 @@ mod tests {
 
     #[track_caller]
     fn found(series: &[f64], period_s: f64) {
-        let period = find(series).period_s().expect("a cycle");
+        let period = super::period_s(series).expect("a cycle");
         assert!((period / period_s - 1.0).abs() < 0.05, "{period}");
     }
 
@@ -254,7 +232,7 @@ mod tests {
                 let series = noise.series(length, memory);
                 let series: Vec<f64> =
                     series.iter().enumerate().map(|(second, value)| value + drift * second as f64).collect();
-                find(&series).period_s().is_some()
+                period_s(&series).is_some()
             });
             let called = called.count() as f64 / 1_000.0;
             assert!(called <= LEVEL, "{length} {memory}: {called}");
@@ -262,10 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_varies_and_little_that_was_measured_have_no_cycle() {
-        assert_eq!(find(&[5.0; 100]), Cycle::NoneFound);
-        assert_eq!(find(&[0.0; 100]), Cycle::NoneFound);
-        assert_eq!(find(&(0..100).map(f64::from).collect::<Vec<_>>()), Cycle::NoneFound);
-        assert_eq!(find(&[1.0; 31]), Cycle::TooShort);
+    fn what_does_not_vary_has_no_cycle() {
+        assert_eq!(period_s(&[5.0; 100]), None);
+        assert_eq!(period_s(&[0.0; 100]), None);
+        assert_eq!(period_s(&(0..100).map(f64::from).collect::<Vec<_>>()), None);
     }
 }

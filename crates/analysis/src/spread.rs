@@ -1,8 +1,7 @@
 //! How far apart the ratios of single blocks lie, and how well that is known: from few blocks, poorly.
 
 use crate::distributions::chi_squared_at;
-use crate::estimate::Method;
-use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::estimate::{Bounds, CONFIDENCE, Estimate, Method};
 use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 
 /// The standard deviation of the logarithms of ratios, with its interval by χ². `None` for fewer than two ratios, or if

@@ -3,10 +3,9 @@
 
 pub mod cautions;
 
-use crate::batches::{self, Batches, Second};
+use crate::batches::{self, Second};
 use crate::distributions::t_975;
-use crate::estimate::Method;
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::{Bounds, Estimate, Method};
 use crate::missing::Missing;
 use crate::student;
 use record::run::StoredTrial;
@@ -81,16 +80,6 @@ pub enum Checkpoints {
     NotTold { why: Missing },
 }
 
-impl Checkpoints {
-    /// Cycles from one checkpoint to the next that lie wholly between the looks.
-    fn whole_cycles(&self) -> Option<u64> {
-        match self {
-            Self::Counted { begun } => Some(begun.saturating_sub(1)),
-            Self::NotTold { .. } => None,
-        }
-    }
-}
-
 /// The same for all valid trials of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellSteadiness {
@@ -115,7 +104,7 @@ pub struct CellSteadiness {
 }
 
 pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
-    let window: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
+    let window = batches::measured(seconds);
     let drift = drift(&window);
     let verdict = drift.as_ref().map_or_else(
         || {
@@ -144,12 +133,9 @@ fn second_half(window: &[f64]) -> Option<f64> {
 /// batches best. Its interval is Student's t for the slope, with as many independent batches as the correlation of
 /// neighbours leaves (Santer et al. 2000). `None` if the window is too short, or nothing happened in it.
 pub fn drift(window: &[f64]) -> Option<Estimate> {
-    let means = Batches::of(window)?.means;
+    let (means, _) = batches::of(window)?;
     let count = means.len() as f64;
-    let mean = means.iter().sum::<f64>() / count;
-    if mean <= 0.0 {
-        return None;
-    }
+    let mean = Some(student::mean_of(&means)).filter(|mean| *mean > 0.0)?;
     let from_middle = |index: usize| index as f64 - (count - 1.0) / 2.0;
     let across: f64 = (0..means.len()).map(|index| from_middle(index).powi(2)).sum();
     let slope = means.iter().enumerate().map(|(index, value)| from_middle(index) * value).sum::<f64>() / across;
@@ -187,11 +173,7 @@ fn settled(seconds: &[Second]) -> Settled {
     }
     let Some(first) = mser(&means).map(|batch| batch * MSER_BATCH_S) else { return Settled::NotInFirstHalf };
     let in_warmup = !seconds[..first].iter().any(|second| second.measured);
-    let mean_from = |first: usize| {
-        let measured: Vec<f64> =
-            seconds[first..end].iter().filter(|second| second.measured).map(|second| second.rate).collect();
-        measured.iter().sum::<f64>() / measured.len() as f64
-    };
+    let mean_from = |first: usize| student::mean_of(&batches::measured(&seconds[first..end]));
     let change = if in_warmup { 0.0 } else { mean_from(first) / mean_from(0) - 1.0 };
     let change = if change.is_finite() { change } else { 0.0 };
     Settled::At { start_ms: seconds[first].start_ms, in_warmup, change }
@@ -202,8 +184,7 @@ fn settled(seconds: &[Second]) -> Settled {
 pub fn mser(means: &[f64]) -> Option<usize> {
     let error = |left_out: usize| {
         let rest = &means[left_out..];
-        let count = rest.len() as f64;
-        let mean = rest.iter().sum::<f64>() / count;
+        let (count, mean) = (rest.len() as f64, student::mean_of(rest));
         rest.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count * count)
     };
     let candidates = 0..=means.len().checked_sub(MSER_SHORTEST_TAIL)?;
@@ -227,14 +208,17 @@ fn checkpoints(trial: &StoredTrial) -> Checkpoints {
 /// The joint result of the valid trials of a cell.
 pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
     let count = |is: &dyn Fn(&TrialSteadiness) -> bool| trials.iter().filter(|trial| is(trial)).count();
-    let changes = trials.iter().filter_map(|trial| match trial.settled {
-        Settled::At { change, .. } => Some(change),
-        _ => None,
-    });
-    let changes: Vec<f64> = changes.collect();
-    let cycles = || trials.iter().filter_map(|trial| trial.checkpoints.whole_cycles());
+    let change =
+        |trial: &&TrialSteadiness| if let Settled::At { change, .. } = trial.settled { Some(change) } else { None };
+    let changes: Vec<f64> = trials.iter().filter_map(change).collect();
+    // From one checkpoint to the next, wholly between the looks.
+    let whole = |trial: &&TrialSteadiness| {
+        if let Checkpoints::Counted { begun } = trial.checkpoints { Some(begun.saturating_sub(1)) } else { None }
+    };
+    let cycles = || trials.iter().filter_map(whole);
     let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
-    let drift = mean_drift(trials);
+    let drifts = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
+    let drift = student::mean(drifts).map(|mean| Estimate { method: Method::MeanOfDrifts, ..mean });
     let mut second_halves: Vec<f64> = trials.iter().filter_map(|trial| trial.second_half).collect();
     second_halves.sort_unstable_by(f64::total_cmp);
     CellSteadiness {
@@ -250,11 +234,6 @@ pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
         change: (!changes.is_empty()).then(|| student::mean_of(&changes)),
         whole_cycles: cycles().min().zip(cycles().max()),
     }
-}
-
-fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
-    let points = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
-    Some(Estimate { method: Method::MeanOfDrifts, ..student::mean(points)? })
 }
 
 /// What all trials agree on is believed. Otherwise their mean drift decides: it is known better than that of any one

@@ -38,12 +38,17 @@ pub fn by_block(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f
 
 /// The 95 % confidence interval of the mean of values, without logarithms.
 pub fn bounds_of_mean(values: &[f64]) -> Bounds {
+    around(mean_of(values), values, 1.0)
+}
+
+/// So many standard errors of the mean of values around a point.
+fn around(point: f64, values: &[f64], times: f64) -> Bounds {
     let Some(spread) = spread(values).filter(|_| values.len() >= FEWEST_BLOCKS) else {
         return too_few(values.len());
     };
-    let half = t_975(values.len() as f64 - 1.0) * spread / (values.len() as f64).sqrt();
-    let mean = mean_of(values);
-    Bounds::Known { low: mean - half, high: mean + half }
+    let count = values.len() as f64;
+    let half = t_975(count - 1.0) * spread * times / count.sqrt();
+    Bounds::Known { low: point - half, high: point + half }
 }
 
 /// The geometric mean of one positive value for each block, with its interval. `None` without values, or if one is not
@@ -78,12 +83,7 @@ pub fn mean_amount(values: Vec<f64>) -> Option<Estimate> {
 /// The 95 % confidence interval of a number computed from all blocks together, from its values without each block in
 /// turn: the jackknife. For a mean it is the usual interval.
 pub fn jackknife(point: f64, without: &[f64]) -> Bounds {
-    let Some(spread) = spread(without).filter(|_| without.len() >= FEWEST_BLOCKS) else {
-        return too_few(without.len());
-    };
-    let freedom = without.len() as f64 - 1.0;
-    let half = t_975(freedom) * spread * freedom / (freedom + 1.0).sqrt();
-    Bounds::Known { low: point - half, high: point + half }
+    around(point, without, without.len() as f64 - 1.0)
 }
 
 /// The sample estimate of the standard deviation; `None` for fewer than two values.
@@ -91,6 +91,12 @@ pub fn spread(values: &[f64]) -> Option<f64> {
     let mean = mean_of(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The coefficient of variation; `None` for fewer than two values, or if their mean is not positive.
+pub fn variation(values: &[f64]) -> Option<f64> {
+    let mean = mean_of(values);
+    spread(values).filter(|_| mean > 0.0).map(|spread| spread / mean)
 }
 
 /// The arithmetic mean; NaN for no values.

@@ -50,18 +50,18 @@ fn interval(value: Option<f64>, driver: Option<&DriverFacts>, seconds: &[Second]
     if driver.is_some_and(DriverFacts::ends_with_its_work) {
         return Bounds::Unknown { why: Missing::EndsWithItsWork };
     }
-    let rates: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
-    match value {
-        Some(value) => batches::bounds(value, &rates),
-        None => Bounds::Unknown { why: Missing::NothingMeasured },
-    }
+    value.map_or(Bounds::Unknown { why: Missing::NothingMeasured }, |value| {
+        batches::bounds(value, &batches::measured(seconds))
+    })
 }
 
 /// Rates of the seconds of the measured window; of several machines, the slowest one's.
 pub fn measured_seconds(trial: &StoredTrial) -> Vec<f64> {
-    let Some(machine) = slowest(trial) else { return Vec::new() };
-    let seconds = machine.record.driver.as_ref().map(|driver| series(machine, driver)).unwrap_or_default();
-    seconds.into_iter().filter(|second| second.measured).map(|second| second.rate).collect()
+    let seconds = || {
+        let machine = slowest(trial)?;
+        Some(series(machine, machine.record.driver.as_ref()?))
+    };
+    batches::measured(&seconds().unwrap_or_default())
 }
 
 /// The one figure of a trial: the rate of its window, or that of its phases; of several machines, the slowest one's.

@@ -6,7 +6,7 @@
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate, Method};
 use crate::missing::Missing;
-use crate::student::{FEWEST_BLOCKS, logarithms};
+use crate::student::{self, FEWEST_BLOCKS, logarithms};
 
 /// The ratio of the geometric means of positive values, new over old. `None` without values on both sides, or if one is
 /// not positive.
@@ -47,8 +47,7 @@ impl Sample {
         // Sorted, so that the order in which trials are listed cannot matter.
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
+        let (count, mean) = (values.len() as f64, student::mean_of(&values));
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Self { count, mean, error: squares / (count - 1.0) / count }
     }

@@ -64,43 +64,29 @@ fn of_trial(trial: &StoredTrial) -> Vec<Accounted> {
 
 fn of_machine(trial: &StoredTrial) -> Option<Accounted> {
     let driver = trial.record.driver.as_ref().filter(|driver| driver.measured_ms > 0)?;
-    let times = Times::of(trial)?;
+    let [count, sum_us, squares] = times_us(trial)?;
+    // How long the transactions under way at any moment have been running, on average. About this much time before the window is
+    // counted at its beginning, and about this much is not counted at its end.
+    let mean_age_us = squares / (2.0 * sum_us.max(1.0));
     let window_us = driver.measured_ms as f64 * 1_000.0;
-    let under_way = times.sum_us / window_us;
+    let under_way = sum_us / window_us;
     let pausing = driver.paused_ms.map(|paused_ms| paused_ms as f64 / driver.measured_ms as f64);
     let (at_least, at_most) = expected(driver);
-    let tolerance = TOLERANCE + STANDARD_ERRORS / times.count.sqrt() + times.mean_age_us() / window_us;
+    let tolerance = TOLERANCE + STANDARD_ERRORS / count.sqrt() + mean_age_us / window_us;
     let sum = under_way + pausing.unwrap_or(0.0);
     let holds = at_least.is_none_or(|least| sum >= least * (1.0 - tolerance)) && sum <= at_most * (1.0 + tolerance);
     let (trial, contender) = (trial.record.id, trial.record.contender.clone());
     Some(Accounted { trial, machine: None, contender, under_way, pausing, at_least, at_most, tolerance, holds })
 }
 
-/// The response times of a window, of all kinds together.
-struct Times {
-    count: f64,
-    sum_us: f64,
-    sum_of_squares: f64,
-}
-
-impl Times {
-    fn of(trial: &StoredTrial) -> Option<Self> {
-        let counts = trial.transactions().filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
-        let mut times = Self { count: 0.0, sum_us: 0.0, sum_of_squares: 0.0 };
-        for &(value_us, count) in counts {
-            let (value_us, count) = (value_us as f64, f64::from(count));
-            times.count += count;
-            times.sum_us += value_us * count;
-            times.sum_of_squares += value_us * value_us * count;
-        }
-        (times.count > 0.0).then_some(times)
-    }
-
-    /// How long the transactions under way at any moment have been running, on average. About this much time before the
-    /// window is counted at its beginning, and about this much is not counted at its end.
-    fn mean_age_us(&self) -> f64 {
-        self.sum_of_squares / (2.0 * self.sum_us.max(1.0))
-    }
+/// Of the response times of a window, of all kinds together: their number, their sum, and the sum of their squares.
+fn times_us(trial: &StoredTrial) -> Option<[f64; 3]> {
+    let counts = trial.transactions().filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
+    let sums = counts.fold([0.0; 3], |[count, sum, squares], &(value_us, more)| {
+        let (value_us, more) = (value_us as f64, f64::from(more));
+        [count + more, sum + value_us * more, squares + value_us * value_us * more]
+    });
+    (sums[0] > 0.0).then_some(sums)
 }
 
 /// The fewest and the most clients that must be under way or pausing.

@@ -3,7 +3,7 @@
 //! Two databases of equal throughput are not equal if one of them stops for a second now and then.
 
 use super::{Better, Measure, Reading, Scale, Unit};
-use crate::cycle::{self, Cycle};
+use crate::cycle;
 use crate::latency::Counts;
 use crate::missing::Missing;
 use crate::{student, throughput};
@@ -43,7 +43,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     let (transactions, slow) = slow(trial);
     let slow_share = (transactions > 0).then(|| slow as f64 / transactions as f64);
     let figures = [
-        (CV, Unit::Share, Scale::Ratio, variation(&seconds), count),
+        (CV, Unit::Share, Scale::Ratio, student::variation(&seconds), count),
         (LONGEST_LOW, Unit::Seconds, Scale::Difference, Some(low), count),
         (ZERO_SECONDS, Unit::Seconds, Scale::Difference, Some(zero), count),
         (SLOW, Unit::Count, Scale::Difference, Some(slow as f64), transactions),
@@ -58,11 +58,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
 
 /// The period of a cycle; `None` if the window is too short to look for one.
 fn period(seconds: &[f64]) -> Option<Reading> {
-    let value = match cycle::find(seconds) {
-        Cycle::TooShort => return None,
-        Cycle::NoneFound => Err(Missing::NoCycle),
-        Cycle::Found { period_s } => Ok(period_s),
-    };
+    let value = (seconds.len() >= cycle::FEWEST_SECONDS).then(|| cycle::period_s(seconds).ok_or(Missing::NoCycle))?;
     let measure = Measure { id: CYCLE.to_owned(), unit: Unit::Seconds, better: Better::Neither, scale: Scale::Ratio };
     Some(Reading { measure, value, n: Some(seconds.len() as u64) })
 }
@@ -92,12 +88,6 @@ fn median(values: &[f64]) -> Option<f64> {
     sorted.sort_unstable_by(f64::total_cmp);
     let upper = *sorted.get(sorted.len() / 2)?;
     Some(if sorted.len().is_multiple_of(2) { upper.midpoint(sorted[sorted.len() / 2 - 1]) } else { upper })
-}
-
-/// The coefficient of variation.
-fn variation(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    student::spread(values).filter(|_| mean > 0.0).map(|spread| spread / mean)
 }
 
 /// The length of the longest run of values for which the predicate holds.

@@ -121,8 +121,7 @@ fn coefficient(one: &[Rate], other: &[Rate]) -> Option<f64> {
         return None;
     }
     let sums: Vec<f64> = one.iter().zip(other).map(|(one, other)| one.per_second + other.per_second).collect();
-    let mean = sums.iter().sum::<f64>() / sums.len() as f64;
-    (mean > 0.0).then_some(student::spread(&sums)? / mean)
+    student::variation(&sums)
 }
 
 #[cfg(test)]

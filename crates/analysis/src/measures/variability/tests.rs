@@ -22,9 +22,9 @@ fn single_seconds_are_read_as_numpy_does() {
     let seconds = [120.0, 80.0, 0.0, 0.0, 40.0, 100.0, 110.0, 95.0, 0.0, 105.0];
     let middle = median(&seconds).unwrap();
     close(middle, 87.5);
-    close(variation(&seconds).unwrap(), VARIATION);
+    close(student::variation(&seconds).unwrap(), VARIATION);
     assert_eq!(longest_run(&seconds, |rate| rate < middle * LOW), 3);
-    assert_eq!((median(&[]), variation(&[0.0, 0.0]), median(&[3.0, 1.0, 2.0])), (None, None, Some(2.0)));
+    assert_eq!((median(&[]), student::variation(&[0.0, 0.0]), median(&[3.0, 1.0, 2.0])), (None, None, Some(2.0)));
 }
 
 const VARIATION: f64 = 0.765_804_334_516_311_8;
@@ -134,7 +134,7 @@ proptest! {
     #[test]
     fn neither_unit_nor_speed_matters(seconds in proptest::collection::vec(0.0..1_000.0_f64, 3..80), times in 0.01..100.0_f64) {
         let faster: Vec<f64> = seconds.iter().map(|rate| rate * times).collect();
-        let (one, other) = (variation(&seconds), variation(&faster));
+        let (one, other) = (student::variation(&seconds), student::variation(&faster));
         prop_assert_eq!(one.is_some(), other.is_some());
         if let (Some(one), Some(other)) = (one, other) {
             prop_assert!((one - other).abs() < 1e-9);
