@@ -3,7 +3,8 @@
 //! Two hardware threads of one core are not two cores, and memory of another node is further away. So a machine with twice
 //! the vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
 
-use record::facts::{Fact, Facts, HOST_CPUS};
+use crate::machines::known;
+use record::facts::{Facts, HOST_CPUS};
 use record::plan::Cell;
 use record::run::Run;
 use record::trial::MachineFacts;
@@ -46,7 +47,7 @@ impl Topology {
     }
 
     pub fn of(host: &Facts) -> Self {
-        let known = |name: &str| if let Some(Fact::Known(text)) = host.get(name) { Some(text.as_str()) } else { None };
+        let known = |name: &str| host.get(name).and_then(known);
         let number = |name: &str| known(name).and_then(|text| text.parse().ok());
         Self {
             cores: number("cpu.cores"),
@@ -104,7 +105,7 @@ fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
 
 /// The CPUs of the host to which a machine was pinned, as far as the record tells.
 pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
-    if let Fact::Known(text) = machine.decided.get(HOST_CPUS)? { cpus_in(text) } else { None }
+    cpus_in(known(machine.decided.get(HOST_CPUS)?)?)
 }
 
 /// Lists of CPUs separated by semicolons: "0,2; 1,3".
@@ -126,6 +127,7 @@ pub fn cpus_in(text: &str) -> Option<BTreeSet<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::facts::Fact;
 
     fn facts(known: &[(&str, &str)]) -> Facts {
         known.iter().map(|(name, text)| ((*name).to_owned(), Fact::known(*text))).collect()

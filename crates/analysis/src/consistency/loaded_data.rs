@@ -40,7 +40,7 @@ pub fn of_cell(run: &Run, cell: u32) -> Checksums<'_> {
 }
 
 /// A table's name, and what was seen of it.
-fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
+pub fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
     let seen = match &finding.verdict {
         Verdict::Holds { seen } => seen.as_deref()?,
         Verdict::Violated { seen } => seen,

@@ -63,7 +63,6 @@ pub struct Consolidation {
     /// Each machine by itself, in the order of their numbers.
     pub slots: Vec<Slot>,
     /// Why machines that are held back or behind get less, as far as is known.
-    #[serde(default)]
     pub reasons: Vec<Reason>,
     /// How much of that is due to machines, to their places or to their start order; absent from old files.
     pub attribution: Option<Attribution>,
@@ -204,16 +203,13 @@ fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, Missing> {
 
 /// Machines that are not alike make the scores meaningless; windows that do not overlap were not measured side by side.
 pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
-    let mut findings = unlike::findings(found);
-    for one in found {
+    let left_out = found.iter().flat_map(|one| {
         let beside = one.neighbour.iter().map(|neighbour| (Some(neighbour.machine), &neighbour.left_out));
-        for (beside, why) in std::iter::once((None, &one.left_out)).chain(beside).filter(|(_, why)| !why.is_empty()) {
-            let what = What::TrialsLeftOut { beside, why: why.clone() };
-            findings.push(Finding::new(what).of(&one.contender).at(&one.coordinates));
-        }
-    }
-    findings.extend(found.iter().filter_map(skew::finding));
-    findings
+        let all = std::iter::once((None, &one.left_out)).chain(beside).filter(|(_, why)| !why.is_empty());
+        let what = |(beside, why): (_, &Vec<Missing>)| What::TrialsLeftOut { beside, why: why.clone() };
+        all.map(move |one_of| Finding::new(what(one_of)).of(&one.contender).at(&one.coordinates))
+    });
+    unlike::findings(found).into_iter().chain(left_out).chain(found.iter().filter_map(skew::finding)).collect()
 }
 
 #[cfg(test)]

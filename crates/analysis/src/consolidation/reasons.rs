@@ -13,7 +13,7 @@ use crate::gathered::by_key;
 use crate::student;
 use crate::validity;
 use record::plan::Cell;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::settings::Odd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -96,12 +96,6 @@ impl Suspect {
     }
 }
 
-/// The counted machines of one trial, by number.
-struct Trial {
-    block: u32,
-    machines: BTreeMap<u32, CountedTrial>,
-}
-
 /// The reasons for every machine that is held back or behind.
 pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
     let worse = |slot: &&Slot| slot.position == Position::Below;
@@ -109,15 +103,11 @@ pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
     if worse.is_empty() {
         return Vec::new();
     }
-    let of_trial = |trial: &StoredTrial| {
-        let counted = counted::of_trial(trial)?;
-        Some(Trial { block: counted.block, machines: counted.machines.into_iter().collect() })
-    };
-    let trials: Vec<Trial> = validity::valid_trials(run, cell.id).filter_map(of_trial).collect();
+    let trials: Vec<CountedTrial> = validity::valid_trials(run, cell.id).filter_map(counted::of_trial).collect();
     worse.into_iter().flat_map(|machine| of_machine(&trials, cell, machine)).collect()
 }
 
-fn of_machine(trials: &[Trial], cell: &Cell, machine: u32) -> Vec<Reason> {
+fn of_machine(trials: &[CountedTrial], cell: &Cell, machine: u32) -> Vec<Reason> {
     let (mut found, mut alike, mut not_counted): (Vec<Cause>, Vec<Suspect>, Vec<Suspect>) = Default::default();
     let mut is_throttled = false;
     for (suspect, measures, least) in QUESTIONS {
@@ -191,11 +181,12 @@ impl Against {
 }
 
 /// `None` if no trial has the measure for all of its machines.
-fn against(trials: &[Trial], machine: u32, [of, of_others]: [Measure; 2]) -> Option<Against> {
-    let of_trial = |trial: &Trial| {
-        let others = trial.machines.iter().filter(|(number, _)| **number != machine).map(|(_, other)| of_others(other));
+fn against(trials: &[CountedTrial], machine: u32, [of, of_others]: [Measure; 2]) -> Option<Against> {
+    let of_trial = |trial: &CountedTrial| {
+        let (own, others): (Vec<_>, Vec<_>) = trial.machines.iter().partition(|(number, _)| *number == machine);
+        let others = others.into_iter().map(|(_, other)| of_others(other));
         let others = others.collect::<Option<Vec<f64>>>().filter(|others| !others.is_empty())?;
-        Some((trial.block, [of(trial.machines.get(&machine)?)?, student::mean_of(&others)]))
+        Some((trial.block, [of(&own.first()?.1)?, student::mean_of(&others)]))
     };
     let blocks: BTreeMap<u32, Vec<[f64; 2]>> = by_key(trials.iter().filter_map(of_trial));
     let mean = |pairs: &[[f64; 2]], side: usize| pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;

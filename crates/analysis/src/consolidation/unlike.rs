@@ -4,11 +4,12 @@
 //! folder) differ wherever machines share a system, and are ignored.
 
 use super::Consolidation;
+use crate::consistency::loaded_data::checksum;
 use crate::findings::{Finding, OfMachines, Property, What, gathered};
 use crate::gathered::by_key;
+use crate::machines::known;
 use crate::settings;
-use record::check::{CheckResult, Verdict};
-use record::facts::{Fact, PROCESSOR};
+use record::facts::PROCESSOR;
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,9 +53,7 @@ fn are_close(values: &BTreeMap<String, Vec<u32>>) -> bool {
 /// Everything that must be alike, by name. What is unknown about a machine is left out.
 fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
     let (facts, server) = (machine.record.machine.as_ref(), machine.record.server.as_ref());
-    let inside = |name: &str| {
-        if let Fact::Known(text) = facts?.inside.get(name)? { Some(text.clone()) } else { None }
-    };
+    let inside = |name: &str| Some(known(facts?.inside.get(name)?)?.to_owned());
     // Work that ends takes each machine its own time.
     let driver = machine.record.driver.as_ref().filter(|driver| !driver.ends_with_its_work());
     let named = [
@@ -75,15 +74,6 @@ fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
     let sums = machine.findings.iter().filter_map(checksum);
     let sums = sums.map(|(table, sum)| (format!("table/{table}"), sum.to_owned()));
     named.chain(settings).chain(sums).collect()
-}
-
-fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
-    let table = finding.checksum_of()?;
-    match &finding.verdict {
-        Verdict::Holds { seen } => Some((table, seen.as_deref()?)),
-        Verdict::Violated { seen } => Some((table, seen)),
-        Verdict::Undecided { .. } => None,
-    }
 }
 
 /// The same difference in several trials is reported once, with the trials.

@@ -5,7 +5,7 @@
 //! each other, as machines do that share one host, as long as all do so alike. What a trial has in common is then removed, and the
 //! shared dependence with it.
 
-use crate::least_squares::{LeastSquares, Sum};
+use crate::least_squares::LeastSquares;
 
 /// The fitted model.
 #[derive(Debug, Clone)]
@@ -41,13 +41,11 @@ impl Fit {
 
     /// The sum of all effects, each with its weight. `None` if the observations do not determine it, because other
     /// effects that fit them equally well would give another sum.
-    pub fn sum(&self, weights: &[f64]) -> Option<Sum> {
-        self.model.as_ref()?.sum(weights)
-    }
-
-    /// The standard error of a sum; `None` if no degrees of freedom are left to estimate it.
-    pub fn error(&self, sum: &Sum) -> Option<f64> {
-        let left_over = self.model.as_ref().filter(|_| self.degrees > 0)?.left_over;
-        Some((left_over / self.degrees as f64 * sum.variance).sqrt())
+    ///
+    /// With its standard error, which means nothing without degrees of freedom.
+    pub fn sum(&self, weights: &[f64]) -> Option<(f64, f64)> {
+        let model = self.model.as_ref()?;
+        let sum = model.sum(weights)?;
+        Some((sum.value, (model.left_over / self.degrees as f64 * sum.variance).sqrt()))
     }
 }

@@ -3,8 +3,9 @@
 
 use super::{LabelAttribution, LabelKind, Untold};
 use crate::consolidation::TrialReadings;
+use crate::machines::known;
 use crate::topology::{Topology, cpus_in};
-use record::facts::{Fact, HOST_CPUS, PLACE, START_ORDER};
+use record::facts::{HOST_CPUS, PLACE, START_ORDER};
 use record::run::StoredTrial;
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +66,7 @@ pub fn readings<'a>(
             machine: *machine,
             rate: *rate,
             place: facts.get(machine).and_then(|facts| place(facts, host)),
-            start: facts.get(machine).and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
+            start: facts.get(machine).and_then(|facts| known(facts.decided.get(START_ORDER)?)?.parse().ok()),
         };
         scored.machines.iter().map(reading).collect::<Vec<_>>()
     };
@@ -74,15 +75,12 @@ pub fn readings<'a>(
     readings
 }
 
-fn known<'a>(facts: &'a MachineFacts, name: &str) -> Option<&'a str> {
-    if let Fact::Known(text) = facts.decided.get(name)? { Some(text) } else { None }
-}
-
 /// A place is its CPUs, not its number: places that share CPUs are one place, and all are one if machines may run anywhere.
 fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
     let of_number = |number: usize| Place { cpus: vec![number], name: format!("place/{number}"), node: None };
-    let number = || known(facts, PLACE)?.parse().ok().map(of_number);
-    known(facts, HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
+    let decided = |name: &str| facts.decided.get(name).and_then(known);
+    let number = || decided(PLACE)?.parse().ok().map(of_number);
+    decided(HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
 }
 
 impl Place {

@@ -13,8 +13,7 @@ use super::TrialReadings;
 use super::slots::{self, position};
 use crate::contrast::Position;
 use crate::distributions::t_beyond;
-use crate::estimate::Method;
-use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::estimate::{Bounds, CONFIDENCE, Estimate, Method};
 use crate::missing::Missing;
 use crate::student::{FEWEST_BLOCKS, by_block, mean_of as mean};
 use crate::topology::Topology;
@@ -168,16 +167,14 @@ fn seen(readings: &[Reading], model: &Model<'_>, question: &Question) -> Vec<f64
 }
 
 fn effect(fit: &Fit, question: &Question, comparisons: usize, too_few: &Missing) -> Option<Estimate> {
-    let sum = fit.sum(&question.weights)?;
-    let bounds = match fit.error(&sum).filter(|_| fit.degrees >= FEWEST_DEGREES) {
-        Some(error) => {
-            let t = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, fit.degrees as f64);
-            let half = t * error + ROUNDING;
-            Bounds::Known { low: sum.value - half, high: sum.value + half }.map(f64::exp)
-        }
-        None => Bounds::Unknown { why: too_few.clone() },
+    let (sum, error) = fit.sum(&question.weights)?;
+    let bounds = if fit.degrees >= FEWEST_DEGREES {
+        let half = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, fit.degrees as f64) * error + ROUNDING;
+        Bounds::Known { low: sum - half, high: sum + half }.map(f64::exp)
+    } else {
+        Bounds::Unknown { why: too_few.clone() }
     };
-    Some(Estimate { point: sum.value.exp(), bounds, method: Method::AdditiveModel { comparisons } })
+    Some(Estimate { point: sum.exp(), bounds, method: Method::AdditiveModel { comparisons } })
 }
 
 #[cfg(test)]

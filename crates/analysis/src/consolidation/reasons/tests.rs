@@ -151,11 +151,12 @@ fn without_telemetry_nothing_is_known_and_of_equals_nothing_is_asked() {
 /// `d = [3, 4, 5]`, `scipy.stats.t.interval(0.95, 2, 4, scipy.stats.sem(d))` (scipy 1.17.1) is 1.5159 to 6.4841.
 #[test]
 fn a_difference_to_the_others_has_students_interval() {
-    let trial = |(block, own): (u32, f64)| Trial {
+    let trial = |(block, own): (u32, f64)| CountedTrial {
         block,
         machines: [(1, counted(9.0)), (2, counted(10.0 + own)), (3, counted(11.0))].into(),
+        ..counted(30.0)
     };
-    let trials: Vec<Trial> = [(1, 3.0), (2, 4.0), (3, 5.0)].map(trial).into();
+    let trials: Vec<CountedTrial> = [(1, 3.0), (2, 4.0), (3, 5.0)].map(trial).into();
     let of: Measure = |trial| Some(trial.transactions);
     let found = against(&trials, 2, [of, of]).unwrap();
     let (low, high) = found.difference.bounds.known().unwrap();
