@@ -10,14 +10,10 @@
 
 use crate::least_squares::LeastSquares;
 
-/// The law that is fitted, by its terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// λ, σ and κ.
-    Universal,
-    /// λ and σ.
-    Amdahl,
-}
+/// The law that is fitted, by the number of its terms: λ, σ and κ, or the first two.
+pub type Terms = usize;
+pub const UNIVERSAL: Terms = 3;
+pub const AMDAHL: Terms = 2;
 
 /// A fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,55 +41,46 @@ const SETTLED: f64 = 1e-15;
 /// How often a step that makes the fit worse is halved before the search ends.
 const MOST_HALVINGS: usize = 30;
 
-impl Shape {
-    fn terms(self) -> usize {
-        match self {
-            Self::Universal => 3,
-            Self::Amdahl => 2,
+/// The curve through points of size and throughput, all positive. `None` if there are fewer than three sizes.
+pub fn fit(law: Terms, points: &[(f64, f64)]) -> Option<Fit> {
+    let usable = points.iter().all(|(size, rate)| *size > 0.0 && *rate > 0.0 && rate.is_finite());
+    if points.len() < FEWEST_SIZES || !usable {
+        return None;
+    }
+    // First treat the reciprocal as the value with errors: the law is then linear, and the result is already close.
+    let rows = points.iter().map(|&(size, rate)| (terms(size).map(|term| term * rate / size), 1.0));
+    let mut found = least_squares(&rows.collect::<Vec<_>>(), law)?;
+    let mut squares = sum_of_squares(points, &found);
+    for _ in 0..MOST_STEPS {
+        let Some((next, fewer)) = step(law, points, &found, squares) else { break };
+        let gained = squares - fewer;
+        (found, squares) = (next, fewer);
+        if gained <= SETTLED * squares {
+            break;
         }
     }
+    let [one, queue, pairs] = found;
+    (one > 0.0).then(|| Fit { rate_of_one: 1.0 / one, contention: queue / one, coherency: pairs / one })
+}
 
-    /// The curve through points of size and throughput, all positive. `None` if there are fewer than three sizes.
-    pub fn fit(self, points: &[(f64, f64)]) -> Option<Fit> {
-        let usable = points.iter().all(|(size, rate)| *size > 0.0 && *rate > 0.0 && rate.is_finite());
-        if points.len() < FEWEST_SIZES || !usable {
-            return None;
+/// One step of Gauss and Newton's method, shortened until it improves the fit; `None` if there is no such step.
+fn step(law: Terms, points: &[(f64, f64)], from: &Coefficients, squares: f64) -> Option<(Coefficients, f64)> {
+    let row = |&(size, rate): &(f64, f64)| {
+        let fitted = at(from, size);
+        (terms(size).map(|term| term * fitted / size), 1.0 + (fitted / rate).ln())
+    };
+    let rows: Vec<_> = points.iter().map(row).collect();
+    let target = least_squares(&rows, law)?;
+    let mut share = 1.0;
+    for _ in 0..MOST_HALVINGS {
+        let tried: Coefficients = std::array::from_fn(|term| from[term] + share * (target[term] - from[term]));
+        let reached = sum_of_squares(points, &tried);
+        if reached < squares {
+            return Some((tried, reached));
         }
-        // First treat the reciprocal as the value with errors: the law is then linear, and the result is already close.
-        let rows = points.iter().map(|&(size, rate)| (terms(size).map(|term| term * rate / size), 1.0));
-        let mut found = least_squares(&rows.collect::<Vec<_>>(), self.terms())?;
-        let mut squares = sum_of_squares(points, &found);
-        for _ in 0..MOST_STEPS {
-            let Some((next, fewer)) = self.step(points, &found, squares) else { break };
-            let gained = squares - fewer;
-            (found, squares) = (next, fewer);
-            if gained <= SETTLED * squares {
-                break;
-            }
-        }
-        let [one, queue, pairs] = found;
-        (one > 0.0).then(|| Fit { rate_of_one: 1.0 / one, contention: queue / one, coherency: pairs / one })
+        share /= 2.0;
     }
-
-    /// One step of Gauss and Newton's method, shortened until it improves the fit; `None` if there is no such step.
-    fn step(self, points: &[(f64, f64)], from: &Coefficients, squares: f64) -> Option<(Coefficients, f64)> {
-        let row = |&(size, rate): &(f64, f64)| {
-            let fitted = at(from, size);
-            (terms(size).map(|term| term * fitted / size), 1.0 + (fitted / rate).ln())
-        };
-        let rows: Vec<_> = points.iter().map(row).collect();
-        let target = least_squares(&rows, self.terms())?;
-        let mut share = 1.0;
-        for _ in 0..MOST_HALVINGS {
-            let tried: Coefficients = std::array::from_fn(|term| from[term] + share * (target[term] - from[term]));
-            let reached = sum_of_squares(points, &tried);
-            if reached < squares {
-                return Some((tried, reached));
-            }
-            share /= 2.0;
-        }
-        None
-    }
+    None
 }
 
 impl Fit {
@@ -171,25 +158,25 @@ mod tests {
             (32.0, 12390.0),
             (64.0, 9010.0),
         ];
-        let fit = Shape::Universal.fit(&points).unwrap();
-        close(fit.rate_of_one, UNIVERSAL.0, 1e-6);
-        close(fit.contention, UNIVERSAL.1, 1e-5);
-        close(fit.coherency, UNIVERSAL.2, 1e-6);
-        close(fit.peak().unwrap(), UNIVERSAL.3, 1e-6);
-        let fit = Shape::Amdahl.fit(&points).unwrap();
-        close(fit.rate_of_one, AMDAHL.0, 1e-6);
-        close(fit.contention, AMDAHL.1, 1e-6);
+        let fit = super::fit(UNIVERSAL, &points).unwrap();
+        close(fit.rate_of_one, OF_UNIVERSAL.0, 1e-6);
+        close(fit.contention, OF_UNIVERSAL.1, 1e-5);
+        close(fit.coherency, OF_UNIVERSAL.2, 1e-6);
+        close(fit.peak().unwrap(), OF_UNIVERSAL.3, 1e-6);
+        let fit = super::fit(AMDAHL, &points).unwrap();
+        close(fit.rate_of_one, OF_AMDAHL.0, 1e-6);
+        close(fit.contention, OF_AMDAHL.1, 1e-6);
         assert_eq!((fit.coherency.to_bits(), fit.peak()), (0, None));
     }
 
-    const UNIVERSAL: (f64, f64, f64, f64) = (981.597_494_2, 0.012_421_021_48, 0.001_254_682_13, 28.055_567_78);
-    const AMDAHL: (f64, f64) = (1_123.682_172, 0.076_356_493_08);
+    const OF_UNIVERSAL: (f64, f64, f64, f64) = (981.597_494_2, 0.012_421_021_48, 0.001_254_682_13, 28.055_567_78);
+    const OF_AMDAHL: (f64, f64) = (1_123.682_172, 0.076_356_493_08);
 
     #[test]
     fn points_on_a_curve_give_that_curve() {
         let truth = Fit { rate_of_one: 500.0, contention: 0.03, coherency: 0.0004 };
         let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|size| (size, truth.at(size)));
-        let fit = Shape::Universal.fit(&points).unwrap();
+        let fit = super::fit(UNIVERSAL, &points).unwrap();
         close(fit.rate_of_one, 500.0, 1e-9);
         close(fit.contention, 0.03, 1e-8);
         close(fit.coherency, 0.0004, 1e-8);
@@ -198,7 +185,7 @@ mod tests {
 
     #[test]
     fn units_that_seem_to_help_each_other_give_a_straight_line() {
-        let fit = Shape::Universal.fit(&[(1.0, 100.0), (2.0, 202.0), (4.0, 405.0), (8.0, 820.0)]).unwrap();
+        let fit = super::fit(UNIVERSAL, &[(1.0, 100.0), (2.0, 202.0), (4.0, 405.0), (8.0, 820.0)]).unwrap();
         assert_eq!((fit.contention.to_bits(), fit.coherency.to_bits()), (0, 0));
         assert_eq!(fit.peak(), None);
         // The geometric mean of the throughput per unit.
@@ -207,10 +194,10 @@ mod tests {
 
     #[test]
     fn two_sizes_or_a_zero_give_nothing() {
-        assert_eq!(Shape::Universal.fit(&[(1.0, 1.0), (2.0, 1.9)]), None);
-        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9)]), None);
-        assert!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9), (4.0, 3.6)]).is_some());
-        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9), (4.0, 0.0)]), None);
+        assert_eq!(fit(UNIVERSAL, &[(1.0, 1.0), (2.0, 1.9)]), None);
+        assert_eq!(fit(AMDAHL, &[(1.0, 1.0), (2.0, 1.9)]), None);
+        assert!(fit(AMDAHL, &[(1.0, 1.0), (2.0, 1.9), (4.0, 3.6)]).is_some());
+        assert_eq!(fit(AMDAHL, &[(1.0, 1.0), (2.0, 1.9), (4.0, 0.0)]), None);
     }
 
     proptest! {
@@ -222,7 +209,7 @@ mod tests {
             let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
             let points: Vec<(f64, f64)> = sizes.iter().zip(&noise).map(|(size, noise)| (*size, truth.at(*size) * noise)).collect();
             let scaled: Vec<(f64, f64)> = points.iter().map(|(size, rate)| (*size, rate * scale)).collect();
-            let (fit, other) = (Shape::Universal.fit(&points).unwrap(), Shape::Universal.fit(&scaled).unwrap());
+            let (fit, other) = (fit(UNIVERSAL, &points).unwrap(), fit(UNIVERSAL, &scaled).unwrap());
             prop_assert!((other.rate_of_one / scale / fit.rate_of_one - 1.0).abs() < 1e-4);
             prop_assert!((other.contention - fit.contention).abs() < 1e-4 && (other.coherency - fit.coherency).abs() < 1e-4);
             prop_assert!(fit.contention >= 0.0 && fit.coherency >= 0.0);
@@ -236,7 +223,7 @@ mod tests {
             let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
             let points: Vec<(f64, f64)> = sizes.iter().zip(&noise).map(|(size, noise)| (*size, truth.at(*size) * noise)).collect();
             let squares = |fit: &Fit| points.iter().map(|(size, rate)| (rate / fit.at(*size)).ln().powi(2)).sum::<f64>();
-            let fit = Shape::Universal.fit(&points).unwrap();
+            let fit = super::fit(UNIVERSAL, &points).unwrap();
             for (one, two, three) in [(1.001, 0.0, 0.0), (0.999, 0.0, 0.0), (1.0, 1e-4, 0.0), (1.0, -1e-4, 0.0), (1.0, 0.0, 1e-5), (1.0, 0.0, -1e-5)] {
                 let other = Fit {
                     rate_of_one: fit.rate_of_one * one,

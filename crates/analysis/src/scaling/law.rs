@@ -1,8 +1,7 @@
 //! A fitted law with intervals over blocks, and whether its peak is a finding or an extrapolation.
 
-use super::fit::{Fit, Shape};
-use crate::estimate::Method;
-use crate::estimate::{Bounds, Estimate};
+use super::fit::{self, AMDAHL, Fit, Terms, UNIVERSAL};
+use crate::estimate::{Bounds, Estimate, Method};
 use crate::missing::Missing;
 use crate::student;
 use serde::{Deserialize, Serialize};
@@ -66,52 +65,35 @@ pub enum Peak {
     },
 }
 
-/// Throughput of each size in each of the blocks that have all sizes.
-pub struct Measured<'a> {
-    pub sizes: &'a [f64],
-    /// One row for each block, in the order of blocks, with one positive value for each size.
-    pub blocks: &'a [Vec<f64>],
+/// From one row for each block that has all sizes, in the order of blocks, with one positive throughput for each size.
+pub fn universal(sizes: &[f64], blocks: &[Vec<f64>]) -> Option<UniversalLaw> {
+    let found = Fitted::of(UNIVERSAL, sizes, blocks)?;
+    let [rate_of_one, contention, coherency] = found.estimates();
+    let size = found.positive(|fit| fit.peak().unwrap_or(f64::INFINITY));
+    Some(UniversalLaw {
+        sizes: sizes.to_vec(),
+        blocks: blocks.len(),
+        peak: peak(&found.fit, &coherency, size, sizes),
+        rate_of_one,
+        contention,
+        coherency,
+        furthest_off: furthest_off(&found.fit, &found.points),
+        curve: curve(&found.fit, &found.points),
+    })
 }
 
-impl Measured<'_> {
-    pub fn universal(&self) -> Option<UniversalLaw> {
-        let found = self.fitted(Shape::Universal)?;
-        let [rate_of_one, contention, coherency] = found.estimates();
-        let size = found.positive(|fit| fit.peak().unwrap_or(f64::INFINITY));
-        Some(UniversalLaw {
-            sizes: self.sizes.to_vec(),
-            blocks: self.blocks.len(),
-            peak: peak(&found.fit, &coherency, size, self.sizes),
-            rate_of_one,
-            contention,
-            coherency,
-            furthest_off: furthest_off(&found.fit, &found.points),
-            curve: curve(&found.fit, &found.points),
-        })
-    }
+pub fn amdahl(sizes: &[f64], blocks: &[Vec<f64>]) -> Option<AmdahlsLaw> {
+    let found = Fitted::of(AMDAHL, sizes, blocks)?;
+    let [rate_of_one, contention, _] = found.estimates();
+    Some(AmdahlsLaw { rate_of_one, contention, furthest_off: furthest_off(&found.fit, &found.points) })
+}
 
-    pub fn amdahl(&self) -> Option<AmdahlsLaw> {
-        let found = self.fitted(Shape::Amdahl)?;
-        let [rate_of_one, contention, _] = found.estimates();
-        Some(AmdahlsLaw { rate_of_one, contention, furthest_off: furthest_off(&found.fit, &found.points) })
-    }
-
-    fn fitted(&self, shape: Shape) -> Option<Fitted> {
-        let points = self.points(None)?;
-        let fit = shape.fit(&points)?;
-        let without = (0..self.blocks.len()).filter_map(|block| shape.fit(&self.points(Some(block))?)).collect();
-        Some(Fitted { points, fit, without, blocks: self.blocks.len() })
-    }
-
-    /// Each size with its geometric mean throughput over the blocks, or over all but one of them.
-    fn points(&self, left_out: Option<usize>) -> Option<Vec<(f64, f64)>> {
-        let blocks =
-            || self.blocks.iter().enumerate().filter(move |(block, _)| Some(*block) != left_out).map(|(_, row)| row);
-        let count = blocks().count();
-        let mean = |place: usize| (blocks().map(|row| row[place].ln()).sum::<f64>() / count as f64).exp();
-        let points = self.sizes.iter().enumerate().map(|(place, size)| (*size, mean(place)));
-        (count > 0).then(|| points.collect())
-    }
+/// Each size with its geometric mean throughput over these blocks.
+fn means<'a>(sizes: &[f64], blocks: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Option<Vec<(f64, f64)>> {
+    let count = blocks.clone().count();
+    let mean = |place: usize| (blocks.clone().map(|row| row[place].ln()).sum::<f64>() / count as f64).exp();
+    let points = sizes.iter().enumerate().map(|(place, size)| (*size, mean(place)));
+    (count > 0).then(|| points.collect())
 }
 
 /// The law fitted to all blocks, and without each of them in turn.
@@ -123,6 +105,14 @@ struct Fitted {
 }
 
 impl Fitted {
+    fn of(law: Terms, sizes: &[f64], blocks: &[Vec<f64>]) -> Option<Self> {
+        let points = means(sizes, blocks.iter())?;
+        let fit = fit::fit(law, &points)?;
+        let but = |left_out: usize| blocks[..left_out].iter().chain(&blocks[left_out + 1..]);
+        let without = (0..blocks.len()).filter_map(|block| fit::fit(law, &means(sizes, but(block))?)).collect();
+        Some(Self { points, fit, without, blocks: blocks.len() })
+    }
+
     /// λ, σ and κ.
     fn estimates(&self) -> [Estimate; 3] {
         [self.positive(|fit| fit.rate_of_one), self.share(|fit| fit.contention), self.share(|fit| fit.coherency)]
@@ -210,7 +200,7 @@ mod tests {
     fn a_peak_that_was_passed_is_determined_and_its_interval_holds_it() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks = blocks(&truth, 6);
-        let law = Measured { sizes: &SIZES, blocks: &blocks }.universal().unwrap();
+        let law = universal(&SIZES, &blocks).unwrap();
         let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
         assert_eq!(size.bounds.contain(truth.peak().unwrap()), Some(true), "{size:?}");
         assert_eq!(law.contention.bounds.contain(0.02), Some(true), "{law:?}");
@@ -225,7 +215,7 @@ mod tests {
     #[test]
     fn intervals_are_those_of_scipy() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
-        let law = Measured { sizes: &SIZES, blocks: &blocks(&truth, 6) }.universal().unwrap();
+        let law = universal(&SIZES, &blocks(&truth, 6)).unwrap();
         let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
         for (found, point, low, high) in [
             (&law.rate_of_one, 999.223_826, 992.850_421, 1_005.638_14),
@@ -244,10 +234,10 @@ mod tests {
     fn without_a_bend_there_is_no_peak() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.05, coherency: 0.0 };
         let blocks = blocks(&truth, 6);
-        let law = Measured { sizes: &SIZES, blocks: &blocks }.universal().unwrap();
+        let law = universal(&SIZES, &blocks).unwrap();
         let Peak::NotDetermined { why, .. } = &law.peak else { panic!("{law:?}") };
         assert!(!why.is_empty());
-        let amdahl = Measured { sizes: &SIZES, blocks: &blocks }.amdahl().unwrap();
+        let amdahl = amdahl(&SIZES, &blocks).unwrap();
         assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
     }
 
@@ -256,7 +246,7 @@ mod tests {
     fn five_sizes_name_no_peak() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks: Vec<Vec<f64>> = blocks(&truth, 6).into_iter().map(|block| block[2..].to_vec()).collect();
-        let law = Measured { sizes: &SIZES[2..], blocks: &blocks }.universal().unwrap();
+        let law = universal(&SIZES[2..], &blocks).unwrap();
         let Peak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
         assert!((25.0..40.0).contains(size), "{law:?}");
         assert_eq!(why, &[Missing::TooFewSizes { sizes: 5, needed: 6 }]);
@@ -266,7 +256,7 @@ mod tests {
     fn every_reason_against_a_peak_is_given() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.0, coherency: 0.0001 };
         let blocks = vec![[1.0, 2.0, 4.0].map(|size| truth.at(size)).to_vec(); 2];
-        let law = Measured { sizes: &[1.0, 2.0, 4.0], blocks: &blocks }.universal().unwrap();
+        let law = universal(&[1.0, 2.0, 4.0], &blocks).unwrap();
         let Peak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
         assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
         assert_eq!(why.len(), 3, "{why:?}");
@@ -281,7 +271,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_no_law() {
-        assert_eq!(Measured { sizes: &SIZES, blocks: &[] }.universal(), None);
-        assert_eq!(Measured { sizes: &[1.0], blocks: &[vec![1.0]] }.amdahl(), None);
+        assert_eq!(universal(&SIZES, &[]), None);
+        assert_eq!(amdahl(&[1.0], &[vec![1.0]]), None);
     }
 }

@@ -13,12 +13,12 @@ use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::gathered::by_first;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::{self, Observations};
+use crate::observations::{Measured, Observations};
 use crate::pairing::Pairing;
 use crate::throughput;
 use crate::topology::{Place, Topology};
 use crate::validity;
-use law::{AmdahlsLaw, Measured, UniversalLaw};
+use law::{AmdahlsLaw, UniversalLaw};
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
 use record::settings::key;
@@ -138,57 +138,44 @@ fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
     families
 }
 
-/// One size with its cell and place.
-struct Sized<'a> {
-    cell: &'a Cell,
-    size: f64,
-    place: Place,
-}
-
-impl Sized<'_> {
+impl Point {
     fn shares_cores(&self) -> bool {
         self.place.shares_cores(self.size) == Some(true)
     }
 }
 
-fn of_cells(
-    run: &Run,
-    throughput: &observations::Measured,
-    axis: &str,
-    cells: &[&Cell],
-    topology: &Topology,
-) -> Scaling {
-    let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, axis, cell, topology)).collect();
+fn of_cells(run: &Run, throughput: &Measured, axis: &str, cells: &[&Cell], topology: &Topology) -> Scaling {
+    let points: Vec<Point> =
+        cells.iter().filter_map(|cell| point(run, throughput, axis, [cells[0], cell], topology)).collect();
     let mut trials = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id));
     // Over machines, each size is a minimum of a different number of them.
     let plain = |trial: &StoredTrial| Some(trial.record.driver.as_ref()?.metric.clone());
     let metric = trials.find_map(if axis == key::COUNT { plain } else { throughput::metric });
-    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(run, throughput, &pair[0], &pair[1], axis)).collect();
-    let fitted: Vec<&Sized<'_>> =
-        if axis == key::VCPUS { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
+    let steps = cells.windows(2).zip(points.windows(2));
+    let steps: Vec<Step> = steps
+        .map(|(cells, points)| step(growth(run, throughput, [cells[0], cells[1]]), [&points[0], &points[1]], axis))
+        .collect();
+    let fitted: Vec<&Point> = if axis == key::VCPUS { on_own_cores(&points) } else { points.iter().collect() };
     let rows = complete_blocks(throughput, &fitted);
     let sizes: Vec<f64> = fitted.iter().map(|point| point.size).collect();
-    let measured = Measured { sizes: &sizes, blocks: &rows };
     Scaling {
         contender: cells[0].contender.clone(),
         baseline: cells[0].baseline,
         axis: axis.to_owned(),
         held: held(axis, cells),
         metric: metric.unwrap_or_default(),
-        points: all_sizes.iter().map(|point| self::point(run, throughput, &all_sizes[0], point, axis)).collect(),
-        remarks: if axis == key::VCPUS { remarks(&all_sizes, &steps, &fitted, topology) } else { Vec::new() },
+        remarks: if axis == key::VCPUS { remarks(&points, &steps, &fitted, topology) } else { Vec::new() },
+        points,
         steps,
-        universal: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::universal),
-        amdahl: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::amdahl),
+        universal: if is_resource(axis) { law::universal(&sizes, &rows) } else { None },
+        amdahl: if is_resource(axis) { law::amdahl(&sizes, &rows) } else { None },
     }
 }
 
-fn sized<'a>(run: &Run, axis: &str, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
-    let size = size(cell, axis)?;
+/// Where the vCPUs of a cell's machines ran.
+fn place(run: &Run, cell: &Cell, topology: &Topology) -> Option<Place> {
     let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
-    let place =
-        if axis == key::VCPUS { topology.place(cell.settings.machine().vcpus?, machine) } else { Place::default() };
-    Some(Sized { cell, size, place })
+    Some(topology.place(cell.settings.machine().vcpus?, machine))
 }
 
 /// What all cells of a curve share, in the words of the plan.
@@ -201,21 +188,26 @@ fn held(axis: &str, cells: &[&Cell]) -> String {
     shared.coordinates()
 }
 
-fn point(run: &Run, throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>, axis: &str) -> Point {
-    let units = point.size / smallest.size;
-    let growth = growth(run, throughput, smallest, point);
-    Point {
-        cell: point.cell.id,
-        size: point.size,
-        throughput: throughput.level(point.cell.id).map(|level| level.estimate),
+fn point(
+    run: &Run,
+    throughput: &Measured,
+    axis: &str,
+    [smallest, cell]: [&Cell; 2],
+    topology: &Topology,
+) -> Option<Point> {
+    let growth = growth(run, throughput, [smallest, cell]);
+    let units = size(cell, axis)? / size(smallest, axis)?;
+    Some(Point {
+        cell: cell.id,
+        size: size(cell, axis)?,
+        throughput: throughput.level(cell.id).map(|level| level.estimate),
         efficiency: growth.as_ref().filter(|_| is_resource(axis)).map(|growth| growth.scaled(1.0 / units, 1.0)),
         growth,
-        place: point.place,
-    }
+        place: if axis == key::VCPUS { place(run, cell, topology)? } else { Place::default() },
+    })
 }
 
-fn step(run: &Run, throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, axis: &str) -> Step {
-    let growth = growth(run, throughput, from, to);
+fn step(growth: Option<Contrast>, [from, to]: [&Point; 2], axis: &str) -> Step {
     let doublings = doublings(from.size, to.size);
     Step {
         from: from.size,
@@ -226,8 +218,8 @@ fn step(run: &Run, throughput: &observations::Measured, from: &Sized<'_>, to: &S
     }
 }
 
-fn growth(run: &Run, throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>) -> Option<Contrast> {
-    throughput.paired(&Pairing::of(run, from.cell, to.cell))
+fn growth(run: &Run, throughput: &Measured, [from, to]: [&Cell; 2]) -> Option<Contrast> {
+    throughput.paired(&Pairing::of(run, from, to))
 }
 
 /// The number of doublings between two sizes; it may be a fraction.
@@ -236,8 +228,8 @@ fn doublings(from: f64, to: f64) -> f64 {
 }
 
 /// Throughput of each size, for each block that has all of them.
-fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -> Vec<Vec<f64>> {
-    let of_size = |point: &&Sized<'_>| throughput.by_block(point.cell.id).unwrap_or_default();
+fn complete_blocks(throughput: &Measured, points: &[&Point]) -> Vec<Vec<f64>> {
+    let of_size = |point: &&Point| throughput.by_block(point.cell).unwrap_or_default();
     let sizes: Vec<BTreeMap<u32, f64>> = points.iter().map(of_size).collect();
     let Some(first) = sizes.first() else { return Vec::new() };
     let of_block = |block: &u32| sizes.iter().map(|values| values.get(block).copied()).collect();
@@ -245,28 +237,28 @@ fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -
 }
 
 /// The sizes to which a law is fitted: up to where vCPUs begin to share cores. If they share cores everywhere, all sizes.
-fn on_own_cores<'a, 'b>(sized: &'b [Sized<'a>]) -> Vec<&'b Sized<'a>> {
-    let all_share = sized.iter().all(Sized::shares_cores);
-    sized.iter().filter(|point| all_share || !point.shares_cores()).collect()
+fn on_own_cores(points: &[Point]) -> Vec<&Point> {
+    let all_share = points.iter().all(Point::shares_cores);
+    points.iter().filter(|point| all_share || !point.shares_cores()).collect()
 }
 
-fn crossings(from: &Sized<'_>, to: &Sized<'_>) -> Vec<Crossing> {
+fn crossings(from: &Point, to: &Point) -> Vec<Crossing> {
     let cores = to.place.cores.filter(|_| to.shares_cores() && !from.shares_cores());
     let shared = cores.map(|cores| Crossing::SharedCores { vcpus: to.size, cores });
     let nodes = from.place.nodes.zip(to.place.nodes).filter(|(from, to)| from != to);
     shared.into_iter().chain(nodes.map(|(from, to)| Crossing::MemoryNodes { from, to })).collect()
 }
 
-fn remarks(sized: &[Sized<'_>], steps: &[Step], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<Remark> {
+fn remarks(points: &[Point], steps: &[Step], fitted: &[&Point], topology: &Topology) -> Vec<Remark> {
     let crossed = steps.iter().flat_map(|Step { from, to, crosses, .. }| {
         crosses.iter().map(|what| Remark::Crossed { from: *from, to: *to, what: *what })
     });
-    let all_share = sized.iter().all(Sized::shares_cores);
+    let all_share = points.iter().all(Point::shares_cores);
     let others = [
         (all_share, Remark::CoresSharedAtEverySize),
-        (!all_share && fitted.len() < sized.len(), Remark::CoresSharedAtSomeSizes),
-        (sized.iter().any(|point| point.place.cores.is_none()), Remark::CoresUnknown),
-        (sized.iter().any(|point| point.place.nodes.is_none()), Remark::NodesUnknown),
+        (!all_share && fitted.len() < points.len(), Remark::CoresSharedAtSomeSizes),
+        (points.iter().any(|point| point.place.cores.is_none()), Remark::CoresUnknown),
+        (points.iter().any(|point| point.place.nodes.is_none()), Remark::NodesUnknown),
         (topology.is_guest, Remark::HostIsGuest),
     ];
     crossed.chain(others.into_iter().filter(|(is_so, _)| *is_so).map(|(_, remark)| remark)).collect()

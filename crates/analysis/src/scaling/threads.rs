@@ -2,7 +2,7 @@
 //!
 //! No curve is fitted across that step, since a second thread is not a second core. So its gain is an estimate of its own.
 
-use super::sized;
+use super::place;
 use crate::contrast::Contrast;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
@@ -47,8 +47,7 @@ pub fn gains(run: &Run, observations: &Observations) -> Vec<ThreadGain> {
 /// The cell, its vCPUs, and the cores that they were held to.
 fn on_cores<'a>(run: &Run, cell: &'a Cell) -> Option<(&'a Cell, usize, usize)> {
     let topology = Some(Topology::under(run, cell)).filter(Topology::has_second_threads)?;
-    let place = sized(run, key::VCPUS, cell, &topology)?.place;
-    Some((cell, usize::try_from(cell.settings.machine().vcpus?).ok()?, place.cores?))
+    Some((cell, usize::try_from(cell.settings.machine().vcpus?).ok()?, place(run, cell, &topology)?.cores?))
 }
 
 /// Whether two cells differ in nothing but the vCPUs and where they run.
