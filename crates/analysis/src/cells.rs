@@ -1,6 +1,6 @@
 //! What each cell of the plan yielded: its trials, throughput, latencies and totals.
 
-use crate::checks::{self, CellChecks};
+use crate::checks::{self, CheckCounts};
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
 use crate::machines;
@@ -35,7 +35,7 @@ pub struct CellResult {
     pub outcomes: Outcomes,
     /// `None` in old files, which have only those of each contender over all its cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checks: Option<CellChecks>,
+    pub checks: Option<CheckCounts>,
     /// Means over the valid trials, in the order of the measures.
     pub levels: Vec<Level>,
     pub steadiness: CellSteadiness,
@@ -77,7 +77,6 @@ pub struct Outcomes {
     /// These completed too, but a data check was violated.
     pub wrong_data: u32,
     /// These completed too, but their record lacks something or disagrees with itself.
-    #[serde(default)]
     pub disagreeing: u32,
     pub invalid: u32,
     pub failed: u32,
@@ -128,7 +127,7 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
         runtime: machines::runtime(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
-        checks: Some(checks::of_cell(run, cell.id)),
+        checks: Some(checks::counts(trials_of(run, cell.id))),
         levels: observations.measures().filter_map(|measured| measured.level(cell.id)).collect(),
         steadiness: steadiness::of_cell(&valid),
         trials,

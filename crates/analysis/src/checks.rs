@@ -1,7 +1,6 @@
 //! A summary of data checks: each check of each contender once, with how often it held.
 
 use crate::gathered::by_key;
-use crate::validity;
 use record::agreement;
 use record::check::{CheckResult, Moment, Verdict};
 use record::run::{Run, StoredTrial};
@@ -24,24 +23,17 @@ pub struct CheckSummary {
     pub seen: Option<String>,
 }
 
-/// Sums over all checks.
+/// Sums over the checks of a run, or of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CheckCounts {
     pub held: u32,
     pub violated: u32,
     pub undecided: u32,
-    /// Completed trials without checked data. If a trial has several machines, the data of each must have been checked.
-    #[serde(default)]
-    pub unchecked_trials: u32,
-}
-
-/// Sums over the checks of one cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct CellChecks {
-    pub held: u32,
-    pub violated: u32,
     /// How many of those that held were asked after the trial. Checks of loaded data alone say nothing about what it left behind.
     pub held_after: u32,
+    /// Completed trials without checked data. If a trial has several machines, the data of each must have been checked.
+    pub unchecked_trials: u32,
 }
 
 /// Every check of every trial, in the order in which they were first met.
@@ -49,18 +41,8 @@ pub fn all(run: &Run) -> Vec<CheckSummary> {
     of_trials(run.trials.iter())
 }
 
-pub fn of_cell(run: &Run, cell: u32) -> CellChecks {
-    CellChecks::of(&of_trials(validity::trials_of(run, cell)))
-}
-
-impl CellChecks {
-    pub fn of<'a>(checks: impl IntoIterator<Item = &'a CheckSummary>) -> Self {
-        checks.into_iter().fold(Self::default(), |sum, check| Self {
-            held: sum.held + check.held,
-            violated: sum.violated + u32::try_from(check.violated.len()).unwrap_or(u32::MAX),
-            held_after: sum.held_after + if check.moment == Moment::AfterTrial { check.held } else { 0 },
-        })
-    }
+fn count<T>(found: &[T]) -> u32 {
+    u32::try_from(found.len()).unwrap_or(u32::MAX)
 }
 
 fn of_trials<'a>(trials: impl Iterator<Item = &'a StoredTrial>) -> Vec<CheckSummary> {
@@ -85,7 +67,6 @@ fn summary(found: &[(usize, &TrialRecord, &CheckResult)]) -> CheckSummary {
             Verdict::Violated { seen } => violated.push((record.id, Some(seen.clone()))),
         }
     }
-    let count = |found: &[Option<String>]| u32::try_from(found.len()).unwrap_or(u32::MAX);
     let (held_times, undecided_times) = (count(&held), count(&undecided));
     // Several machines of one trial may have violated it.
     violated.dedup_by_key(|(trial, _)| *trial);
@@ -102,14 +83,20 @@ fn summary(found: &[(usize, &TrialRecord, &CheckResult)]) -> CheckSummary {
     }
 }
 
-pub fn counts(run: &Run, summaries: &[CheckSummary]) -> CheckCounts {
-    let completed = run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed);
-    let unchecked = completed.filter(|trial| agreement::is_unchecked(trial)).count();
-    let none = CheckCounts { unchecked_trials: u32::try_from(unchecked).unwrap_or(u32::MAX), ..CheckCounts::default() };
-    summaries.iter().fold(none, |sum, check| CheckCounts {
+/// Of these trials.
+pub fn counts<'a>(trials: impl Iterator<Item = &'a StoredTrial>) -> CheckCounts {
+    let trials: Vec<&StoredTrial> = trials.collect();
+    let completed = trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed);
+    let unchecked: Vec<_> = completed.filter(|trial| agreement::is_unchecked(trial)).collect();
+    CheckCounts { unchecked_trials: count(&unchecked), ..sum(&of_trials(trials.iter().copied())) }
+}
+
+pub fn sum<'a>(checks: impl IntoIterator<Item = &'a CheckSummary>) -> CheckCounts {
+    checks.into_iter().fold(CheckCounts::default(), |sum, check| CheckCounts {
         held: sum.held + check.held,
-        violated: sum.violated + u32::try_from(check.violated.len()).unwrap_or(u32::MAX),
+        violated: sum.violated + count(&check.violated),
         undecided: sum.undecided + check.undecided,
+        held_after: sum.held_after + if check.moment == Moment::AfterTrial { check.held } else { 0 },
         ..sum
     })
 }
@@ -136,7 +123,7 @@ mod tests {
                     StoredTrial { findings: vec![found(verdict)], ..trial.clone() }
                 })
                 .collect();
-            of_trials(trials.iter()).remove(0)
+            (of_trials(trials.iter()).remove(0), counts(trials.iter()))
         };
         let verdicts = [
             Verdict::Holds { seen: Some("10".to_owned()) },
@@ -144,11 +131,11 @@ mod tests {
             Verdict::Undecided { why: "too few".to_owned() },
             Verdict::Violated { seen: "12".to_owned() },
         ];
-        assert_eq!(seen(&verdicts[..1]).seen.as_deref(), Some("10"));
-        assert_eq!(seen(&[verdicts[2].clone(), verdicts[0].clone()]).seen.as_deref(), Some("too few"));
-        let summary = seen(&verdicts);
+        assert_eq!(seen(&verdicts[..1]).0.seen.as_deref(), Some("10"));
+        assert_eq!(seen(&[verdicts[2].clone(), verdicts[0].clone()]).0.seen.as_deref(), Some("too few"));
+        let (summary, sums) = seen(&verdicts);
         assert_eq!((summary.seen.as_deref(), &summary.violated[..]), (Some("11"), &[2, 4][..]));
-        let expected = CheckCounts { held: 1, violated: 2, undecided: 1, unchecked_trials: 0 };
-        assert_eq!(counts(&synthetic::run(1), &[summary]), expected);
+        let expected = CheckCounts { held: 1, violated: 2, undecided: 1, held_after: 1, unchecked_trials: 0 };
+        assert_eq!(sums, expected);
     }
 }

@@ -32,7 +32,6 @@ pub struct Latency {
     pub max_us: u64,
     pub curve: Vec<CurvePoint>,
     /// How many took less than each of [`BUCKETS_MS`] but not less than the one before; the last entry is how many took longer.
-    #[serde(default)]
     pub buckets: Vec<u64>,
 }
 

@@ -43,7 +43,6 @@ pub struct Analysis {
     /// The worst first.
     pub findings: Vec<Finding>,
     /// Every value of every measure.
-    #[serde(default)]
     pub observations: Observations,
     pub comparisons: Vec<Comparison>,
     /// What single changes do; only where the study asks for that.
@@ -67,7 +66,6 @@ pub struct Analysis {
     pub checks: Vec<CheckSummary>,
     pub settings: Vec<SettingsComparison>,
     pub agreement: Vec<Agreement>,
-    #[serde(default)]
     pub consistency: Consistency,
     /// Only where a study varies a number, such as a machine's vCPUs or the clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,7 +83,6 @@ pub struct Analysis {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub durability: Vec<Audited>,
     /// Why contenders differ, as far as telemetry tells; empty without telemetry.
-    #[serde(default)]
     pub explanations: Vec<Explanation>,
 }
 
@@ -122,7 +119,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         cells: plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect(),
         activity: activity::all(run),
         waits: waits::all(run),
-        check_counts: checks::counts(run, &checks),
+        check_counts: checks::counts(run.trials.iter()),
         settings: settings::all(run),
         agreement: agreement::all(run),
         consistency: consistency::of_run(run, &observations),

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 pub struct Consistency {
     /// Of every valid trial.
     pub littles_law: Vec<littles_law::Accounted>,
-    #[serde(default)]
     pub unequal_work: Vec<equal_work::Unequal>,
     pub loaded_data: Vec<loaded_data::LoadedData>,
     pub host: host::HostDuringRun,

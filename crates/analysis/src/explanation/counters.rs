@@ -27,9 +27,7 @@ pub struct CounterComparison {
     pub negligible: usize,
     /// How many columns were tested for a difference, and how many are found to differ. On average at most 5 % of the
     /// latter do so by chance.
-    #[serde(default)]
     pub asked: usize,
-    #[serde(default)]
     pub differing: usize,
 }
 

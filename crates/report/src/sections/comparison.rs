@@ -7,7 +7,7 @@ use crate::format::{self, Style, distinct, grouped_by, joined, within};
 use crate::measures::{compare, compared, level, named, style};
 use crate::table::{Cell, Table, TableOf, Tone, id};
 use analysis::cells::CellResult;
-use analysis::checks::CellChecks;
+use analysis::checks::{self, CheckCounts};
 use analysis::measures::Measure;
 use analysis::measures::counted::{CPU_INSIDE, CPU_ON_HOST};
 use analysis::measures::throughput::THROUGHPUT;
@@ -203,8 +203,8 @@ fn completed(cell: &CellResult) -> Cell {
 }
 
 fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
-    let of_contender = || CellChecks::of(analysis.checks.iter().filter(|check| check.contender == cell.contender));
-    let CellChecks { held, violated, held_after } = cell.checks.unwrap_or_else(of_contender);
+    let of_contender = || checks::sum(analysis.checks.iter().filter(|check| check.contender == cell.contender));
+    let CheckCounts { held, violated, held_after, .. } = cell.checks.unwrap_or_else(of_contender);
     match violated {
         0 if held_after == 0 => Cell::verdict("not checked", Tone::Bad),
         0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held.into(), "check")),
