@@ -85,7 +85,7 @@ pub fn stamps(analysis: &Analysis) -> BTreeMap<u32, Stamp> {
         if matches!(answered.question, Question::Growth(_) | Question::EqualShare(_) | Question::Durable(_)) {
             continue;
         }
-        for cell in parts(analysis, answered.question).into_iter().flat_map(|(_, own, _)| own) {
+        for cell in parts(analysis, answered.question).into_iter().flat_map(|(sides, _)| sides.own) {
             let worst = found.entry(cell.cell).or_insert(answered.stamp);
             *worst = answered.stamp.max(*worst);
         }
@@ -100,8 +100,11 @@ fn questions(analysis: &Analysis) -> Vec<Question> {
 }
 
 fn of_trials(analysis: &Analysis) -> Vec<Question> {
-    let mut asked: Vec<Question> = (0..analysis.scaling.len()).map(Question::Growth).collect();
-    asked.retain(|question| !matches!(question, Question::Growth(curve) if !grows(&analysis.scaling[*curve])));
+    // More clients are more load, and other axes are no size of anything.
+    let grows =
+        |curve: &Scaling| curve.axis == key::VCPUS && curve.points.last().is_some_and(|point| point.growth.is_some());
+    let growing = (0..analysis.scaling.len()).filter(|index| grows(&analysis.scaling[*index]));
+    let mut asked: Vec<Question> = growing.map(Question::Growth).collect();
     // The most machines first: where only a few answers are shown, each contender is among them.
     let mut several: Vec<usize> = (0..analysis.consolidation.len()).collect();
     several.sort_by_key(|index| Reverse(analysis.consolidation[*index].machines));
@@ -141,11 +144,6 @@ pub fn audited_alike(analysis: &Analysis, index: usize) -> impl Iterator<Item = 
     analysis.durability.iter().filter(move |one| one.says_the_same_as(first))
 }
 
-/// More clients are more load, and other axes are no size of anything.
-fn grows(curve: &Scaling) -> bool {
-    curve.axis == key::VCPUS && curve.points.last().is_some_and(|point| point.growth.is_some())
-}
-
 /// The figure of an answer: over the baseline, over the smallest size, or a level, of which there is no verdict.
 #[derive(Clone, Copy)]
 struct Figure<'a> {
@@ -162,8 +160,8 @@ fn level(estimate: &Estimate) -> Figure<'_> {
     Figure { estimate, scale: Scale::Ratio, verdict: Verdict::NothingToCompare }
 }
 
-/// The cells of the baseline, those of the contender, and their figure.
-type Part<'a> = (Vec<&'a CellResult>, Vec<&'a CellResult>, Option<Figure<'a>>);
+/// The cells of the baseline and those of the contender, and their figure.
+type Part<'a> = (Sides<'a>, Option<Figure<'a>>);
 
 fn parts(analysis: &Analysis, question: Question) -> Vec<Part<'_>> {
     match question {
@@ -176,21 +174,21 @@ fn parts(analysis: &Analysis, question: Question) -> Vec<Part<'_>> {
             let ids: Vec<u32> = points.iter().map(|point| point.cell).collect();
             let growth = points.last().and_then(|point| point.growth.as_ref());
             let figure = growth.map(|growth| ratio(growth, growth.estimate.bounds.against(1.0).into()));
-            vec![(cells(analysis, &ids[..1]), cells(analysis, &ids[1..]), figure)]
+            vec![(sides(analysis, &ids[..1], &ids[1..]), figure)]
         }
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             let effects = one.neighbour.iter().flat_map(|neighbour| &neighbour.effects);
             let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(Effect::kept);
-            vec![(Vec::new(), cells(analysis, &[one.cell]), effect.or(one.minimum.as_ref()).map(level))]
+            vec![(sides(analysis, &[], &[one.cell]), effect.or(one.minimum.as_ref()).map(level))]
         }
         Question::Level(index) => {
             let cell = &analysis.cells[index];
-            vec![(Vec::new(), vec![cell], cell.throughput().map(level))]
+            vec![(sides(analysis, &[], &[cell.cell]), cell.throughput().map(level))]
         }
         Question::EqualShare(index) => {
             let one = &analysis.consolidation[index];
-            vec![(Vec::new(), cells(analysis, &[one.cell]), one.most_unequal().map(level))]
+            vec![(sides(analysis, &[], &[one.cell]), one.most_unequal().map(level))]
         }
         Question::Durable(_) => Vec::new(),
     }
@@ -202,22 +200,23 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
         let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
         return Answered { question, stamp, doubts: Vec::new(), others: None };
     }
-    let parts = parts(analysis, question).into_iter();
-    let sides: Vec<_> = parts.map(|(base, own, figure)| (Sides { analysis, base, own }, figure)).collect();
-    let others = sides.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
+    let parts = parts(analysis, question);
+    let others = parts.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
     // One of several changes that may not be believed is enough.
-    let weighed = sides.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
+    let weighed = parts.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
     let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
     Answered { question, stamp, doubts, others: others.filter(|share| *share > OTHERS_MAX) }
 }
 
-fn cells<'a>(analysis: &'a Analysis, ids: &[u32]) -> Vec<&'a CellResult> {
-    ids.iter().filter_map(|id| analysis.cells.iter().find(|cell| cell.cell == *id)).collect()
+fn sides<'a>(analysis: &'a Analysis, base: &[u32], own: &[u32]) -> Sides<'a> {
+    let [base, own] = [base, own]
+        .map(|ids| ids.iter().filter_map(|id| analysis.cells.iter().find(|cell| cell.cell == *id)).collect());
+    Sides { analysis, base, own }
 }
 
 fn of_comparison<'a>(analysis: &'a Analysis, one: &'a Comparison) -> Part<'a> {
     let figure = one.throughput().map(|contrast| ratio(contrast, one.verdict));
-    (cells(analysis, &[one.baseline_cell]), cells(analysis, &[one.contender_cell]), figure)
+    (sides(analysis, &[one.baseline_cell], &[one.contender_cell]), figure)
 }
 
 /// The comparisons of all changes at the point of this effect.

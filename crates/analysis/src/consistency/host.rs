@@ -156,16 +156,10 @@ pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
     findings.extend(beyond(trials, STOLEN_MAX, |trial| trial.stolen, |share| What::HostCpuStolen { share }));
     findings.extend(beyond(trials, OTHERS_MAX, |trial| trial.others, |share| What::HostBusy { share }));
     // Other load that hits one contender and spares another is not noise: it is in the ratio.
-    let busy = loudest_and_quietest(trials, |trial| trial.others, OTHERS_MAX);
-    findings.extend(
-        busy.map(|[(loud, most), (quiet, least)]| Finding::new(What::HostBusyBesideOne { loud, most, quiet, least })),
-    );
-    let busy = loudest_and_quietest(trials, |trial| trial.others_disk, OTHERS_DISK_MAX);
-    findings.extend(
-        busy.map(|[(loud, most), (quiet, least)]| {
-            Finding::new(What::HostDiskBusyBesideOne { loud, most, quiet, least })
-        }),
-    );
+    let of_cpus = |[(loud, most), (quiet, least)]: [_; 2]| What::HostBusyBesideOne { loud, most, quiet, least };
+    findings.extend(beside_one(trials, OTHERS_MAX, |trial| trial.others, of_cpus));
+    let of_disks = |[(loud, most), (quiet, least)]: [_; 2]| What::HostDiskBusyBesideOne { loud, most, quiet, least };
+    findings.extend(beside_one(trials, OTHERS_DISK_MAX, |trial| trial.others_disk, of_disks));
     let stalled = |trial: &HostDuringTrial| trial.memory_stalled;
     findings.extend(beyond(trials, MEMORY_STALLS_MAX, stalled, |share| What::HostMemoryShort { share }));
     let swapped = |trial: &HostDuringTrial| trial.swapped_pages.map(|pages| pages as f64);
@@ -180,18 +174,23 @@ fn told_of_change(fact: &ChangedFact) -> Finding {
     Finding::new(What::HostChanged { fact: fact.fact, values })
 }
 
-/// The contenders with the highest and the lowest mean, if they differ by more than this and by half.
-fn loudest_and_quietest(
+/// On the contenders with the highest and the lowest mean, if they differ by more than this and by half.
+fn beside_one(
     trials: &[HostDuringTrial],
-    of: impl Fn(&HostDuringTrial) -> Option<f64>,
     apart: f64,
-) -> Option<[(String, f64); 2]> {
+    of: impl Fn(&HostDuringTrial) -> Option<f64>,
+    what: impl Fn([(String, f64); 2]) -> What,
+) -> Option<Finding> {
     let values = trials.iter().filter_map(|trial| Some((trial.contender.as_str(), of(trial)?)));
     let mean = |(name, values): (&str, Vec<f64>)| (name.to_owned(), mean_of(&values));
-    let means: Vec<(String, f64)> = by_key(values).into_iter().map(mean).collect();
-    let quietest = means.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let loudest = means.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    (loudest.1 - quietest.1 > apart && loudest.1 > 2.0 * quietest.1).then(|| [loudest.clone(), quietest.clone()])
+    let [quietest, loudest] = least_and_most(&by_key(values).into_iter().map(mean).collect::<Vec<_>>())?;
+    let is_beside_one = loudest.1 - quietest.1 > apart && loudest.1 > 2.0 * quietest.1;
+    is_beside_one.then(|| Finding::new(what([loudest, quietest])))
+}
+
+fn least_and_most<T: Clone>(values: &[(T, f64)]) -> Option<[(T, f64); 2]> {
+    let by_value = |one: &&(T, f64), other: &&(T, f64)| one.1.total_cmp(&other.1);
+    Some([values.iter().min_by(by_value)?.clone(), values.iter().max_by(by_value)?.clone()])
 }
 
 /// One caution for all trials in which this is more than `most`, with the worst value.
@@ -208,9 +207,8 @@ fn beyond(
 }
 
 fn frequencies(trials: &[HostDuringTrial]) -> Option<Finding> {
-    let known = || trials.iter().filter_map(|trial| Some((trial.trial, trial.frequency_mhz?)));
-    let (slow_trial, low_mhz) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let (fast_trial, high_mhz) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let known: Vec<_> = trials.iter().filter_map(|trial| Some((trial.trial, trial.frequency_mhz?))).collect();
+    let [(slow_trial, low_mhz), (fast_trial, high_mhz)] = least_and_most(&known)?;
     (high_mhz > low_mhz * FREQUENCY_RATIO_MAX)
         .then(|| Finding::new(What::HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz }))
 }

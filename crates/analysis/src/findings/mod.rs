@@ -15,35 +15,27 @@ use record::settings::Differing;
 use serde::{Deserialize, Serialize, Serializer};
 use std::cmp::Reverse;
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub severity: Severity,
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "with_code")]
     pub what: What,
     #[serde(flatten)]
     pub subject: Subject,
     /// Why the study accepts it, if it does.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
 }
 
-/// With its code, which follows from its kind.
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Written<'a> {
-            severity: Severity,
-            code: &'static str,
-            #[serde(flatten)]
-            what: &'a What,
-            #[serde(flatten)]
-            subject: &'a Subject,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            accepted: &'a Option<String>,
-        }
-        let Self { severity, what, subject, accepted } = self;
-        Written { severity: *severity, code: what.code(), what, subject, accepted }.serialize(serializer)
+/// The code follows from the kind.
+fn with_code<S: Serializer>(what: &What, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Coded<'a> {
+        code: &'static str,
+        #[serde(flatten)]
+        what: &'a What,
     }
+    Coded { code: what.code(), what }.serialize(serializer)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -241,12 +233,6 @@ impl Finding {
     #[must_use]
     pub fn in_trials(mut self, trials: impl IntoIterator<Item = u32>) -> Self {
         self.subject.trials = trials.into_iter().collect();
-        self
-    }
-
-    #[must_use]
-    pub fn in_run(mut self, run: Which) -> Self {
-        self.subject.run = Some(run);
         self
     }
 

@@ -148,7 +148,10 @@ impl TwoRuns {
         let any = |wanted: Regression| figures().any(|figure| figure.regression == wanted);
         let not_looked_at = any(Regression::Unknown)
             || !self.only_old.is_empty()
-            || self.cells.iter().any(|cell| cell.old_wrong_data || cell.is_missing(THROUGHPUT));
+            || self
+                .cells
+                .iter()
+                .any(|cell| cell.old_wrong_data || cell.missing.iter().any(|one| one.measure == THROUGHPUT));
         // A percentile of so few transactions may be unknown; then it is not ruled out that it became slower.
         let not_ruled_out = any(Regression::NotShown) || self.cells.iter().any(|cell| !cell.missing.is_empty());
         if self.cells.iter().any(|cell| cell.new_wrong_data) {
@@ -162,12 +165,6 @@ impl TwoRuns {
         } else {
             Gate::Open
         }
-    }
-}
-
-impl CellPair {
-    fn is_missing(&self, measure: &str) -> bool {
-        self.missing.iter().any(|missing| missing.measure == measure)
     }
 }
 
@@ -212,10 +209,9 @@ pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry])
         findings: surroundings::findings(sides[0], sides[1], &matched),
         cells: matched
             .iter()
-            .map(|pair| CellPair {
-                old_stamp: stamps[0].get(&pair.0.id).copied(),
-                new_stamp: stamps[1].get(&pair.1.id).copied(),
-                ..of_cell(sides, pair, baseline_of(&matched, pair, question), question)
+            .map(|pair| {
+                let stamps = [stamps[0].get(&pair.0.id).copied(), stamps[1].get(&pair.1.id).copied()];
+                of_cell(sides, pair, stamps, baseline_of(&matched, pair, question), question)
             })
             .collect(),
         only_old: alone(old, new),
@@ -260,6 +256,7 @@ fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Q
 fn of_cell(
     [(old, observed), (new, observed_now)]: [(&Run, &Observations); 2],
     &(before, after): &Matched<'_>,
+    [old_stamp, new_stamp]: [Option<Stamp>; 2],
     baseline: Option<Matched<'_>>,
     question: Question,
 ) -> CellPair {
@@ -278,13 +275,22 @@ fn of_cell(
         let Some(older) = observed.measure(&measured.measure.id) else { continue };
         let is_headline = judged.contains(&measured.measure.id);
         let sides = pairings.as_ref().filter(|_| is_headline);
-        let relative = sides.and_then(|(base, pairings)| relative([older, measured], pairings, base));
+        let relative =
+            sides.and_then(|(base, pairings)| Some(((*base).clone(), relative([older, measured], pairings)?)));
         let is_judged = is_headline && relative.is_none() && !is_baseline;
-        let absolute = absolute((older, before), (measured, after));
-        let absolute = absolute.map(|(figure, blocks)| (Figure { is_headline, judged: is_judged, ..figure }, blocks));
-        let wrong_data = old_wrong_data || new_wrong_data;
-        let judged = |(figure, blocks): (Figure, usize)| judge(figure, blocks, wrong_data, question.threshold);
-        figures.extend(absolute.into_iter().chain(relative).map(judged));
+        let figure = |relative_to, judged, found| {
+            let wrong_data = old_wrong_data || new_wrong_data;
+            figure(
+                measured,
+                relative_to,
+                [is_headline, judged],
+                found,
+                question.threshold.filter(|_| judged),
+                wrong_data,
+            )
+        };
+        figures.extend(absolute((older, before), (measured, after)).map(|found| figure(None, is_judged, found)));
+        figures.extend(relative.map(|(base, found)| figure(Some(base), true, found)));
     }
     // A kind of transaction that neither run executes has no response time that could be missing.
     let is_known =
@@ -310,8 +316,8 @@ fn of_cell(
         new_trials: count(new, after),
         old_wrong_data,
         new_wrong_data,
-        old_stamp: None,
-        new_stamp: None,
+        old_stamp,
+        new_stamp,
         figures,
         missing,
     }
@@ -319,21 +325,18 @@ fn of_cell(
 
 type OfCell<'a> = (&'a Measured, &'a Cell);
 
-/// A cell's figures in both runs, and how many blocks the smaller run has.
-fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<(Figure, usize)> {
-    let values = |measured: &Measured, cell: &Cell| Some(measured.by_block(cell.id)?.len());
-    let blocks = values(older, before)?.min(values(measured, after)?);
+/// A figure of both runs, its change, and how many blocks the smaller run has.
+type InBoth = ([Estimate; 2], Contrast, usize);
+
+/// A cell's own figures.
+fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<InBoth> {
+    let blocks = older.by_block(before.id)?.len().min(measured.by_block(after.id)?.len());
     let change = measured.unpaired(after.id, older, before.id)?;
-    let [old, new] = [older.level(before.id)?.estimate, measured.level(after.id)?.estimate];
-    Some((figure(measured, None, [old, new], change), blocks))
+    Some(([older.level(before.id)?.estimate, measured.level(after.id)?.estimate], change, blocks))
 }
 
 /// A cell's ratios to the baseline of each run.
-fn relative(
-    [older, measured]: [&Measured; 2],
-    [before, after]: &[Pairing<'_>; 2],
-    baseline: &str,
-) -> Option<(Figure, usize)> {
+fn relative([older, measured]: [&Measured; 2], [before, after]: &[Pairing<'_>; 2]) -> Option<InBoth> {
     let (old, new) = (older.paired(before)?, measured.paired(after)?);
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
         return None;
@@ -344,44 +347,29 @@ fn relative(
     };
     let samples = [sample(older, before, &old), sample(measured, after, &new)];
     let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &samples)?;
-    let blocks = old.blocks.len().min(new.blocks.len());
-    let figure = figure(measured, Some(baseline.to_owned()), [old.estimate, new.estimate], change);
-    Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
+    Some(([old.estimate, new.estimate], change, old.blocks.len().min(new.blocks.len())))
 }
 
-/// A figure before it is judged.
-fn figure(measured: &Measured, relative_to: Option<String>, [old, new]: [Estimate; 2], change: Contrast) -> Figure {
-    Figure {
-        measure: measured.measure.clone(),
-        relative_to,
-        is_headline: false,
-        judged: false,
-        old,
-        new,
-        change,
-        verdict: Verdict::Undecided,
-        regression: Regression::NotAsked,
-        blocks_needed: None,
-    }
-}
-
-/// What the interval of a figure allows us to say.
-fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>) -> Figure {
-    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
-    let better = figure.measure.better;
-    let limit = threshold.filter(|_| figure.judged).map(|threshold| limit(better, threshold));
-    if wrong_data {
-        let regression = limit.map_or(Regression::NotAsked, |_| Regression::Unknown);
-        return Figure { verdict: Verdict::WrongData, regression, ..figure };
-    }
+/// What the interval of a figure allows us to say. `threshold` is that of a figure that decides.
+fn figure(
+    measured: &Measured,
+    relative_to: Option<String>,
+    [is_headline, judged]: [bool; 2],
+    ([old, new], change, blocks): InBoth,
+    threshold: Option<f64>,
+    wrong_data: bool,
+) -> Figure {
+    let (measure, blocks) = (measured.measure.clone(), u32::try_from(blocks).unwrap_or(u32::MAX));
+    let better = measure.better;
+    let limit = threshold.map(|threshold| limit(better, threshold));
     // A threshold is a share, so a difference cannot be compared with it.
-    let is_ratio = figure.change.scale == Scale::Ratio;
-    let slower = slower(better, &figure.change.estimate.bounds).filter(|_| is_ratio);
+    let is_comparable = change.scale == Scale::Ratio && !wrong_data;
+    let slower = slower(better, &change.estimate.bounds).filter(|_| is_comparable);
     let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
     let is_open = regression == Regression::NotShown;
     let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
-    let verdict = figure.change.position(better).into();
-    Figure { verdict, regression, blocks_needed, ..figure }
+    let verdict = if wrong_data { Verdict::WrongData } else { change.position(better).into() };
+    Figure { measure, relative_to, is_headline, judged, old, new, change, verdict, regression, blocks_needed }
 }
 
 /// The ends of the interval of a ratio, turned so that above one means slower; the nearer end comes first.
@@ -401,16 +389,12 @@ fn blocks_needed((near, far): (f64, f64), limit: f64, blocks: u32) -> u32 {
     let (near, far, limit) = (near.ln(), far.ln(), limit.ln());
     let (half, away) = ((far - near) / 2.0, (limit - f64::midpoint(near, far)).abs());
     let needed = f64::from(blocks) * (half / away).powi(2);
-    if needed < f64::from(MOST_BLOCKS) { whole(needed.ceil()).max(blocks + 1) } else { MOST_BLOCKS }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Below `MOST_BLOCKS`.
+    if needed < f64::from(MOST_BLOCKS) { (needed.ceil() as u32).max(blocks + 1) } else { MOST_BLOCKS }
 }
 
 /// More blocks than anybody runs: a figure that needs them cannot be decided.
 pub const MOST_BLOCKS: u32 = 1_000;
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Below `MOST_BLOCKS`.
-fn whole(number: f64) -> u32 {
-    number as u32
-}
 
 fn regression(slower: Option<(f64, f64)>, limit: f64) -> Regression {
     match slower {

@@ -76,7 +76,8 @@ pub fn findings(
         let mut own = host::findings(&host::of_run(run));
         own.extend(littles_law::findings(&littles_law::all(run)));
         own.extend(disagreements(&agreement::all(run)));
-        findings.extend(own.into_iter().map(|finding| finding.in_run(which)));
+        own.iter_mut().for_each(|finding| finding.subject.run = Some(which));
+        findings.extend(own);
     }
     accept(&mut findings, &new.plan);
     findings
