@@ -63,8 +63,8 @@ pub fn all(analysis: &Analysis) -> Vec<Answer> {
 /// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
 fn beside(one: &Answered) -> String {
     let said = |share: f64| {
-        let share = format::decimal(share * 100.0, 0);
-        format!("Other processes and the hypervisor below this host had {share} % of its CPU time meanwhile.")
+        let share = format::share(share, 0);
+        format!("Other processes and the hypervisor below this host had {share} of its CPU time meanwhile.")
     };
     one.others.map(said).unwrap_or_default()
 }
@@ -94,7 +94,7 @@ fn growth(curve: &Scaling) -> Answer {
         return Answer::default();
     };
     let linear = largest.efficiency.as_ref();
-    let linear = linear.map(|part| format!(": {} % of linear growth", format::decimal(part.estimate.point * 100.0, 0)));
+    let linear = linear.map(|part| format!(": {} of linear growth", format::share(part.estimate.point, 0)));
     let says = format!(
         "{} with {} {} did {} with {}{}.",
         curve.contender,

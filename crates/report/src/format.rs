@@ -22,7 +22,7 @@ pub enum Digits {
     Plain,
     /// A whole number, followed by the total of which it is a part.
     Of,
-    /// See [`milliseconds`].
+    /// Three significant digits; nothing is known below a microsecond.
     Milliseconds,
     /// A ratio, shown as a change. See [`effect`].
     Effect,
@@ -34,13 +34,15 @@ impl Digits {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Quantity => quantity(value),
-            Self::Ratio => ratio(value),
             Self::Decimals(decimals) => decimal(value, decimals),
             Self::Plain => value.to_string(),
             Self::Of => format!("{value:.0}"),
-            Self::Milliseconds => of_milliseconds(value),
+            Self::Milliseconds if value.abs() < 0.1 => decimal(value, 3),
+            Self::Milliseconds => significant(value, DIGITS),
             Self::Effect => effect(value),
-            Self::Scientific => scientific(value),
+            Self::Scientific if value < 1e-12 => "0".to_owned(),
+            Self::Scientific if value < 1e-3 => format!("{value:.2e}"),
+            Self::Ratio | Self::Scientific => ratio(value),
         }
     }
 }
@@ -141,10 +143,9 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A ratio with three significant digits: `0.0956`, `0.853`, `2.53`, `15.5`. From one to two it has a fourth. It is
-/// then as fine just above one as just below, and no interval that leaves out one seems to begin at it: `1.004`.
+/// A ratio with three significant digits: `0.0956`, `0.853`, `1.98`, `15.5`.
 pub fn ratio(value: f64) -> String {
-    significant(value, if (1.0..2.0).contains(&value) { DIGITS + 1 } else { DIGITS })
+    significant(value, DIGITS)
 }
 
 /// A share in per cent without trailing zeros: `3 %`, `0.5 %`.
@@ -152,21 +153,14 @@ pub fn percent(share: f64) -> String {
     format!("{} %", (share * 100_000.0).round() / 1_000.0)
 }
 
-/// Microseconds as milliseconds with three significant digits; nothing is known below a microsecond.
+/// A share as a number of per cent with this many decimals: `24 %`.
+pub fn share(share: f64, decimals: usize) -> String {
+    format!("{} %", decimal(share * 100.0, decimals))
+}
+
+/// Microseconds as milliseconds.
 pub fn milliseconds(value_us: f64) -> String {
-    of_milliseconds(value_us / 1000.0)
-}
-
-fn of_milliseconds(value: f64) -> String {
-    if value.abs() < 0.1 { decimal(value, 3) } else { significant(value, DIGITS) }
-}
-
-fn scientific(value: f64) -> String {
-    match value {
-        ..1e-12 => "0".to_owned(),
-        1e-3.. => ratio(value),
-        _ => format!("{value:.2e}"),
-    }
+    Style::MILLISECONDS.text(value_us)
 }
 
 /// From this ratio on, and below its inverse, people say "3 times" rather than "200 % more". Per cent of what is left would hide how
@@ -198,15 +192,7 @@ pub fn effect_bounds(point: f64, low: f64, high: f64) -> String {
 }
 
 fn with_sign(ratio: f64) -> String {
-    let change = (ratio - 1.0) * 100.0;
-    let text = decimal(change.abs(), 1);
-    let is_nothing = text.trim_matches(['0', '.']).is_empty();
-    let sign = match change {
-        _ if is_nothing => "",
-        ..0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{text} %")
+    format!("{} %", Style::CHANGE.text(ratio - 1.0))
 }
 
 /// A ratio in words: `14.7 % less work than`, `2.50 times as much work as`, `1/46.3 of the work of`, and `as much work as` if it rounds to
@@ -247,6 +233,29 @@ pub fn bytes(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     let (unit, name) = if bytes >= GIB { (GIB, "GiB") } else { (MIB, "MiB") };
     format!("{} {name}", short(&decimal(bytes as f64 / unit as f64, 2)))
+}
+
+pub const NO_BREAK: &str = "\u{a0}";
+
+/// Keeps numbers and their units on one line.
+pub fn kept_together(text: &str) -> String {
+    let is_unit = |word: &str| {
+        let rest = ["%", "×", "ms", "s", "GiB", "MiB"].into_iter().find_map(|unit| word.strip_prefix(unit));
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let mut kept = String::new();
+    for (index, word) in text.split(' ').enumerate() {
+        let follows_number = kept.ends_with(|letter: char| letter.is_ascii_digit());
+        kept.push_str(if index == 0 {
+            ""
+        } else if follows_number && is_unit(word) {
+            NO_BREAK
+        } else {
+            " "
+        });
+        kept.push_str(word);
+    }
+    kept
 }
 
 /// Words with the same text between each two of them.
@@ -318,6 +327,11 @@ pub fn unusable(unusable: &Unusable) -> String {
     }
 }
 
+/// A text of at most so many characters; the last stands for all that is left out.
+pub fn clipped(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+}
+
 /// A reason may include the end of a console log; often its first line is enough.
 pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
@@ -370,9 +384,9 @@ mod tests {
     }
 
     #[test]
-    fn ratios_keep_three_digits_and_four_just_above_one() {
+    fn ratios_keep_three_digits() {
         let shown = [0.042_2, 0.853_24, 0.998, 1.004, 1.9, 9.996, 33.526].map(ratio);
-        assert_eq!(shown, ["0.0422", "0.853", "0.998", "1.004", "1.900", "10.0", "33.5"]);
+        assert_eq!(shown, ["0.0422", "0.853", "0.998", "1.00", "1.90", "10.0", "33.5"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::document::{Block, Document, Mark, Warning, anchor};
 use crate::figures::svg::escaped;
 use crate::figures::{self, Figure, PAGE, Panel};
-use crate::format::{filled, joined, within};
+use crate::format::{filled, joined, kept_together, within};
 use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Column, Shown, Table, Tone};
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ impl Page {
                 format!("<h2 id=\"{}\">{}</h2>\n", escaped(&anchor(text)), escaped(text))
             }
             Block::Heading { level, text } => format!("<h{level}>{}</h{level}>\n", escaped(text)),
-            Block::Where(text) => format!("<p class=\"where\">{}</p>\n", kept_together(text)),
+            Block::Where(text) => format!("<p class=\"where\">{}</p>\n", kept_together(&escaped(text))),
             Block::Card { answers, stamp } => self.card(answers, stamp.as_ref()),
             Block::Paragraph(text) => format!("<p>{}</p>\n", self.explained(text)),
             Block::Note(text) => format!("<p class=\"note\">{}</p>\n", self.explained(text)),
@@ -65,7 +65,7 @@ impl Page {
             }
             Block::Facts(facts) => {
                 let fact = |(name, value): &(String, String)| {
-                    format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), kept_together(value))
+                    format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), kept_together(&escaped(value)))
                 };
                 format!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
             }
@@ -110,7 +110,7 @@ impl Page {
         let small = filled([&answer.interval, &answer.but].map(|text| self.explained(text)), " ");
         format!(
             "<div class=\"answer\">{}<p class=\"says\">{}{}{}</p></div>\n{}",
-            within("<p class=\"big\">", &kept_together(answer.change.as_deref().unwrap_or_default()), "</p>"),
+            within("<p class=\"big\">", &kept_together(&escaped(answer.change.as_deref().unwrap_or_default())), "</p>"),
             within("<b>", &escaped(&answer.place), "</b> "),
             self.explained(&answer.says),
             within("<small>", &small, "</small>"),
@@ -145,7 +145,7 @@ impl Page {
 
     /// Text with words of the glossary explained.
     fn explained(&mut self, text: &str) -> String {
-        let mut html = kept_together(text);
+        let mut html = kept_together(&escaped(text));
         for (word, meaning) in &self.words {
             if !self.said.contains(word)
                 && let Some(at) = find_word(&html, word)
@@ -159,25 +159,16 @@ impl Page {
     }
 }
 
-/// The position of a whole word outside of elements.
+/// The position of a whole word that is not in a definition already.
 fn find_word(html: &str, word: &str) -> Option<usize> {
     let is_part =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || "-_\"=".contains(letter));
-    let mut from = 0;
-    while let Some(found) = html[from..].find(word) {
-        let (start, end) = (from + found, from + found + word.len());
-        let inside = html[..start].rfind('<').is_some_and(|open| html[open..start].find('>').is_none());
-        let in_definition = html[..start].matches("<dfn").count() > html[..start].matches("</dfn>").count();
-        if !inside
-            && !in_definition
-            && !is_part(html[..start].chars().next_back())
-            && !is_part(html[end..].chars().next())
-        {
-            return Some(start);
-        }
-        from = end;
-    }
-    None
+    let is_free = |start: &usize| {
+        let (before, after) = (&html[..*start], &html[start + word.len()..]);
+        let in_definition = before.matches("<dfn").count() > before.matches("</dfn>").count();
+        !in_definition && !is_part(before.chars().next_back()) && !is_part(after.chars().next())
+    };
+    html.match_indices(word).map(|(start, _)| start).find(is_free)
 }
 
 fn sign(mark: Mark) -> String {
@@ -192,28 +183,6 @@ fn code(text: &str) -> String {
         // The text between the first and the second backtick is code, and so on.
         let (open, close) = if index % 2 == 0 { ("", "") } else { ("<code>", "</code>") };
         html.extend([open, part, close]);
-    }
-    html
-}
-
-const NO_BREAK: &str = "\u{a0}";
-
-/// Keeps numbers and their units on one line.
-fn kept_together(text: &str) -> String {
-    let mut html = escaped(text);
-    for unit in ["%", "×", "ms", "s", "GiB", "MiB"] {
-        let parted = format!(" {unit}");
-        let mut from = 0;
-        while let Some(found) = html[from..].find(&parted).map(|found| found + from) {
-            let end = found + parted.len();
-            let follows_number = html[..found].ends_with(|letter: char| letter.is_ascii_digit());
-            let is_whole = !html[end..].starts_with(char::is_alphanumeric);
-            from = end;
-            if follows_number && is_whole {
-                html.replace_range(found..=found, NO_BREAK);
-                from += NO_BREAK.len() - 1;
-            }
-        }
     }
     html
 }
@@ -251,7 +220,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
         Tone::Muted => "muted",
     };
     let class = within(" class=\"", &filled([if numeric { "n" } else { "" }, tone], " "), "\"");
-    let detail = within("<small>", &kept_together(&detail.unwrap_or_default()), "</small>");
+    let detail = within("<small>", &kept_together(&escaped(&detail.unwrap_or_default())), "</small>");
     let text = if first { breakable(&text) } else { escaped(&text) };
     // Tables are sorted by, and copied with, all digits.
     let value = cell.quantity().map(|quantity| format!(" data-value=\"{}\"", quantity.value)).unwrap_or_default();

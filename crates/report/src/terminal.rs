@@ -1,7 +1,7 @@
 //! The short table at the end of a run.
 
 use crate::document::{Block, Mark, Warning};
-use crate::format::{filled, first_line, joined, within};
+use crate::format::{NO_BREAK, clipped, filled, first_line, joined, kept_together, within};
 use crate::sections::{ablation, card, comparison, durability, trust};
 use crate::sentence::{Answer, Stamped};
 use crate::table::{Cell, Shown, Table};
@@ -85,7 +85,8 @@ fn of_stamp(stamped: &Stamped) -> String {
 /// Text in columns: the first is left-aligned, the others right-aligned, each number with its interval.
 pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
-    let titles: Vec<String> = table.columns.iter().map(|column| clipped(&column.title)).collect();
+    let titles: Vec<String> =
+        table.columns.iter().map(|column| clipped(&visible(&column.title), LONGEST_CELL)).collect();
     let width = |index: usize| {
         let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
         cells.chain([titles[index].chars().count()]).max().unwrap_or(0)
@@ -100,15 +101,7 @@ fn shown((index, cell): (usize, &Cell)) -> String {
     let Shown { text, detail, .. } = cell.shown();
     // For text, the main text is enough.
     let detail = detail.filter(|_| index > 0 && cell.quantity().is_some()).unwrap_or_default();
-    clipped(&(text + &within(" (", &detail, ")")))
-}
-
-fn clipped(text: &str) -> String {
-    let text = visible(text);
-    match text.char_indices().nth(LONGEST_CELL) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    clipped(&visible(&(text + &within(" (", &detail, ")"))), LONGEST_CELL)
 }
 
 fn line(cells: &[String], widths: &[usize]) -> String {
@@ -127,17 +120,10 @@ fn warning_line(warning: &Warning) -> String {
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are indented by `indent`.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split_whitespace().map(visible) {
-        match words.last_mut() {
-            // A number and its sign stay on one line.
-            Some(number) if word.starts_with(['%', '×']) => *number = format!("{number} {word}"),
-            _ => words.push(word.into_owned()),
-        }
-    }
     let mut lines = String::new();
     let mut length = 0;
-    for word in words {
+    for word in kept_together(text).split_ascii_whitespace() {
+        let word = visible(word).replace(NO_BREAK, " ");
         let word_length = word.chars().count();
         if length > 0 && length + 1 + word_length > WIDEST {
             lines.push('\n');

@@ -3,7 +3,7 @@
 use crate::csv::{self, Lines};
 use crate::document::{Block, Document};
 use crate::figures::trend::panel;
-use crate::figures::{self, Figure, Point};
+use crate::figures::{self, Figure, Point, scale};
 use crate::findings::of_runs;
 use crate::format::{counted, filled, grouped_by};
 use crate::many_runs::{host, moment};
@@ -226,13 +226,10 @@ fn points<'a>(found: impl Iterator<Item = Option<&'a Estimate>>, scale: fn(f64) 
 
 /// A line for each run and contender, all on one axis.
 fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
-    let found = || group.iter().flat_map(|series| series.levels.iter().flatten()).map(|level| &level.estimate);
+    let found = group.iter().flat_map(|series| series.levels.iter().flatten()).map(|level| &level.estimate);
     let ends = |one: &Estimate| <[f64; 2]>::from(one.bounds.known().unwrap_or((one.point, one.point)));
-    let low = found().map(|one| ends(one)[0].min(one.point)).fold(f64::INFINITY, f64::min);
-    let high = found().map(|one| ends(one)[1].max(one.point)).fold(f64::NEG_INFINITY, f64::max);
-    if !low.is_finite() || !high.is_finite() {
-        return String::new();
-    }
+    let all = found.flat_map(|one| [one.point].into_iter().chain(ends(one)));
+    let Some((low, high)) = scale::ends(all) else { return String::new() };
     let column = |value: f64| {
         let share = if high > low { (value - low) / (high - low) } else { 0.5 };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // A share of 0 to 1 of a few columns.

@@ -1,10 +1,9 @@
 //! A panel with a frame and round numbers. It draws lines and keeps their points as the panel's data.
 
-use super::scale::{Scale, logarithmic_ticks, tick_labels, ticks};
+use super::scale::{Scale, ends, logarithmic_ticks, tick_labels, ticks};
 use super::svg::{Anchor, Canvas};
 use super::{Panel, Point, Series, label, look, spread};
 use crate::format::{self, joined};
-use analysis::estimate::Estimate;
 
 pub use super::scale::Spacing;
 
@@ -13,6 +12,13 @@ const LABELS_APART: f64 = 14.0;
 const LETTER: f64 = 6.2;
 const LABELS_LEAST: f64 = 92.0;
 const LABELS_MOST: f64 = 200.0;
+
+/// The class of a point, and its radius.
+type Dot = (&'static str, f64);
+/// The value of a block.
+pub const BLOCK: Dot = ("block", 2.5);
+/// An estimate, or a chosen value.
+pub const POINT: Dot = ("point", 4.0);
 
 /// Half the length of the strokes that end an interval.
 const WHISKER: f64 = 4.0;
@@ -62,7 +68,7 @@ pub struct Axis<'a> {
 impl<'a> Axis<'a> {
     /// An axis with room for all these values and beyond, from zero if it is linear. `None` without a positive value.
     pub fn of(unit: &'a str, spacing: Spacing, values: impl Iterator<Item = f64>, headroom: f64) -> Option<Self> {
-        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = ends(values)?;
         let range = match spacing {
             Spacing::Linear => (0.0, high * headroom),
             Spacing::Logarithmic => (low / headroom, high * headroom),
@@ -189,29 +195,31 @@ impl Chart {
         }
     }
 
-    /// Values of blocks along a row.
-    pub fn blocks(&mut self, look: &str, name: String, points: Vec<Point>, (height, radius): (f64, f64)) {
+    /// Points with their intervals: along a row of this height, or upwards, each at its x.
+    pub fn points(
+        &mut self,
+        (kind, radius): Dot,
+        look: &str,
+        name: impl Into<String>,
+        points: Vec<Point>,
+        row: Option<f64>,
+    ) {
+        let (wide, high) = if row.is_some() { (0.0, WHISKER) } else { (WHISKER, 0.0) };
         for point in &points {
-            self.canvas.circle(&format!("block {look}"), (self.across.at(point.y), height), radius);
+            let at = |value| match row {
+                Some(height) => (self.across.at(value), height),
+                None => self.place((point.x.unwrap_or_default(), value)),
+            };
+            let (middle, ends) = (at(point.y), point.low.zip(point.high).map(|(low, high)| [at(low), at(high)]));
+            if let Some(ends) = ends {
+                let whiskers = ends.map(|(x, y)| [(x - wide, y - high), (x + wide, y + high)]);
+                for [from, to] in [ends].into_iter().chain(whiskers) {
+                    self.canvas.line(&format!("bar {look}"), from, to);
+                }
+            }
+            self.canvas.circle(&format!("{kind} {look}"), middle, radius);
         }
-        self.keep(name, points);
-    }
-
-    /// An estimate along a row, with its interval.
-    pub fn level(&mut self, look: &str, name: String, estimate: &Estimate, (height, radius): (f64, f64)) {
-        if let Some(ends) = estimate.bounds.known() {
-            self.bar(look, <[f64; 2]>::from(ends).map(|end| (self.across.at(end), height)), (0.0, WHISKER));
-        }
-        self.canvas.circle(&format!("point {look}"), (self.across.at(estimate.point), height), radius);
-        self.keep(name, [Point::of(None, estimate)]);
-    }
-
-    fn bar(&mut self, look: &str, [from, to]: [(f64, f64); 2], (wide, high): (f64, f64)) {
-        let class = format!("bar {look}");
-        self.canvas.line(&class, from, to);
-        for (x, y) in [from, to] {
-            self.canvas.line(&class, (x - wide, y - high), (x + wide, y + high));
-        }
+        self.series.push(Series { name: name.into(), points });
     }
 
     /// A shaded part from one moment to another, below everything else.
@@ -228,33 +236,17 @@ impl Chart {
 
     /// Draws points as a line, and keeps them as data.
     pub fn line(&mut self, class: &str, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) {
-        let points: Vec<(f64, f64)> = points.into_iter().collect();
-        let places: Vec<(f64, f64)> = points.iter().map(|point| self.place(*point)).collect();
-        let name = name.into();
-        self.canvas.path(class, &name, &places, &points);
-        self.keep(name, points.into_iter().map(|(x, y)| Point::new(x, y)));
+        let (name, points): (String, Vec<Point>) =
+            (name.into(), points.into_iter().map(|(x, y)| Point::new(x, y)).collect());
+        self.path(class, &name, &points);
+        self.series.push(Series { name, points });
     }
 
-    /// Estimates as points with upright intervals.
-    pub fn estimates(&mut self, look: &str, name: &str, radius: f64, points: &[Point]) {
-        for point in points {
-            let x = point.x.unwrap_or_default();
-            if let Some(ends) = point.low.zip(point.high) {
-                self.bar(look, <[f64; 2]>::from(ends).map(|end| self.place((x, end))), (WHISKER, 0.0));
-            }
-            self.canvas.circle(&format!("point {look}"), self.place((x, point.y)), radius);
-        }
-        self.keep(name, points.iter().copied());
-    }
-
-    pub fn dot(&mut self, look: &str, name: impl Into<String>, point: (f64, f64), radius: f64) {
-        self.canvas.circle(&format!("point {look}"), self.place(point), radius);
-        self.keep(name, [Point::new(point.0, point.1)]);
-    }
-
-    /// Keeps the data of what the caller draws.
-    pub fn keep(&mut self, name: impl Into<String>, points: impl IntoIterator<Item = Point>) {
-        self.series.push(Series { name: name.into(), points: points.into_iter().collect() });
+    /// A line through points that are kept elsewhere.
+    pub fn path(&mut self, class: &str, name: &str, points: &[Point]) {
+        let values: Vec<(f64, f64)> = points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
+        let places: Vec<(f64, f64)> = values.iter().map(|value| self.place(*value)).collect();
+        self.canvas.path(class, name, &places, &values);
     }
 
     /// The name of a line, for its right end.
@@ -277,9 +269,10 @@ impl Chart {
 
 /// "native: 2,468, 2,514", or the range of many values.
 fn described(series: &Series) -> String {
-    let values = || series.points.iter().map(|point| point.y);
-    let [least, most] = [f64::min, f64::max].map(|end| values().reduce(end).map(format::ratio).unwrap_or_default());
-    let few = joined(values().take(MOST_DESCRIBED).map(format::ratio), ", ");
-    let said = if series.points.len() > MOST_DESCRIBED { format!("{least} to {most}") } else { few };
+    let values = series.points.iter().map(|point| point.y);
+    let said = match ends(values.clone()).filter(|_| series.points.len() > MOST_DESCRIBED) {
+        Some((least, most)) => format!("{} to {}", format::quantity(least), format::quantity(most)),
+        None => joined(values.map(format::quantity), ", "),
+    };
     format!("{}: {said}", series.name)
 }

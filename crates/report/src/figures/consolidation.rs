@@ -1,6 +1,6 @@
 //! What each machine did in each block, cell by cell, with the minimum marked.
 
-use super::chart::{Axis, Chart, Spacing};
+use super::chart::{Axis, BLOCK, Chart, POINT, Spacing};
 use super::{Figure, Point, label, look_in_group};
 use crate::format::who;
 use crate::table::id;
@@ -13,8 +13,6 @@ const EACH_MACHINE: f64 = 10.0;
 const MOST_ROW: f64 = 160.0;
 /// Room between two cells.
 const BETWEEN: f64 = 12.0;
-const DOT_RADIUS: f64 = 2.5;
-const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.05;
 
 /// `None` if no trial has scores.
@@ -53,10 +51,11 @@ fn draw(chart: &mut Chart, one: &Consolidation, look: &str, (top, height): (f64,
         let rates = one.trials.iter().filter_map(|trial| Some((trial.block, trial.machines.get(place)?.1)));
         let points = rates.map(|(block, rate)| Point::new(block.into(), rate)).collect();
         let name = format!("{}, machine {}", who(&one.contender, &one.coordinates), slot.machine);
-        chart.blocks(look, name, points, (in_lane(place as f64), DOT_RADIUS));
+        chart.points(BLOCK, look, name, points, Some(in_lane(place as f64)));
     }
     let Some(minimum) = &one.minimum else { return };
     let (at, below) = (chart.across.at(minimum.point), in_lane(one.machines as f64));
     chart.canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
-    chart.level(look, format!("{}, minimum", who(&one.contender, &one.coordinates)), minimum, (below, POINT_RADIUS));
+    let name = format!("{}, minimum", who(&one.contender, &one.coordinates));
+    chart.points(POINT, look, name, vec![Point::of(None, minimum)], Some(below));
 }

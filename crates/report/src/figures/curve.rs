@@ -1,7 +1,7 @@
 //! Lines of contenders over one thing: throughput over clients, a queue or counters over time, response times over percentiles.
 
-use super::chart::{Axis, Chart, Paper, Spacing};
-use super::{Figure, Panel, look};
+use super::chart::{Axis, Chart, POINT, Paper, Spacing};
+use super::{Figure, Panel, Point, look};
 use crate::format::grouped_by;
 use crate::table::id;
 use analysis::cells::CellResult;
@@ -10,7 +10,6 @@ use analysis::explanation::{Course, Explanation};
 use record::intervals::Span;
 use record::telemetry::Side;
 
-const MARK_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
 /// Names of counters are long, so their panels are wider.
 const OF_COUNTERS: Paper = Paper { width: 368.0, left: 72.0, right: 304.0, top: 34.0, two_lines: true, ..Paper::SMALL };
@@ -40,7 +39,13 @@ pub fn panels(paper: Paper, curves: &[Curve<'_>], [across, up]: [(&str, Spacing)
             chart.name(*index, contender, points.last().map(|last| last.1));
             chart.line(&format!("line {}", look(*index)), *contender, points.iter().copied());
             if let Some(mark) = mark {
-                chart.dot(&look(*index), format!("{contender}, chosen"), *mark, MARK_RADIUS);
+                chart.points(
+                    POINT,
+                    &look(*index),
+                    format!("{contender}, chosen"),
+                    vec![Point::new(mark.0, mark.1)],
+                    None,
+                );
             }
         }
         chart.finish(&format!("{}: {} over {}", curves[0].head, y.unit, x.unit))

@@ -15,6 +15,7 @@ pub mod svg;
 pub mod timeline;
 pub mod trend;
 
+use crate::format::clipped;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 use serde::Serialize;
@@ -108,10 +109,7 @@ const LONGEST_LABEL: usize = 9;
 
 /// A name short enough to label a line directly.
 fn label(name: &str) -> String {
-    if name.chars().count() <= LONGEST_LABEL {
-        return name.to_owned();
-    }
-    name.chars().take(LONGEST_LABEL - 1).chain(['…']).collect()
+    clipped(name, LONGEST_LABEL)
 }
 
 /// Moves overlapping labels apart and keeps their order: takes and returns heights.

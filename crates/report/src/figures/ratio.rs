@@ -1,6 +1,7 @@
 //! Ratios with their intervals: every block's point above the bar that was computed from them.
 
-use super::chart::{Axis, CHANGE, Chart, Spacing};
+use super::chart::{Axis, BLOCK, CHANGE, Chart, POINT, Spacing};
+use super::scale::ends;
 use super::svg::Anchor;
 use super::{Figure, Panel, Point, look_in_group};
 use crate::format::{self, filled};
@@ -14,6 +15,8 @@ const ROW: f64 = 50.0;
 
 /// Ratios that span more than this factor are drawn on a logarithmic axis.
 const LARGEST_LINEAR: f64 = 3.0;
+/// By this factor such an axis goes beyond what it shows.
+const MARGIN: f64 = 1.15;
 
 struct Row<'a> {
     name: String,
@@ -57,25 +60,21 @@ fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
     headline.iter().filter_map(|measure| comparison.contrast(measure)).map(row).collect()
 }
 
-/// The range to draw: all points, all intervals, and one.
-fn range(rows: &[Row<'_>]) -> (f64, f64) {
+/// All points, all intervals, and one.
+fn axis(rows: &[Row<'_>]) -> Axis<'static> {
     let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.value));
-    let ends = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);
-    let values: Vec<f64> = points.chain(ends).chain([1.0]).collect();
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let margin = if low > 0.0 && high / low > LARGEST_LINEAR { 1.15 } else { 1.0 };
-    let beyond = if margin > 1.0 { 0.0 } else { ((high - low) * 0.08).max(0.01) };
-    (low / margin - beyond, high * margin + beyond)
+    let bounds = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);
+    let (low, high) = ends(points.chain(bounds).chain([1.0])).unwrap_or((1.0, 1.0));
+    if low > 0.0 && high / low > LARGEST_LINEAR {
+        return Axis { unit: CHANGE, range: (low / MARGIN, high * MARGIN), spacing: Spacing::Logarithmic };
+    }
+    let beyond = ((high - low) * 0.08).max(0.01);
+    Axis { unit: CHANGE, range: (low - beyond, high + beyond), spacing: Spacing::Linear }
 }
 
 fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
-    let (low, high) = range(rows);
-    let far = low > 0.0 && high / low > LARGEST_LINEAR;
-    let spacing = if far { Spacing::Logarithmic } else { Spacing::Linear };
-    let axis = Axis { unit: CHANGE, range: (low, high), spacing };
     let letters = rows.iter().map(|row| row.name.chars().count().max(row.detail.chars().count())).max().unwrap_or(0);
-    let mut chart = Chart::rows(title, right, &axis, "block", ROW * rows.len() as f64, letters);
+    let mut chart = Chart::rows(title, right, &axis(rows), "block", ROW * rows.len() as f64, letters);
     chart.reference(1.0);
     for (row, index) in rows.iter().zip(0_u32..) {
         let top = chart.top() + ROW * f64::from(index);
@@ -88,8 +87,8 @@ fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {
     let (middle, estimate) = (top + ROW * 0.52, &row.ratio.estimate);
     chart.row_label(middle, &row.name, &row.detail);
     let blocks = row.ratio.blocks.iter().map(|one| Point::new(one.block.into(), one.value)).collect();
-    chart.blocks(&row.look, format!("{}, blocks", row.whole()), blocks, (top + ROW * 0.18, 3.0));
-    chart.level(&row.look, row.whole(), estimate, (middle, 5.0));
+    chart.points(BLOCK, &row.look, format!("{}, blocks", row.whole()), blocks, Some(top + ROW * 0.18));
+    chart.points(POINT, &row.look, row.whole(), vec![Point::of(None, estimate)], Some(middle));
     let at = (chart.across.at(estimate.point), middle + 17.0);
     chart.canvas.text("value", at, Anchor::Middle, &format::effect(estimate.point));
 }

@@ -43,6 +43,12 @@ impl Scale {
     }
 }
 
+/// The least and the greatest of some values.
+pub fn ends(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let finite = values.into_iter().filter(|value| value.is_finite()).map(|value| (value, value));
+    finite.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
+}
+
 /// Round numbers with as many decimals as the finest of them needs.
 pub fn tick_labels(ticks: &[f64]) -> Vec<String> {
     let exact = |decimals: i32| {

@@ -1,12 +1,11 @@
 //! Throughput over vCPUs, clients or another number: a point with its interval for each size, and the fitted law as a line.
 
-use super::chart::{Axis, Chart, Paper, Spacing};
+use super::chart::{Axis, Chart, POINT, Paper, Spacing};
 use super::{Figure, Panel, Point, look};
 use crate::table::id;
 use analysis::scaling::{self, Scaling};
 use record::settings::key;
 
-const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
 
 /// The highest drawn value, at most, as a multiple of the highest point.
@@ -56,7 +55,7 @@ fn draw(chart: &mut Chart, curve: &Scaling, index: usize) {
     }
     let measured =
         curve.points.iter().filter_map(|point| Some(Point::of(Some(point.size), point.throughput.as_ref()?)));
-    chart.estimates(&look, &curve.contender, POINT_RADIUS, &measured.collect::<Vec<_>>());
+    chart.points(POINT, &look, &curve.contender, measured.collect(), None);
     chart.name(index, &curve.contender, curve.points.iter().rev().find_map(middle));
 }
 

@@ -1,11 +1,11 @@
 //! How a measure went over runs: one panel for the contenders' levels, one for their ratios to the baseline.
 
-use super::chart::{Axis, Chart, Paper, Spacing};
-use super::{Panel, Point, Series, look};
+use super::chart::{Axis, Chart, POINT, Paper, Spacing};
+use super::scale::ends;
+use super::{Panel, Series, look};
 
 /// Distance from the first and last run to the ends of the axis, in runs.
 const INSET: f64 = 0.5;
-const POINT_RADIUS: f64 = 3.0;
 /// Names of measures are long, so the panel uses two lines.
 const PAPER: Paper = Paper { top: 38.0, two_lines: true, ..Paper::LARGE };
 /// The share of the range of values that stays free above and below.
@@ -25,22 +25,17 @@ pub fn panel(head: &str, unit: &str, runs: usize, lines: &[(usize, Series)], ref
     }
     for (index, Series { name, points }) in lines {
         let look = look(*index);
-        let places: Vec<(f64, f64)> = points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
-        let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
-        chart.canvas.path(&format!("line {look}"), name, &drawn, &places);
-        chart.estimates(&look, name, POINT_RADIUS, points);
+        chart.path(&format!("line {look}"), name, points);
+        chart.points(POINT, &look, name, points.clone(), None);
         chart.name(*index, name, points.last().map(|point| point.y));
     }
     Some(chart.finish(head))
 }
 
 fn range(lines: &[(usize, Series)], reference: Option<f64>) -> Option<(f64, f64)> {
-    let of_point = |point: &Point| [Some(point.y), point.low, point.high];
-    let values = lines.iter().flat_map(|(_, line)| line.points.iter().flat_map(of_point)).flatten();
-    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    let own =
-        |value: f64| values.iter().copied().chain(reference).fold(value, if value > 0.0 { f64::min } else { f64::max });
-    let (low, high) = (own(f64::INFINITY), own(f64::NEG_INFINITY));
+    let points = || lines.iter().flat_map(|(_, line)| &line.points);
+    let values = points().flat_map(|point| [Some(point.y), point.low, point.high]).flatten();
+    let (low, high) = points().next().and_then(|_| ends(values.chain(reference)))?;
     let room = ((high - low) * HEADROOM).max(high.abs() * 1e-3);
-    (!values.is_empty()).then_some((low - room, high + room))
+    Some((low - room, high + room))
 }

@@ -4,7 +4,7 @@ pub mod of_runs;
 
 use crate::document::Warning;
 use crate::format::{
-    Style, at, count, counted, decimal, distinct, grouped_by, joined, listed, outcome, trials, within,
+    self, Style, at, clipped, count, counted, decimal, distinct, grouped_by, joined, listed, outcome, trials, within,
 };
 use crate::table::said;
 use crate::words::words;
@@ -111,7 +111,7 @@ words! {
             first_cause(how), within(" (", &trials, ")");
         ClockWrong { share } =>
             "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
-            percent(*share, 2);
+            format::share(*share, 2);
         NotedByTrial { note } => "{who}: {note} ({trials})";
         LittlesLaw { trial, machine: Some(machine), accounted, at_least, at_most, tolerance } =>
             "{who}'s timings do not add up ({trials}). In trial {trial} on machine {machine} they account for {}",
@@ -164,16 +164,16 @@ words! {
              the host than others";
 
         TrialsApart { times, spread } => "{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{}",
-            if *spread > 0.0 { format!(", with a standard deviation of {}", percent(*spread, 0)) } else { String::new() };
+            if *spread > 0.0 { format!(", with a standard deviation of {}", format::share(*spread, 0)) } else { String::new() };
         NotSteady { drift, drifting, of } =>
             "{who}'s throughput changed by {}{place} while it was measured ({drifting} of {of} trials drift)",
             said(drift, Style::CHANGE);
         NotSettled { unsettled, of } => "{who} was still warming up{place} in {unsettled} of {of} trials";
         HalvesUnlike { second_half } =>
-            "{who}'s throughput in the second half of its window was {} of that in the first half{place}", percent(*second_half, 0);
+            "{who}'s throughput in the second half of its window was {} of that in the first half{place}", format::share(*second_half, 0);
         WarmUpTooShort { late, of, change } =>
             "{who}'s warm-up was too short{place} in {late} of {of} trials. A later start would make throughput {} {}",
-            percent(change.abs(), 1), if *change < 0.0 { "lower" } else { "higher" };
+            format::share(change.abs(), 1), if *change < 0.0 { "lower" } else { "higher" };
         WindowTooShort => "{who}'s measured window covers no whole checkpoint cycle{place}";
 
         HostChanged { fact, values } => "{} of this host changed between trials: {}",
@@ -181,7 +181,7 @@ words! {
         MachineChanged { fact, values } => "{who}: “{fact}” of the machine changed between trials: {}", in_trials(values);
         HostBusyBesideOne { loud, most, quiet, least } =>
             "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
-            percent(*most, 1), percent(*least, 1);
+            format::share(*most, 1), format::share(*least, 1);
         EngineWaited { waits } => "the load engine waited for CPUs{place}, in the worst trial: {}",
             joined(waits.iter().map(engine_waited), "; ");
         HostDiskBusyBesideOne { loud, most, quiet, least } =>
@@ -189,11 +189,11 @@ words! {
             most / 1e6, least / 1e6;
         HostBusy { share } if trials.is_empty() =>
             "other processes took up to {} of the host's CPU time while the cost of a commit was measured ({who})",
-            percent(*share, 1);
-        HostBusy { share } => "other processes took up to {} of the host's CPU time ({trials})", percent(*share, 1);
-        HostCpuStolen { share } => "the hypervisor below this host took up to {} of its CPU time ({trials})", percent(*share, 1);
+            format::share(*share, 1);
+        HostBusy { share } => "other processes took up to {} of the host's CPU time ({trials})", format::share(*share, 1);
+        HostCpuStolen { share } => "the hypervisor below this host took up to {} of its CPU time ({trials})", format::share(*share, 1);
         HostMemoryShort { share } => "processes of this host waited for memory in up to {} of a window ({trials})",
-            percent(*share, 1);
+            format::share(*share, 1);
         HostSwapping { pages } => "this host swapped up to {pages:.0} pages within a window ({trials})";
         HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz } =>
             "the host's CPUs ran at {low_mhz:.0} MHz in trial {slow_trial} and at {high_mhz:.0} MHz in trial {fast_trial}";
@@ -220,11 +220,11 @@ fn clients(accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64) 
         Some(least) => format!("{least:.1}"),
         None => format!("at most {at_most:.1}"),
     };
-    format!("{accounted:.1} busy clients, but {due} were busy (tolerated: {})", percent(tolerance, 1))
+    format!("{accounted:.1} busy clients, but {due} were busy (tolerated: {})", format::share(tolerance, 1))
 }
 
 fn engine_waited(wait: &EngineWait) -> String {
-    let (share, each_us) = (percent(wait.share, 0), wait.us_per_turn);
+    let (share, each_us) = (format::share(wait.share, 0), wait.us_per_turn);
     format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
 }
 
@@ -238,15 +238,14 @@ fn each_on(values: &[SharedValue]) -> String {
 }
 
 fn in_trials(values: &[InTrials]) -> String {
-    joined(values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))), "; ")
+    joined(
+        values.iter().map(|one| format!("“{}” ({})", clipped(&one.value, LONGEST_HOST_FACT), trials(&one.trials))),
+        "; ",
+    )
 }
 
 fn differ(count: usize, what: &str) -> String {
     format!("{} differ{}", counted(count as u64, what), if count == 1 { "s" } else { "" })
-}
-
-fn percent(share: f64, decimals: usize) -> String {
-    format!("{:.decimals$} %", share * 100.0)
 }
 
 /// ", because /dev/kvm is not there", without the output of a failed program, which is in the record.
@@ -254,13 +253,6 @@ fn first_cause(how: &str) -> String {
     let cause = how.split_once("because ").map_or("", |(_, cause)| cause);
     let cause = cause.split([':', '(', ';']).next().unwrap_or_default().trim();
     within(", because ", cause, "")
-}
-
-fn beginning(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_HOST_FACT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn loaded(table: &TableSums) -> String {
@@ -280,7 +272,7 @@ fn unequal(all: &[UnequalWork]) -> String {
         "{base} {what} per transaction on {}, {own} on {} (tolerated: {}){others}",
         one.baseline,
         one.contender,
-        percent(one.tolerance, 0)
+        format::share(one.tolerance, 0)
     )
 }
 

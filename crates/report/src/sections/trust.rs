@@ -68,8 +68,8 @@ fn same_work(analysis: &Analysis) -> Option<String> {
     let apart = statements.map(|change| (change.estimate.point - 1.0).abs()).reduce(f64::max)?;
     // Few transactions that differ may do so by chance, which shows neither that they are equal nor that they are not.
     let equal = analysis.consistency.unequal_work.is_empty() && apart <= OF_STATEMENTS;
-    let apart = format::decimal(apart * 100.0, 1);
-    equal.then(|| format!("A transaction cost the same work on all sides: statements differ by at most {apart} %."))
+    let apart = format::share(apart, 1);
+    equal.then(|| format!("A transaction cost the same work on all sides: statements differ by at most {apart}."))
 }
 
 fn steady(analysis: &Analysis) -> Option<String> {

@@ -96,7 +96,7 @@ fn differs(cell: &PlanCell) -> Option<String> {
         odd.workload_kind()
             .map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
         odd.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
-        odd.cpu_quota.map(|share| format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))),
+        odd.cpu_quota.map(|share| format!("got at most {} of its vCPUs' time", format::share(share, 0))),
         load(odd.load).map(str::to_owned),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
