@@ -132,6 +132,17 @@ impl Block {
         let lines: Vec<String> = lines.into_iter().collect();
         (!lines.is_empty()).then_some(Self::List(lines))
     }
+
+    /// `None` without blocks.
+    pub fn fold(title: impl Into<String>, blocks: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let blocks: Vec<Self> = blocks.into_iter().collect();
+        (!blocks.is_empty()).then(|| Self::Fold { title: title.into(), blocks })
+    }
+
+    /// A heading below that of a section.
+    pub fn lower(text: impl Into<String>) -> Self {
+        Self::Heading { level: 3, text: text.into() }
+    }
 }
 
 impl Document {
@@ -219,7 +230,7 @@ mod tests {
 
     #[test]
     fn ids_that_are_the_same_are_numbered() {
-        let table = || Block::Table(TableOf::<()>::new(&[]).table("a/1", ""));
+        let table = || Block::Table(TableOf::new(&[()]).table("a/1", "").unwrap());
         let fold = Block::Fold { title: String::new(), blocks: vec![table(), table()] };
         let document = Document::new("Title", vec![table(), fold]);
         let ids: Vec<&str> = document.tables().iter().map(|table| table.id.as_str()).collect();

@@ -81,7 +81,7 @@ pub fn list(entries: &[Entry]) -> String {
         .text("state", |line| Cell::text(line.state))
         .text("trials", |line| Cell::text(trials(line)))
         .text("answer", |line| Cell::text(&line.answer));
-    terminal::table(&table.table("runs", ""))
+    table.table("runs", "").as_ref().map(terminal::table).unwrap_or_default()
 }
 
 pub fn state(state: State) -> &'static str {
@@ -169,12 +169,12 @@ pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
     for cell in &brief.cells {
         let named = format!("cell {}: {} {}", cell.cell, named_cell(cell), marked(cell));
         blocks.push(Block::Heading { level: 2, text: named.trim_end().to_owned() });
-        blocks.push(Block::Table(of_cell(cell, &wanted)));
+        blocks.extend(of_cell(cell, &wanted).map(Block::Table));
     }
     page(&blocks)
 }
 
-fn of_cell(cell: &BriefCell, wanted: impl Fn(&str) -> bool) -> Table {
+fn of_cell(cell: &BriefCell, wanted: impl Fn(&str) -> bool) -> Option<Table> {
     let levels: Vec<&BriefLevel> = cell.levels.iter().filter(|level| wanted(&level.measure.id)).collect();
     let name = |measure: &Measure| {
         let label = label(measure);

@@ -177,7 +177,6 @@ pub fn table(
             |one, measure| contrast(measure, one.contrast(&measure.id)),
         )
         .table(id(what, &cells[0].coordinates), caption)
-        .unless_empty()
 }
 
 /// The comparison of a cell with its baseline.

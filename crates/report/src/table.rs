@@ -109,13 +109,6 @@ pub fn id(what: &str, place: &str) -> String {
     filled([what, &words], "/")
 }
 
-impl Table {
-    /// `None` for a table without rows.
-    pub fn unless_empty(self) -> Option<Self> {
-        (!self.rows.is_empty()).then_some(self)
-    }
-}
-
 /// A table in the making, with a row for each of some things. A column is declared once: its title, and its cell of each thing.
 pub struct TableOf<'a, T> {
     things: &'a [T],
@@ -158,8 +151,17 @@ impl<'a, T> TableOf<'a, T> {
         all.into_iter().fold(self, |table, one| table.number(title(&one), |thing| cell(&one, thing)))
     }
 
-    pub fn table(self, id: impl Into<String>, caption: impl Into<String>) -> Table {
-        Table { id: id.into(), caption: caption.into(), columns: self.columns, rows: self.rows }
+    /// A further row, of another kind.
+    #[must_use]
+    pub fn row(mut self, cells: Vec<Cell>) -> Self {
+        self.rows.push(cells);
+        self
+    }
+
+    /// `None` for a table without rows.
+    pub fn table(self, id: impl Into<String>, caption: impl Into<String>) -> Option<Table> {
+        let Self { columns, rows, .. } = self;
+        (!rows.is_empty()).then(|| Table { id: id.into(), caption: caption.into(), columns, rows })
     }
 }
 

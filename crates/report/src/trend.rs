@@ -62,7 +62,7 @@ fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&Series]) -> Option<Block>) -
         blocks.push(Block::Heading { level: 2, text: heading(course) });
         blocks.extend(course.apart.as_ref().map(|why| Block::Paragraph(apart(why))));
         for group in groups(course) {
-            blocks.push(Block::Table(table(&trend.measure, course, &group)));
+            blocks.extend(table(&trend.measure, course, &group).map(Block::Table));
             blocks.extend(drawn(course, &group));
         }
         blocks.extend(Block::list(course.runs.iter().flat_map(notes)));
@@ -143,7 +143,7 @@ fn compared<'a>(group: &[&'a Series]) -> Vec<(usize, &'a Series)> {
     all.filter(|(_, series)| series.contrasts.iter().any(Option::is_some)).collect()
 }
 
-fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
+fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Table> {
     // A mean of two runs adds nothing.
     let has_mean = group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some()));
     let runs = course.runs.iter().enumerate().map(Some);

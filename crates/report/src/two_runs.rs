@@ -42,10 +42,7 @@ fn blocks(two: &TwoRuns) -> Vec<Block> {
         blocks.extend(table_of("judged", cell, is_shown).map(Block::Table));
         blocks.extend(Block::list(cell.missing.iter().map(not_compared)));
         let others = table_of("other-measures", cell, |figure| !is_shown(figure));
-        blocks.extend(
-            others
-                .map(|table| Block::Fold { title: "All other measures".to_owned(), blocks: vec![Block::Table(table)] }),
-        );
+        blocks.extend(Block::fold("All other measures", others.map(Block::Table)));
     }
     blocks.extend(only_in_one(two).into_iter().map(Block::Paragraph));
     blocks.push(Block::Note(note(two)));
@@ -115,7 +112,6 @@ fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Op
         .number("change", |figure| measures::contrast(&figure.measure, Some(&figure.change)))
         .number("verdict", |figure| Cell::verdict(verdict(figure), Tone::Plain))
         .table(id(what, &heading(cell)), caption)
-        .unless_empty()
 }
 
 fn name(cell: &CellPair, figure: &Figure) -> Cell {

@@ -2,6 +2,7 @@
 
 use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Figure, Panel, look};
+use crate::sections::comparison::metric_of;
 use crate::table::id;
 use analysis::batches::Second;
 use analysis::cells::CellResult;
@@ -13,7 +14,7 @@ const HEADROOM: f64 = 1.15;
 
 pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let seconds = || cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.seconds);
-    let unit = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("throughput");
+    let unit = metric_of(cells).unwrap_or("throughput");
     let x = Axis::of("seconds", Spacing::Linear, seconds().map(end_s), 1.0)?;
     let y = Axis::of(unit, Spacing::Linear, seconds().map(|second| second.rate), HEADROOM)?;
     let description = format!(

@@ -18,7 +18,7 @@ const READ_BACK_MOST: usize = 3;
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let Some(ablation) = &analysis.ablation else { return Vec::new() };
     let skipped = ablation.skipped.iter().map(|one| format!("{} was skipped: {}.", one.change, one.why));
-    let found = table(analysis, ablation).map(Block::Table).into_iter().chain(Block::list(skipped)).collect();
+    let found = table(analysis, ablation).map(Block::Table).into_iter().chain(Block::list(skipped));
     let note = format!(
         "{} The greatest effect comes first. A change is said to make a difference only if that is shown among as many changes: \
          with no effect at all, at most one run in twenty names any change (Holm's method). Each interval is for itself.",
@@ -28,7 +28,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
             Direction::LeaveOneOut => format!("Each row is {} without this one change, against {0}.", ablation.against),
         }
     );
-    headed("One change at a time", found, Some(note))
+    headed("One change at a time", found, note)
 }
 
 /// A row for each change.
@@ -45,7 +45,6 @@ fn table(analysis: &Analysis, ablation: &Ablation) -> Option<Table> {
         .text("makes a difference", |(_, own)| verdict(own.verdict))
         .text("read back", |(effect, _)| read_back(&effect.read_back))
         .table("ablation", caption)
-        .unless_empty()
 }
 
 /// The same for the terminal, without what a change sets and what was read back.

@@ -26,15 +26,11 @@ pub struct MeasuresPart {
     note: &'static str,
 }
 
-fn nothing(_: &Analysis, _: &[&CellResult]) -> Vec<Block> {
-    Vec::new()
-}
-
 /// For loads that end with their work.
 pub const PHASES: MeasuresPart = MeasuresPart {
     title: "Phases",
     tables: &[("phases", "", &[RATE, LENGTH])],
-    below: nothing,
+    below: |_, _| Vec::new(),
     note: "A stream alone counts by the geometric mean of the times of its transactions, several streams by the time that \
         all of them need. Throughput is the geometric mean of the phases.",
 };
@@ -48,16 +44,14 @@ pub const APPENDICES: [MeasuresPart; 6] = [
             ("service-times", "Service time, from sent to done: without waiting", &["service."]),
             ("phase-times", "Each kind of transaction in each phase", &[TIME]),
         ],
-        below: |_, cells| {
-            [endings(cells), waits(cells)].into_iter().filter_map(Table::unless_empty).map(Block::Table).collect()
-        },
+        below: |_, cells| [endings(cells), waits(cells)].into_iter().flatten().map(Block::Table).collect(),
         note: "Means and percentiles are geometric means over trials, with 95 % confidence intervals over blocks. A percentile is \
             shown if each trial has a transaction above it.",
     },
     MeasuresPart {
         title: "Throughput from second to second",
         tables: &[("evenness", "", &["variability."])],
-        below: nothing,
+        below: |_, _| Vec::new(),
         note: "Figures are over the seconds of the measured window. Bands (p1 to p99) are percentiles of a trial's seconds over its \
             median second, as means over trials. A cycle is reported if every trial shows it and chance would not.",
     },
@@ -70,7 +64,7 @@ pub const APPENDICES: [MeasuresPart; 6] = [
     MeasuresPart {
         title: "Work per transaction",
         tables: &[("work", "", &[STATEMENTS, ROUND_TRIPS, ROWS_RETURNED, ROWS_CHANGED, "storage."])],
-        below: nothing,
+        below: |_, _| Vec::new(),
         note: "The load engine counts statements and rows. Device and log are counted between two readings within the window.",
     },
     MeasuresPart {
@@ -91,7 +85,7 @@ pub const APPENDICES: [MeasuresPart; 6] = [
             ("profile/memory", "Memory and migrations", &["memory.", "vcpus."]),
             ("profile/tlb", "TLB misses for each 1,000 instructions", &["tlb."]),
         ],
-        below: nothing,
+        below: |_, _| Vec::new(),
         note: "Each machine's own counters over the measured window, per second unless the table says otherwise. Rates and sizes of \
             several machines are added up. The counters of a machine on the host's kernel (native, a container) may include the rest \
             of the host.",
@@ -99,45 +93,39 @@ pub const APPENDICES: [MeasuresPart; 6] = [
     MeasuresPart {
         title: "All other measures",
         tables: &[("measures", "", &[])],
-        below: nothing,
+        below: |_, _| Vec::new(),
         note: "The values of single trials are in observations.csv.",
     },
 ];
 
 pub fn blocks(analysis: &Analysis, part: &MeasuresPart) -> Vec<Block> {
+    let is_in = |id: &str, names: &[&str]| names.iter().any(|name| id.starts_with(name));
+    let all = || APPENDICES.iter().chain([&PHASES]).flat_map(|part| part.tables);
+    let is_other = |id: &str| !all().any(|(.., names)| is_in(id, names));
     let found = each_group(analysis, |cells| {
-        let mut found: Vec<Block> = Vec::new();
-        found.extend(part.tables.iter().filter_map(|(what, caption, names)| {
-            let is_in = |id: &str, names: &[&str]| names.iter().any(|name| id.starts_with(name));
-            let all = || APPENDICES.iter().chain([&PHASES]).flat_map(|part| part.tables);
-            let is_other = |id: &str| !all().any(|(.., names)| is_in(id, names));
+        let tables = part.tables.iter().filter_map(|(what, caption, names)| {
             let is_wanted = |id: &str| if names.is_empty() { is_other(id) } else { is_in(id, names) };
             measures::table(what, caption, analysis, cells, |measure| is_wanted(&measure.id)).map(Block::Table)
-        }));
-        if !found.is_empty() {
-            found.extend((part.below)(analysis, cells));
-        }
-        found
+        });
+        let tables: Vec<Block> = tables.collect();
+        let below = if tables.is_empty() { Vec::new() } else { (part.below)(analysis, cells) };
+        [tables, below].concat()
     });
-    headed(part.title, found, (!part.note.is_empty()).then(|| part.note.to_owned()))
+    headed(part.title, found, part.note)
 }
 
 const SHARE: Style<'static> = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
 
 /// The ends of the transactions of each kind. Those that the workload rolls back are part of it.
-fn endings(cells: &[&CellResult]) -> Table {
+fn endings(cells: &[&CellResult]) -> Option<Table> {
     let all = cells.iter().flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)));
     let all = all.filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0);
     let of = |totals: &KindTotals, count: u64| {
         Cell::number(count as f64 / (totals.finished() + totals.failed) as f64, SHARE)
     };
     let longest = |cell: &CellResult, kind: &str| {
-        let found = cell
-            .latency
-            .iter()
-            .find(|one| one.span == Span::Response && one.kind == kind)
-            .map(|latency| latency.max_us as f64);
-        Cell::number_or(found, Style::MILLISECONDS, "none was measured")
+        let found = cell.latency.iter().find(|one| one.span == Span::Response && one.kind == kind);
+        Cell::number_or(found.map(|one| one.max_us as f64), Style::MILLISECONDS, "none was measured")
     };
     let caption = "What became of the transactions; point values over all valid trials";
     let kinds = grouped_by(all, |(_, totals)| &totals.kind).into_iter();
@@ -155,25 +143,29 @@ fn endings(cells: &[&CellResult]) -> Table {
 }
 
 /// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
-fn waits(cells: &[&CellResult]) -> Table {
+fn waits(cells: &[&CellResult]) -> Option<Table> {
     let shares = |cell: &CellResult| {
         let is_step = |kind: &str| cell.totals.iter().any(|totals| totals.step && totals.kind == kind);
         let waited = cell.latency.iter().filter(|one| one.span == Span::Response && !is_step(&one.kind));
         let counts: Vec<u64> =
             (0..=BUCKETS_MS.len()).map(|bucket| waited.clone().map(|one| one.buckets[bucket]).sum()).collect();
         let all: u64 = counts.iter().sum();
-        (all > 0)
-            .then(|| counts.into_iter().map(|count| (count > 0).then(|| count as f64 / all as f64)).collect::<Vec<_>>())
+        let share = |count| (count > 0).then(|| count as f64 / all as f64);
+        (all > 0).then(|| counts.into_iter().map(share).collect::<Vec<_>>())
     };
     let rows: Vec<_> = cells.iter().filter_map(|cell| Some((*cell, shares(cell)?))).collect();
     let ends = BUCKETS_MS.map(|end_ms| format!("<{}", format::count(end_ms)));
-    let names = ends.into_iter().chain(["longer".to_owned()]);
-    let table = TableOf::new(&rows).text("contender", |(cell, _)| Cell::text(&cell.contender));
-    let table = names.enumerate().fold(table, |table, (bucket, name)| {
-        table.number(name, move |(_, shares)| Cell::number_or(shares[bucket], SHARE, "no transaction"))
-    });
-    let caption = "Shares of all transactions by response time in ms, %; point values";
-    table.table(id("response-time-shares", &cells[0].coordinates), caption)
+    TableOf::new(&rows)
+        .text("contender", |(cell, _)| Cell::text(&cell.contender))
+        .numbers(
+            ends.into_iter().chain(["longer".to_owned()]).enumerate(),
+            |(_, name)| name.clone(),
+            |(bucket, _), (_, shares)| Cell::number_or(shares[*bucket], SHARE, "no transaction"),
+        )
+        .table(
+            id("response-time-shares", &cells[0].coordinates),
+            "Shares of all transactions by response time in ms, %; point values",
+        )
 }
 
 fn data_and_caches(analysis: &Analysis, cells: &[&CellResult]) -> Vec<Block> {

@@ -95,8 +95,7 @@ pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
             Cell::estimate(level.seen.as_ref(), Style::EFFECT, "no trial has it beside others")
         })
         .number("the rest taken out", |(.., level)| effect(level))
-        .table("attribution", "What is owed to machine, place and start order")
-        .unless_empty();
+        .table("attribution", "What is owed to machine, place and start order");
     table.map_or_else(Vec::new, |table| vec![Block::Table(table), Block::Note(NOTE.to_owned())])
 }
 

@@ -14,10 +14,10 @@ use record::trial::{ArrivalProcess, Pacing};
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
-    let driver = driver(&drivers).unless_empty().filter(|_| !drivers.is_empty()).map(Block::Table);
+    let driver = driver(&drivers).filter(|_| !drivers.is_empty()).map(Block::Table);
     [
-        headed("Data checks", checks(analysis), None),
-        headed("The load engine", driver.into_iter().collect(), None),
+        headed("Data checks", checks(analysis), ""),
+        headed("The load engine", driver, ""),
         host(&analysis.consistency.host),
     ]
     .concat()
@@ -29,19 +29,14 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
         |same: &Vec<&CheckSummary>| same.iter().all(|check| check.violated.is_empty() && check.undecided == 0);
     let groups = grouped_by(&analysis.checks, |check| (&check.name, check.moment));
     let (held, open): (Vec<_>, Vec<_>) = groups.into_iter().partition(held_everywhere);
-    let mut blocks = Vec::new();
-    if !open.is_empty() {
-        blocks.push(Block::Table(check_table("checks", analysis, &open)));
-    }
-    if !held.is_empty() {
-        let title = format!("{} that passed in every trial", format::counted(held.len() as u64, "check"));
-        blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table("checks-held", analysis, &held))] });
-    }
-    blocks
+    let [open, always] = [("checks", &open), ("checks-held", &held)]
+        .map(|(what, groups)| check_table(what, analysis, groups).map(Block::Table));
+    let title = format!("{} that passed in every trial", format::counted(held.len() as u64, "check"));
+    open.into_iter().chain(Block::fold(title, always)).collect()
 }
 
 /// One row for each check, one column for each contender, in the order of the plan.
-fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -> Table {
+fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -> Option<Table> {
     let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
     let table = TableOf::new(groups).text("check", |same| {
         let CheckSummary { name, moment, rule, .. } = same[0];
@@ -84,7 +79,7 @@ pub fn source(driver: &DriverReading) -> String {
     }
 }
 
-fn driver(cells: &[&CellResult]) -> Table {
+fn driver(cells: &[&CellResult]) -> Option<Table> {
     /// A row: its name, how to read it, and its cell of each contender.
     type Row = (&'static str, &'static str, fn(&DriverReading) -> Cell);
     const WHOLE: Style<'static> = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
@@ -137,11 +132,10 @@ fn host(host: &HostDuringRun) -> Vec<Block> {
          of others) are shares of the time of all CPUs.{}",
         joined(unavailable, "")
     );
-    let table = host_table(&host.trials).unless_empty().map(Block::Table);
-    headed("The host during each trial", table.into_iter().collect(), Some(note))
+    headed("The host during each trial", host_table(&host.trials).map(Block::Table), note)
 }
 
-fn host_table(trials: &[HostDuringTrial]) -> Table {
+fn host_table(trials: &[HostDuringTrial]) -> Option<Table> {
     let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not tell");
     let percent = |share| number(share, Style::PERCENT);
     let megabytes = |bytes| number(bytes, Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO });

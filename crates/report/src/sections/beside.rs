@@ -12,19 +12,17 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let Some(beside) = &analysis.beside else { return Vec::new() };
     let mut blocks = vec![heading("Beside the published figures")];
     blocks.push(Block::Paragraph(format!("Published: {}, {}", beside.title, beside.source)));
-    blocks.extend(beside.tables.iter().map(|own| Block::Table(table(own))));
+    blocks.extend(beside.tables.iter().filter_map(table).map(Block::Table));
     let rows = beside.tables.iter().flat_map(|own| &own.rows);
     let missing = rows.filter_map(|row| Some(format!("{}: {}.", row.label, row.why.as_ref()?)));
     let mut not_compared: Vec<String> = beside.not_compared.iter().cloned().chain(missing).collect();
     // A row of the same name may stand in two tables.
     not_compared.dedup();
-    let list = Block::list(not_compared);
-    blocks.extend(list.as_ref().map(|_| Block::Heading { level: 3, text: "What cannot be compared".to_owned() }));
-    blocks.extend(list);
-    blocks
+    let list = Block::list(not_compared).map(|list| [Block::lower("What cannot be compared"), list]);
+    blocks.into_iter().chain(list.into_iter().flatten()).collect()
 }
 
-fn table(own: &beside::Table) -> Table {
+fn table(own: &beside::Table) -> Option<Table> {
     TableOf::new(&own.rows)
         .text("", |row| Cell::text(&row.label))
         .number("published", |row| published(own, row))

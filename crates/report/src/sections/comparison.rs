@@ -18,12 +18,10 @@ use record::trial::Metric;
 const COLUMNS_MAX: usize = 3;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let of_group = |cells: &[&CellResult]| {
-        let tables = tables(analysis, cells, true).into_iter().map(Block::Table);
-        tables.chain(left_out(analysis, cells)).collect()
-    };
     let ratios = figures::ratio::figure(analysis).map(Block::Figure);
-    let each = each_group(analysis, of_group);
+    let each = each_group(analysis, |cells| {
+        tables(analysis, cells, true).into_iter().map(Block::Table).chain(left_out(analysis, cells))
+    });
     let mut blocks = match (overview(analysis), ratios) {
         // A single table has the figure beside it, if it is narrow.
         (None, Some(figure)) if matches!(&each[..], [Block::Table(_)]) && analysis.cells.len() <= COLUMNS_MAX => {
@@ -31,8 +29,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         }
         (None, figure) => each.into_iter().chain(figure).collect(),
         (Some(overview), figure) => {
-            let each = Block::Fold { title: "Each point of the study".to_owned(), blocks: each };
-            [Block::Table(overview)].into_iter().chain(figure).chain([each]).collect()
+            let each = Block::fold("Each point of the study", each);
+            [Block::Table(overview)].into_iter().chain(figure).chain(each).collect()
         }
     };
     blocks.push(Block::Note(format!(
@@ -52,32 +50,29 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 pub fn overview(analysis: &Analysis) -> Option<Table> {
     let groups = groups(analysis);
     let first = groups.first().filter(|_| groups.len() > 1)?;
-    let point = |cells: &[&CellResult]| {
-        let name = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("");
-        Cell::text(&cells[0].coordinates).detail(name)
-    };
     let throughput =
-        |cell: &&CellResult| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail("");
+        |cell: &CellResult| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail("");
+    let point = |cells: &[&CellResult]| Cell::text(&cells[0].coordinates).detail(metric_of(cells).unwrap_or_default());
     let table = TableOf::new(&groups).text("point", |cells| point(cells));
     let table = first.iter().fold(table, |table, column| {
+        let own = |cells: &[&'_ CellResult]| cells.iter().position(|cell| cell.contender == column.contender);
         let table = table.number(&column.contender, |cells| {
-            of_contender(cells, &column.contender)
-                .as_ref()
-                .map_or_else(|| Cell::missing("not at this point"), throughput)
+            own(cells).map_or_else(|| Cell::missing("not at this point"), |place| throughput(cells[place]))
         });
         if compared(analysis, column).is_none() {
             return table;
         }
         table.number(format!("change of {}", column.contender), |cells| {
-            let compared = of_contender(cells, &column.contender).and_then(|cell| compared(analysis, cell));
+            let compared = own(cells).and_then(|place| compared(analysis, cells[place]));
             compare(compared.and_then(|one| one.throughput()), Style::EFFECT)
         })
     });
-    Some(table.table("overview", ""))
+    table.table("overview", "")
 }
 
-fn of_contender<'a>(cells: &[&'a CellResult], contender: &str) -> Option<&'a CellResult> {
-    cells.iter().copied().find(|cell| cell.contender == contender)
+/// The name of the metric of the first cell that has one.
+pub fn metric_of<'a>(cells: &[&'a CellResult]) -> Option<&'a str> {
+    cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty())
 }
 
 /// Cells that differ only in their contender, in the order of the plan.
@@ -86,9 +81,12 @@ pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
 }
 
 /// The blocks of each group, with its coordinates above them; a group without blocks is left out.
-pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Block>) -> Vec<Block> {
+pub fn each_group<B: IntoIterator<Item = Block>>(
+    analysis: &Analysis,
+    blocks: impl Fn(&[&CellResult]) -> B,
+) -> Vec<Block> {
     let of_group = |cells: Vec<&CellResult>| {
-        let found = blocks(&cells);
+        let found: Vec<Block> = blocks(&cells).into_iter().collect();
         let place = place(&cells[0].coordinates).filter(|_| !found.is_empty());
         place.into_iter().chain(found).collect::<Vec<_>>()
     };
@@ -99,13 +97,13 @@ pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Bl
 /// `changes`, since they are too wide for a terminal with them.
 pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<Table> {
     if cells.len() <= COLUMNS_MAX {
-        return vec![in_columns(analysis, cells)];
+        return in_columns(analysis, cells).into_iter().collect();
     }
     let kinds = grouped_by(headline(analysis, cells), |measure| percentile_of(measure).map(|(_, kind)| kind));
-    kinds.iter().map(|measures| in_rows(analysis, cells, measures, changes)).collect()
+    kinds.iter().filter_map(|measures| in_rows(analysis, cells, measures, changes)).collect()
 }
 
-fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Option<Table> {
     let measures = headline(analysis, cells);
     let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
     let table = TableOf::new(&measures).text("", |measure| label(measure, cells).known_as(&measure.id));
@@ -115,14 +113,13 @@ fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         let title = if others == 1 { "change".to_owned() } else { format!("change of {}", cell.contender) };
         table.number(title, |measure| compare(comparison.contrast(&measure.id), Style::EFFECT))
     });
-    let mut table = table.table(id("comparison", &cells[0].coordinates), "");
     let row = |name: &str, of: &dyn Fn(&CellResult) -> Cell| {
         let no_change = |cell| compared(analysis, cell).map(|_| Cell::text(""));
         let own = cells.iter().flat_map(|cell| std::iter::once(of(cell)).chain(no_change(cell)));
         std::iter::once(Cell::text(name)).chain(own).collect()
     };
-    table.rows.extend([row("valid trials", &completed), row("data", &|cell| checks(analysis, cell))]);
-    table
+    let table = table.row(row("valid trials", &completed)).row(row("data", &|cell| checks(analysis, cell)));
+    table.table(id("comparison", &cells[0].coordinates), "")
 }
 
 /// The interval of the change matters here; those of levels are among all measures.
@@ -131,7 +128,7 @@ fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> Cel
 }
 
 /// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
-fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], changes: bool) -> Table {
+fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], changes: bool) -> Option<Table> {
     let kind = percentile_of(measures[0]).map(|(_, kind)| kind);
     let is_compared = (changes || kind.is_none()) && cells.iter().any(|cell| compared(analysis, cell).is_some());
     let change = |cell: &CellResult, measure: &Measure| {
@@ -208,11 +205,10 @@ fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
     match violated {
         0 if held_after == 0 => Cell::verdict("not checked", Tone::Bad),
         0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held.into(), "check")),
-        _ => Cell::verdict("wrong", Tone::Bad).detail(format!(
-            "{} of {}",
-            format::count(violated.into()),
-            format::counted((held + violated).into(), "check")
-        )),
+        _ => {
+            let of = format::counted((held + violated).into(), "check");
+            Cell::verdict("wrong", Tone::Bad).detail(format!("{} of {of}", format::count(violated.into())))
+        }
     }
 }
 

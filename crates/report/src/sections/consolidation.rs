@@ -34,12 +34,11 @@ const NOTE: &str = "The minimum of a trial is what its slowest machine did in th
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let found: Vec<&Consolidation> = analysis.consolidation.iter().filter(|one| has_scores(one)).collect();
     let Some(first) = found.first() else { return Vec::new() };
-    let mut blocks = vec![Block::Table(scores(analysis, &found, &first.metric.unit))];
-    blocks.extend(figures::consolidation::figure(analysis, &found).map(Block::Figure));
-    blocks.extend(Block::list(found.iter().flat_map(|one| sentences(one))));
-    blocks.push(Block::Table(machines(&found)));
-    blocks.extend(attribution::blocks(&found));
-    headed("Consolidation", blocks, Some(NOTE.to_owned()))
+    let scores = scores(analysis, &found, &first.metric.unit).map(Block::Table);
+    let figure = figures::consolidation::figure(analysis, &found).map(Block::Figure);
+    let said = Block::list(found.iter().flat_map(|one| sentences(one)));
+    let blocks = [scores, figure, said, machines(&found).map(Block::Table)].into_iter().flatten();
+    headed("Consolidation", blocks.chain(attribution::blocks(&found)), NOTE)
 }
 
 /// The share of the worst-off machine, and the machines that are held back.
@@ -108,7 +107,7 @@ fn standing(slot: &Slot) -> Option<String> {
     Some(format!("Machine {} did {figure} against the mean of the others: {end}.", slot.machine))
 }
 
-fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Table {
+fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Option<Table> {
     let measured = |one: &Consolidation, id: &str| {
         let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
         let measure = analysis.observations.measure(id).map(|measured| &measured.measure);
@@ -156,7 +155,7 @@ fn against_chance(chance: Option<&AgainstChance>) -> Cell {
     }
 }
 
-fn machines(found: &[&Consolidation]) -> Table {
+fn machines(found: &[&Consolidation]) -> Option<Table> {
     let slots: Vec<(&Consolidation, &Slot)> =
         found.iter().flat_map(|one| one.slots.iter().map(move |slot| (*one, slot))).collect();
     let figure = |found: Option<&Estimate>, style| Cell::estimate(found, style, NO_SCORES);

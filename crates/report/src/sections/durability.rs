@@ -20,7 +20,7 @@ const NOTE: &str = "A commit waits for as many flushes, one after the other, as 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let all = &analysis.durability;
     let tables = [overview(all), faults(all), early(all)].into_iter().flatten().map(Block::Table);
-    headed("Durability", tables.collect(), Some(NOTE.to_owned()))
+    headed("Durability", tables, NOTE)
 }
 
 /// The findings of this audit, and the same of other contenders.
@@ -130,7 +130,6 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
             |(_, clients), one| number(one, &|cost| rate(cost, *clients), Digits::Quantity),
         )
         .table("durability", caption)
-        .unless_empty()
 }
 
 fn tried(cost: &Cost) -> Vec<u32> {
@@ -148,7 +147,6 @@ fn faults(all: &[Audited]) -> Option<Table> {
         .number("most lost", |(_, by)| marked(by.most))
         .number("data not whole", |(_, by)| marked(by.breaking as u64))
         .table("durability-faults", caption)
-        .unless_empty()
 }
 
 fn marked(count: u64) -> Cell {
@@ -168,7 +166,6 @@ fn early(all: &[Audited]) -> Option<Table> {
         .number("only written", |(_, scan)| marked(scan.unflushed))
         .number("not written", |(_, scan)| marked(scan.unwritten))
         .table("durability-early", "Where each transaction was when it was acknowledged, by the log of the disk")
-        .unless_empty()
 }
 
 #[cfg(test)]

@@ -15,9 +15,8 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         .text("property", |([property, ..], _)| Cell::text(property))
         .text("value", |([_, value, _], _)| Cell::text(value))
         .text("", |([.., sameness], tone)| Cell::verdict(sameness, *tone))
-        .table("equal", "Properties of the machines, in each contender's first trial")
-        .unless_empty();
-    headed("Equal on both sides", table.map(Block::Table).into_iter().collect(), None)
+        .table("equal", "Properties of the machines, in each contender's first trial");
+    headed("Equal on both sides", table.map(Block::Table), "")
 }
 
 /// The property, its value or the values of contenders, and whether it is equal, with the points of the study if that is not so at all.

@@ -1,5 +1,6 @@
 //! Several hosts of one contender: what each is, what each did, and whether they agree. Hosts that load came from.
 
+use super::comparison::metric_of;
 use super::machines::readable;
 use super::side_by_side::SideBySide;
 use super::{contender, headed};
@@ -22,11 +23,11 @@ const TELLING: [&str; 4] = ["cpu.model", "cpu.online", "kernel.release", "memory
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let Some(hosts) = &analysis.hosts else { return Vec::new() };
     let tables = [throughput(analysis, hosts), ratios(analysis, hosts)].into_iter().flatten().map(Block::Table);
-    let found = described(run, hosts).into_iter().chain(tables).collect();
+    let found = described(run, hosts).into_iter().chain(tables);
     let note = "Each block of a contender ran on its next host, and blocks of different hosts at the same time. A comparison of \
         contenders on the same hosts is within a host in each block. Over hosts, each host counts once: that interval is for more \
         hosts like these. Hosts are said to differ if an analysis of variance shows it.";
-    headed("Hosts", found, Some(note.to_owned()))
+    headed("Hosts", found, note)
 }
 
 /// A column for each host, from its first trial that looked inside.
@@ -48,7 +49,7 @@ fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
         hosts.cells.iter().filter_map(|of| Some((&of.hosts, analysis.cells.iter().find(|cell| cell.cell == of.cell)?)));
     let rows: Vec<(&CellResult, &OnHost)> =
         cells.flat_map(|(hosts, cell)| hosts.iter().map(move |on| (cell, on))).collect();
-    let unit = analysis.cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty());
+    let unit = metric_of(&analysis.cells.iter().collect::<Vec<_>>());
     TableOf::new(&rows)
         .text("contender", |(cell, _)| contender(&cell.contender, &cell.coordinates))
         .text("host", |(_, on)| Cell::text(&on.host))
@@ -57,7 +58,6 @@ fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
             Cell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "")
         })
         .table("throughput-of-hosts", "What each host did")
-        .unless_empty()
 }
 
 fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
@@ -79,7 +79,6 @@ fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
         .number("throughput", |(.., change, _)| Cell::estimate(*change, Style::EFFECT, "it needs two hosts"))
         .text("hosts differ", |(.., alike)| alike.clone())
         .table("ratios-of-hosts", "The change on each host")
-        .unless_empty()
 }
 
 fn alike(of: &OfComparison) -> Cell {
@@ -113,9 +112,8 @@ pub fn of_load(run: &Run) -> Vec<Block> {
         .number("wait for a CPU, %", |own| Cell::number_or(waited(own), Style::PERCENT, "not recorded"))
         .number("latest start, ms", |own| Cell::number(worst(own, late_ms), MILLIS))
         .number("clock known to, ± ms", |own| Cell::number(worst(own, uncertain_ms), MILLIS))
-        .table("load-hosts", "")
-        .unless_empty();
+        .table("load-hosts", "");
     let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
         a host began, in the worst trial. The error of its clock comes on top.";
-    headed("Load hosts", table.map(Block::Table).into_iter().collect(), Some(note.to_owned()))
+    headed("Load hosts", table.map(Block::Table), note)
 }

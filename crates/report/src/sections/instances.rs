@@ -18,9 +18,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
             .number("throughput", |one| Cell::estimate(one.throughput.as_ref(), Style::quantity(unit), NONE))
             .number("share, %", |one| Cell::estimate(one.share.as_ref(), Style::PERCENT, NONE));
         found.extend(place(coordinates));
-        found.push(Block::Table(table.table(id("databases", coordinates), unit)));
+        found.extend(table.table(id("databases", coordinates), unit).map(Block::Table));
     }
     let note = "All databases of a machine are driven at once, by an equal part of the clients each. The machine's throughput is \
         their sum. Each has data checks of its own.";
-    headed("Databases of each machine", found, Some(note.to_owned()))
+    headed("Databases of each machine", found, note)
 }

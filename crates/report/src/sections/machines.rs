@@ -1,6 +1,6 @@
 //! The host beside what each machine reports about itself, what platforms decided, and the exact command lines.
 
-use super::heading;
+use super::headed;
 use super::side_by_side::SideBySide;
 use crate::document::Block;
 use crate::format::{self, distinct};
@@ -14,16 +14,16 @@ const MIB: u64 = 1 << 20;
 pub fn blocks(run: &Run) -> Vec<Block> {
     let machines = first_of_each_contender(run);
     let titles: Vec<String> = machines.iter().map(|(trial, _)| trial.contender.clone()).collect();
-    let mut found = vec![heading("Machines")];
+    let mut found = Vec::new();
     if machines.is_empty() {
         found.push(Block::Paragraph("No machine was started.".to_owned()));
     }
     let decided: Vec<_> = machines.iter().map(|(_, machine)| readable(&machine.decided)).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
-        found.push(Block::Heading { level: 3, text: "What the platforms decided".to_owned() });
+        found.push(Block::lower("What the platforms decided"));
         found.extend(SideBySide::of(titles.clone(), &decided).blocks("decided", "decisions"));
     }
-    found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
+    found.push(Block::lower("The host, and what machines see of themselves"));
     let inside = titles.iter().map(|name| format!("inside {name}"));
     let facts = std::iter::once(&run.host).chain(machines.iter().map(|(_, machine)| &machine.inside));
     let facts: Vec<_> = facts.map(readable).collect();
@@ -33,12 +33,11 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         let (contender, platform) = (&trial.contender, &machine.platform);
         let title = format!("image {}, trial {}", machine.image, trial.id);
         let code = Block::Code { title, text: command_line(&machine.command_line) };
-        found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
+        found.extend(Block::fold(format!("The command line of {contender} ({platform})"), [code]));
     }
     let note = "Facts and command lines are of each contender's first trial and its machine 1. Those of all trials are in \
             trial.json.";
-    found.push(Block::Note(note.to_owned()));
-    found
+    headed("Machines", found, note)
 }
 
 fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {

@@ -48,11 +48,10 @@ pub fn all(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(neighbour::blocks(analysis));
     blocks.extend(scaling::blocks(analysis));
     blocks.extend(instances::blocks(analysis));
-    let drawn = |figure: fn(&[&CellResult]) -> Option<Figure>| {
-        each_group(analysis, |cells| figure(cells).map(Block::Figure).into_iter().collect())
-    };
-    blocks.extend(headed("Over time", drawn(figures::timeline::figure), None));
-    blocks.extend(headed("Response times", drawn(figures::curve::of_response_times), None));
+    let drawn =
+        |figure: fn(&[&CellResult]) -> Option<Figure>| each_group(analysis, |cells| figure(cells).map(Block::Figure));
+    blocks.extend(headed("Over time", drawn(figures::timeline::figure), ""));
+    blocks.extend(headed("Response times", drawn(figures::curve::of_response_times), ""));
     let appendices = [
         trials::blocks(run, analysis),
         APPENDICES.iter().flat_map(|part| all_measures::blocks(analysis, part)).collect(),
@@ -118,10 +117,12 @@ fn heading(text: impl Into<String>) -> Block {
 }
 
 /// Blocks below a heading, with a note at the end; empty if there are no blocks.
-fn headed(title: &str, found: Vec<Block>, note: Option<String>) -> Vec<Block> {
+fn headed(title: &str, found: impl IntoIterator<Item = Block>, note: impl Into<String>) -> Vec<Block> {
+    let found: Vec<Block> = found.into_iter().collect();
     if found.is_empty() {
         return found;
     }
+    let note = Some(note.into()).filter(|note| !note.is_empty());
     std::iter::once(heading(title)).chain(found).chain(note.map(Block::Note)).collect()
 }
 
@@ -132,5 +133,5 @@ fn contender(name: &str, coordinates: &str) -> Cell {
 
 /// A lower heading for a point of the study; `None` if the study has only one.
 fn place(coordinates: &str) -> Option<Block> {
-    (!coordinates.is_empty()).then(|| Block::Heading { level: 3, text: coordinates.to_owned() })
+    (!coordinates.is_empty()).then(|| Block::lower(coordinates))
 }

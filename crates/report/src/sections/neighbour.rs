@@ -43,9 +43,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         .number("while / without", |row| row.ratio(row.effect.kept()))
         .number("after / before", |row| row.ratio(row.effect.after_over_before.as_ref()))
         .table("neighbour", caption);
-    blocks.extend(table.unless_empty().map(Block::Table));
+    blocks.extend(table.map(Block::Table));
     blocks.extend(figures::neighbour::figure(&analysis.consolidation).map(Block::Figure));
-    headed("Noisy neighbour", blocks, Some(NOTE.to_owned()))
+    headed("Noisy neighbour", blocks, NOTE)
 }
 
 /// A figure of the others.

@@ -13,8 +13,8 @@ use analysis::summary::Analysis;
 use record::ladder::{ClimbEnd, Ladder, Rung};
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let blocks = each_group(analysis, |cells| climb(cells).chain(queue(cells)).collect());
-    headed("How work was offered", blocks, None)
+    let blocks = each_group(analysis, |cells| climb(cells).chain(queue(cells)));
+    headed("How work was offered", blocks, "")
 }
 
 fn climb(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
@@ -46,8 +46,7 @@ fn climb(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
         .number("steps", |(_, climbed)| Cell::count(climbed.ladder.rungs.len()))
         .text("climb ended", |(_, climbed)| ended(&climbed.ladder))
         .text("what ran out at the peak", |(_, climbed)| Cell::text(&climbed.ladder.saturated))
-        .table(id_of("climbs"), "Where each climb ended; “fewest as good” cannot be told apart from the peak")
-        .unless_empty();
+        .table(id_of("climbs"), "Where each climb ended; “fewest as good” cannot be told apart from the peak");
     figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }
 
@@ -92,7 +91,6 @@ fn queue(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
         .number("turned away", |(_, queued)| turned_away(queued.queue.turned_away))
         .number("wait p99, ms", |(_, queued)| time(queued.session_wait_p99_us))
         .number("response p99, ms", |(_, queued)| time(queued.response_p99_us))
-        .table(id_of("queues"), "What was asked for and what was done; point values over all kinds of transaction")
-        .unless_empty();
+        .table(id_of("queues"), "What was asked for and what was done; point values over all kinds of transaction");
     figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }

@@ -27,22 +27,20 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         figures::scaling::figure(&groups, &contenders).map(Block::Figure).into_iter().collect();
     for group in &groups {
         let text = format!("Over {}", filled([plural(&group[0].axis), &group[0].held], ", "));
-        blocks.push(Block::Heading { level: 3, text });
-        blocks.push(Block::Table(growth(group)));
+        blocks.push(Block::lower(text));
+        blocks.extend(growth(group).map(Block::Table));
         blocks.extend(Block::list(group.iter().flat_map(|curve| remarks(curve))));
-        blocks.extend(busy(analysis, group).map(Block::Table));
-        blocks.extend(laws(group).map(Block::Table));
+        blocks.extend([busy(analysis, group), laws(group)].into_iter().flatten().map(Block::Table));
     }
-    if !analysis.thread_gains.is_empty() {
-        blocks.push(Block::Heading { level: 3, text: "Second threads of the cores".to_owned() });
-        blocks.push(Block::Table(second_threads(analysis)));
-    }
+    let threads =
+        second_threads(analysis).map(|table| [Block::lower("Second threads of the cores"), Block::Table(table)]);
+    blocks.extend(threads.into_iter().flatten());
     let has_laws = analysis.scaling.iter().any(|curve| curve.universal.is_some() || curve.amdahl.is_some());
-    headed("Growth with size", blocks, Some(note(has_laws)))
+    headed("Growth with size", blocks, note(has_laws))
 }
 
 /// The gain of second threads, which is no part of a curve.
-fn second_threads(analysis: &Analysis) -> Table {
+fn second_threads(analysis: &Analysis) -> Option<Table> {
     let level = |cell: u32| {
         let known = analysis.cells.iter().find(|known| known.cell == cell);
         let unit = known.map_or("", |known| known.metric.unit.as_str());
@@ -95,7 +93,7 @@ fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
         .number("load engine's busiest thread, %", |(.., point)| of_cell(point, &engine))
         .text("saturated", |(.., point)| of_cell(point, &|cell| Some(Cell::text(saturated(Saturated::of(cell))))));
     let caption = "What each size kept busy; the load engine's thread is a point value of the worst trial";
-    Some(table.table(id_of("busy", group[0]), caption))
+    table.table(id_of("busy", group[0]), caption)
 }
 
 fn saturated(saturated: Saturated) -> &'static str {
@@ -107,7 +105,7 @@ fn saturated(saturated: Saturated) -> &'static str {
     }
 }
 
-fn growth(group: &[&Scaling]) -> Table {
+fn growth(group: &[&Scaling]) -> Option<Table> {
     let (first, axis, points) = (group[0], group[0].axis.as_str(), points(group));
     let over_smallest = |place: usize, found: Option<&Contrast>, style: Style<'static>| match place {
         0 => Cell::count(1).tone(Tone::Muted),
@@ -216,7 +214,6 @@ fn laws(group: &[&Scaling]) -> Option<Table> {
         .number("κ, coherency", |(.., coherency, _)| Cell::estimate(*coherency, small, "the law has none"))
         .number("furthest off, %", |(.., off)| Cell::number(*off, Style::PERCENT).detail("point value"))
         .table(id_of("laws", group[0]), "Fitted laws")
-        .unless_empty()
 }
 
 fn note(has_laws: bool) -> String {

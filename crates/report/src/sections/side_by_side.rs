@@ -25,23 +25,16 @@ impl SideBySide {
     pub fn blocks(self, id: &str, name: &str) -> Vec<Block> {
         let Self { titles, rows } = self;
         if rows.len() <= MOST_ROWS_SHOWN {
-            return vec![Block::Table(table(id.to_owned(), &titles, &rows, ""))];
+            return table(id, &titles, &rows, "").map(Block::Table).into_iter().collect();
         }
         let (differing, equal): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, values)| differ(values));
-        let mut blocks = Vec::new();
-        if differing.is_empty() {
-            blocks.push(Block::Paragraph(format!("All {} {name} are equal.", equal.len())));
-        } else {
-            blocks.push(Block::Table(table(id.to_owned(), &titles, &differing, &format!("Differing {name}"))));
-        }
+        let apart = table(id, &titles, &differing, &format!("Differing {name}")).map(Block::Table);
+        let apart = apart.unwrap_or_else(|| Block::Paragraph(format!("All {} {name} are equal.", equal.len())));
         let title = format!("{} {name} that are equal", equal.len());
         // Equal values need to be shown only once.
         let once: Vec<_> = equal.into_iter().map(|(key, values)| (key, values.into_iter().take(1).collect())).collect();
-        if !once.is_empty() {
-            let shared = table(format!("{id}/equal"), &["everywhere".to_owned()], &once, "");
-            blocks.push(Block::Fold { title, blocks: vec![Block::Table(shared)] });
-        }
-        blocks
+        let shared = table(&format!("{id}/equal"), &["everywhere".to_owned()], &once, "").map(Block::Table);
+        std::iter::once(apart).chain(Block::fold(title, shared)).collect()
     }
 }
 
@@ -49,7 +42,7 @@ fn differ(values: &[Option<String>]) -> bool {
     values.windows(2).any(|pair| pair[0] != pair[1])
 }
 
-fn table(id: String, titles: &[String], rows: &[(String, Vec<Option<String>>)], caption: &str) -> Table {
+fn table(id: &str, titles: &[String], rows: &[(String, Vec<Option<String>>)], caption: &str) -> Option<Table> {
     let cell = |values: &[Option<String>], place: usize| {
         let value = values.get(place);
         let tone = if value == values.first() { Tone::Plain } else { Tone::Marked };

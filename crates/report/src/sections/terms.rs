@@ -13,7 +13,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         found.push(heading(format!("The workload {}", note.kind)));
         found.push(Block::Paragraph(note.notice.clone()));
         if !note.deviations.is_empty() {
-            found.push(Block::Heading { level: 3, text: "Deviations".to_owned() });
+            found.push(Block::lower("Deviations"));
             found.push(Block::List(note.deviations.clone()));
         }
     }
@@ -27,7 +27,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         run.plan.format
     )));
     found.push(heading("Words in this report"));
-    found.push(Block::Table(table(analysis)));
+    found.extend(table(analysis).map(Block::Table));
     found
 }
 
@@ -86,7 +86,7 @@ pub fn words(analysis: &Analysis) -> Vec<(&'static str, String)> {
     WORDS.iter().chain(of_several).filter_map(|word| Some((*word, meaning(word)?))).collect()
 }
 
-fn table(analysis: &Analysis) -> Table {
+fn table(analysis: &Analysis) -> Option<Table> {
     TableOf::new(&words(analysis))
         .text("word", |(word, _)| Cell::text(*word))
         .text("meaning", |(_, meaning)| Cell::text(meaning))

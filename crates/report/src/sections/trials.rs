@@ -1,7 +1,7 @@
 //! Every trial of the plan with its outcome; none is left out. Whether their measured windows were in a steady state.
 
 use super::comparison::each_group;
-use super::{contender, headed, heading};
+use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style, joined};
 use crate::missing;
@@ -21,12 +21,11 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let note = "The interval of a trial's throughput comes from batch means of its own seconds. It does not cover the \
             differences between trials, and no estimate uses it. A short window gives a point value only. Only valid \
             trials enter an estimate: completed, with a record that agrees with itself, and with correct data.";
-    let mut blocks = vec![heading("Every trial"), Block::Table(table(run, analysis)), Block::Note(note.to_owned())];
-    blocks.extend(Block::list(run.trials.iter().filter_map(|trial| why_again(&trial.record))));
-    blocks
+    let again = Block::list(run.trials.iter().filter_map(|trial| why_again(&trial.record)));
+    headed("Every trial", table(run, analysis).map(Block::Table).into_iter().chain(again), note)
 }
 
-fn table(run: &Run, analysis: &Analysis) -> Table {
+fn table(run: &Run, analysis: &Analysis) -> Option<Table> {
     let stored = |planned: &PlannedTrial| run.trials.iter().find(|trial| trial.record.id == planned.id);
     let found = |planned: &PlannedTrial| {
         let mut trials = analysis.cells.iter().flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
@@ -50,11 +49,16 @@ fn table(run: &Run, analysis: &Analysis) -> Table {
         .text("started (UTC)", |(_, one, _)| one.map_or_else(not_completed, started))
         .text("phases", |(_, one, _)| one.map_or_else(not_completed, phases))
         .text("seed", |(planned, ..)| Cell::text(planned.seed.to_string()));
-    if run.trials.iter().all(|trial| trial.record.other_load.is_none()) {
-        return table.table("trials", "");
-    }
     let again = |trial: &StoredTrial| Cell::count(trial.record.disturbed().len());
-    table.number("run again", |(_, one, _)| one.map_or_else(not_completed, again)).table("trials", "")
+    // Old records have no limit for the load of others.
+    let is_limited = run.trials.iter().any(|trial| trial.record.other_load.is_some());
+    table
+        .numbers(
+            is_limited.then_some("run again"),
+            |title| (*title).to_owned(),
+            |_, (_, one, _)| one.map_or_else(not_completed, again),
+        )
+        .table("trials", "")
 }
 
 /// The attempts at a trial that were void because of other load on the host.
@@ -123,17 +127,15 @@ pub fn steadiness(analysis: &Analysis) -> Vec<Block> {
     let note = "Drift is the change of throughput over the measured window, along a straight line. MSER-5 is a standard \
             rule for the end of warming up; by chance it may lie beyond the warm-up. What it says of each trial is in their table. \
             No estimate leaves anything out because of it.";
-    headed("Steady state", each_group(analysis, |cells| vec![Block::Table(of_cells(cells))]), Some(note.to_owned()))
+    headed("Steady state", each_group(analysis, |cells| of_cells(cells).map(Block::Table)), note)
 }
 
-fn of_cells(cells: &[&CellResult]) -> Table {
-    let found: Vec<(&str, &CellSteadiness)> =
-        cells.iter().map(|cell| (cell.contender.as_str(), &cell.steadiness)).collect();
-    TableOf::new(&found)
-        .text("contender", |(contender, _)| Cell::text(*contender))
-        .text("steady state", |(_, found)| verdict(&found.verdict))
-        .number("drift over the window, %", |(_, found)| drift(found.drift.as_ref()))
-        .text("whole checkpoint cycles in a window", |(_, found)| cycles(found))
+fn of_cells(cells: &[&CellResult]) -> Option<Table> {
+    TableOf::new(cells)
+        .text("contender", |cell| Cell::text(&cell.contender))
+        .text("steady state", |cell| verdict(&cell.steadiness.verdict))
+        .number("drift over the window, %", |cell| drift(cell.steadiness.drift.as_ref()))
+        .text("whole checkpoint cycles in a window", |cell| cycles(&cell.steadiness))
         .table(id("steadiness", &cells[0].coordinates), "")
 }
 

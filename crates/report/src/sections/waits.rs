@@ -12,17 +12,15 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut found = Vec::new();
     for waits in &analysis.waits {
         found.extend(place(&waits.coordinates));
-        if !waits.events.is_empty() {
-            found.push(Block::Table(table(waits)));
-        }
+        found.extend(table(waits).map(Block::Table));
         found.push(Block::List(waits.contenders.iter().map(told).collect()));
     }
     let note = "Point values over all samples of the valid trials. “CPU” counts sessions that were at work and waited for \
             nothing. Idle sessions are not counted. With several databases, the figures are of the first.";
-    headed("What sessions waited for", found, Some(note.to_owned()))
+    headed("What sessions waited for", found, note)
 }
 
-fn table(waits: &WaitsOfContenders) -> Table {
+fn table(waits: &WaitsOfContenders) -> Option<Table> {
     let rest = (!waits.rest.is_empty()).then(|| ("all further events".to_owned(), &waits.rest));
     let rows: Vec<_> = waits.events.iter().map(|one| (name(one), &one.sessions)).chain(rest).collect();
     let number =

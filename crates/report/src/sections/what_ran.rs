@@ -2,7 +2,7 @@
 //! their table.
 
 use super::side_by_side::SideBySide;
-use super::{heading, place};
+use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Style, filled};
 use crate::table::{id, said};
@@ -19,18 +19,16 @@ const MOST_COLUMNS: usize = 6;
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let plan = &run.plan;
     let cells = format::counted(plan.cells.len() as u64, "cell");
-    let (blocks, trials) =
-        (format::counted(plan.blocks.into(), "block"), format::counted(plan.trials.len() as u64, "trial"));
+    let blocks = format::counted(plan.blocks.into(), "block");
+    let trials = format::counted(plan.trials.len() as u64, "trial");
     let summary = format!(
         "Study “{}”: {cells}, {blocks}, {trials}, seed {}. A block holds each cell once, in random order. All \
             trials of a block get the same inputs.",
         plan.study, plan.seed
     );
-    let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
-    found.extend(odd_machines(plan, analysis));
-    found.extend(settings(plan).blocks("settings", "keys of the study"));
-    found.push(Block::Note("Sizes without a unit are in bytes, times in milliseconds.".to_owned()));
-    found
+    let first = [Some(Block::Paragraph(summary)), odd_machines(plan, analysis)].into_iter().flatten();
+    let found = first.chain(settings(plan).blocks("settings", "keys of the study"));
+    headed("What ran", found, "Sizes without a unit are in bytes, times in milliseconds.")
 }
 
 fn settings(plan: &Plan) -> SideBySide {
@@ -131,7 +129,7 @@ fn load(load: OddLoad) -> Option<&'static str> {
 
 /// Effective database settings side by side, as read back from the running servers.
 pub fn databases(analysis: &Analysis) -> Vec<Block> {
-    let mut found = vec![heading("Database settings")];
+    let mut found = Vec::new();
     if analysis.settings.is_empty() {
         found.push(Block::Paragraph("No server was started.".to_owned()));
     }
@@ -143,8 +141,7 @@ pub fn databases(analysis: &Analysis) -> Vec<Block> {
         let rows = std::iter::once(server).chain(settings).collect();
         found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks(&id, "effective settings"));
     }
-    found.push(Block::Note("Read back from the running servers.".to_owned()));
-    found
+    headed("Database settings", found, "Read back from the running servers.")
 }
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ pub fn reasons(analysis: &Analysis) -> Vec<Block> {
         let place = place(&title(analysis, explanation)).filter(|_| list.is_some());
         place.into_iter().chain(list).collect::<Vec<_>>()
     };
-    let found = analysis.explanations.iter().flat_map(of_one).collect();
-    headed("Why", found, Some("These differ together with the throughput. That does not prove a cause.".to_owned()))
+    let found = analysis.explanations.iter().flat_map(of_one);
+    headed("Why", found, "These differ together with the throughput. That does not prove a cause.")
 }
 
 /// Everything behind these reasons.
@@ -64,10 +64,8 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
         Some(list) => vec![list, Block::Note(note)],
         None => vec![Block::Paragraph("Nothing can be said for sure.".to_owned())],
     };
-    if !explanation.unknown.is_empty() {
-        let lines = vec![Block::List(explanation.unknown.iter().map(reasons::unknown).collect())];
-        blocks.push(Block::Fold { title: "What was not available".to_owned(), blocks: lines });
-    }
+    let unknown = Block::list(explanation.unknown.iter().map(reasons::unknown));
+    blocks.extend(Block::fold("What was not available", unknown));
     blocks.extend(curve::of_counters(explanation).map(Block::Figure));
     blocks.extend(counters(explanation));
     blocks
@@ -91,24 +89,19 @@ fn counters(explanation: &Explanation) -> Vec<Block> {
         counters.asked, counters.differing
     );
     let first = table("counters", first, "Counters for each transaction, by their least difference");
-    let mut blocks = vec![Block::Table(first), Block::Note(note)];
     let others = table("other-counters", others, "Counters for each transaction");
     let standing = table("readings", &standing, "Readings of the moment, means over the window");
-    let tables = [others, standing].into_iter().filter_map(Table::unless_empty);
-    let negligible = (counters.negligible > 0).then(|| {
-        let count = counters.negligible;
-        Block::Note(format!(
-            "Left out: {count} counters of which there is less than one, 1 KiB or 1 ms a second on both."
-        ))
-    });
-    let folded: Vec<Block> = tables.map(Block::Table).chain(negligible).collect();
-    if !folded.is_empty() {
-        blocks.push(Block::Fold { title: "All other counters".to_owned(), blocks: folded });
-    }
-    blocks
+    let tables = [others, standing].into_iter().flatten().map(Block::Table);
+    let few = format!(
+        "Left out: {} counters of which there is less than one, 1 KiB or 1 ms a second on both.",
+        counters.negligible
+    );
+    let folded = tables.chain((counters.negligible > 0).then_some(Block::Note(few)));
+    let first = first.into_iter().flat_map(|table| [Block::Table(table), Block::Note(note.clone())]);
+    first.chain(Block::fold("All other counters", folded)).collect()
 }
 
-fn counter_table(explanation: &Explanation, what: &str, rows: &[&CounterRow], caption: &str) -> Table {
+fn counter_table(explanation: &Explanation, what: &str, rows: &[&CounterRow], caption: &str) -> Option<Table> {
     let name = |row: &CounterRow| row.name.clone() + &within(", ", style(row).unit, "");
     let sure = |row: &CounterRow| match row.surely_apart {
         None => Cell::missing("no interval").detail("no interval"),
