@@ -2,6 +2,7 @@
 
 use crate::figures::scaling::plural;
 use crate::format::{self, Style, filled, joined};
+use crate::measures::of_cell;
 use crate::sections::{ablation, consolidation, durability, neighbour};
 use crate::sentence::{Answer, Stamped};
 use crate::table::said;
@@ -197,7 +198,7 @@ fn did(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String
 
 /// The levels of both, where their quotient is the ratio.
 fn levels(analysis: &Analysis, comparison: &Comparison) -> String {
-    let level = |id: u32| analysis.cells.iter().find(|cell| cell.cell == id)?.throughput().map(|level| level.point);
+    let level = |id: u32| of_cell(analysis, id)?.throughput().map(|level| level.point);
     let both = level(comparison.baseline_cell).zip(level(comparison.contender_cell));
     let Some((base, own)) = both.filter(|_| comparison.left_out.is_empty()) else { return String::new() };
     let metric = &comparison.metric;

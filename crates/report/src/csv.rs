@@ -1,8 +1,10 @@
 //! Tables for spreadsheets: `observations.csv`, every value of every measure of a run, and single tables and figures of a report.
 
 use crate::figures::{Figure, Point};
+use crate::measures::of_cell;
 use crate::missing;
 use crate::table::{Cell, Table, Value};
+use analysis::measures::Measure;
 use analysis::summary::Analysis;
 use record::run::Run;
 use std::borrow::Cow;
@@ -16,28 +18,32 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
     out.add(HEADINGS)?;
     let name = run.dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     for measured in analysis.observations.measures() {
-        let unit = serde_json::to_value(&measured.measure.unit).unwrap_or_default();
-        let unit = unit.as_str().unwrap_or_default();
+        let unit = unit(&measured.measure);
         for one in &measured.observations {
-            let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
-            let (contender, coordinates) =
-                cell.map_or(("", ""), |cell| (cell.contender.as_str(), cell.coordinates.as_str()));
+            let cell = of_cell(analysis, one.cell);
+            let [contender, coordinates] =
+                [cell.map(|cell| &cell.contender), cell.map(|cell| &cell.coordinates)].map(text);
             out.add([
                 name.as_str(),
                 &one.trial.to_string(),
                 &one.block.to_string(),
-                contender,
-                coordinates,
+                &contender,
+                &coordinates,
                 &text(one.machine),
                 &measured.measure.id,
                 &text(one.value),
-                unit,
+                &unit,
                 &text(one.n),
                 &one.why_none.as_ref().map(missing::why).unwrap_or_default(),
             ])?;
         }
     }
     out.finish()
+}
+
+/// The unit of a measure as `report.json` has it.
+pub(crate) fn unit(measure: &Measure) -> String {
+    text(serde_json::to_value(&measure.unit).unwrap_or_default().as_str())
 }
 
 /// What a cell may have beside its value. Each part gets a column of its own if some cell of the column has it.

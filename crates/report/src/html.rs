@@ -236,15 +236,14 @@ fn breakable(name: &str) -> String {
 
 fn of_figure(figure: &Figure) -> String {
     let class = if figure.is_wide() { "panels wide" } else { "panels" };
+    // Each drawing has the units of its lines' values.
+    let of_panel = |panel: &Panel| {
+        let [x, y] = [&panel.x_unit, &panel.y_unit].map(|unit| escaped(unit));
+        format!("<div class=\"panel\" data-x=\"{x}\" data-y=\"{y}\">{}</div>", panel.svg)
+    };
     let panels = joined(figure.panels.iter().map(of_panel), "\n");
     let [id, title, description] = [&figure.id, &figure.title, &figure.description].map(|text| escaped(text));
     format!(
         "<figure id=\"{id}\">\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"
     )
-}
-
-/// The drawing, with the units of its lines' values.
-fn of_panel(panel: &Panel) -> String {
-    let [x, y] = [&panel.x_unit, &panel.y_unit].map(|unit| escaped(unit));
-    format!("<div class=\"panel\" data-x=\"{x}\" data-y=\"{y}\">{}</div>", panel.svg)
 }

@@ -172,7 +172,7 @@ pub fn table(
             |cell, measure| level(analysis, cell, &measure.id, style(&measure.unit)),
         )
         .numbers(
-            cells.iter().filter_map(|cell| compared(analysis, cell)),
+            cells.iter().filter_map(|cell| compared(analysis, cell.cell)),
             |one| format!("{} against {}", one.contender, one.baseline),
             |one, measure| contrast(measure, one.contrast(&measure.id)),
         )
@@ -180,6 +180,10 @@ pub fn table(
 }
 
 /// The comparison of a cell with its baseline.
-pub fn compared<'a>(analysis: &'a Analysis, cell: &CellResult) -> Option<&'a Comparison> {
-    analysis.comparisons.iter().find(|found| found.contender_cell == cell.cell)
+pub fn compared(analysis: &Analysis, cell: u32) -> Option<&Comparison> {
+    analysis.comparisons.iter().find(|found| found.contender_cell == cell)
+}
+
+pub fn of_cell(analysis: &Analysis, cell: u32) -> Option<&CellResult> {
+    analysis.cells.iter().find(|found| found.cell == cell)
 }

@@ -22,22 +22,9 @@ use std::fmt::Write as _;
 /// Characters between the ends of the plot's axis.
 const PLOT: usize = 60;
 
-const HEADINGS: [&str; 14] = [
-    "study",
-    "study_id",
-    "host",
-    "run",
-    "started",
-    "contender",
-    "coordinates",
-    "measure",
-    "against",
-    "value",
-    "unit",
-    "low",
-    "high",
-    "why_no_interval",
-];
+/// The first line of the CSV.
+const HEADINGS: &str =
+    "study,study_id,host,run,started,contender,coordinates,measure,against,value,unit,low,high,why_no_interval";
 
 const NOTE: &str = "Each run has the 95 % confidence interval that its own blocks give. The mean over runs counts each run once, and its 95 % \
                     interval is of what varied between runs (Student's t); where a course rises or falls it is no level to which \
@@ -75,10 +62,9 @@ fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&Series]) -> Option<Block>) -
 /// A line for each run and contender, and one more for each ratio or difference to the baseline.
 pub fn csv(trend: &Trend) -> ::csv::Result<Vec<u8>> {
     let mut out = Lines::default();
-    out.add(HEADINGS)?;
+    out.add(HEADINGS.split(','))?;
     let id = trend.measure.id.as_str();
-    let unit = serde_json::to_value(&trend.measure.unit).unwrap_or_default();
-    let unit = unit.as_str().unwrap_or_default();
+    let unit = &csv::unit(&trend.measure);
     for course in &trend.courses {
         let (study, host) = (course.study.join(" | "), host(&course.host));
         for series in &course.series {

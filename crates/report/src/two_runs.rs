@@ -14,7 +14,6 @@ use analysis::findings::Stamp;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::missing::Missing;
 use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regression, Side, TwoRuns};
-use record::text::visible;
 
 /// The blocks of a comparison, as in a report.
 pub fn document(two: &TwoRuns) -> Document {
@@ -88,7 +87,7 @@ fn note(two: &TwoRuns) -> String {
 fn side(side: &Side) -> String {
     let Side { folder, study, seed, blocks } = side;
     let blocks = counted((*blocks).into(), "block");
-    visible(&format!("{folder} (study {study}, {blocks}, seed {seed})")).into_owned()
+    format!("{folder} (study {study}, {blocks}, seed {seed})")
 }
 
 /// Figures that runs are judged by, and the figures behind those.

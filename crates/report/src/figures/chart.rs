@@ -1,7 +1,7 @@
 //! A panel with a frame and round numbers. It draws lines and keeps their points as the panel's data.
 
 use super::scale::{Scale, ends, logarithmic_ticks, tick_labels, ticks};
-use super::svg::{Anchor, Canvas};
+use super::svg::Canvas;
 use super::{Panel, Point, Series, label, look, spread};
 use crate::format::{self, joined};
 
@@ -139,17 +139,17 @@ impl Chart {
             if height < bottom {
                 canvas.line("grid", (left, height), (right, height));
             }
-            canvas.text("tick", (left - 6.0, height + 4.0), Anchor::End, &text);
+            canvas.text("tick", (left - 6.0, height + 4.0), "end", &text);
         }
         for (value, text) in x.marks(5.0) {
             canvas.line("axis", (across.at(value), bottom), (across.at(value), bottom + 4.0));
-            canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
+            canvas.text("tick", (across.at(value), bottom + 17.0), "middle", &text);
         }
-        canvas.text("small", (right, bottom + 31.0), Anchor::End, x.unit);
+        canvas.text("small", (right, bottom + 31.0), "end", x.unit);
         if !head.is_empty() {
-            canvas.text("head", (left, 14.0), Anchor::Start, head);
+            canvas.text("head", (left, 14.0), "start", head);
         }
-        let (place, anchor) = if two_lines { ((left, 28.0), Anchor::Start) } else { ((right, 14.0), Anchor::End) };
+        let (place, anchor) = if two_lines { ((left, 28.0), "start") } else { ((right, 14.0), "end") };
         canvas.text("small", place, anchor, y.unit);
         chart
     }
@@ -165,12 +165,12 @@ impl Chart {
         let up = Scale::new(Spacing::Linear, (0.0, height), (0.0, height));
         let mut chart = Self::on(paper, axis.scale((left, right)), up, [x_unit, axis.unit]);
         let Self { canvas, across, .. } = &mut chart;
-        canvas.text("head", (0.0, 14.0), Anchor::Start, head);
-        canvas.text("small", (right, 14.0), Anchor::End, note);
+        canvas.text("head", (0.0, 14.0), "start", head);
+        canvas.text("small", (right, 14.0), "end", note);
         for (value, text) in axis.marks(5.0) {
             let class = if value == 0.0 { "axis" } else { "grid" };
             canvas.line(class, (across.at(value), top), (across.at(value), bottom));
-            canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
+            canvas.text("tick", (across.at(value), bottom + 17.0), "middle", &text);
         }
         chart
     }
@@ -189,9 +189,9 @@ impl Chart {
     /// A row's label, on its left.
     pub fn row_label(&mut self, middle: f64, name: &str, detail: &str) {
         let height = if detail.is_empty() { middle + 4.0 } else { middle - 2.0 };
-        self.canvas.text("label", (0.0, height), Anchor::Start, name);
+        self.canvas.text("label", (0.0, height), "start", name);
         if !detail.is_empty() {
-            self.canvas.text("small", (0.0, middle + 12.0), Anchor::Start, detail);
+            self.canvas.text("small", (0.0, middle + 12.0), "start", detail);
         }
     }
 
@@ -227,7 +227,7 @@ impl Chart {
         let Paper { top, bottom, .. } = self.paper;
         let (from, to) = (self.across.at(from), self.across.at(to));
         self.canvas.rectangle_below("shade", (from, top), (to - from, bottom - top));
-        self.canvas.text("small", (from + 4.0, top + 11.0), Anchor::Start, said);
+        self.canvas.text("small", (from + 4.0, top + 11.0), "start", said);
     }
 
     pub fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
@@ -260,7 +260,7 @@ impl Chart {
         let at = |last: &Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
         let heights: Vec<f64> = self.names.iter().map(|(_, _, last)| at(last)).collect();
         for ((index, name, _), height) in self.names.iter().zip(spread(&heights, LABELS_APART, bottom)) {
-            canvas.text(&format!("name {}", look(*index)), (right + 6.0, height), Anchor::Start, &label(name));
+            canvas.text(&format!("name {}", look(*index)), (right + 6.0, height), "start", &label(name));
         }
         let svg = canvas.finish(title, &format!("{}.", joined(series.iter().map(described), "; ")));
         Panel { title: title.to_owned(), x_unit, y_unit, series, svg, size: (width, height) }

@@ -21,6 +21,7 @@ pub fn figure(analysis: &Analysis, all: &[&Consolidation]) -> Option<Figure> {
     let unit = &found.first()?.metric.name;
     let rates = found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
     let axis = Axis::of(unit, Spacing::Linear, rates, HEADROOM)?;
+    let height = |one: &Consolidation| (EACH_MACHINE * lanes(one) + BETWEEN).clamp(LEAST_ROW, MOST_ROW);
     let heights: Vec<f64> = found.iter().map(|one| height(one)).collect();
     let mut chart = Chart::rows("Each machine in each block", unit, &axis, "block", heights.iter().sum(), 0);
     let mut top = chart.top();
@@ -32,10 +33,6 @@ pub fn figure(analysis: &Analysis, all: &[&Consolidation]) -> Option<Figure> {
     let description = "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
                        minimum over machines, the bar its 95 % confidence interval over blocks.";
     Figure::of(id("machines-side-by-side", ""), "Machines side by side", description, vec![panel])
-}
-
-fn height(one: &Consolidation) -> f64 {
-    (EACH_MACHINE * lanes(one) + BETWEEN).clamp(LEAST_ROW, MOST_ROW)
 }
 
 /// One lane for each machine, and one below them for the minimum.

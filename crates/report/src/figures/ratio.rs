@@ -2,7 +2,6 @@
 
 use super::chart::{Axis, BLOCK, CHANGE, Chart, POINT, Spacing};
 use super::scale::ends;
-use super::svg::Anchor;
 use super::{Figure, Panel, Point, look_in_group};
 use crate::format::{self, filled};
 use crate::table::id;
@@ -90,5 +89,5 @@ fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {
     chart.points(BLOCK, &row.look, format!("{}, blocks", row.whole()), blocks, Some(top + ROW * 0.18));
     chart.points(POINT, &row.look, row.whole(), vec![Point::of(None, estimate)], Some(middle));
     let at = (chart.across.at(estimate.point), middle + 17.0);
-    chart.canvas.text("value", at, Anchor::Middle, &format::effect(estimate.point));
+    chart.canvas.text("value", at, "middle", &format::effect(estimate.point));
 }

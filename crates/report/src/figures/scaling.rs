@@ -3,7 +3,7 @@
 use super::chart::{Axis, Chart, POINT, Paper, Spacing};
 use super::{Figure, Panel, Point, look};
 use crate::table::id;
-use analysis::scaling::{self, Scaling};
+use analysis::scaling::Scaling;
 use record::settings::key;
 
 const HEADROOM: f64 = 1.08;
@@ -23,40 +23,31 @@ pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
 
 fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let first = curves.first()?;
-    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let measured = |curve: &Scaling| -> Vec<Point> {
+        let points = curve.points.iter();
+        points.filter_map(|point| Some(Point::of(Some(point.size), point.throughput.as_ref()?))).collect()
+    };
+    let all: Vec<Point> = curves.iter().flat_map(|curve| measured(curve)).collect();
     // A wide interval must not press all points to the bottom; its bar then runs out of the frame.
-    let highest_point = points().filter_map(middle).fold(0.0, f64::max);
-    let ends = points().filter_map(upper_end).map(|end| end.min(MOST_ABOVE * highest_point));
+    let highest = MOST_ABOVE * all.iter().map(|point| point.y).fold(0.0, f64::max);
+    let ends = all.iter().map(|point| point.high.unwrap_or(point.y).min(highest));
     let head = if first.held.is_empty() { "Throughput" } else { &first.held };
-    let (name, sizes) = (of_slowest(first, &first.metric.name), plural(&first.axis));
-    let x = Axis::of(sizes, Spacing::Linear, points().map(|point| point.size), 1.0)?;
+    let (name, axis) = (of_slowest(first, &first.metric.name), plural(&first.axis));
+    let sizes = curves.iter().flat_map(|curve| &curve.points).map(|point| point.size);
+    let x = Axis::of(axis, Spacing::Linear, sizes, 1.0)?;
     let y = Axis::of(&name, Spacing::Linear, ends, HEADROOM)?;
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     for curve in curves {
-        draw(&mut chart, curve, contenders.iter().position(|name| *name == curve.contender).unwrap_or(0));
+        let index = contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
+        let (look, points) = (look(index), measured(curve));
+        if let Some(law) = &curve.universal {
+            let points = law.curve.iter().map(|point| (point.size, point.throughput));
+            chart.line(&format!("line {look}"), format!("{}, fitted", curve.contender), points);
+        }
+        chart.name(index, &curve.contender, points.last().map(|point| point.y));
+        chart.points(POINT, &look, &curve.contender, points, None);
     }
-    Some(chart.finish(&format!("{name} over {sizes}")))
-}
-
-fn middle(point: &scaling::Point) -> Option<f64> {
-    point.throughput.as_ref().map(|estimate| estimate.point)
-}
-
-fn upper_end(point: &scaling::Point) -> Option<f64> {
-    let estimate = point.throughput.as_ref()?;
-    Some(estimate.bounds.known().map_or(estimate.point, |(_, high)| high))
-}
-
-fn draw(chart: &mut Chart, curve: &Scaling, index: usize) {
-    let look = look(index);
-    if let Some(law) = &curve.universal {
-        let points = law.curve.iter().map(|point| (point.size, point.throughput));
-        chart.line(&format!("line {look}"), format!("{}, fitted", curve.contender), points);
-    }
-    let measured =
-        curve.points.iter().filter_map(|point| Some(Point::of(Some(point.size), point.throughput.as_ref()?)));
-    chart.points(POINT, &look, &curve.contender, measured.collect(), None);
-    chart.name(index, &curve.contender, curve.points.iter().rev().find_map(middle));
+    Some(chart.finish(&format!("{name} over {axis}")))
 }
 
 /// Over numbers of machines, the metric is the minimum.

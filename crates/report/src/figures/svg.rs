@@ -10,14 +10,6 @@ pub struct Canvas {
     body: String,
 }
 
-/// Where a text stands relative to its point.
-#[derive(Debug, Clone, Copy)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
 impl Canvas {
     pub fn new(width: f64, height: f64) -> Self {
         Self { width, height, body: String::new() }
@@ -56,12 +48,8 @@ impl Canvas {
         ));
     }
 
-    pub fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
+    /// A text that starts at a point, ends there, or has it in the middle.
+    pub fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) {
         let text = escaped(text);
         self.add(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }

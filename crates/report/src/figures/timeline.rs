@@ -15,7 +15,7 @@ const HEADROOM: f64 = 1.15;
 pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let seconds = || cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.seconds);
     let unit = metric_of(cells).unwrap_or("throughput");
-    let x = Axis::of("seconds", Spacing::Linear, seconds().map(end_s), 1.0)?;
+    let x = Axis::of("seconds", Spacing::Linear, seconds().map(|second| start_s(second) + 1.0), 1.0)?;
     let y = Axis::of(unit, Spacing::Linear, seconds().map(|second| second.rate), HEADROOM)?;
     let description = format!(
         "{unit} in each second since driving began. Thin lines are single blocks, the thick one is their mean. The shaded \
@@ -25,21 +25,23 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     Figure::of(id, "Throughput over time", description, vec![panel(cells, &x, &y)])
 }
 
-fn end_s(second: &Second) -> f64 {
-    second.start_ms as f64 / 1000.0 + 1.0
+fn start_s(second: &Second) -> f64 {
+    second.start_ms as f64 / 1000.0
 }
 
 fn panel(cells: &[&CellResult], x: &Axis<'_>, y: &Axis<'_>) -> Panel {
     let mut chart = Chart::new(Paper::WIDE, "", x, y);
-    let trials = || cells.iter().flat_map(|cell| &cell.trials);
-    let warmup_s = trials().filter_map(|trial| measured_from_s(&trial.seconds)).fold(f64::INFINITY, f64::min);
-    if warmup_s.is_finite() && warmup_s > 0.0 {
+    let measured = |trial: &TrialThroughput| trial.seconds.iter().find(|second| second.measured).map(start_s);
+    let warmup_s = cells.iter().flat_map(|cell| &cell.trials).filter_map(measured).reduce(f64::min);
+    if let Some(warmup_s) = warmup_s.filter(|length| *length > 0.0) {
         chart.shade(0.0, warmup_s, "warm-up");
     }
     for (index, cell) in cells.iter().enumerate() {
         let (own, name) = (look(index), cell.contender.as_str());
         for trial in cell.trials.iter().filter(|trial| !trial.seconds.is_empty()) {
-            draw(&mut chart, &own, name, trial);
+            let (faded, not) = if trial.valid { ("", "") } else { (" faded", ", does not count") };
+            let middles = trial.seconds.iter().map(|second| (start_s(second) + 0.5, second.rate));
+            chart.line(&format!("line thin {own}{faded}"), format!("{name}, block {}{not}", trial.block), middles);
         }
         let mean = mean(cell);
         if !mean.is_empty() {
@@ -61,15 +63,4 @@ fn mean(cell: &CellResult) -> Vec<(f64, f64)> {
     }
     let full = sums.into_iter().filter(|(_, (_, trials))| *trials == counted.len());
     full.map(|(second, (sum, trials))| (second as f64 + 0.5, sum / trials as f64)).collect()
-}
-
-fn measured_from_s(seconds: &[Second]) -> Option<f64> {
-    seconds.iter().find(|second| second.measured).map(|second| second.start_ms as f64 / 1000.0)
-}
-
-/// A trial as a thin line.
-fn draw(chart: &mut Chart, look: &str, contender: &str, trial: &TrialThroughput) {
-    let (faded, not) = if trial.valid { ("", "") } else { (" faded", ", does not count") };
-    let middles = trial.seconds.iter().map(|second| (second.start_ms as f64 / 1000.0 + 0.5, second.rate));
-    chart.line(&format!("line thin {look}{faded}"), format!("{contender}, block {}{not}", trial.block), middles);
 }

@@ -122,8 +122,7 @@ words! {
         NotHonoured { wish, fact } => "{who}: {wish} is {fact} ({trials})";
         TransactionsFailed { failed, of } => "{who}: {} of {} transactions failed", count(*failed), count(*of);
 
-        SettingsDiffer { settings } => "{} between contenders{place}: {}",
-            differ(settings.len(), "database setting"), facts(settings);
+        SettingsDiffer { settings } => "{}", differ(settings, "database setting", &place);
         ServersDiffer { servers } => "the database servers differ{place}: {}",
             joined(servers.iter().map(|one| format!("{} runs {}", one.contender, one.value)), "; ");
         LoadedDataDiffer { tables } => "the contenders did not begin with the same data{place}: table {}",
@@ -152,7 +151,7 @@ words! {
             listed(hosts), listed(baseline_hosts);
         HostsDisagree { ratios } => "the change of {who}{place} depends on the host: {}",
             joined(ratios.iter().map(|one| format!("{} on {}", said(&one.ratio, Style::EFFECT), one.host)), ", ");
-        SystemsDiffer { facts: all } => "{} between contenders: {}", differ(all.len(), "system fact"), facts(all);
+        SystemsDiffer { facts } => "{}", differ(facts, "system fact", "");
 
         MachinesUnlike { properties } => "{who}{place}: machines side by side should be alike, but differ in {} ({trials})",
             joined(properties.iter().map(property).collect::<BTreeSet<String>>(), "; ");
@@ -228,10 +227,6 @@ fn engine_waited(wait: &EngineWait) -> String {
     format!("{} for {share} of the window, {each_us:.0} µs at a time", wait.contender)
 }
 
-fn facts(differing: &[FactDiffers]) -> String {
-    joined(differing.iter().map(|one| &one.fact), ", ")
-}
-
 /// Values with the contenders that have them: "ext4 on native; xfs on vm".
 fn each_on(values: &[SharedValue]) -> String {
     joined(values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))), "; ")
@@ -244,8 +239,11 @@ fn in_trials(values: &[InTrials]) -> String {
     )
 }
 
-fn differ(count: usize, what: &str) -> String {
-    format!("{} differ{}", counted(count as u64, what), if count == 1 { "s" } else { "" })
+/// "1 system fact differs between contenders: kernel.release".
+fn differ(differing: &[FactDiffers], what: &str, place: &str) -> String {
+    let (count, facts) = (differing.len(), joined(differing.iter().map(|one| &one.fact), ", "));
+    let end = if count == 1 { "s" } else { "" };
+    format!("{} differ{end} between contenders{place}: {facts}", counted(count as u64, what))
 }
 
 /// ", because /dev/kvm is not there", without the output of a failed program, which is in the record.

@@ -3,7 +3,7 @@
 use super::headed;
 use crate::document::Block;
 use crate::format::{Style, counted, joined};
-use crate::measures::compare;
+use crate::measures::{self, compare};
 use crate::sentence::Answer;
 use crate::table::{Cell, Table, TableOf, Tone, said};
 use analysis::ablation::{Ablation, Effect, ReadBack};
@@ -103,10 +103,7 @@ pub fn answer(analysis: &Analysis, effect: usize) -> Answer {
 
 /// Effects with their comparisons, the greatest first.
 fn compared<'a>(analysis: &'a Analysis, ablation: &'a Ablation) -> impl Iterator<Item = (&'a Effect, &'a Comparison)> {
-    ablation.effects.iter().filter_map(|effect| {
-        let own = analysis.comparisons.iter().find(|one| one.contender_cell == effect.cell)?;
-        Some((effect, own))
-    })
+    ablation.effects.iter().filter_map(|effect| Some((effect, measures::compared(analysis, effect.cell)?)))
 }
 
 /// "Of 6 changes to vm, 1 made a difference: disk limit −21 % (−23 to −19 %). For the rest no difference is shown."

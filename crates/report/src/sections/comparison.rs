@@ -59,11 +59,11 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
         let table = table.number(&column.contender, |cells| {
             own(cells).map_or_else(|| Cell::missing("not at this point"), |place| throughput(cells[place]))
         });
-        if compared(analysis, column).is_none() {
+        if compared(analysis, column.cell).is_none() {
             return table;
         }
         table.number(format!("change of {}", column.contender), |cells| {
-            let compared = own(cells).and_then(|place| compared(analysis, cells[place]));
+            let compared = own(cells).and_then(|place| compared(analysis, cells[place].cell));
             compare(compared.and_then(|one| one.throughput()), Style::EFFECT)
         })
     });
@@ -105,16 +105,16 @@ pub fn tables(analysis: &Analysis, cells: &[&CellResult], changes: bool) -> Vec<
 
 fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Option<Table> {
     let measures = headline(analysis, cells);
-    let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
+    let others = cells.iter().filter(|cell| compared(analysis, cell.cell).is_some()).count();
     let table = TableOf::new(&measures).text("", |measure| label(measure, cells).known_as(&measure.id));
     let table = cells.iter().fold(table, |table, cell| {
         let table = table.number(&cell.contender, |measure| plain_level(analysis, cell, measure));
-        let Some(comparison) = compared(analysis, cell) else { return table };
+        let Some(comparison) = compared(analysis, cell.cell) else { return table };
         let title = if others == 1 { "change".to_owned() } else { format!("change of {}", cell.contender) };
         table.number(title, |measure| compare(comparison.contrast(&measure.id), Style::EFFECT))
     });
     let row = |name: &str, of: &dyn Fn(&CellResult) -> Cell| {
-        let no_change = |cell| compared(analysis, cell).map(|_| Cell::text(""));
+        let no_change = |cell: &CellResult| compared(analysis, cell.cell).map(|_| Cell::text(""));
         let own = cells.iter().flat_map(|cell| std::iter::once(of(cell)).chain(no_change(cell)));
         std::iter::once(Cell::text(name)).chain(own).collect()
     };
@@ -130,9 +130,9 @@ fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> Cel
 /// Some measures with a row for each contender: throughput, or the response times of a kind of transaction.
 fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], changes: bool) -> Option<Table> {
     let kind = percentile_of(measures[0]).map(|(_, kind)| kind);
-    let is_compared = (changes || kind.is_none()) && cells.iter().any(|cell| compared(analysis, cell).is_some());
+    let is_compared = (changes || kind.is_none()) && cells.iter().any(|cell| compared(analysis, cell.cell).is_some());
     let change = |cell: &CellResult, measure: &Measure| {
-        let change = compared(analysis, cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
+        let change = compared(analysis, cell.cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
         change.unwrap_or_else(|| Cell::text(""))
     };
     let table = TableOf::new(cells)

@@ -5,7 +5,7 @@ use super::neighbour::has_scores;
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style, filled, joined, who};
-use crate::measures::{level, style};
+use crate::measures::{level, of_cell, style};
 use crate::table::{Cell, Table, TableOf, Tone, said};
 use crate::{figures, reasons};
 use analysis::consolidation::Consolidation;
@@ -109,7 +109,7 @@ fn standing(slot: &Slot) -> Option<String> {
 
 fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Option<Table> {
     let measured = |one: &Consolidation, id: &str| {
-        let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
+        let cell = of_cell(analysis, one.cell);
         let measure = analysis.observations.measure(id).map(|measured| &measured.measure);
         let level = cell.zip(measure).map(|(cell, measure)| level(analysis, cell, id, style(&measure.unit)));
         level.unwrap_or_else(|| Cell::missing(NO_SCORES))

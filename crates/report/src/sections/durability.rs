@@ -105,8 +105,8 @@ fn tone(verdict: &Verdict) -> Tone {
 
 /// A fast liar and a slow honest contender side by side.
 pub fn overview(all: &[Audited]) -> Option<Table> {
-    let rates: Vec<u32> =
-        all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
+    let tried = |cost: &Cost| cost.rates.iter().map(|rate| rate.clients).collect::<Vec<u32>>();
+    let rates = all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
     let number = |one: &Audited, of: &dyn Fn(&Cost) -> Option<f64>, digits| {
         Cell::number_or(one.cost.as_ref().and_then(of), Style::new("", digits), NOT_MEASURED)
     };
@@ -130,10 +130,6 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
             |(_, clients), one| number(one, &|cost| rate(cost, *clients), Digits::Quantity),
         )
         .table("durability", caption)
-}
-
-fn tried(cost: &Cost) -> Vec<u32> {
-    cost.rates.iter().map(|rate| rate.clients).collect()
 }
 
 fn faults(all: &[Audited]) -> Option<Table> {

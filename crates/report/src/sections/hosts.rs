@@ -6,6 +6,7 @@ use super::side_by_side::SideBySide;
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Digits, Style, grouped_by};
+use crate::measures::{compared, of_cell};
 use crate::table::{Cell, Table, TableOf, Tone};
 use analysis::cells::CellResult;
 use analysis::contrast::is_significant;
@@ -45,8 +46,7 @@ fn described(run: &Run, hosts: &Hosts) -> Vec<Block> {
 }
 
 fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
-    let cells =
-        hosts.cells.iter().filter_map(|of| Some((&of.hosts, analysis.cells.iter().find(|cell| cell.cell == of.cell)?)));
+    let cells = hosts.cells.iter().filter_map(|of| Some((&of.hosts, of_cell(analysis, of.cell)?)));
     let rows: Vec<(&CellResult, &OnHost)> =
         cells.flat_map(|(hosts, cell)| hosts.iter().map(move |on| (cell, on))).collect();
     let unit = metric_of(&analysis.cells.iter().collect::<Vec<_>>());
@@ -63,9 +63,7 @@ fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
 fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
     let mut rows: Vec<(Cell, &str, usize, Option<&Estimate>, Cell)> = Vec::new();
     for of in &hosts.ratios {
-        let Some(own) = analysis.comparisons.iter().find(|one| one.contender_cell == of.contender_cell) else {
-            continue;
-        };
+        let Some(own) = compared(analysis, of.contender_cell) else { continue };
         let who = contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
         rows.extend(
             of.hosts.iter().map(|on| (who.clone(), on.host.as_str(), on.blocks, Some(&on.estimate), Cell::text(""))),

@@ -93,7 +93,7 @@ impl OfTheOthers<'_> {
 pub fn headline(one: &Consolidation) -> Option<String> {
     let neighbour = one.neighbour.as_ref()?;
     let said = match (neighbour.work, neighbour.beside.is_empty()) {
-        (Some(_), _) => of_effects(neighbour),
+        (Some(_), _) => of_effects(neighbour).unwrap_or_else(|unknown| unknown),
         (None, false) => joined(neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)), " "),
         // For one that works all the time, the cost is stated where it stands idle; here the scores are the answer.
         (None, true) if neighbour.load == OddLoad::Same => return None,
@@ -120,11 +120,8 @@ fn mean<'a>(neighbour: &Neighbour, effects: &'a [Effect], none: &str) -> Result<
     mean.kept().map(|kept| (mean, kept)).ok_or_else(unknown)
 }
 
-fn of_effects(neighbour: &Neighbour) -> String {
-    let (whole, kept) = match mean(neighbour, &neighbour.effects, "no trial has seconds of both") {
-        Ok(found) => found,
-        Err(why) => return why,
-    };
+fn of_effects(neighbour: &Neighbour) -> Result<String, String> {
+    let (whole, kept) = mean(neighbour, &neighbour.effects, "no trial has seconds of both")?;
     let without = match (&whole.during_over_both, &whole.during_over_before) {
         (Some(_), _) => "before and after it",
         (None, Some(_)) => "before it",
@@ -140,7 +137,7 @@ fn of_effects(neighbour: &Neighbour) -> String {
     };
     let after = whole.after_over_before.as_ref();
     let after = after.map(|after| told(neighbour, "Afterwards", after, "before it", &recovered));
-    joined(std::iter::once(kept).chain(after), " ")
+    Ok(joined(std::iter::once(kept).chain(after), " "))
 }
 
 fn no_effect(kept: Position) -> &'static str {
@@ -157,10 +154,9 @@ fn told(neighbour: &Neighbour, opening: &str, ratio: &Estimate, without: &str, e
 
 fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
     let opening = format!("at {}, where machine {} works,", beside.reference.coordinates, neighbour.machine);
-    match mean(neighbour, &beside.effects, "no block has both") {
-        Ok((_, kept)) => told(neighbour, &opening, kept, "where it is idle", no_effect(beside.kept)),
-        Err(why) => why,
-    }
+    let known = mean(neighbour, &beside.effects, "no block has both");
+    let told = |(_, kept)| told(neighbour, &opening, kept, "where it is idle", no_effect(beside.kept));
+    known.map_or_else(|unknown| unknown, told)
 }
 
 /// For a machine whose load never changes, where no other cell shows its effect either.

@@ -4,7 +4,7 @@ use super::headed;
 use crate::document::Block;
 use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined, within};
-use crate::measures::{compare, label, level, style};
+use crate::measures::{compare, label, level, of_cell, style};
 use crate::missing;
 use crate::table::{Cell, Table, TableOf, Tone, id, said};
 use crate::words::words;
@@ -42,7 +42,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 /// The gain of second threads, which is no part of a curve.
 fn second_threads(analysis: &Analysis) -> Option<Table> {
     let level = |cell: u32| {
-        let known = analysis.cells.iter().find(|known| known.cell == cell);
+        let known = of_cell(analysis, cell);
         let unit = known.map_or("", |known| known.metric.unit.as_str());
         Cell::estimate(known.and_then(|known| known.throughput()), Style::quantity(unit), "no valid trial has it")
     };
@@ -76,9 +76,8 @@ fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
     if measures.is_empty() {
         return None;
     }
-    let cell = |point: &Point| analysis.cells.iter().find(|cell| cell.cell == point.cell);
-    let of_cell = |point: &Point, of: &dyn Fn(&CellResult) -> Option<Cell>| {
-        cell(point).and_then(of).unwrap_or_else(|| Cell::missing("no valid trial has it"))
+    let of_point = |point: &Point, of: &dyn Fn(&CellResult) -> Option<Cell>| {
+        of_cell(analysis, point.cell).and_then(of).unwrap_or_else(|| Cell::missing("no valid trial has it"))
     };
     let whole = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
     let of_measure = |measure: &Measure, cell: &CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
@@ -88,10 +87,10 @@ fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
         .numbers(
             &measures,
             |measure| label(measure),
-            |measure, (.., point)| of_cell(point, &|cell| Some(of_measure(measure, cell))),
+            |measure, (.., point)| of_point(point, &|cell| Some(of_measure(measure, cell))),
         )
-        .number("load engine's busiest thread, %", |(.., point)| of_cell(point, &engine))
-        .text("saturated", |(.., point)| of_cell(point, &|cell| Some(Cell::text(saturated(Saturated::of(cell))))));
+        .number("load engine's busiest thread, %", |(.., point)| of_point(point, &engine))
+        .text("saturated", |(.., point)| of_point(point, &|cell| Some(Cell::text(saturated(Saturated::of(cell))))));
     let caption = "What each size kept busy; the load engine's thread is a point value of the worst trial";
     table.table(id_of("busy", group[0]), caption)
 }
