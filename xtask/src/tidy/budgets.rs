@@ -20,7 +20,7 @@ const BUDGETS: &[(&str, usize)] = &[
     ("machines", 2_720),
     ("platforms", 11_460),
     ("record", 5_200),
-    ("report", 7_310),
+    ("report", 7_140),
     ("settings", 640),
     ("study", 3_610),
     ("telemetry", 3_960),
