@@ -23,7 +23,7 @@ pub struct Activity {
     pub sizes: Sizes,
 }
 
-/// Sizes that tell whether the data fit: point values of the first trial that has them (of its first machine).
+/// Sizes that show whether the data fit: point values of the first trial that has them (of its first machine).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     /// At the beginning of the window.

@@ -21,7 +21,7 @@ const SHORTEST_BATCH_S: usize = 2;
 /// The shortest series that says something about its mean.
 pub const SHORTEST_S: usize = FEWEST_BATCHES * SHORTEST_BATCH_S;
 
-/// With a higher correlation of neighbouring batches, so few batches do not tell the mean: of twenty, fewer than five would
+/// With a higher correlation of neighbouring batches, so few batches do not give the mean: of twenty, fewer than five would
 /// count. A lower limit is no better: it prefers series that look independent by chance, whose intervals are too narrow.
 const MOST_ALIKE: f64 = 0.6;
 

@@ -63,7 +63,7 @@ pub struct OfFault {
     pub why: Option<String>,
 }
 
-/// What is told of a contender.
+/// The verdict on a contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {

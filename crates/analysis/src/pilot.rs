@@ -1,4 +1,4 @@
-//! What an earlier run of the same contenders, the pilot, says about a planned run. It tells what the planned blocks
+//! An earlier run of the same contenders, the pilot, says something about a planned run: what the planned blocks
 //! will show, and how many of them a given precision needs.
 //!
 //! All of it follows from the spread of the pilot's block ratios, which is poorly known from few blocks. So everything

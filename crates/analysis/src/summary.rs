@@ -1,4 +1,4 @@
-//! Everything that a run's record tells, in one value (`analysis.json`).
+//! Everything that a run's record shows, in one value (`analysis.json`).
 
 use crate::ablation::{self, Ablation};
 use crate::activity::{self, Activity};
@@ -82,7 +82,7 @@ pub struct Analysis {
     /// Whether acknowledged transactions survive; only where that was audited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub durability: Vec<Audited>,
-    /// Why contenders differ, as far as telemetry tells; empty without telemetry.
+    /// Why contenders differ, as far as telemetry shows; empty without telemetry.
     pub explanations: Vec<Explanation>,
 }
 

@@ -1,4 +1,4 @@
-//! Which cores and memory nodes of the host a machine's vCPUs run on, as far as the record tells.
+//! Which cores and memory nodes of the host a machine's vCPUs run on, as far as the record shows.
 //!
 //! Two hardware threads of one core are not two cores, and memory of another node is further away. So a machine with twice
 //! the vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
@@ -103,7 +103,7 @@ fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
     groups.iter().filter(|group| !group.is_disjoint(cpus)).count()
 }
 
-/// The CPUs of the host to which a machine was pinned, as far as the record tells.
+/// The CPUs of the host to which a machine was pinned, as far as the record shows.
 pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
     cpus_in(known(machine.decided.get(HOST_CPUS)?)?)
 }

@@ -36,8 +36,8 @@ words! {
         ClocksNotCompared => "the machine's clock was not compared with the host's";
         ClockOffsetImpossible => "the offset of the machine's clock cannot be right";
         ClockRanWrong => "the machine's clock ran too unlike the host's";
-        CpusOfOneMachine => "the host tells the CPUs of one machine apart, and there are several";
-        CpusUnknown => "the record does not tell which CPUs the machines had";
+        CpusOfOneMachine => "the host distinguishes CPUs of one machine only, and there are several";
+        CpusUnknown => "the record does not say which CPUs the machines had";
         CpusOverlap => "machines share some of their CPUs and not all";
 
         NotANumber => "not a number";

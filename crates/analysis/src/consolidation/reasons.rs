@@ -1,4 +1,4 @@
-//! Why one of several machines gets less than the others, as far as the counters of each tell.
+//! Why one of several machines gets less than the others, as far as the counters of each show.
 //!
 //! Each measure of a machine that is held back or behind is compared with that of the others of the same trials. A
 //! cause is named only where the whole interval of the difference leaves no doubt. The causes are a table; if none is

@@ -1,6 +1,6 @@
 //! Each machine by itself, over the blocks: what it gets, and whether it always gets less.
 //!
-//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether this
+//! Machines are distinguished by their number, which is the slot that the study gives them in every trial. Whether this
 //! slot, the place on the host or the start order explains what one gets is answered in [`super::attribution`].
 
 use super::TrialReadings;

@@ -1,4 +1,4 @@
-//! What the counted trials of two contenders tell about one quantity: each side's mean, their ratio and their
+//! Evidence of the counted trials of two contenders about one quantity: each side's mean, their ratio and their
 //! difference, over paired blocks and with Student's t interval.
 
 use crate::contrast::{self, Contrast};

@@ -95,7 +95,7 @@ fn cost(measured: &Measured, pairing: &Pairing<'_>, evidence: &Evidence<'_>) -> 
     Some(Cost { measure: measured.measure.clone(), pair, ratio })
 }
 
-/// Everything that the evidence tells.
+/// Everything that the evidence shows.
 fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
     let counters = counters::compare(evidence);
     let (reasons, unknown) = rules::apply(evidence);

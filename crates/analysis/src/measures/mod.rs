@@ -52,7 +52,7 @@ pub enum Unit {
 pub enum Better {
     More,
     Less,
-    /// It tells what was done, not how well.
+    /// It says what was done, not how well.
     Neither,
 }
 

@@ -1,7 +1,7 @@
 //! Curves of throughput over size: the Universal Scalability Law and, without its last term, Amdahl's law.
 //!
 //! Throughput at size N is λN / (1 + σ(N − 1) + κN(N − 1)). λ is the rate of one unit, σ the work that has to wait in
-//! one queue, and κ what each pair of units must tell each other. The logarithm of throughput is fitted by least
+//! one queue, and κ what each pair of units must exchange. The logarithm of throughput is fitted by least
 //! squares, since errors are a share of throughput at any size. Neither σ nor κ may be negative, which would mean that
 //! units help each other; where the data ask for that, the term is zero. The method is Gauss and Newton's, in the
 //! coefficients of the reciprocal, in which the law is linear.

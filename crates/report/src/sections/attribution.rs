@@ -24,7 +24,7 @@ fn labels(one: &Consolidation) -> &[LabelAttribution] {
     if tell_more || is_open { labels } else { &[] }
 }
 
-/// The labels that surely make a difference, and those that cannot be told apart.
+/// The labels that surely make a difference, and those that cannot be distinguished.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let together: BTreeSet<LabelKind> = labels(one).iter().flat_map(changed_together).collect();
     let together = listed(together.into_iter().map(|kind| words(kind).0));
@@ -89,7 +89,7 @@ pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
     };
     let table = TableOf::new(&rows)
         .text("contender", |(one, ..)| contender(&one.contender, &one.coordinates))
-        .text("told apart by", |(_, kind, place, _)| Cell::text(if *place == 0 { words(*kind).0 } else { "" }))
+        .text("distinguished by", |(_, kind, place, _)| Cell::text(if *place == 0 { words(*kind).0 } else { "" }))
         .text("which", |(one, kind, _, level)| Cell::text(self::level(*kind, level, one.machines)))
         .number("of the mean of the others", |(.., level)| {
             Cell::estimate(level.seen.as_ref(), Style::EFFECT, "no trial has it beside others")

@@ -136,7 +136,7 @@ fn host(host: &HostDuringRun) -> Vec<Block> {
 }
 
 fn host_table(trials: &[HostDuringTrial]) -> Option<Table> {
-    let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not tell");
+    let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not report it");
     let percent = |share| number(share, Style::PERCENT);
     let megabytes = |bytes| number(bytes, Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO });
     TableOf::new(trials)

@@ -166,7 +166,7 @@ fn unmoved(neighbour: &Neighbour) -> String {
         (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {}.", missing::why(why)),
         (OddLoad::Idle, None) => format!(
             "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
-             not told."
+             unknown."
         ),
         (_, None) => {
             format!("machine {machine} neither came nor went while {name} worked, by what its own driver recorded.")

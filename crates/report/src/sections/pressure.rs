@@ -46,7 +46,7 @@ fn climb(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
         .number("steps", |(_, climbed)| Cell::count(climbed.ladder.rungs.len()))
         .text("climb ended", |(_, climbed)| ended(&climbed.ladder))
         .text("what ran out at the peak", |(_, climbed)| Cell::text(&climbed.ladder.saturated))
-        .table(id_of("climbs"), "Where each climb ended; “fewest as good” cannot be told apart from the peak");
+        .table(id_of("climbs"), "Where each climb ended; “fewest as good” cannot be distinguished from the peak");
     figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }
 

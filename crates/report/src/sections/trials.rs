@@ -139,7 +139,7 @@ fn of_cells(cells: &[&CellResult]) -> Option<Table> {
         .table(id("steadiness", &cells[0].coordinates), "")
 }
 
-const TOO_SHORT: &str = "trials are too short to tell";
+const TOO_SHORT: &str = "trials are too short to judge";
 
 /// The verdict on a trial or a cell.
 pub fn verdict(found: &Steadiness) -> Cell {
@@ -147,7 +147,9 @@ pub fn verdict(found: &Steadiness) -> Cell {
         Steadiness::Steady => Cell::verdict("steady", Tone::Good),
         Steadiness::Drifting => Cell::verdict("no steady state", Tone::Bad).detail("it drifts"),
         Steadiness::Unsettled => Cell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
-        Steadiness::TooShortToTell { why } => Cell::verdict("too short to tell", Tone::Muted).detail(missing::why(why)),
+        Steadiness::TooShortToTell { why } => {
+            Cell::verdict("too short to judge", Tone::Muted).detail(missing::why(why))
+        }
     }
 }
 
@@ -159,7 +161,7 @@ fn drift(drift: Option<&Estimate>) -> Cell {
 
 fn cycles(found: &CellSteadiness) -> Cell {
     match found.whole_cycles {
-        None => Cell::text("the engine does not tell").tone(Tone::Muted),
+        None => Cell::text("the engine does not report it").tone(Tone::Muted),
         Some((0, 0)) => Cell::text("none").tone(Tone::Marked),
         Some((fewest, most)) if fewest == most => Cell::count(most),
         Some((fewest, most)) => Cell::text(format!("{fewest} to {most}")),

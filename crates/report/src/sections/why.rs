@@ -1,4 +1,4 @@
-//! Why contenders differ, as far as counters tell: sentences first, then counters per transaction, the most certain differences first.
+//! Why contenders differ, as far as counters show: sentences first, then counters per transaction, the most certain differences first.
 
 use super::{headed, heading, place};
 use crate::document::Block;

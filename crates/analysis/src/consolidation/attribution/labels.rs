@@ -1,4 +1,4 @@
-//! What the record tells of where each machine ran and when it was started: one level of each label for each machine of
+//! Where each machine ran and when it was started, by the record: one level of each label for each machine of
 //! each trial.
 
 use super::{LabelAttribution, LabelKind, Untold};

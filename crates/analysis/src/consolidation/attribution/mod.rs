@@ -1,7 +1,7 @@
 //! Why machines of a trial do not get the same. The cause may be the machine itself, its place on the host, the place's
 //! memory node, or when it was started.
 //!
-//! Places and start order change from block to block, so these can be told apart. Each label is judged with the others
+//! Places and start order change from block to block, so these can be distinguished. Each label is judged with the others
 //! taken out. The logarithm of a machine's throughput is its trial's, plus effects of its number, its place and its
 //! start order. Where two labels changed together in all blocks, nothing is attributed to either.
 
@@ -42,7 +42,7 @@ pub struct Attribution {
     pub blocks_needed: usize,
 }
 
-/// One way to tell machines apart.
+/// One way to distinguish machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelAttribution {
     pub label: LabelKind,

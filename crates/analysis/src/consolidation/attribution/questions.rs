@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Weights are fractions that add up to one.
 const ROUNDING: f64 = 1e-9;
 
-/// A model of what machines get, as far as labels tell them apart.
+/// A model of what machines get, as far as labels distinguish them.
 pub struct Model<'a> {
     labels: &'a [Label],
     /// The first column of each label.
