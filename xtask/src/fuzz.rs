@@ -13,17 +13,17 @@ const CASES: &str = "20000";
 /// A round takes a minute or two on a slow machine; after this time it hangs.
 const ROUND_LIMIT: Duration = Duration::from_mins(15);
 
-struct Reader {
+struct FuzzReader {
     name: &'static str,
     /// Its property tests, as arguments for cargo.
     tests: &'static [&'static str],
 }
 
-const READERS: &[Reader] = &[
-    Reader { name: "PostgreSQL's messages", tests: &["--package", "engines", "--lib", "postgres::decode"] },
-    Reader { name: "MySQL's and MariaDB's messages", tests: &["--package", "engines", "--lib", "mysql"] },
-    Reader { name: "addresses of servers", tests: &["--package", "engines", "--lib", "address"] },
-    Reader { name: "studies", tests: &["--package", "study", "--test", "study", "properties"] },
+const READERS: &[FuzzReader] = &[
+    FuzzReader { name: "PostgreSQL's messages", tests: &["--package", "engines", "--lib", "postgres::decode"] },
+    FuzzReader { name: "MySQL's and MariaDB's messages", tests: &["--package", "engines", "--lib", "mysql"] },
+    FuzzReader { name: "addresses of servers", tests: &["--package", "engines", "--lib", "address"] },
+    FuzzReader { name: "studies", tests: &["--package", "study", "--test", "study", "properties"] },
 ];
 
 pub fn run(root: &Path, minutes: u64) -> anyhow::Result<()> {
@@ -37,7 +37,7 @@ pub fn run(root: &Path, minutes: u64) -> anyhow::Result<()> {
     })
 }
 
-fn feed(root: &Path, reader: &Reader, span: Duration) -> anyhow::Result<u32> {
+fn feed(root: &Path, reader: &FuzzReader, span: Duration) -> anyhow::Result<u32> {
     let begin = Instant::now();
     let mut rounds = 0;
     while rounds == 0 || begin.elapsed() < span {

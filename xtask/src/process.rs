@@ -43,7 +43,7 @@ pub fn run_allowing(
     let name = command.get_program().to_string_lossy().into_owned();
     let before = cpu_of_children()?;
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = Watched(child.with_context(|| format!("starting {name}"))?);
+    let mut child = WatchedProcess(child.with_context(|| format!("starting {name}"))?);
     let (output, errors) = (child.0.stdout.take(), child.0.stderr.take());
     let (output, errors) = output.zip(errors).context("both streams are piped")?;
     let output = read_aside(output);
@@ -78,9 +78,9 @@ fn read_aside(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle
 }
 
 /// A process that does not outlive its race.
-struct Watched(Child);
+struct WatchedProcess(Child);
 
-impl Drop for Watched {
+impl Drop for WatchedProcess {
     fn drop(&mut self) {
         // It has already ended unless something failed.
         let _ = self.0.kill();

@@ -5,7 +5,7 @@ use crate::loading::LoadError;
 use crate::looks::Edge;
 use crate::waits::WaitSampling;
 use engines::admin::CountersOf;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::reused_admin::ReusedAdmin;
 use engines::server::{Counters, Endpoint, FurtherDatabase, Server, ServerError, ServerReport};
 use engines::session::SessionError;
@@ -20,14 +20,14 @@ use std::path::Path;
 pub(crate) const NOT_OURS: &str = "the server was not started by bakeoff, and where it runs is not known";
 
 pub(crate) struct Database {
-    origin: Origin,
+    origin: DataOrigin,
     /// This also keeps an SQLite file open: closing the last connection would clear its log away.
     connection: ReusedAdmin,
     /// `Some` while what its sessions wait for is sampled.
     waits: Option<WaitSampling>,
 }
 
-enum Origin {
+enum DataOrigin {
     Started(Box<dyn Server>),
     /// Its server was started for the machine's first database, and everything about the server is asked there.
     OfFirst,
@@ -38,26 +38,26 @@ enum Origin {
 impl Database {
     pub fn started(server: Box<dyn Server>) -> Self {
         let connection = ReusedAdmin::new(server.report().endpoint.clone());
-        Self { origin: Origin::Started(server), connection, waits: None }
+        Self { origin: DataOrigin::Started(server), connection, waits: None }
     }
 
     /// Another database of the server of the first one.
     pub fn of_first(endpoint: Endpoint) -> Self {
-        Self { origin: Origin::OfFirst, connection: ReusedAdmin::new(endpoint), waits: None }
+        Self { origin: DataOrigin::OfFirst, connection: ReusedAdmin::new(endpoint), waits: None }
     }
 
     /// Opens another database of this one's server.
     pub fn open_further(&self, number: u16) -> Result<FurtherDatabase, Box<dyn std::error::Error>> {
-        let Origin::Started(server) = &self.origin else { return Err(NOT_OURS.into()) };
+        let DataOrigin::Started(server) = &self.origin else { return Err(NOT_OURS.into()) };
         Ok(server.open_database(number)?)
     }
 
     pub fn is_of_first(&self) -> bool {
-        matches!(self.origin, Origin::OfFirst)
+        matches!(self.origin, DataOrigin::OfFirst)
     }
 
     fn is_found(&self) -> bool {
-        matches!(self.origin, Origin::Found)
+        matches!(self.origin, DataOrigin::Found)
     }
 
     /// Uses the database at this endpoint; also returns what it says of itself.
@@ -69,12 +69,12 @@ impl Database {
         let mut connection = ReusedAdmin::new(endpoint.clone());
         let version = connection.ask(|admin| {
             let mut version = String::new();
-            admin.ask(question, Limit::QUESTION, &mut |rows, row| {
+            admin.ask(question, ReplyLimit::QUESTION, &mut |rows, row| {
                 rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
             })?;
             Ok(version)
         })?;
-        let mut database = Self { origin: Origin::Found, connection, waits: None };
+        let mut database = Self { origin: DataOrigin::Found, connection, waits: None };
         let report = ServerReport { version, effective: database.settings(), endpoint };
         Ok((database, report))
     }
@@ -91,17 +91,17 @@ impl Database {
     /// Fails if a server that was started here has died.
     pub fn alive(&mut self) -> Result<(), ServerError> {
         match &mut self.origin {
-            Origin::Started(server) => server.alive(),
-            Origin::OfFirst | Origin::Found => Ok(()),
+            DataOrigin::Started(server) => server.alive(),
+            DataOrigin::OfFirst | DataOrigin::Found => Ok(()),
         }
     }
 
     /// Empty for a server that was there already: its login may not let us read them. The looks say why.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
-        if self.is_found() { Ok(Counters::new()) } else { self.counted(Limit::QUESTION) }
+        if self.is_found() { Ok(Counters::new()) } else { self.counted(ReplyLimit::QUESTION) }
     }
 
-    fn counted(&mut self, limit: Limit) -> Result<Counters, ServerError> {
+    fn counted(&mut self, limit: ReplyLimit) -> Result<Counters, ServerError> {
         self.alive()?;
         let of = if self.is_of_first() { CountersOf::Database } else { CountersOf::DatabaseAndServer };
         Ok(self.connection.ask(|admin| admin.counters(of, limit))?)
@@ -125,7 +125,7 @@ impl Database {
     /// Reads all counters. If one cannot be read, the look has the reason instead, and measuring goes on.
     fn seen(&mut self, data: &Path) -> Look {
         let before = monotonic_ns();
-        let counters = self.counted(Limit::LOOK).map_err(|error| cut(&error.to_string(), REASON_BYTES).to_owned());
+        let counters = self.counted(ReplyLimit::LOOK).map_err(|error| cut(&error.to_string(), REASON_BYTES).to_owned());
         let (device, cpu) = if self.is_found() {
             (Err(NOT_OURS.to_owned()), Err(NOT_OURS.to_owned()))
         } else {
@@ -158,8 +158,8 @@ impl Database {
     /// The process of the server; `None` if it is that of the first database, or if it may be anywhere.
     pub fn process(&self) -> Option<u32> {
         match &self.origin {
-            Origin::Started(server) => Some(server.process()),
-            Origin::OfFirst | Origin::Found => None,
+            DataOrigin::Started(server) => Some(server.process()),
+            DataOrigin::OfFirst | DataOrigin::Found => None,
         }
     }
 
@@ -168,8 +168,8 @@ impl Database {
         let Self { origin, connection, .. } = self;
         drop(connection);
         match origin {
-            Origin::Started(server) => server.stop(),
-            Origin::OfFirst | Origin::Found => Ok(()),
+            DataOrigin::Started(server) => server.stop(),
+            DataOrigin::OfFirst | DataOrigin::Found => Ok(()),
         }
     }
 }

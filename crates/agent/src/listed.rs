@@ -4,7 +4,7 @@
 
 use crate::loading::LoadError;
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
@@ -38,14 +38,14 @@ impl Stay {
 }
 
 /// Which of the listed tables.
-pub(crate) enum Which<'a> {
+pub(crate) enum ListedTable<'a> {
     /// Those of a workload, also what a killed trial has left of it.
     OfWorkload(&'a str),
     /// Those of trials, whatever their workload.
     OfTrials,
 }
 
-impl Which<'_> {
+impl ListedTable<'_> {
     fn condition(&self) -> String {
         match self {
             Self::OfWorkload(kind) => format!("workload = '{kind}'"),
@@ -165,7 +165,7 @@ pub(crate) fn exists(name: &str, admin: &mut dyn Admin, dialect: Dialect) -> Res
         "SELECT 1 FROM information_schema.routines WHERE routine_schema = {schema} AND routine_name = '{routine}'"
     );
     let mut is_there = false;
-    admin.ask(&query, Limit::QUESTION, &mut |_, _| is_there = true)?;
+    admin.ask(&query, ReplyLimit::QUESTION, &mut |_, _| is_there = true)?;
     Ok(is_there)
 }
 
@@ -181,7 +181,7 @@ fn shapes(admin: &mut dyn Admin) -> Result<BTreeMap<String, String>, SessionErro
     let mut noted = BTreeMap::new();
     if admin.has_table(LIST)? && has_shapes(admin)? {
         let query = format!("SELECT name, COALESCE({SHAPE}, '') FROM {LIST}");
-        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
+        admin.ask(&query, ReplyLimit::QUESTION, &mut |rows, row| {
             if let (Ok(name), Ok(shape)) = (rows.text(row, 0), rows.text(row, 1)) {
                 noted.insert(name.to_owned(), shape.to_owned());
             }
@@ -191,11 +191,15 @@ fn shapes(admin: &mut dyn Admin) -> Result<BTreeMap<String, String>, SessionErro
 }
 
 /// Names of the listed tables and routines that exist, those that may refer to others first.
-pub(crate) fn present(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, SessionError> {
+pub(crate) fn present(
+    which: &ListedTable<'_>,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+) -> Result<Vec<String>, SessionError> {
     let mut listed = Vec::new();
     if admin.has_table(LIST)? {
         let query = format!("SELECT name FROM {LIST} WHERE {} ORDER BY place DESC, name", which.condition());
-        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
+        admin.ask(&query, ReplyLimit::QUESTION, &mut |rows, row| {
             listed.push(rows.text(row, 0).unwrap_or_default().to_owned());
         })?;
     }
@@ -211,7 +215,7 @@ pub(crate) fn present(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect
 
 /// Returns the names of the dropped tables, in the order in which they were made. SQLite drops one at a time; the other
 /// databases drop all or none.
-pub(crate) fn drop(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
+pub(crate) fn drop(which: &ListedTable<'_>, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
     let dropped = present(which, admin, dialect).and_then(|mut present| {
         let (routines, tables): (Vec<&str>, Vec<&str>) =
             present.iter().map(String::as_str).partition(|name| is_routine(name));
@@ -235,13 +239,13 @@ pub(crate) fn drop(which: &Which<'_>, admin: &mut dyn Admin, dialect: Dialect) -
 }
 
 /// Takes them off the list, and the list away with the last of them.
-fn forget(which: &Which<'_>, admin: &mut dyn Admin) -> Result<(), SessionError> {
+fn forget(which: &ListedTable<'_>, admin: &mut dyn Admin) -> Result<(), SessionError> {
     if !admin.has_table(LIST)? {
         return Ok(());
     }
     admin.script(&format!("DELETE FROM {LIST} WHERE {}", which.condition()))?;
     let mut is_empty = true;
-    admin.ask(&format!("SELECT name FROM {LIST}"), Limit::QUESTION, &mut |_, _| is_empty = false)?;
+    admin.ask(&format!("SELECT name FROM {LIST}"), ReplyLimit::QUESTION, &mut |_, _| is_empty = false)?;
     if is_empty { admin.script(&format!("DROP TABLE {LIST}")) } else { Ok(()) }
 }
 

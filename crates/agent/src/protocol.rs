@@ -11,7 +11,7 @@
 use crate::listed::Stay;
 use crate::loading::TableChecksum;
 use crate::looks::Edge;
-use crate::tables::Tables;
+use crate::tables::LoadedTables;
 use driver::plan::{DrivePlan, Driven, Receipt, Tick};
 use engines::server::{Counters, Endpoint, FurtherDatabase, ServerReport, ServerShape};
 use record::check::{CheckResult, Moment};
@@ -143,7 +143,7 @@ pub enum Reply {
     Description(Facts),
     Started(Box<ServerReport>),
     Opened(Box<FurtherDatabase>),
-    Tables(Tables),
+    Tables(LoadedTables),
     /// The tables that were dropped.
     Cleaned(Vec<String>),
     Loaded {

@@ -1,7 +1,7 @@
 //! Answers requests, one after another.
 
 use crate::database::Database;
-use crate::listed::{self, Which};
+use crate::listed::{self, ListedTable};
 use crate::loading::{self, cancellable, patient_admin};
 use crate::looks::LookWatch;
 use crate::protocol::{Failure, PULSE, Reply, Request};
@@ -9,7 +9,7 @@ use crate::sampling;
 use crate::tables;
 use crate::voice::ReplyWriter;
 use driver::instances;
-use driver::plan::{Control, DrivePlan, Seen};
+use driver::plan::{Control, DrivePlan, SeenProgress};
 use engines::admin::Admin;
 use engines::server::{Endpoint, ServerError, ServerPlace, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
@@ -244,12 +244,12 @@ impl Service {
                 Reply::Tables(tables::find(kind, chosen(&workload)?.dataset(), admin.as_mut(), dialect, to_drive)?)
             }
             Request::Clean { workload } => {
-                let which = Which::OfWorkload(&workload.kind);
+                let which = ListedTable::OfWorkload(&workload.kind);
                 let drop = |admin: &mut dyn Admin| listed::drop(&which, admin, endpoint.dialect());
                 Reply::Cleaned(cancellable(&endpoint, &self.is_alone, drop)?)
             }
             Request::DropListed => {
-                let drop = |admin: &mut dyn Admin| listed::drop(&Which::OfTrials, admin, endpoint.dialect());
+                let drop = |admin: &mut dyn Admin| listed::drop(&ListedTable::OfTrials, admin, endpoint.dialect());
                 Reply::Cleaned(cancellable(&endpoint, &self.is_alone, drop)?)
             }
             Request::Load { workload, writers, stay } => {
@@ -305,16 +305,16 @@ impl Service {
         let (databases, is_sampled) = (&mut self.databases, self.sampling.is_some());
         let _ = self.control.take_start();
         let driven = instances::drive_all(&workload, &driven, &self.control, &mut |instance, seen| match seen {
-            Seen::Ready => tell(instance, Reply::Ready),
-            Seen::Tick(tick) => {
+            SeenProgress::Ready => tell(instance, Reply::Ready),
+            SeenProgress::Tick(tick) => {
                 for ((instance, watch), Folders { data, .. }) in (0..).zip(&mut watches).zip(&places) {
                     watch.tick(&tick, &mut |edge| Some(databases.get_mut(&instance)?.look(data, edge, is_sampled)));
                 }
                 tell(instance, Reply::Tick(tick));
             }
             // The agent keeps nothing of it: growing memory would be missing for the database.
-            Seen::Second(second) => tell(instance, Reply::Interval(second.interval)),
-            Seen::Receipts(receipts) => tell(instance, Reply::Told(receipts)),
+            SeenProgress::Second(second) => tell(instance, Reply::Interval(second.interval)),
+            SeenProgress::Receipts(receipts) => tell(instance, Reply::Told(receipts)),
         })?;
         for (instance, watch) in (0..).zip(watches) {
             if let Some(looks) = watch.looks() {

@@ -1,9 +1,9 @@
 //! Finds the tables of a workload in a database that already exists.
 
-use crate::listed::{self, Reshaped, Which};
+use crate::listed::{self, ListedTable, Reshaped};
 use crate::loading::LoadError;
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct OtherSize {
 
 /// Which of the workload's tables a database has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Tables {
+pub struct LoadedTables {
     pub present: Vec<String>,
     pub missing: Vec<String>,
     /// Only checked if that is asked for and no table is missing.
@@ -69,7 +69,7 @@ pub(crate) fn find(
     admin: &mut dyn Admin,
     dialect: Dialect,
     to_drive: bool,
-) -> Result<Tables, LoadError> {
+) -> Result<LoadedTables, LoadError> {
     seek(kind, dataset, admin, dialect, to_drive)
         .map_err(|source| LoadError::Script { doing: "looking for tables", source })
 }
@@ -103,8 +103,8 @@ fn seek(
     admin: &mut dyn Admin,
     dialect: Dialect,
     to_drive: bool,
-) -> Result<Tables, SessionError> {
-    let mut tables = Tables::default();
+) -> Result<LoadedTables, SessionError> {
+    let mut tables = LoadedTables::default();
     for table in dataset.tables() {
         let list = if admin.has_table(&table.name)? { &mut tables.present } else { &mut tables.missing };
         list.push(table.name.to_string());
@@ -114,7 +114,7 @@ fn seek(
             tables.of_other_settings.push((*table).to_owned());
         }
     }
-    let ours = listed::present(&Which::OfWorkload(kind), admin, dialect)?;
+    let ours = listed::present(&ListedTable::OfWorkload(kind), admin, dialect)?;
     let mut there = tables.of_other_settings.clone();
     for name in names(dataset, dialect) {
         let is_there = tables.present.contains(&name)
@@ -140,7 +140,7 @@ fn lacking(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Re
                 (&mut lacking.procedures, name)
             }
             NeededObject::Index(name) => {
-                admin.ask(&sql_for_index(dialect, name), Limit::QUESTION, &mut |_, _| is_there = true)?;
+                admin.ask(&sql_for_index(dialect, name), ReplyLimit::QUESTION, &mut |_, _| is_there = true)?;
                 (&mut lacking.indexes, name)
             }
         };
@@ -173,7 +173,7 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
         let mut highest = 0;
         let highest_of = || format!("SELECT max({key}) FROM {}", table.name);
         let query = dataset.highest_key_query(table).map_or_else(highest_of, str::to_owned);
-        admin.ask(&query, Limit::QUESTION, &mut |rows, row| {
+        admin.ask(&query, ReplyLimit::QUESTION, &mut |rows, row| {
             highest = rows.integer(row, 0).unwrap_or_default();
         })?;
         let found = highest.unsigned_abs();

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Sends replies to the conductor, from any thread.
-pub struct ReplyWriter<W>(Mutex<State<W>>);
+pub struct ReplyWriter<W>(Mutex<VoiceState<W>>);
 
-struct State<W> {
+struct VoiceState<W> {
     write: W,
     /// The number of the current or last request, and the instance it is about.
     number: u64,
@@ -23,7 +23,7 @@ struct State<W> {
     said: Option<Instant>,
 }
 
-impl<W: Write> State<W> {
+impl<W: Write> VoiceState<W> {
     fn write(&mut self, instance: u16, body: &Reply) -> io::Result<()> {
         write_frame(&mut self.write, &Message { number: self.number, instance, body })
     }
@@ -31,7 +31,7 @@ impl<W: Write> State<W> {
 
 impl<W: Write + Send> ReplyWriter<W> {
     pub fn of(write: W) -> Self {
-        Self(Mutex::new(State { write, number: 0, instance: 0, said: None }))
+        Self(Mutex::new(VoiceState { write, number: 0, instance: 0, said: None }))
     }
 
     /// Begins a request: replies are about it from now on.
@@ -79,7 +79,7 @@ impl<W: Write + Send> ReplyWriter<W> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<W>> {
+    fn state(&self) -> MutexGuard<'_, VoiceState<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
-use analysis::compare::Verdict;
+use analysis::compare::RatioVerdict;
 use analysis::findings::Finding;
 use analysis::steadiness::Steadiness;
 use analysis::summary::{Analysis, analyse};
@@ -96,12 +96,12 @@ fn covers(truth: f64) -> impl Fn(&Analysis) -> bool {
 }
 
 /// True if any comparison of the run has one of these verdicts.
-fn any(verdicts: &[Verdict]) -> impl Fn(&Analysis) -> bool {
+fn any(verdicts: &[RatioVerdict]) -> impl Fn(&Analysis) -> bool {
     move |analysis| analysis.comparisons.iter().any(|one| verdicts.contains(&one.verdict))
 }
 
-const FASTER: [Verdict; 1] = [Verdict::Faster];
-const DIFFERENCE: [Verdict; 2] = [Verdict::Slower, Verdict::Faster];
+const FASTER: [RatioVerdict; 1] = [RatioVerdict::Faster];
+const DIFFERENCE: [RatioVerdict; 2] = [RatioVerdict::Slower, RatioVerdict::Faster];
 
 /// True if the interval of the baseline's percentile contains the simulated value.
 fn level_holds(quantile: f64) -> impl Fn(&Analysis) -> bool {
@@ -162,7 +162,7 @@ fn figures(studies: u32) -> Vec<Figure> {
         let [covered, alarms, drifting] =
             shares(0, &same, None, studies, [&covers(1.0), &any(&DIFFERENCE), &seems_to_drift]);
         let slower = Study { ratio: SLOWER, ..same };
-        let [found] = shares(1, &slower, None, fewer, [&any(&[Verdict::Slower])]);
+        let [found] = shares(1, &slower, None, fewer, [&any(&[RatioVerdict::Slower])]);
         add(of("the interval of the ratio holds it"), &COVERAGE, covered);
         add(of("a false alarm"), &MOST_FALSE_ALARMS, alarms);
         add(of("3 % slower is found"), if blocks >= BLOCKS_THAT_FIND { &LEAST_FOUND } else { &(0.0..=1.0) }, found);
@@ -188,10 +188,10 @@ fn figures(studies: u32) -> Vec<Figure> {
     }
     of_variation(fewer, &mut add);
     let equal = Study::of_two(10, 1.0, REALISTIC);
-    let [found] = shares(6, &equal, Some(MARGIN), fewer, [&any(&[Verdict::Equivalent])]);
+    let [found] = shares(6, &equal, Some(MARGIN), fewer, [&any(&[RatioVerdict::Equivalent])]);
     add("10 blocks, margin 2 %: equal contenders are called equivalent".to_owned(), &LEAST_EQUIVALENT, found);
     let beyond = Study { ratio: BEYOND_MARGIN, ..equal };
-    let [found] = shares(7, &beyond, Some(MARGIN), fewer, [&any(&[Verdict::Equivalent])]);
+    let [found] = shares(7, &beyond, Some(MARGIN), fewer, [&any(&[RatioVerdict::Equivalent])]);
     add("10 blocks, margin 2 %: 2.5 % slower is called equivalent".to_owned(), &MOST_FALSELY_EQUIVALENT, found);
     figures
 }

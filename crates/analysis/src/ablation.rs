@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The changes, and what they did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ablation {
+pub struct AblationResult {
     pub of: String,
     pub direction: Direction,
     /// The contender that each is compared with.
@@ -53,7 +53,7 @@ pub struct Skipped {
     pub why: String,
 }
 
-pub fn of_run(run: &Run, comparisons: &[Comparison]) -> Option<Ablation> {
+pub fn of_run(run: &Run, comparisons: &[Comparison]) -> Option<AblationResult> {
     let asked = run.plan.ablation.as_ref()?;
     let against = run.plan.cells.iter().find(|cell| cell.baseline)?.contender.clone();
     let mut effects: Vec<Effect> = Vec::new();
@@ -75,7 +75,7 @@ pub fn of_run(run: &Run, comparisons: &[Comparison]) -> Option<Ablation> {
         own.and_then(Comparison::throughput).map_or(-1.0, |ratio| ratio.estimate.point.ln().abs())
     };
     effects.sort_by(|one, other| size(other).total_cmp(&size(one)));
-    Some(Ablation { of: asked.of.clone(), direction: asked.direction, against, effects, skipped })
+    Some(AblationResult { of: asked.of.clone(), direction: asked.direction, against, effects, skipped })
 }
 
 /// What differs between two cells and is the same in all trials of each.

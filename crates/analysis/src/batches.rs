@@ -27,7 +27,7 @@ const MOST_ALIKE: f64 = 0.6;
 
 /// One second of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Second {
+pub struct BatchSecond {
     pub start_ms: u64,
     pub measured: bool,
     /// What finished in this second, as a rate in the metric's unit.
@@ -35,7 +35,7 @@ pub struct Second {
 }
 
 /// The rates of the seconds of the measured window.
-pub fn measured(seconds: &[Second]) -> Vec<f64> {
+pub fn measured(seconds: &[BatchSecond]) -> Vec<f64> {
     seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::estimate::Estimate;
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Scale, Unit};
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use record::plan::{Cell, Plan};
 use record::run::Run;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 /// A file of published figures.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct PublishedFigures {
     pub title: String,
     /// Where the figures are from.
     pub source: String,
@@ -62,10 +62,10 @@ pub struct PublishedRow {
     pub measure: Option<String>,
     /// The cell of the run that corresponds to it.
     #[serde(default)]
-    pub of: Option<Which>,
+    pub of: Option<WantedCell>,
     /// The cell that a ratio or change is to.
     #[serde(default)]
-    pub over: Option<Which>,
+    pub over: Option<WantedCell>,
     /// Why nothing of the run corresponds to it.
     #[serde(default)]
     pub why: Option<String>,
@@ -74,7 +74,7 @@ pub struct PublishedRow {
 /// A cell of a run. What is not given may be anything, but only one cell must fit.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Which {
+pub struct WantedCell {
     pub contender: Option<String>,
     pub scenario: Option<String>,
     pub sweep: Map<String, Value>,
@@ -90,11 +90,11 @@ pub struct Beside {
     pub title: String,
     pub source: String,
     pub not_compared: Vec<String>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<BesideTable>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct BesideTable {
     pub title: String,
     pub form: Form,
     pub unit: String,
@@ -117,7 +117,7 @@ pub struct Row {
 }
 
 /// The published figures with those of the run, or what is wrong with the file.
-pub fn compare(run: &Run, observations: &Observations, published: &Published) -> Result<Beside, String> {
+pub fn compare(run: &Run, observations: &Observations, published: &PublishedFigures) -> Result<Beside, String> {
     let table = |table: &PublishedTable| {
         let row = |row: &PublishedRow| {
             let place = || format!("table \"{}\", row \"{}\"", table.title, row.label);
@@ -127,7 +127,7 @@ pub fn compare(run: &Run, observations: &Observations, published: &Published) ->
             Ok(Row { label: row.label.clone(), published: row.published, measured, unit, why })
         };
         let rows = table.rows.iter().map(row).collect::<Result<_, String>>()?;
-        Ok(Table { title: table.title.clone(), form: table.form, unit: table.unit.clone(), rows })
+        Ok(BesideTable { title: table.title.clone(), form: table.form, unit: table.unit.clone(), rows })
     };
     Ok(Beside {
         title: published.title.clone(),
@@ -174,7 +174,7 @@ fn measure<'a>(table: &'a PublishedTable, row: &'a PublishedRow) -> &'a str {
 }
 
 /// The one cell that fits.
-fn cell<'a>(plan: &'a Plan, which: &Which) -> Result<&'a Cell, String> {
+fn cell<'a>(plan: &'a Plan, which: &WantedCell) -> Result<&'a Cell, String> {
     let fits = |cell: &&Cell| {
         which.contender.as_ref().is_none_or(|name| *name == cell.contender)
             && (which.scenario.is_none() || which.scenario == cell.scenario)
@@ -188,7 +188,7 @@ fn cell<'a>(plan: &'a Plan, which: &Which) -> Result<&'a Cell, String> {
     }
 }
 
-fn words(which: &Which) -> String {
+fn words(which: &WantedCell) -> String {
     let named = [("contender", &which.contender), ("scenario", &which.scenario)];
     let named = named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
     let swept = which.sweep.iter().map(|(key, value)| format!("{key} = {value}"));
@@ -198,12 +198,12 @@ fn words(which: &Which) -> String {
 
 fn estimate(
     plan: &Plan,
-    measured: &Measured,
-    own: (&Cell, &Which),
-    over: Option<(&Cell, &Which)>,
+    measured: &MeasuredValues,
+    own: (&Cell, &WantedCell),
+    over: Option<(&Cell, &WantedCell)>,
 ) -> Result<Estimate, String> {
     let none = |cell: &Cell| format!("{} has no value of it that counts", cell.contender);
-    let blocks = |(cell, which): (&Cell, &Which)| {
+    let blocks = |(cell, which): (&Cell, &WantedCell)| {
         let is_of_machines = which.sum || which.machine.is_some();
         let of_machines = || measured.of_machines_by_block(cell.id, which.machine);
         let blocks = if is_of_machines { of_machines() } else { measured.by_block(cell.id) };
@@ -225,7 +225,7 @@ mod tests {
     use record::synthetic;
     use serde_json::json;
 
-    fn published(form: &str, row: &Value) -> Published {
+    fn published(form: &str, row: &Value) -> PublishedFigures {
         let table = json!({ "title": "a table", "form": form, "rows": [row] });
         serde_json::from_value(json!({ "title": "a paper", "source": "a place", "table": [table] })).unwrap()
     }

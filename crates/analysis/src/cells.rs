@@ -6,7 +6,7 @@ use crate::latency::{self, Counts, Latency};
 use crate::machines;
 use crate::measures;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::{Level, Observations};
+use crate::observations::{CellMean, Observations};
 use crate::pressure::{self, TrialClimb, TrialQueue};
 use crate::steadiness::{self, CellSteadiness, TrialSteadiness};
 use crate::throughput::{self, TrialThroughput};
@@ -37,7 +37,7 @@ pub struct CellResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckCounts>,
     /// Means over the valid trials, in the order of the measures.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CellMean>,
     pub steadiness: CellSteadiness,
     /// Every trial that has a record, valid or not.
     pub trials: Vec<TrialThroughput>,

@@ -7,7 +7,7 @@ use crate::hosts::blocks;
 use crate::measures::latency;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
-use crate::pairing::{LeftOut, Pair, Pairing};
+use crate::pairing::{Pair, Pairing, UnpairedBlock};
 use crate::validity;
 use crate::{machines, throughput};
 use record::intervals::Span;
@@ -44,7 +44,7 @@ pub struct Comparison {
     /// Which of the two left wrong data behind. If either did, there is no verdict.
     pub wrong_data: Vec<WrongData>,
     /// Blocks that could not be paired, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnpairedBlock>,
     /// Whether the two ran on different hosts, so that each block of the contrasts is a pair of hosts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub over_hosts: bool,
@@ -57,7 +57,7 @@ pub struct Comparison {
     /// The same for being equal within the study's margin, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_beyond_margin: Option<f64>,
-    pub verdict: Verdict,
+    pub verdict: RatioVerdict,
 }
 
 /// A contender with the trials in which one of its data checks was violated.
@@ -70,7 +70,7 @@ pub struct WrongData {
 /// What the interval of the throughput ratio allows us to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum RatioVerdict {
     Slower,
     Faster,
     /// If there is a difference, it is smaller than the study's margin.
@@ -85,14 +85,14 @@ pub enum Verdict {
     WrongData,
 }
 
-impl Verdict {
+impl RatioVerdict {
     /// Whether the two differ, in either direction.
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Slower | Self::Faster)
     }
 }
 
-impl From<Position> for Verdict {
+impl From<Position> for RatioVerdict {
     fn from(position: Position) -> Self {
         match position {
             Position::Below => Self::Slower,
@@ -153,7 +153,7 @@ fn of_pair(run: &Run, observations: &Observations, coordinates: &str, cells: [&C
         contrasts,
         p_equal: None,
         p_beyond_margin: None,
-        verdict: Verdict::NothingToCompare,
+        verdict: RatioVerdict::NothingToCompare,
     }
 }
 
@@ -189,18 +189,18 @@ fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
 }
 
 /// Equivalence within the margin comes first: a difference too small to matter is none, however certain it is.
-fn verdict(comparison: &Comparison) -> Verdict {
+fn verdict(comparison: &Comparison) -> RatioVerdict {
     let Some(throughput) = comparison.throughput() else {
-        return if comparison.wrong_data.is_empty() { Verdict::NothingToCompare } else { Verdict::WrongData };
+        return if comparison.wrong_data.is_empty() { RatioVerdict::NothingToCompare } else { RatioVerdict::WrongData };
     };
     let position = throughput.estimate.bounds.against(throughput.neutral());
     match position {
-        _ if !comparison.wrong_data.is_empty() => Verdict::WrongData,
-        Position::Unknown => Verdict::TooFewTrials,
-        _ if contrast::is_significant(comparison.p_beyond_margin) => Verdict::Equivalent,
-        Position::Below if contrast::is_significant(comparison.p_equal) => Verdict::Slower,
-        Position::Above if contrast::is_significant(comparison.p_equal) => Verdict::Faster,
-        Position::Below | Position::Across | Position::Above => Verdict::Undecided,
+        _ if !comparison.wrong_data.is_empty() => RatioVerdict::WrongData,
+        Position::Unknown => RatioVerdict::TooFewTrials,
+        _ if contrast::is_significant(comparison.p_beyond_margin) => RatioVerdict::Equivalent,
+        Position::Below if contrast::is_significant(comparison.p_equal) => RatioVerdict::Slower,
+        Position::Above if contrast::is_significant(comparison.p_equal) => RatioVerdict::Faster,
+        Position::Below | Position::Across | Position::Above => RatioVerdict::Undecided,
     }
 }
 

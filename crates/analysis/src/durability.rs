@@ -4,7 +4,7 @@ use crate::consistency::host::OTHERS_MAX;
 use crate::findings::{Finding, SharedValue, What};
 use crate::gathered::by_key;
 use crate::groups;
-use record::durability::{Cost, Cut, Durability, Fault, Scan};
+use record::durability::{Cost, Durability, Fault, RebuiltCut, Scan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct Audited {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub coordinates: String,
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: DurabilityVerdict,
     /// Settings in force by which acknowledged transactions may be lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub declared: Vec<String>,
@@ -66,7 +66,7 @@ pub struct OfFault {
 /// The verdict on a contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum DurabilityVerdict {
     /// Nothing acknowledged was lost.
     Kept {
         cuts: usize,
@@ -108,7 +108,7 @@ pub enum Doubt {
     Unconfirmed(usize),
 }
 
-impl Verdict {
+impl DurabilityVerdict {
     /// A loss that no setting of the engine declares.
     pub fn is_a_lie(&self) -> bool {
         match self {
@@ -190,13 +190,13 @@ fn busy(all: &[Audited]) -> Option<Finding> {
 }
 
 /// Whether it is a proof, the transactions that it lost, and why the data are broken.
-type Tried<'a> = (bool, u64, Option<&'a String>);
+type TriedCut<'a> = (bool, u64, Option<&'a String>);
 
 /// The least fault first.
 fn faults(found: &Durability) -> Vec<OfFault> {
     let killed = found.killed.iter().map(|killed| (Fault::ServerKilled, (true, killed.lost, killed.broken.as_ref())));
     let cuts = found.cuts.iter().map(|cut| (cut.fault(), (cut.is_proof(), cut.lost, cut.broken.as_ref())));
-    let of_fault = |(fault, tried): (Fault, Vec<Tried<'_>>)| {
+    let of_fault = |(fault, tried): (Fault, Vec<TriedCut<'_>>)| {
         let proofs = || tried.iter().filter(|(is_proof, ..)| *is_proof);
         let broken = || proofs().filter_map(|(.., broken)| *broken);
         OfFault {
@@ -211,26 +211,26 @@ fn faults(found: &Durability) -> Vec<OfFault> {
     by_key(killed.chain(cuts)).into_iter().map(of_fault).collect()
 }
 
-pub fn verdict(found: &Durability) -> Verdict {
+pub fn verdict(found: &Durability) -> DurabilityVerdict {
     if let Some(why) = &found.not_audited {
-        return Verdict::NotAudited { why: why.clone() };
+        return DurabilityVerdict::NotAudited { why: why.clone() };
     }
     let (is_declared, faults) = (!found.declared.is_empty(), faults(found));
     if let Some(by) = faults.iter().find(|by| by.breaking > 0) {
-        return Verdict::Breaks { by: by.clone(), is_declared };
+        return DurabilityVerdict::Breaks { by: by.clone(), is_declared };
     }
     if let Some(by) = faults.iter().find(|by| by.losing > 0) {
-        return Verdict::Loses { by: by.clone(), is_declared };
+        return DurabilityVerdict::Loses { by: by.clone(), is_declared };
     }
     let held: u64 = found.holds.iter().map(|hold| hold.acknowledged).sum();
     let scanned = found.scan.map_or(0, |scan| scan.unflushed + scan.unwritten);
     if held.max(scanned) > 0 {
-        return Verdict::AcknowledgesEarly { transactions: held.max(scanned), is_declared };
+        return DurabilityVerdict::AcknowledgesEarly { transactions: held.max(scanned), is_declared };
     }
     let unconfirmed = found.cuts.iter().filter(|cut| !cut.is_clean()).count();
     // The deepest fault says the most.
     let cuts = faults.last().map_or(0, |by| if by.fault == Fault::ServerKilled { 0 } else { by.times });
-    let doubt = if found.planted.iter().all(Cut::is_clean) {
+    let doubt = if found.planted.iter().all(RebuiltCut::is_clean) {
         Doubt::LiarPasses
     } else if unconfirmed > 0 {
         Doubt::Unconfirmed(unconfirmed)
@@ -239,19 +239,19 @@ pub fn verdict(found: &Durability) -> Verdict {
     } else if cuts < CUTS_MIN {
         Doubt::FewCuts(cuts)
     } else {
-        return Verdict::Kept { cuts, bound: BOUND / cuts as f64 };
+        return DurabilityVerdict::Kept { cuts, bound: BOUND / cuts as f64 };
     };
-    Verdict::Undecided { doubt }
+    DurabilityVerdict::Undecided { doubt }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::durability::{Hold, Killed, Moment, Survives};
+    use record::durability::{CutMoment, Hold, KilledServer, Survives};
 
-    fn cut(lost: u64, broken: Option<&str>, confirmed: Option<bool>) -> Cut {
-        Cut {
-            moment: Moment::Acknowledged,
+    fn cut(lost: u64, broken: Option<&str>, confirmed: Option<bool>) -> RebuiltCut {
+        RebuiltCut {
+            moment: CutMoment::Acknowledged,
             position: 7,
             survives: Survives::Nothing,
             seed: 1,
@@ -293,12 +293,15 @@ mod tests {
     fn the_least_fault_that_loses_something_is_named() {
         let mut found = honest();
         found.cuts.push(cut(5, None, Some(true)));
-        found.killed = Some(Killed { acknowledged: 5_000, lost: 0, broken: None });
-        assert!(matches!(verdict(&found), Verdict::Loses { by: OfFault { fault: Fault::HostLost, .. }, .. }));
-        found.cuts.push(Cut { survives: Survives::All, ..cut(2, None, Some(true)) });
-        assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::GuestLost, 1, 1, 2), is_declared: false });
-        found.killed = Some(Killed { acknowledged: 5_000, lost: 9, broken: None });
-        assert_eq!(verdict(&found), Verdict::Loses { by: by(Fault::ServerKilled, 1, 1, 9), is_declared: false });
+        found.killed = Some(KilledServer { acknowledged: 5_000, lost: 0, broken: None });
+        assert!(matches!(verdict(&found), DurabilityVerdict::Loses { by: OfFault { fault: Fault::HostLost, .. }, .. }));
+        found.cuts.push(RebuiltCut { survives: Survives::All, ..cut(2, None, Some(true)) });
+        assert_eq!(verdict(&found), DurabilityVerdict::Loses { by: by(Fault::GuestLost, 1, 1, 2), is_declared: false });
+        found.killed = Some(KilledServer { acknowledged: 5_000, lost: 9, broken: None });
+        assert_eq!(
+            verdict(&found),
+            DurabilityVerdict::Loses { by: by(Fault::ServerKilled, 1, 1, 9), is_declared: false }
+        );
     }
 
     #[test]
@@ -350,7 +353,7 @@ mod tests {
 
     #[test]
     fn nothing_lost_in_many_cuts_is_kept_with_its_bound() {
-        assert_eq!(verdict(&honest()), Verdict::Kept { cuts: 60, bound: 0.05 });
+        assert_eq!(verdict(&honest()), DurabilityVerdict::Kept { cuts: 60, bound: 0.05 });
         assert!(!verdict(&honest()).is_a_lie());
     }
 
@@ -358,7 +361,7 @@ mod tests {
     fn a_loss_counts_if_it_is_seen_twice() {
         let mut found = honest();
         found.cuts.extend([cut(1, None, Some(true)), cut(12, None, Some(true))]);
-        let loses = |is_declared| Verdict::Loses { by: by(Fault::HostLost, 62, 2, 12), is_declared };
+        let loses = |is_declared| DurabilityVerdict::Loses { by: by(Fault::HostLost, 62, 2, 12), is_declared };
         assert_eq!(verdict(&found), loses(false));
         assert!(verdict(&found).is_a_lie());
         found.declared.push("synchronous_commit=off".to_owned());
@@ -367,7 +370,7 @@ mod tests {
 
         let mut once = honest();
         once.cuts.push(cut(3_562, None, Some(false)));
-        assert_eq!(verdict(&once), Verdict::Undecided { doubt: Doubt::Unconfirmed(1) });
+        assert_eq!(verdict(&once), DurabilityVerdict::Undecided { doubt: Doubt::Unconfirmed(1) });
     }
 
     #[test]
@@ -376,16 +379,16 @@ mod tests {
         found.cuts.extend([cut(3, None, Some(true)), cut(0, Some("it does not start"), Some(true))]);
         let why = "it does not start".to_owned();
         let by = OfFault { breaking: 1, why: Some(why), ..by(Fault::HostLost, 62, 1, 3) };
-        assert_eq!(verdict(&found), Verdict::Breaks { by, is_declared: false });
+        assert_eq!(verdict(&found), DurabilityVerdict::Breaks { by, is_declared: false });
     }
 
     #[test]
     fn what_was_acknowledged_early_is_told_though_no_cut_lost_it() {
         let mut held = honest();
         held.holds[0].acknowledged = 184;
-        assert_eq!(verdict(&held), Verdict::AcknowledgesEarly { transactions: 184, is_declared: false });
+        assert_eq!(verdict(&held), DurabilityVerdict::AcknowledgesEarly { transactions: 184, is_declared: false });
         let scanned = Durability { scan: Some(Scan { flushed: 1, unflushed: 2, unwritten: 3 }), ..honest() };
-        assert_eq!(verdict(&scanned), Verdict::AcknowledgesEarly { transactions: 5, is_declared: false });
+        assert_eq!(verdict(&scanned), DurabilityVerdict::AcknowledgesEarly { transactions: 5, is_declared: false });
     }
 
     #[test]
@@ -397,9 +400,9 @@ mod tests {
             (Durability { cuts: vec![cut(0, None, None); 24], ..honest() }, Doubt::FewCuts(24)),
         ];
         for (found, doubt) in doubts {
-            assert_eq!(verdict(&found), Verdict::Undecided { doubt });
+            assert_eq!(verdict(&found), DurabilityVerdict::Undecided { doubt });
         }
         let not = Durability { not_audited: Some("there is no /dev/fuse".to_owned()), ..honest() };
-        assert_eq!(verdict(&not), Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() });
+        assert_eq!(verdict(&not), DurabilityVerdict::NotAudited { why: "there is no /dev/fuse".to_owned() });
     }
 }

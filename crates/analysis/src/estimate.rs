@@ -13,13 +13,13 @@ pub struct Estimate {
     pub point: f64,
     #[serde(flatten)]
     pub bounds: Bounds,
-    pub method: Method,
+    pub method: EstimateMethod,
 }
 
 /// How point and bounds were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
-pub enum Method {
+pub enum EstimateMethod {
     GeometricMeanOverBlocks,
     GeometricMeanOverRuns,
     MeanOverBlocks,

@@ -13,7 +13,7 @@ use crate::estimate::Estimate;
 use crate::findings::{Finding, HostRatio, What};
 use crate::gathered::by_key;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::student::{self, geometric_mean};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -23,14 +23,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Hosts {
     /// What each host did, in the order of the plan's cells.
-    pub cells: Vec<OfCell>,
+    pub cells: Vec<CellHosts>,
     /// Where both contenders ran on the same hosts.
     pub ratios: Vec<OfComparison>,
 }
 
 /// A cell's throughput on each of its hosts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfCell {
+pub struct CellHosts {
     pub cell: u32,
     pub hosts: Vec<OnHost>,
 }
@@ -59,7 +59,7 @@ pub struct OfComparison {
 
 pub fn of_run(run: &Run, observations: &Observations, comparisons: &[Comparison]) -> Option<Hosts> {
     let measured = observations.measure(THROUGHPUT)?;
-    let cells: Vec<OfCell> = run.plan.cells.iter().filter_map(|cell| of_cell(run, measured, cell.id)).collect();
+    let cells: Vec<CellHosts> = run.plan.cells.iter().filter_map(|cell| of_cell(run, measured, cell.id)).collect();
     if cells.is_empty() {
         return None;
     }
@@ -71,11 +71,11 @@ pub fn of_run(run: &Run, observations: &Observations, comparisons: &[Comparison]
     Some(Hosts { cells, ratios })
 }
 
-fn of_cell(run: &Run, measured: &Measured, cell: u32) -> Option<OfCell> {
+fn of_cell(run: &Run, measured: &MeasuredValues, cell: u32) -> Option<CellHosts> {
     let (hosts, values) = (of_blocks(&run.plan, cell), measured.by_block(cell)?);
     let values = values.into_iter().filter_map(|(block, value)| Some((*hosts.get(&block)?, value)));
     let hosts = by_host(values);
-    (!hosts.is_empty()).then_some(OfCell { cell, hosts })
+    (!hosts.is_empty()).then_some(CellHosts { cell, hosts })
 }
 
 fn of_comparison(run: &Run, comparison: &Comparison) -> Option<OfComparison> {

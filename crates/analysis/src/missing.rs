@@ -122,14 +122,14 @@ pub enum Missing {
     NoNeighbour,
     NobodyBeside,
     PartTooShort {
-        part: Part,
+        part: NeighbourPart,
         seconds: usize,
     },
     TooFewTransactions {
-        part: Part,
+        part: NeighbourPart,
     },
     NothingDoneIn {
-        part: Part,
+        part: NeighbourPart,
     },
 
     // Runs in a trend.
@@ -142,7 +142,7 @@ pub enum Missing {
 /// The part of a trial beside a neighbour whose load comes or goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum NeighbourPart {
     Before,
     /// While it works.
     During,

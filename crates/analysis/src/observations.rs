@@ -8,7 +8,7 @@ use crate::estimate::Estimate;
 use crate::gathered::by_key;
 use crate::measures::latency::rounding;
 use crate::measures::machines;
-use crate::measures::{Entry, Measure, Reading, Scale};
+use crate::measures::{Measure, MeasureEntry, MeasureReading, Scale};
 use crate::missing::Missing;
 use crate::pairing::Pairing;
 use crate::student;
@@ -36,7 +36,7 @@ pub struct Observation {
 
 /// A measure with all its values in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredValues {
     #[serde(flatten)]
     pub measure: Measure,
     /// In the order of trials; within a trial, all machines together come first, then each one.
@@ -45,7 +45,7 @@ pub struct Measured {
 
 /// The mean of a cell's trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct CellMean {
     pub measure: String,
     #[serde(flatten)]
     pub estimate: Estimate,
@@ -57,11 +57,11 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Observations {
-    measures: Vec<Measured>,
+    measures: Vec<MeasuredValues>,
 }
 
 impl Observations {
-    pub fn of_run(run: &Run, catalog: &[Entry]) -> Self {
+    pub fn of_run(run: &Run, catalog: &[MeasureEntry]) -> Self {
         let mut found = Self::default();
         let mut places = BTreeMap::new();
         let mut trials: Vec<&StoredTrial> = run.trials.iter().filter(|trial| validity::is_valid(trial)).collect();
@@ -82,12 +82,12 @@ impl Observations {
         places: &mut BTreeMap<String, usize>,
         trial: &StoredTrial,
         machine: Option<u32>,
-        readings: Vec<Reading>,
+        readings: Vec<MeasureReading>,
     ) {
         let record = &trial.record;
-        for Reading { measure, value, n } in readings {
+        for MeasureReading { measure, value, n } in readings {
             let place = *places.entry(measure.id.clone()).or_insert_with(|| {
-                self.measures.push(Measured { measure, observations: Vec::new() });
+                self.measures.push(MeasuredValues { measure, observations: Vec::new() });
                 self.measures.len() - 1
             });
             let (value, why_none) = match value {
@@ -100,21 +100,21 @@ impl Observations {
         }
     }
 
-    pub fn measures(&self) -> impl Iterator<Item = &Measured> {
+    pub fn measures(&self) -> impl Iterator<Item = &MeasuredValues> {
         self.measures.iter()
     }
 
-    pub fn measure(&self, id: &str) -> Option<&Measured> {
+    pub fn measure(&self, id: &str) -> Option<&MeasuredValues> {
         self.measures.iter().find(|measured| measured.measure.id == id)
     }
 
     /// The mean of the cell's trials, for all machines together.
-    pub fn level(&self, id: &str, cell: u32) -> Option<Level> {
+    pub fn level(&self, id: &str, cell: u32) -> Option<CellMean> {
         self.measure(id)?.level(cell)
     }
 }
 
-impl Measured {
+impl MeasuredValues {
     /// The scale on which values of this run are compared: if one is not above 0, there is no ratio.
     pub fn scale(&self) -> Scale {
         let all_positive = || self.observations.iter().filter_map(|one| one.value).all(|value| value > 0.0);
@@ -158,11 +158,11 @@ impl Measured {
         cells.iter().map(of_cell).sum()
     }
 
-    pub fn level(&self, cell: u32) -> Option<Level> {
+    pub fn level(&self, cell: u32) -> Option<CellMean> {
         let blocks: Vec<f64> = self.by_block(cell)?.into_values().collect();
         let estimate = mean(self.scale(), &blocks)?.no_surer_than(&[(self.rounding(&[cell]), blocks.len())]);
         let estimate = estimate.within(machines::least(&self.measure.id), f64::INFINITY);
-        Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
+        Some(CellMean { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
     }
 
     /// A contender compared with the baseline, over the blocks that both have.

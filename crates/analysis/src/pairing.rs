@@ -17,7 +17,7 @@ pub struct Pairing<'a> {
     pub(crate) baseline: u32,
     pub(crate) contender: u32,
     pub(crate) pairs: Vec<Pair<'a>>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<UnpairedBlock>,
 }
 
 /// The trials of one block on both sides; neither side is empty, but for planned blocks.
@@ -30,7 +30,7 @@ pub(crate) struct Pair<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct UnpairedBlock {
     pub block: u32,
     pub why: Vec<Unusable>,
 }
@@ -60,7 +60,7 @@ impl<'a> Pairing<'a> {
                 (Ok(baseline), Ok(contender)) => pairs.push(Pair { block, unit: block, baseline, contender }),
                 (first, second) => {
                     let why = [first.err(), second.err()].into_iter().flatten().flatten().collect();
-                    left_out.push(LeftOut { block, why });
+                    left_out.push(UnpairedBlock { block, why });
                 }
             }
         }

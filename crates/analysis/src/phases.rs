@@ -85,7 +85,7 @@ fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::script::Stream;
+    use record::script::UserStream;
     use record::synthetic;
     use record::trial::Pacing;
 
@@ -100,7 +100,7 @@ mod tests {
             warmup_ms: 0,
             measured_ms: 4_000,
             ended: PhaseEnd::Streams,
-            streams: vec![Stream::of(actor, Pacing::Clients { clients })],
+            streams: vec![UserStream::of(actor, Pacing::Clients { clients })],
             kinds: KINDS.map(totals).to_vec(),
         }
     }

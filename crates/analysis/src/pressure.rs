@@ -5,7 +5,7 @@
 use crate::validity::trials_of;
 use record::ladder::Ladder;
 use record::run::Run;
-use record::trial::{DriverFacts, KindTotals, Pacing, Queue};
+use record::trial::{DriverFacts, KindTotals, Pacing, QueuedWork};
 use serde::{Deserialize, Serialize};
 
 /// The climb of one trial.
@@ -27,7 +27,7 @@ pub struct TrialQueue {
     pub done_per_s: f64,
     pub response_p99_us: u64,
     pub session_wait_p99_us: u64,
-    pub queue: Queue,
+    pub queue: QueuedWork,
 }
 
 pub fn climbs(run: &Run, cell: u32) -> Vec<TrialClimb> {
@@ -71,7 +71,7 @@ mod tests {
         assert!(climbs(&run, 0).is_empty() && queues(&run, 0).is_empty());
         let driver = run.trials[0].record.driver.as_mut().unwrap();
         driver.pacing = Some(Pacing::Arrivals { per_second: 500.0, process: ArrivalProcess::Poisson, sessions: 64 });
-        driver.queue = Some(Queue { longest: 7, ..Queue::default() });
+        driver.queue = Some(QueuedWork { longest: 7, ..QueuedWork::default() });
         (driver.measured_ms, driver.kinds[0].committed) = (2_000, 1_000);
         driver.kinds[0].rolled_back = 10;
         driver.kinds.truncate(1);

@@ -1,14 +1,14 @@
 //! How far apart the ratios of single blocks lie, and how well that is known: from few blocks, poorly.
 
 use crate::distributions::chi_squared_at;
-use crate::estimate::{Bounds, CONFIDENCE, Estimate, Method};
+use crate::estimate::{Bounds, CONFIDENCE, Estimate, EstimateMethod};
 use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 
 /// The standard deviation of the logarithms of ratios, with its interval by χ². `None` for fewer than two ratios, or if
 /// one is not positive.
 pub fn of_ratios(ratios: &[f64]) -> Option<Estimate> {
     let point = student::spread(&logarithms(ratios)?)?;
-    let method = Method::SpreadOfBlocks;
+    let method = EstimateMethod::SpreadOfBlocks;
     Some(Estimate { point, bounds: bounds(point, ratios.len()), method })
 }
 

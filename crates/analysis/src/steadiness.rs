@@ -3,9 +3,9 @@
 
 pub mod cautions;
 
-use crate::batches::{self, Second};
+use crate::batches::{self, BatchSecond};
 use crate::distributions::t_975;
-use crate::estimate::{Bounds, Estimate, Method};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
 use crate::missing::Missing;
 use crate::student;
 use record::run::StoredTrial;
@@ -103,7 +103,7 @@ pub struct CellSteadiness {
     pub whole_cycles: Option<(u64, u64)>,
 }
 
-pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
+pub fn of_trial(trial: &StoredTrial, seconds: &[BatchSecond]) -> TrialSteadiness {
     let window = batches::measured(seconds);
     let drift = drift(&window);
     let verdict = drift.as_ref().map_or_else(
@@ -147,7 +147,7 @@ pub fn drift(window: &[f64]) -> Option<Estimate> {
     let share = count / mean;
     let half = t_975(freedom) * (squares / freedom / across).sqrt() * share;
     let point = slope * share;
-    let method = Method::SlopeOfBatches;
+    let method = EstimateMethod::SlopeOfBatches;
     Some(Estimate { point, bounds: Bounds::Known { low: point - half, high: point + half }, method })
 }
 
@@ -162,7 +162,7 @@ fn judge(drift: &Estimate) -> Steadiness {
     }
 }
 
-fn settled(seconds: &[Second]) -> Settled {
+fn settled(seconds: &[BatchSecond]) -> Settled {
     let end = seconds.iter().rposition(|second| second.measured).map_or(0, |last| last + 1);
     let rates: Vec<f64> = seconds[..end].iter().map(|second| second.rate).collect();
     let means = batches::means(&rates, MSER_BATCH_S);
@@ -218,7 +218,7 @@ pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
     let cycles = || trials.iter().filter_map(whole);
     let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
     let drifts = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
-    let drift = student::mean(drifts).map(|mean| Estimate { method: Method::MeanOfDrifts, ..mean });
+    let drift = student::mean(drifts).map(|mean| Estimate { method: EstimateMethod::MeanOfDrifts, ..mean });
     let mut second_halves: Vec<f64> = trials.iter().filter_map(|trial| trial.second_half).collect();
     second_halves.sort_unstable_by(f64::total_cmp);
     CellSteadiness {

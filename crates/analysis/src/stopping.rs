@@ -4,12 +4,12 @@
 //! favours runs whose intervals are narrow by chance, which costs coverage. A least number of blocks bounds that cost
 //! (see the tests for how much it is). The interval that decides is the one behind the verdicts.
 
-use crate::compare::{self, Comparison, Verdict};
+use crate::compare::{self, Comparison, RatioVerdict};
 use crate::contrast::Contrast;
 use crate::measures::THROUGHPUT_ONLY;
 use crate::observations::Observations;
 use record::plan::Plan;
-use record::precision::{Ended, Precision};
+use record::precision::{Precision, StopReason};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,9 @@ pub struct RatioPrecision {
 
 /// What a run does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextBlock {
     AnotherBlock,
-    Stop(Ended),
+    Stop(StopReason),
 }
 
 /// `None` if the study wishes for no precision.
@@ -51,7 +51,7 @@ pub fn attained(plan: &Plan, comparisons: &[Comparison]) -> Option<Attained> {
 }
 
 /// What to do after all planned trials of a run have ended; `None` if there is nothing to decide.
-pub fn next(run: &Run) -> Option<(Attained, Next)> {
+pub fn next(run: &Run) -> Option<(Attained, NextBlock)> {
     let observations = Observations::of_run(run, THROUGHPUT_ONLY);
     let attained =
         attained(&run.plan, &compare::all(run, &observations)).filter(|attained| attained.wish.ended.is_none())?;
@@ -66,7 +66,7 @@ fn of_comparison(comparison: &Comparison) -> RatioPrecision {
         baseline: comparison.baseline.clone(),
         contender: comparison.contender.clone(),
         half_width_found,
-        in_reach: half_width_found.is_some() && comparison.verdict != Verdict::WrongData,
+        in_reach: half_width_found.is_some() && comparison.verdict != RatioVerdict::WrongData,
     }
 }
 
@@ -84,20 +84,20 @@ impl Attained {
 }
 
 /// `spent_ms` is the time of all trials together.
-fn decide(attained: &Attained, spent_ms: u64) -> Next {
+fn decide(attained: &Attained, spent_ms: u64) -> NextBlock {
     let (wish, blocks) = (attained.wish, attained.blocks);
     let each_ms = spent_ms / u64::from(blocks.max(1));
     let is_late = |limit_ms: u64| spent_ms.saturating_add(each_ms) > limit_ms;
     if attained.lacking().next().is_none() {
-        Next::Stop(Ended::Reached)
+        NextBlock::Stop(StopReason::Reached)
     } else if !attained.lacking().any(|ratio| ratio.in_reach) {
-        Next::Stop(Ended::OutOfReach)
+        NextBlock::Stop(StopReason::OutOfReach)
     } else if blocks >= wish.max_blocks {
-        Next::Stop(Ended::MaxBlocks)
+        NextBlock::Stop(StopReason::MaxBlocks)
     } else if wish.time_limit_ms.is_some_and(is_late) {
-        Next::Stop(Ended::TimeLimit)
+        NextBlock::Stop(StopReason::TimeLimit)
     } else {
-        Next::AnotherBlock
+        NextBlock::AnotherBlock
     }
 }
 

@@ -5,7 +5,7 @@
 //! where resampling gives intervals that are too narrow. Simulation shows how often it does (`examples/coverage.rs`).
 
 use crate::distributions::t_975;
-use crate::estimate::{Bounds, Estimate, Method};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
 use crate::gathered::by_key;
 use crate::missing::Missing;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     // Sorted, so that the order in which blocks are listed cannot matter.
     logs.sort_unstable_by(f64::total_cmp);
     let bounds = bounds_of_mean(&logs).map(f64::exp);
-    Some(Estimate { point: mean_of(&logs).exp(), bounds, method: Method::GeometricMeanOverBlocks })
+    Some(Estimate { point: mean_of(&logs).exp(), bounds, method: EstimateMethod::GeometricMeanOverBlocks })
 }
 
 /// The geometric mean over blocks, each of which counts once however many trials it has.
@@ -70,7 +70,7 @@ pub fn geometric_mean_of_blocks(values: impl IntoIterator<Item = (u32, f64)>) ->
 pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
     // Sorted, so that the order in which blocks are listed cannot matter.
     values.sort_unstable_by(f64::total_cmp);
-    let method = Method::MeanOverBlocks;
+    let method = EstimateMethod::MeanOverBlocks;
     let bounds = bounds_of_mean(&values);
     (!values.is_empty()).then(|| Estimate { point: mean_of(&values), bounds, method })
 }

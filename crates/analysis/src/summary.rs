@@ -1,6 +1,6 @@
 //! Everything that a run's record shows, in one value (`analysis.json`).
 
-use crate::ablation::{self, Ablation};
+use crate::ablation::{self, AblationResult};
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
 use crate::beside::Beside;
@@ -15,7 +15,7 @@ use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
 use crate::findings::{Finding, What, accept, of_run};
 use crate::hosts::{self, Hosts};
-use crate::measures::{CATALOG, Entry};
+use crate::measures::{CATALOG, MeasureEntry};
 use crate::observations::Observations;
 use crate::scaling::threads::{self, ThreadGain};
 use crate::scaling::{self, Scaling};
@@ -36,7 +36,7 @@ pub struct Analysis {
     /// True if each contender is compared with itself, so that there is no difference to find.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aa: bool,
-    pub method: Method,
+    pub method: IntervalMethod,
     /// As in the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
@@ -47,7 +47,7 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What single changes do; only where the study asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ablation: Option<Ablation>,
+    pub ablation: Option<AblationResult>,
     /// Only where contenders have several hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
@@ -88,7 +88,7 @@ pub struct Analysis {
 
 /// What all intervals have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Method {
+pub struct IntervalMethod {
     pub confidence: f64,
     pub fewest_blocks: usize,
 }
@@ -99,7 +99,7 @@ pub fn analyse(run: &Run) -> Analysis {
 }
 
 /// The same with other measures than the catalog's.
-pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
+pub fn analyse_with(run: &Run, catalog: &[MeasureEntry]) -> Analysis {
     let plan = &run.plan;
     let observations = Observations::of_run(run, catalog);
     let comparisons = compare::all(run, &observations);
@@ -109,7 +109,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         study: plan.study.clone(),
         question: plan.question.clone(),
         aa: plan.aa,
-        method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
+        method: IntervalMethod { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         margin: plan.margin,
         findings: Vec::new(),
         ablation: ablation::of_run(run, &comparisons),

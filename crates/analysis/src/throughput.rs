@@ -3,7 +3,7 @@
 //! Where several machines ran side by side, the figure is that of the slowest: a sum would hide a machine that starves.
 //! What each of them did is in [`crate::consolidation`].
 
-use crate::batches::{self, Second};
+use crate::batches::{self, BatchSecond};
 use crate::estimate::Bounds;
 use crate::missing::Missing;
 use crate::phases;
@@ -27,7 +27,7 @@ pub struct TrialThroughput {
     /// How well this trial alone determines its throughput, from means of batches of seconds. It enters no estimate.
     pub interval: Bounds,
     pub steadiness: TrialSteadiness,
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<BatchSecond>,
 }
 
 pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
@@ -46,7 +46,7 @@ pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
     }
 }
 
-fn interval(value: Option<f64>, driver: Option<&DriverFacts>, seconds: &[Second]) -> Bounds {
+fn interval(value: Option<f64>, driver: Option<&DriverFacts>, seconds: &[BatchSecond]) -> Bounds {
     if driver.is_some_and(DriverFacts::ends_with_its_work) {
         return Bounds::Unknown { why: Missing::EndsWithItsWork };
     }
@@ -114,12 +114,12 @@ pub fn of_window(driver: &DriverFacts) -> Option<f64> {
     rate(counted, driver.measured_ms, driver.metric.per_ms)
 }
 
-fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<Second> {
+fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<BatchSecond> {
     // Transactions that each take minutes have no rate in a second.
     let Some(measured) = trial.measured.as_ref().filter(|_| !driver.ends_with_its_work()) else { return Vec::new() };
     let second = |interval: &Interval| {
         let rate = rate_of(interval, &measured.kinds, driver)?;
-        Some(Second { start_ms: interval.start_ms, measured: interval.measured, rate })
+        Some(BatchSecond { start_ms: interval.start_ms, measured: interval.measured, rate })
     };
     measured.intervals.iter().filter_map(second).collect()
 }

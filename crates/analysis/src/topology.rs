@@ -26,14 +26,14 @@ pub struct Topology {
 
 /// What a machine's vCPUs run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct VcpuPlace {
     /// The number of cores they share. Unknown on hosts with several threads per core whose record lists no CPUs.
     pub cores: Option<usize>,
     /// How many memory nodes those cores are spread over.
     pub nodes: Option<usize>,
 }
 
-impl Place {
+impl VcpuPlace {
     /// True if some vCPUs are second threads of a core, or have no thread of their own.
     pub fn shares_cores(&self, vcpus: f64) -> Option<bool> {
         self.cores.map(|cores| vcpus > cores as f64)
@@ -65,9 +65,9 @@ impl Topology {
     }
 
     /// Where a machine with this many vCPUs ran; `machine` is `None` if it never started.
-    pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> Place {
+    pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> VcpuPlace {
         let cpus = machine.and_then(held_to);
-        Place { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
+        VcpuPlace { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
     }
 
     /// The memory node on which all of these CPUs are; `None` if the host has only one, or if it is unknown.
@@ -164,12 +164,12 @@ mod tests {
     fn without_lists_only_what_follows_from_numbers_is_said() {
         let host = Topology::of(&facts(&[("cpu.cores", "4"), ("cpu.threads", "8"), ("memory.numa_nodes", "2")]));
         let place = |vcpus: u32| host.place(vcpus, Some(&held_to("0,1")));
-        assert_eq!(place(2), Place::default(), "they may be two threads of one core");
+        assert_eq!(place(2), VcpuPlace::default(), "they may be two threads of one core");
         assert_eq!(place(6).shares_cores(6.0), Some(true), "there are only four cores");
         let plain = Topology::of(&facts(&[("cpu.cores", "2"), ("cpu.threads", "2"), ("memory.numa_nodes", "1")]));
-        assert_eq!(plain.place(2, Some(&held_to("0,1"))), Place { cores: Some(2), nodes: Some(1) });
+        assert_eq!(plain.place(2, Some(&held_to("0,1"))), VcpuPlace { cores: Some(2), nodes: Some(1) });
         assert_eq!(plain.place(4, None).shares_cores(4.0), Some(true));
-        assert_eq!(Topology::of(&Facts::new()).place(2, None), Place::default());
+        assert_eq!(Topology::of(&Facts::new()).place(2, None), VcpuPlace::default());
     }
 
     #[test]

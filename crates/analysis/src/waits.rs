@@ -55,7 +55,7 @@ pub fn all(run: &Run) -> Vec<WaitsOfContenders> {
 }
 
 fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
-    let sampled: Vec<(Sampled, Vec<Seen>)> = group.cells.iter().map(|cell| of_cell(run, cell)).collect();
+    let sampled: Vec<(Sampled, Vec<SeenWait>)> = group.cells.iter().map(|cell| of_cell(run, cell)).collect();
     let is_asked = |(contender, _): &(Sampled, _)| contender.samples > 0 || !contender.missing.is_empty();
     if !sampled.iter().any(is_asked) {
         return None;
@@ -84,9 +84,9 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
 }
 
 /// Class and event of a wait, with how many sessions waited for it at a time.
-type Seen = ((String, String), f64);
+type SeenWait = ((String, String), f64);
 
-fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
+fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<SeenWait>) {
     let looks = validity::valid_trials(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits());
     let looks: Vec<&Reading<Waits>> = looks.collect();
     let known = || looks.iter().filter_map(|waits| waits.known());

@@ -4,7 +4,7 @@
 //! is assumed.
 
 use crate::distributions::t_975;
-use crate::estimate::{Bounds, Estimate, Method};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
 use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS, logarithms};
 
@@ -13,19 +13,19 @@ use crate::student::{self, FEWEST_BLOCKS, logarithms};
 pub fn ratio(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (old, new) = (logarithms(old)?, logarithms(new)?);
     let (point, bounds) = of_difference(&old, &new);
-    let method = Method::RatioOfTwoRuns;
+    let method = EstimateMethod::RatioOfTwoRuns;
     Some(Estimate { point: point.exp(), bounds: bounds.map(f64::exp), method })
 }
 
 /// The difference of the means, new minus old. `None` without values on both sides.
 pub fn difference(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (point, bounds) = of_difference(old, new);
-    let method = Method::DifferenceOfTwoRuns;
+    let method = EstimateMethod::DifferenceOfTwoRuns;
     (!old.is_empty() && !new.is_empty()).then_some(Estimate { point, bounds, method })
 }
 
 fn of_difference(old: &[f64], new: &[f64]) -> (f64, Bounds) {
-    let (first, second) = (Sample::of(old), Sample::of(new));
+    let (first, second) = (WelchSample::of(old), WelchSample::of(new));
     let difference = second.mean - first.mean;
     if old.len().min(new.len()) < FEWEST_BLOCKS {
         let why = Missing::TooFewOfEach { old: old.len(), new: new.len(), needed: FEWEST_BLOCKS };
@@ -35,14 +35,14 @@ fn of_difference(old: &[f64], new: &[f64]) -> (f64, Bounds) {
     (difference, Bounds::Known { low: difference - half, high: difference + half })
 }
 
-struct Sample {
+struct WelchSample {
     count: f64,
     mean: f64,
     /// Variance of the mean.
     error: f64,
 }
 
-impl Sample {
+impl WelchSample {
     fn of(values: &[f64]) -> Self {
         // Sorted, so that the order in which trials are listed cannot matter.
         let mut values = values.to_vec();
@@ -54,12 +54,12 @@ impl Sample {
 }
 
 /// Half the interval of the difference of two means, with the degrees of freedom by Welch and Satterthwaite.
-fn half_width(first: &Sample, second: &Sample) -> f64 {
+fn half_width(first: &WelchSample, second: &WelchSample) -> f64 {
     let error = first.error + second.error;
     if error <= 0.0 {
         return 0.0;
     }
-    let part = |sample: &Sample| sample.error.powi(2) / (sample.count - 1.0);
+    let part = |sample: &WelchSample| sample.error.powi(2) / (sample.count - 1.0);
     t_975(error.powi(2) / (part(first) + part(second))) * error.sqrt()
 }
 

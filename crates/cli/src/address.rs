@@ -1,10 +1,10 @@
 //! From a URL to an endpoint: what the environment and the user's files add to it, and which address its host's name has.
 
 use crate::display::say;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::host;
 use anyhow::{Context, Result};
-use engines::address::{FileText, Surroundings};
+use engines::address::{Environment, FileText};
 use engines::remote::Remote;
 use engines::server::Endpoint;
 use engines::session::SessionError;
@@ -23,14 +23,14 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// The endpoint that the URL means, with every name looked up. Prints which parts were not used.
 pub fn found(url: &str) -> Result<Endpoint> {
-    let around = Surroundings {
+    let around = Environment {
         variable: &|name| std::env::var(name).ok(),
         file: &read_with_mode,
         home: std::env::var_os("HOME").map(PathBuf::from),
         account: account(),
         memory_bytes: host::memory_bytes(),
     };
-    let address = engines::address::parse(url, &around).map_err(|error| Ended::bad_input(error.to_string()))?;
+    let address = engines::address::parse(url, &around).map_err(|error| EndedWith::bad_input(error.to_string()))?;
     for warning in &address.warnings {
         say(&format!("warning: {warning}"));
     }
@@ -62,7 +62,7 @@ fn looked_up(remote: Remote) -> Result<Remote> {
     }
     let addresses = addresses(&remote.host)?;
     let address = match addresses.as_slice() {
-        [] => return Err(Ended::bad_input(format!("the host {:?} is not known here", remote.host)).into()),
+        [] => return Err(EndedWith::bad_input(format!("the host {:?} is not known here", remote.host)).into()),
         [only] => *only,
         several => first_that_accepts(several, remote.port),
     };
@@ -72,7 +72,7 @@ fn looked_up(remote: Remote) -> Result<Remote> {
 fn addresses(host: &str) -> Result<Vec<IpAddr>> {
     match lookup::addresses(host, LOOKUP_LIMIT) {
         Err(ProcessError::TooLong { limit, .. }) => {
-            Err(Ended::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into())
+            Err(EndedWith::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into())
         }
         told => told.context("looking up the host's name"),
     }
@@ -86,12 +86,12 @@ fn first_that_accepts(addresses: &[IpAddr], port: u16) -> IpAddr {
 }
 
 /// Fails unless sessions can be opened there.
-pub fn reach(endpoint: &Endpoint) -> Result<(), Ended> {
+pub fn reach(endpoint: &Endpoint) -> Result<(), EndedWith> {
     engines::catalog::admin(endpoint).map(drop).map_err(|error| refused(endpoint, &error))
 }
 
 /// Why a session could not be opened, with advice on what to change.
-pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
+pub fn refused(endpoint: &Endpoint, error: &SessionError) -> EndedWith {
     let advice = match error {
         SessionError::Refused { message, .. } if message.contains("asks for a password") => match endpoint {
             Endpoint::Postgres(_) => "; give it by PGPASSWORD or ~/.pgpass",
@@ -106,11 +106,11 @@ pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
                 io::ErrorKind::ConnectionRefused => "nothing listens there",
                 io::ErrorKind::NotFound => "there is no such socket",
                 io::ErrorKind::TimedOut => "nothing answers there",
-                _ => return Ended::bad_input(format!("{endpoint}: cannot connect: {cause}")),
+                _ => return EndedWith::bad_input(format!("{endpoint}: cannot connect: {cause}")),
             };
-            return Ended::bad_input(format!("{endpoint}: cannot connect: {why}"));
+            return EndedWith::bad_input(format!("{endpoint}: cannot connect: {why}"));
         }
         _ => "",
     };
-    Ended::bad_input(format!("{endpoint}: {error}{advice}"))
+    EndedWith::bad_input(format!("{endpoint}: {error}{advice}"))
 }

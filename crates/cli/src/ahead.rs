@@ -3,7 +3,7 @@
 use crate::display::wrapped;
 use analysis::equal::{self, CONNECTION, EqualRow, GOVERNOR, Sameness};
 use platforms::ahead::Ahead;
-use platforms::placement::{self, Topology};
+use platforms::placement::{self, UsableCpus};
 use record::facts::{Fact, Facts, PROCESSOR, SYSTEM_CALLS};
 use record::plan::Plan;
 use report::sections::equal::words;
@@ -16,7 +16,7 @@ use trial::site::Site;
 pub type Foreseen = BTreeMap<u32, Facts>;
 
 pub fn of(plan: &TypedPlan, site: &Site) -> Foreseen {
-    let topology = Topology::of_host(&site.cpus);
+    let topology = UsableCpus::of_host(&site.cpus);
     let governor = telemetry::describe(&site.cache).remove(GOVERNOR).filter(|fact| matches!(fact, Fact::Known(_)));
     let tried = OnceCell::new();
     let facts = |cell: &TypedCell| {

@@ -1,7 +1,7 @@
 //! Everybody who follows a run while it goes on: the person at the terminal and, if asked for, programs that scrape its metrics.
 
 use crate::display::say;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::live::Live;
 use crate::metrics::{Intent, Metrics, address};
 use anyhow::{Context, Result};
@@ -45,7 +45,7 @@ impl Audience {
 }
 
 fn serve(asked: SocketAddr, intent: Intent, latest: Arc<Latest>) -> Result<Metrics> {
-    let listener = address::listen(asked).map_err(|error| Ended::bad_input(format!("--metrics: {error}")))?;
+    let listener = address::listen(asked).map_err(|error| EndedWith::bad_input(format!("--metrics: {error}")))?;
     let metrics = Metrics::serve(listener, intent, latest).context("serving metrics")?;
     say(&format!("metrics at {}", metrics.url()));
     if !address::is_loopback(asked) {

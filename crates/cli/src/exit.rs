@@ -102,7 +102,7 @@ impl Exit {
             let files = matches!(Errno::from_io_error(cause), Some(Errno::MFILE | Errno::NFILE));
             room || files || cause.kind() == ErrorKind::ReadOnlyFilesystem
         };
-        match error.downcast_ref::<Ended>() {
+        match error.downcast_ref::<EndedWith>() {
             Some(ended) => ended.exit,
             None if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_lack) => Self::Host,
             None => Self::Failed,
@@ -119,12 +119,12 @@ impl Exit {
 /// An error that ends a command with a given code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct Ended {
+pub struct EndedWith {
     pub exit: Exit,
     pub message: String,
 }
 
-impl Ended {
+impl EndedWith {
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self { exit: Exit::BadInput, message: message.into() }
     }

@@ -11,9 +11,9 @@ pub use without::lines;
 
 #[cfg(not(feature = "nats"))]
 mod without {
-    use crate::exit::Ended;
+    use crate::exit::EndedWith;
     use anyhow::Result;
-    use platforms::host::lines::Lines;
+    use platforms::host::lines::HostScripts;
     use std::path::Path;
     use std::sync::Arc;
 

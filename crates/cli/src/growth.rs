@@ -1,6 +1,6 @@
 //! Whether a run with a wished precision gets another block: this reads the record, and `analysis` decides.
 
-use analysis::stopping::{self, Attained, Next};
+use analysis::stopping::{self, Attained, NextBlock};
 use record::error::RecordError;
 use record::folder::RunFolder;
 use record::plan::Plan;
@@ -17,8 +17,8 @@ pub fn what_follows(folder: &RunFolder, plan: &TypedPlan) -> Result<Option<NextP
     }
     let run = Run::open(folder.path())?;
     Ok(stopping::next(&run).map(|(attained, next)| match next {
-        Next::AnotherBlock => another_block(&plan.with(run.plan.clone()), &attained),
-        Next::Stop(ended) => {
+        NextBlock::AnotherBlock => another_block(&plan.with(run.plan.clone()), &attained),
+        NextBlock::Stop(ended) => {
             let wish = Precision { ended: Some(ended), ..attained.wish };
             let plan = Plan { precision: Some(wish), ..run.plan };
             NextPlan { plan, expected_ms: 0, why: report::precision::sentence(&Attained { wish, ..attained }) }

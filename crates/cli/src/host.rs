@@ -1,6 +1,6 @@
 //! This host as a place for runs: folders that only we may write, limits, CPUs, memory.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use anyhow::{Context, Result};
 use machines::owned::{self, ForeignError};
 use platforms::credentials::Credentials;
@@ -43,7 +43,7 @@ pub fn ending_signals() -> io::Result<Signals> {
 }
 
 fn foreign(what: &str, error: &ForeignError) -> anyhow::Error {
-    Ended::host(format!("{what}: {error}")).into()
+    EndedWith::host(format!("{what}: {error}")).into()
 }
 
 /// Fails unless a run can be begun in this folder, or resumed if it is a run's own, without trusting other users.
@@ -57,13 +57,13 @@ pub fn require_own_runs(folder: &Path) -> Result<()> {
 }
 
 /// Fails if a file may not become as large as the disks in the plan.
-pub fn require_large_files(plan: &Plan) -> Result<(), Ended> {
+pub fn require_large_files(plan: &Plan) -> Result<(), EndedWith> {
     let needed = plan.cells.iter().filter_map(|cell| cell.settings.machine().disk_bytes).max().unwrap_or(0);
     match machines::limits::file_bytes().filter(|limit| *limit < needed) {
         None => Ok(()),
         Some(limit) => {
             let (needed, limit) = (Bytes(needed), Bytes(limit));
-            Err(Ended::host(format!(
+            Err(EndedWith::host(format!(
                 "the data disk is a file of {needed}, and no file may be larger than {limit} here; ulimit -f raises that limit"
             )))
         }
@@ -77,7 +77,7 @@ pub fn cache_folder() -> Result<PathBuf> {
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("bakeoff")))
         .or_else(|| variable("HOME").map(|home| home.join(".cache/bakeoff")))
         .ok_or_else(|| {
-            Ended::host("neither BAKEOFF_CACHE, XDG_CACHE_HOME nor HOME is set: there is no place for images")
+            EndedWith::host("neither BAKEOFF_CACHE, XDG_CACHE_HOME nor HOME is set: there is no place for images")
         })?;
     std::fs::create_dir_all(&folder).with_context(|| format!("making the cache folder {}", folder.display()))?;
     // Machines are started from other working directories.
@@ -94,7 +94,7 @@ pub fn queue_name() -> Option<String> {
 
 pub fn queue() -> Result<Queue> {
     Ok(Queue::named(queue_name().as_deref())
-        .map_err(|error| Ended::bad_input(format!("the variable BAKEOFF_QUEUE: {error}")))?)
+        .map_err(|error| EndedWith::bad_input(format!("the variable BAKEOFF_QUEUE: {error}")))?)
 }
 
 /// CPUs that this process may use, in order.

@@ -6,7 +6,7 @@ use record::settings::at;
 use report::format::counted;
 use serde_json::Value;
 use std::time::Duration;
-use study::{Offered, TypedPlan};
+use study::{OfferedWork, TypedPlan};
 use trial::site::Site;
 
 /// Between two parts of a line.
@@ -82,13 +82,15 @@ fn work(plan: &TypedPlan) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn offered(offered: Offered) -> String {
+fn offered(offered: OfferedWork) -> String {
     match offered {
-        Offered::Paced(driver::plan::Pacing::Clients { clients }) => counted(clients.into(), "client"),
-        Offered::Paced(driver::plan::Pacing::Terminals { terminals, .. }) => counted(terminals.into(), "terminal"),
-        Offered::Paced(driver::plan::Pacing::Arrivals { per_second, .. }) => format!("{per_second} arrivals a second"),
-        Offered::Peak(limits) => format!("the best number of clients up to {}", limits.max_clients),
-        Offered::OwnPhases => "in phases of its own".to_owned(),
+        OfferedWork::Paced(driver::plan::Pacing::Clients { clients }) => counted(clients.into(), "client"),
+        OfferedWork::Paced(driver::plan::Pacing::Terminals { terminals, .. }) => counted(terminals.into(), "terminal"),
+        OfferedWork::Paced(driver::plan::Pacing::Arrivals { per_second, .. }) => {
+            format!("{per_second} arrivals a second")
+        }
+        OfferedWork::Peak(limits) => format!("the best number of clients up to {}", limits.max_clients),
+        OfferedWork::OwnPhases => "in phases of its own".to_owned(),
     }
 }
 
@@ -107,7 +109,7 @@ fn trials(plan: &Plan) -> String {
 fn windows(plan: &TypedPlan) -> String {
     let loads = plan.planned().map(|cell| &cell.load);
     let windows = distinct(loads.map(|load| {
-        if load.offered == Offered::OwnPhases {
+        if load.offered == OfferedWork::OwnPhases {
             return "as long as its queries take".to_owned();
         }
         let (warmup, measure) = (Duration::from_millis(load.warmup_ms.0), Duration::from_millis(load.measure_ms.0));
@@ -123,7 +125,7 @@ fn windows(plan: &TypedPlan) -> String {
 pub fn length(plan: &TypedPlan, expected: Duration, in_all: &str) -> String {
     let has = |is: fn(&study::Load) -> bool| plan.planned().any(|cell| is(&cell.load));
     let expected = span(expected);
-    if has(|load| load.offered == Offered::OwnPhases) {
+    if has(|load| load.offered == OfferedWork::OwnPhases) {
         return format!("about {expected}{in_all}, plus the time of the queries, which is not known in advance");
     }
     let at_most = if has(|load| load.transactions.is_some()) { "at most " } else { "" };

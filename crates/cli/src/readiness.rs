@@ -1,11 +1,11 @@
 //! Whether this host can carry out a plan, as far as that is known without measuring: tools, rights, room, devices, KVM, quiet.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::live::BUSY;
 use crate::{host, tools};
 use anyhow::Result;
 use machines::scratch::Scratch;
-use platforms::qemu::accelerator::{self, Probe};
+use platforms::qemu::accelerator::{self, KvmProbe};
 use record::host_state::HostState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn require_kvm(plan: &TypedPlan, cache: &Path) -> Result<()> {
     for cell in plan.planned() {
         if let Some(why) = cell.platform.kvm_wish().and_then(|wish| accelerator::without_kvm(&wish, cache)) {
             let contender = &cell.written.contender;
-            return Err(Ended::host(format!("--require-kvm: {contender} cannot run with KVM here: {why}")).into());
+            return Err(EndedWith::host(format!("--require-kvm: {contender} cannot run with KVM here: {why}")).into());
         }
     }
     Ok(())
@@ -76,7 +76,7 @@ pub fn try_kvm(plan: &TypedPlan, images: &Images, site: &Site) -> Result<()> {
         let Some(wish) = wish else { continue };
         let Some(image) = images.get(&image_name(cell)) else { continue };
         let scratch = Scratch::create(&site.scratch, &format!("kvm-{}", std::process::id()))?;
-        let probe = Probe {
+        let probe = KvmProbe {
             image: image.clone(),
             agent: site.agent.clone(),
             cache: site.cache.clone(),

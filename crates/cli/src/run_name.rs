@@ -1,7 +1,7 @@
 //! Shorter names for runs than their folders: `last`, `last-1`, or the beginning of a name in `runs`. A run that goes on is none of the
 //! last ones.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
 
@@ -11,22 +11,22 @@ pub const RUNS: &str = "runs";
 const LAST: &str = "last";
 
 /// The folder of a run named on the command line.
-pub fn resolve(named: &Path) -> Result<PathBuf, Ended> {
+pub fn resolve(named: &Path) -> Result<PathBuf, EndedWith> {
     resolve_in(Path::new(RUNS), named, &|run| !RunFolder::is_in_use(run))
 }
 
 /// The same, where the last run is the one that began last, also if it goes on.
-pub fn resolve_begun(named: &Path) -> Result<PathBuf, Ended> {
+pub fn resolve_begun(named: &Path) -> Result<PathBuf, EndedWith> {
     resolve_in(Path::new(RUNS), named, &|_| true)
 }
 
 /// `counts` says which runs may be the last ones.
-fn resolve_in(runs: &Path, named: &Path, counts: &dyn Fn(&Path) -> bool) -> Result<PathBuf, Ended> {
+fn resolve_in(runs: &Path, named: &Path, counts: &dyn Fn(&Path) -> bool) -> Result<PathBuf, EndedWith> {
     if RunFolder::is_at(named) {
         return Ok(named.to_owned());
     }
     if named.is_dir() {
-        return Err(Ended::bad_input(not_one(named)));
+        return Err(EndedWith::bad_input(not_one(named)));
     }
     let name = named.to_string_lossy();
     let known = all(runs);
@@ -40,7 +40,7 @@ fn resolve_in(runs: &Path, named: &Path, counts: &dyn Fn(&Path) -> bool) -> Resu
             } else {
                 format!("; a run that goes on has to be named: {}", others.join(", "))
             };
-            Ended::bad_input(format!("{name}: {}{still}", holds(runs, &ended)))
+            EndedWith::bad_input(format!("{name}: {}{still}", holds(runs, &ended)))
         });
     }
     let begins = |path: &&PathBuf| !name.is_empty() && file_name(path).starts_with(&*name);
@@ -48,9 +48,9 @@ fn resolve_in(runs: &Path, named: &Path, counts: &dyn Fn(&Path) -> bool) -> Resu
         [one] => Ok(one.clone()),
         [] => {
             let how = "name a run folder, the beginning of its name, or last";
-            Err(Ended::bad_input(format!("there is no run {name}: {how}; {}", holds(runs, &known))))
+            Err(EndedWith::bad_input(format!("there is no run {name}: {how}; {}", holds(runs, &known))))
         }
-        [first, second, ..] => Err(Ended::bad_input(format!(
+        [first, second, ..] => Err(EndedWith::bad_input(format!(
             "{name} is the beginning of {} and {}: write more of it",
             file_name(first),
             file_name(second)

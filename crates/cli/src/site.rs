@@ -1,6 +1,6 @@
 //! What a run uses of this host.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::host::{self, cache_folder, cpus, memory_bytes};
 use crate::{address, origin};
 use anyhow::{Context, Result};
@@ -45,5 +45,5 @@ pub fn require_running_program(file: &Path) -> Result<()> {
     if identity(file).ok() == identity(Path::new("/proc/self/exe")).ok() {
         return Ok(());
     }
-    Err(Ended::host(format!("{} was replaced since it was started; run the command again", file.display())).into())
+    Err(EndedWith::host(format!("{} was replaced since it was started; run the command again", file.display())).into())
 }

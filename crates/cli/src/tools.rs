@@ -1,12 +1,12 @@
 //! System programs that runs use: what needs them, where they are, and Debian's package for each.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::host;
 use std::path::{Path, PathBuf};
 use study::{TypedCell, TypedPlan};
 
 #[derive(Debug)]
-pub struct Tool {
+pub struct FoundTool {
     pub program: &'static str,
     pub package: &'static str,
     pub purpose: &'static str,
@@ -31,7 +31,7 @@ enum Need {
     Building,
 }
 
-pub const TOOLS: &[Tool] = &[
+pub const TOOLS: &[FoundTool] = &[
     tool("qemu-system-x86_64", "qemu-system-x86", "platform qemu", Need::Platform("qemu")),
     tool("bwrap", "bubblewrap", "platform native", Need::UserOnPlatform("native")),
     tool("mount", "mount", "platform native", Need::RootOnPlatform("native")),
@@ -42,14 +42,14 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 /// Only runs that name one of these need it.
-pub const RUNTIMES: &[Tool] = &[
+pub const RUNTIMES: &[FoundTool] = &[
     tool("runc", "runc", "runtime = \"runc\" on platform oci", Need::Runtime("runc")),
     tool("crun", "crun", "runtime = \"crun\" on platform oci", Need::Runtime("crun")),
     tool("runsc", "runsc", "runtime = \"runsc\" (gVisor) on platform oci", Need::Runtime("runsc")),
 ];
 
 /// Only runs that use other hosts need these.
-pub const OF_OTHER_HOSTS: &[Tool] = &[
+pub const OF_OTHER_HOSTS: &[FoundTool] = &[
     tool("ssh", "openssh-client", "other hosts", Need::OverSsh),
     tool("tar", "tar", "platform host", Need::Platform("host")),
 ];
@@ -57,11 +57,11 @@ pub const OF_OTHER_HOSTS: &[Tool] = &[
 /// Folders beyond PATH in which Debian keeps tools for administrators.
 const MORE_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 
-const fn tool(program: &'static str, package: &'static str, purpose: &'static str, need: Need) -> Tool {
-    Tool { program, package, purpose, need }
+const fn tool(program: &'static str, package: &'static str, purpose: &'static str, need: Need) -> FoundTool {
+    FoundTool { program, package, purpose, need }
 }
 
-impl Tool {
+impl FoundTool {
     pub fn find(&self) -> Option<PathBuf> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders =
@@ -104,7 +104,7 @@ pub fn may_map_ids() -> bool {
 }
 
 /// The tools that trials of this plan need and this host lacks.
-pub fn missing(plan: &TypedPlan, is_over_ssh: bool) -> Vec<&'static Tool> {
+pub fn missing(plan: &TypedPlan, is_over_ssh: bool) -> Vec<&'static FoundTool> {
     let needed =
         TOOLS.iter().chain(RUNTIMES).chain(OF_OTHER_HOSTS).filter(|tool| tool.is_needed_for(plan, is_over_ssh));
     needed.filter(|tool| tool.find().is_none()).collect()
@@ -112,14 +112,14 @@ pub fn missing(plan: &TypedPlan, is_over_ssh: bool) -> Vec<&'static Tool> {
 
 /// Fails unless this host has every tool that trials of this plan need, allows files of the needed size, and can log in where
 /// machines are. Other hosts are reached by ssh, or by the lines of a fleet.
-pub fn require_for(plan: &TypedPlan, is_over_ssh: bool) -> Result<(), Ended> {
+pub fn require_for(plan: &TypedPlan, is_over_ssh: bool) -> Result<(), EndedWith> {
     host::require_large_files(plan)?;
     let without = |cell: &TypedCell| {
         let why = cell.platform.without_login(&host::credentials())?;
         Some(format!("contender {}: {why}", cell.written.contender))
     };
     if let Some(lack) = plan.planned().find_map(without) {
-        return Err(Ended::host(lack));
+        return Err(EndedWith::host(lack));
     }
     let missing = missing(plan, is_over_ssh);
     if missing.is_empty() {
@@ -128,7 +128,7 @@ pub fn require_for(plan: &TypedPlan, is_over_ssh: bool) -> Result<(), Ended> {
     let lines: Vec<String> = missing.iter().map(|tool| format!("  {}, for {}\n", tool.program, tool.purpose)).collect();
     let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
     packages.dedup();
-    Err(Ended::host(format!(
+    Err(EndedWith::host(format!(
         "this host lacks tools that the study needs:\n{}on Debian: apt-get install {}",
         lines.concat(),
         packages.join(" ")

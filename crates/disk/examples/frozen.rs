@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it tells the test by printing")]
 
-use disk::{Disk, Settings};
+use disk::{FaultSettings, RunningDisk};
 use machines::process::{Launch, Process};
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
@@ -17,8 +17,8 @@ const HOLD: &str = r#"mount -t ext4 -o loop "$0" "$1" && echo begun > "$1/file" 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [serve, settings, folder] = &words[..] else { panic!("three arguments, not {words:?}") };
-    let settings = Settings::from_word(settings).unwrap();
-    let disk = match Disk::start(&[serve], &settings, LIMIT) {
+    let settings = FaultSettings::from_word(settings).unwrap();
+    let disk = match RunningDisk::start(&[serve], &settings, LIMIT) {
         Ok(disk) => disk,
         Err(error) => return println!("no disk: {error}"),
     };

@@ -7,7 +7,7 @@
 
 mod marker;
 
-use disk::Reader;
+use disk::LogReader;
 use disk::cut::{Cut, Grain, Keep, build};
 use disk::scan::{Acknowledged, Safety, scan};
 use marker::marker;
@@ -21,7 +21,7 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [base, log, folder] = &words[..] else { panic!("three arguments, not {words:?}") };
     let (base, log, folder) = (Path::new(base), Path::new(log), Path::new(folder));
-    let mut reader = Reader::open(log).unwrap();
+    let mut reader = LogReader::open(log).unwrap();
     while reader.next_entry().unwrap().is_some() {}
     let position = reader.entries();
     println!("{:.1}", log.metadata().unwrap().len() as f64 / 1e6);

@@ -2,7 +2,7 @@
 
 use crate::entry::MOST_MARK_BYTES;
 use crate::order::{MOST_LINE_BYTES, Order, parse_answer};
-use machines::ready::Until;
+use machines::ready::UntilDeadline;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use std::io::{self, Read, Write};
@@ -30,7 +30,7 @@ pub enum ControlError {
 /// A connection to a disk. Each thread that needs one makes its own. All methods return how many entries the log has when the
 /// disk has obeyed: a cut at that position is just behind it.
 #[derive(Debug)]
-pub struct Control {
+pub struct DiskControl {
     stream: UnixStream,
     /// Received behind the last answer.
     pending: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct Control {
     is_out_of_step: bool,
 }
 
-impl Control {
+impl DiskControl {
     /// No answer is waited for longer than `limit`.
     pub fn connect(path: &Path, limit: Duration) -> Result<Self, ControlError> {
         let reached = || -> io::Result<UnixStream> {
@@ -119,7 +119,7 @@ impl Control {
     /// Sends a line and receives one.
     fn exchange(&mut self, order: &str) -> io::Result<String> {
         self.stream.write_all(format!("{order}\n").as_bytes())?;
-        let mut answer = Until { read: &self.stream, deadline: Instant::now() + self.limit, interrupts: None };
+        let mut answer = UntilDeadline { read: &self.stream, deadline: Instant::now() + self.limit, interrupts: None };
         let gone = || io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended");
         next_line(&mut self.pending, &mut answer)?.ok_or_else(gone)
     }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_not_there_is_told_with_its_socket() {
-        let error = Control::connect(Path::new("/nonexistent/control"), Duration::from_secs(1)).unwrap_err();
+        let error = DiskControl::connect(Path::new("/nonexistent/control"), Duration::from_secs(1)).unwrap_err();
         assert!(error.to_string().starts_with("reaching the disk at /nonexistent/control: "), "{error}");
     }
 
@@ -175,7 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("control");
         let _silent = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        let mut control = Control::connect(&path, Duration::from_millis(20)).unwrap();
+        let mut control = DiskControl::connect(&path, Duration::from_millis(20)).unwrap();
         assert!(matches!(control.mark("two\nlines").unwrap_err(), ControlError::Mark { .. }));
         let error = control.position().unwrap_err();
         assert!(

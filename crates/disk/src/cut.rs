@@ -4,8 +4,8 @@
 //! has ended. Of all others a real disk may have kept any part, in any order. A later write that is kept without an earlier one
 //! *is* a change of order, so it is enough to choose for each sector of each write whether it is kept.
 
-use crate::entry::Event;
-use crate::reader::{LogError, Reader};
+use crate::entry::DiskEvent;
+use crate::reader::{DiskLogError, LogReader};
 use crate::served::punch;
 use images::data::{CloneMethod, DataError};
 use rand_core::{Rng, SeedableRng};
@@ -74,7 +74,7 @@ pub struct Built {
 #[derive(Debug, thiserror::Error)]
 pub enum CutError {
     #[error(transparent)]
-    Log(#[from] LogError),
+    Log(#[from] DiskLogError),
     #[error("copying the base of the disk: {0}")]
     Copy(#[from] DataError),
     #[error("{} has {found} bytes, and the disk of the log has {expected}", .base.display())]
@@ -89,7 +89,7 @@ pub enum CutError {
 ///
 /// A loss that was found is built again under a new name before it is reported: the kernel may still keep pages of the old file.
 pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutError> {
-    let mut reader = Reader::open(log)?;
+    let mut reader = LogReader::open(log)?;
     let history = History::until(cut.position, &mut reader)?;
     let expected = reader.header().size_bytes;
     let found = base.metadata().map_err(|source| CutError::Write { path: base.to_owned(), source })?.len();
@@ -108,7 +108,7 @@ pub fn build(base: &Path, log: &Path, cut: Cut, to: &Path) -> Result<Built, CutE
 
 /// Goes from the last write to the first, so that what is written over is neither read nor written.
 fn replay(
-    reader: &Reader,
+    reader: &LogReader,
     history: &History,
     keep: Keep,
     file: &File,
@@ -212,12 +212,12 @@ fn chance(seed: u64, index: u64) -> Pcg64Mcg {
 #[derive(Debug)]
 struct History {
     durable: Durable,
-    changes: Vec<Change>,
+    changes: Vec<DiskChange>,
 }
 
 /// A write or a discard.
 #[derive(Debug)]
-struct Change {
+struct DiskChange {
     index: u64,
     offset: u64,
     length: u64,
@@ -226,17 +226,17 @@ struct Change {
 }
 
 impl History {
-    fn until(position: u64, reader: &mut Reader) -> Result<Self, CutError> {
+    fn until(position: u64, reader: &mut LogReader) -> Result<Self, CutError> {
         let (mut durable, mut changes) = (Durable { flushed: 0, settled: Vec::new() }, Vec::new());
         while let Some(entry) = reader.entry_before(position)? {
             let (offset, length, data_at) = match entry.event {
-                Event::Write { offset, length, .. } => (offset, u64::from(length), Some(reader.data_at())),
-                Event::Zero { offset, length } => (offset, length, None),
-                Event::Ended { begun, is_flush: true, .. } => {
+                DiskEvent::Write { offset, length, .. } => (offset, u64::from(length), Some(reader.data_at())),
+                DiskEvent::Zero { offset, length } => (offset, length, None),
+                DiskEvent::Ended { begun, is_flush: true, .. } => {
                     durable.flushed = durable.flushed.max(begun);
                     continue;
                 }
-                Event::Ended { begun, is_flush: false, .. } => {
+                DiskEvent::Ended { begun, is_flush: false, .. } => {
                     durable.settle(begun);
                     continue;
                 }
@@ -245,7 +245,7 @@ impl History {
             if changes.len() == MOST_CHANGES {
                 return Err(CutError::Changes { log: reader.path().to_owned() });
             }
-            changes.push(Change { index: entry.index, offset, length, data_at });
+            changes.push(DiskChange { index: entry.index, offset, length, data_at });
         }
         Ok(Self { durable, changes })
     }

@@ -36,16 +36,16 @@ pub struct Header {
 
 /// Something that happened to the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct LogEntry {
     /// How many entries are before it.
     pub index: u64,
     /// Of the host's monotonic clock.
     pub nanoseconds: u64,
-    pub event: Event,
+    pub event: DiskEvent,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum DiskEvent {
     /// With `fua` it is on the disk when it has ended, as its sender asked for.
     Write {
         offset: u64,
@@ -65,12 +65,12 @@ pub enum Event {
         took_ns: u64,
     },
     Mark(String),
-    Told(Told),
+    Told(DiskOrders),
 }
 
 /// An order that the disk obeys from here on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum DiskOrders {
     /// To hold the answers to flushes.
     Stall,
     Go,
@@ -93,7 +93,7 @@ pub(crate) enum Raw {
     FlushBegun,
     Ended { begun: u64 },
     Mark { length: u32 },
-    Told(Told),
+    Told(DiskOrders),
 }
 
 impl Raw {
@@ -138,8 +138,8 @@ pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES], size_bytes: u64) -> Result<(Raw,
         (FLUSH_BEGUN, 0) => (Raw::FlushBegun, [false; 3]),
         (ENDED, 0) => (Raw::Ended { begun: place }, [false, true, false]),
         (MARK, 0) => (Raw::Mark { length }, [true, false, false]),
-        (TOLD, _) => match Told::of(detail, place) {
-            Some(told) => (Raw::Told(told), [false, matches!(told, Told::DelayUs(_)), false]),
+        (TOLD, _) => match DiskOrders::of(detail, place) {
+            Some(told) => (Raw::Told(told), [false, matches!(told, DiskOrders::DelayUs(_)), false]),
             None => return Err(format!("its order {detail} is unknown")),
         },
         _ => return Err(format!("its kind {kind} with {detail} is unknown")),
@@ -165,21 +165,29 @@ pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES], size_bytes: u64) -> Result<(Raw,
     Ok((raw, u64_at(bytes, 24)))
 }
 
-impl Told {
+impl DiskOrders {
     fn number(self) -> (u8, u64) {
         match self {
-            Told::Stall => (1, 0),
-            Told::Go => (2, 0),
-            Told::Freeze => (3, 0),
-            Told::Thaw => (4, 0),
-            Told::DelayUs(delay) => (5, delay),
-            Told::Lie => (6, 0),
-            Told::Honest => (7, 0),
+            DiskOrders::Stall => (1, 0),
+            DiskOrders::Go => (2, 0),
+            DiskOrders::Freeze => (3, 0),
+            DiskOrders::Thaw => (4, 0),
+            DiskOrders::DelayUs(delay) => (5, delay),
+            DiskOrders::Lie => (6, 0),
+            DiskOrders::Honest => (7, 0),
         }
     }
 
     fn of(number: u8, value: u64) -> Option<Self> {
-        let all = [Told::Stall, Told::Go, Told::Freeze, Told::Thaw, Told::DelayUs(value), Told::Lie, Told::Honest];
+        let all = [
+            DiskOrders::Stall,
+            DiskOrders::Go,
+            DiskOrders::Freeze,
+            DiskOrders::Thaw,
+            DiskOrders::DelayUs(value),
+            DiskOrders::Lie,
+            DiskOrders::Honest,
+        ];
         all.into_iter().find(|told| told.number().0 == number)
     }
 }
@@ -238,7 +246,15 @@ mod tests {
 
     #[test]
     fn entries_come_back() {
-        let told = [Told::Stall, Told::Go, Told::Freeze, Told::Thaw, Told::DelayUs(7), Told::Lie, Told::Honest];
+        let told = [
+            DiskOrders::Stall,
+            DiskOrders::Go,
+            DiskOrders::Freeze,
+            DiskOrders::Thaw,
+            DiskOrders::DelayUs(7),
+            DiskOrders::Lie,
+            DiskOrders::Honest,
+        ];
         let mut all = vec![
             Raw::Write { offset: 4096, length: 512, fua: false },
             Raw::Write { offset: SIZE - 1, length: 1, fua: true },
@@ -270,7 +286,7 @@ mod tests {
         assert_eq!(with(write, &[(1, 2)]), "its kind 1 with 2 is unknown");
         assert_eq!(with(write, &[(3, 1)]), "a field that it does not have is not zero");
         assert_eq!(with(Raw::FlushBegun, &[(16, 1)]), "a field that it does not have is not zero");
-        assert_eq!(with(Raw::Told(Told::Go), &[(1, 8)]), "its order 8 is unknown");
+        assert_eq!(with(Raw::Told(DiskOrders::Go), &[(1, 8)]), "its order 8 is unknown");
         assert_eq!(with(Raw::Mark { length: 1 }, &[(5, 3)]), "it has 769 bytes, and at most 512 can be");
     }
 

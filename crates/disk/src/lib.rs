@@ -21,14 +21,14 @@ mod serve;
 mod served;
 mod settings;
 
-pub use control::{Control, ControlError};
-pub use entry::{Entry, Event, Header, Told};
+pub use control::{ControlError, DiskControl};
+pub use entry::{DiskEvent, DiskOrders, Header, LogEntry};
 pub use log::DEFAULT_LOG_BYTES;
 pub use mount::{MountError, undo};
-pub use reader::{LogError, Reader};
-pub use running::Disk;
+pub use reader::{DiskLogError, LogReader};
+pub use running::RunningDisk;
 pub use serve::{ServeError, serve};
-pub use settings::Settings;
+pub use settings::FaultSettings;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Reads a log that anybody may have written: whatever is wrong is an error that names the entry, and memory has a bound.
 
-use crate::entry::{ENTRY_BYTES, Entry, Event, HEADER_BYTES, Header, Raw, decode};
+use crate::entry::{DiskEvent, ENTRY_BYTES, HEADER_BYTES, Header, LogEntry, Raw, decode};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,7 +14,7 @@ const MOST_UNDER_WAY: usize = 1 << 16;
 const BUFFER_BYTES: usize = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
-pub enum LogError {
+pub enum DiskLogError {
     #[error("reading {}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("{} is not a disk's log: {why}", .path.display())]
@@ -31,7 +31,7 @@ pub enum LogError {
 
 /// A log, read from its beginning.
 #[derive(Debug)]
-pub struct Reader {
+pub struct LogReader {
     path: PathBuf,
     input: BufReader<File>,
     header: Header,
@@ -48,14 +48,14 @@ pub struct Reader {
     last_ns: u64,
 }
 
-impl Reader {
-    pub fn open(path: &Path) -> Result<Self, LogError> {
-        let failing = |source| LogError::Io { path: path.to_owned(), source };
-        let wrong = |why| LogError::Header { path: path.to_owned(), why };
+impl LogReader {
+    pub fn open(path: &Path) -> Result<Self, DiskLogError> {
+        let failing = |source| DiskLogError::Io { path: path.to_owned(), source };
+        let wrong = |why| DiskLogError::Header { path: path.to_owned(), why };
         let file = File::open(path).map_err(failing)?;
         let bytes = file.metadata().map_err(failing)?.len();
         if bytes > MOST_LOG_BYTES {
-            return Err(LogError::TooLong { path: path.to_owned(), bytes });
+            return Err(DiskLogError::TooLong { path: path.to_owned(), bytes });
         }
         let Some(left) = bytes.checked_sub(HEADER_BYTES as u64) else {
             return Err(wrong("it is shorter than a header".to_owned()));
@@ -83,7 +83,7 @@ impl Reader {
     }
 
     /// The next entry; `None` at the end.
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
+    pub fn next_entry(&mut self) -> Result<Option<LogEntry>, DiskLogError> {
         let unread = std::mem::take(&mut self.unread);
         self.input.seek_relative(i64::from(unread)).map_err(|source| self.failing(source))?;
         self.left -= u64::from(unread);
@@ -104,23 +104,23 @@ impl Reader {
         let event = self.event(raw, nanoseconds)?;
         let index = self.entries;
         self.entries += 1;
-        Ok(Some(Entry { index, nanoseconds, event }))
+        Ok(Some(LogEntry { index, nanoseconds, event }))
     }
 
     /// Entries before `position`, one after another.
-    pub(crate) fn entry_before(&mut self, position: u64) -> Result<Option<Entry>, LogError> {
+    pub(crate) fn entry_before(&mut self, position: u64) -> Result<Option<LogEntry>, DiskLogError> {
         if self.entries >= position {
             return Ok(None);
         }
         let entry = self.next_entry()?;
         match entry {
-            None => Err(LogError::Position { path: self.path.clone(), entries: self.entries, position }),
+            None => Err(DiskLogError::Position { path: self.path.clone(), entries: self.entries, position }),
             entry => Ok(entry),
         }
     }
 
     /// What the last entry wrote. Replaces the content of `data`; empty if it was taken already, or if there is none.
-    pub fn data(&mut self, data: &mut Vec<u8>) -> Result<(), LogError> {
+    pub fn data(&mut self, data: &mut Vec<u8>) -> Result<(), DiskLogError> {
         data.resize(std::mem::take(&mut self.unread) as usize, 0);
         self.take(data)
     }
@@ -131,34 +131,34 @@ impl Reader {
     }
 
     /// Reads data of any entry, without changing which one is next.
-    pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), LogError> {
+    pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), DiskLogError> {
         self.input.get_ref().read_exact_at(bytes, at).map_err(|source| self.failing(source))
     }
 
-    fn event(&mut self, raw: Raw, nanoseconds: u64) -> Result<Event, LogError> {
+    fn event(&mut self, raw: Raw, nanoseconds: u64) -> Result<DiskEvent, DiskLogError> {
         match raw {
             Raw::Write { fua: true, .. } => self.begin(false, nanoseconds)?,
             Raw::FlushBegun => self.begin(true, nanoseconds)?,
             _ => {}
         }
         Ok(match raw {
-            Raw::Write { offset, length, fua } => Event::Write { offset, length, fua },
-            Raw::Zero { offset, length } => Event::Zero { offset, length },
-            Raw::FlushBegun => Event::FlushBegun,
+            Raw::Write { offset, length, fua } => DiskEvent::Write { offset, length, fua },
+            Raw::Zero { offset, length } => DiskEvent::Zero { offset, length },
+            Raw::FlushBegun => DiskEvent::FlushBegun,
             Raw::Ended { begun } => match self.under_way.remove(&begun) {
-                Some((is_flush, began)) => Event::Ended { begun, is_flush, took_ns: nanoseconds - began },
+                Some((is_flush, began)) => DiskEvent::Ended { begun, is_flush, took_ns: nanoseconds - began },
                 None => return Err(self.wrong(&format!("it ends entry {begun}, which is not under way"))),
             },
             Raw::Mark { .. } => {
                 let mut text = Vec::new();
                 self.data(&mut text)?;
-                Event::Mark(String::from_utf8(text).map_err(|_| self.wrong("its mark is not text"))?)
+                DiskEvent::Mark(String::from_utf8(text).map_err(|_| self.wrong("its mark is not text"))?)
             }
-            Raw::Told(told) => Event::Told(told),
+            Raw::Told(told) => DiskEvent::Told(told),
         })
     }
 
-    fn begin(&mut self, is_flush: bool, nanoseconds: u64) -> Result<(), LogError> {
+    fn begin(&mut self, is_flush: bool, nanoseconds: u64) -> Result<(), DiskLogError> {
         if self.under_way.len() == MOST_UNDER_WAY {
             return Err(self.wrong(&format!("more than {MOST_UNDER_WAY} flushes are under way")));
         }
@@ -166,21 +166,21 @@ impl Reader {
         Ok(())
     }
 
-    fn take(&mut self, bytes: &mut [u8]) -> Result<(), LogError> {
+    fn take(&mut self, bytes: &mut [u8]) -> Result<(), DiskLogError> {
         let Some(left) = self.left.checked_sub(bytes.len() as u64) else { return Err(self.cut_off()) };
         self.left = left;
         self.input.read_exact(bytes).map_err(|source| self.failing(source))
     }
 
-    fn failing(&self, source: io::Error) -> LogError {
-        LogError::Io { path: self.path.clone(), source }
+    fn failing(&self, source: io::Error) -> DiskLogError {
+        DiskLogError::Io { path: self.path.clone(), source }
     }
 
-    fn cut_off(&self) -> LogError {
-        LogError::CutOff { path: self.path.clone(), entry: self.entries }
+    fn cut_off(&self) -> DiskLogError {
+        DiskLogError::CutOff { path: self.path.clone(), entry: self.entries }
     }
 
-    fn wrong(&self, why: &str) -> LogError {
-        LogError::Entry { path: self.path.clone(), entry: self.entries, why: why.to_owned() }
+    fn wrong(&self, why: &str) -> DiskLogError {
+        DiskLogError::Entry { path: self.path.clone(), entry: self.entries, why: why.to_owned() }
     }
 }

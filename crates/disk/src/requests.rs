@@ -49,13 +49,13 @@ const FALLOCATE_PUNCHES: u32 = 2;
 const FALLOCATE_ZEROES: u32 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct DiskRequest {
     pub id: u64,
-    pub asked: Asked,
+    pub asked: DiskCommand,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum DiskCommand {
     Init {
         minor: u32,
         flags: u32,
@@ -96,7 +96,7 @@ pub(crate) enum Asked {
 }
 
 /// The request in these bytes, of which the kernel gives one at a time.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Request, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<DiskRequest, String> {
     if bytes.len() < REQUEST_HEADER || u32_at(bytes, 0) as usize != bytes.len() {
         return Err(format!("the kernel sent a request of {} bytes that is not whole", bytes.len()));
     }
@@ -113,44 +113,44 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Request, String> {
     }
     let asked = match kind {
         26 if u32_at(body, 0) == PROTOCOL && u32_at(body, 4) >= LEAST_MINOR => {
-            Asked::Init { minor: u32_at(body, 4), read_ahead: u32_at(body, 8), flags: u32_at(body, 12) }
+            DiskCommand::Init { minor: u32_at(body, 4), read_ahead: u32_at(body, 8), flags: u32_at(body, 12) }
         }
         26 => return Err(format!("the kernel speaks FUSE {}.{}", u32_at(body, 0), u32_at(body, 4))),
-        3 => Asked::Attributes,
-        4 => Asked::SetAttributes { size: (u32_at(body, 0) & SETS_SIZE != 0).then(|| u64_at(body, 16)) },
-        14 => Asked::Open,
-        15 => Asked::Read { offset: u64_at(body, 8), length: u32_at(body, 16) },
+        3 => DiskCommand::Attributes,
+        4 => DiskCommand::SetAttributes { size: (u32_at(body, 0) & SETS_SIZE != 0).then(|| u64_at(body, 16)) },
+        14 => DiskCommand::Open,
+        15 => DiskCommand::Read { offset: u64_at(body, 8), length: u32_at(body, 16) },
         16 => {
             let length = u32_at(body, 16);
             if bytes.len() - WRITTEN_AT != length as usize {
                 return Err(format!("the kernel sent a write of {length} bytes that is not whole"));
             }
-            Asked::Write { offset: u64_at(body, 8), length, fua: u32_at(body, 32) & DSYNC != 0 }
+            DiskCommand::Write { offset: u64_at(body, 8), length, fua: u32_at(body, 32) & DSYNC != 0 }
         }
-        17 => Asked::Statistics,
-        18 => Asked::Release,
-        20 => Asked::Flush,
+        17 => DiskCommand::Statistics,
+        18 => DiskCommand::Release,
+        20 => DiskCommand::Flush,
         43 => fallocate(u64_at(body, 8), u64_at(body, 16), u32_at(body, 24)),
         // What is forgotten or interrupted. A flush cannot be interrupted on a real disk, either.
-        2 | 36 | 42 => Asked::Notice,
-        _ => Asked::Other,
+        2 | 36 | 42 => DiskCommand::Notice,
+        _ => DiskCommand::Other,
     };
-    Ok(Request { id, asked })
+    Ok(DiskRequest { id, asked })
 }
 
-fn fallocate(offset: u64, length: u64, mode: u32) -> Asked {
+fn fallocate(offset: u64, length: u64, mode: u32) -> DiskCommand {
     match mode & !FALLOCATE_KEEPS_SIZE {
-        0 => Asked::Allocate { end: offset.saturating_add(length) },
-        FALLOCATE_PUNCHES | FALLOCATE_ZEROES => Asked::Zero { offset, length },
-        _ => Asked::Other,
+        0 => DiskCommand::Allocate { end: offset.saturating_add(length) },
+        FALLOCATE_PUNCHES | FALLOCATE_ZEROES => DiskCommand::Zero { offset, length },
+        _ => DiskCommand::Other,
     }
 }
 
 /// An answer that is ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer(pub Vec<u8>);
+pub(crate) struct ReadyAnswer(pub Vec<u8>);
 
-impl Answer {
+impl ReadyAnswer {
     fn of(id: u64, error: i32, body: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(ANSWER_HEADER + body.len());
         push(&mut bytes, &[u32::try_from(ANSWER_HEADER + body.len()).unwrap_or(u32::MAX)]);
@@ -177,7 +177,7 @@ impl Answer {
         Self::of(id, 0, &u64::from(length).to_le_bytes())
     }
 
-    /// Room for so much data, which the caller fills in from [`Answer::data`].
+    /// Room for so much data, which the caller fills in from [`ReadyAnswer::data`].
     pub fn read(id: u64, length: usize) -> Self {
         let mut answer = Self::of(id, 0, &[]);
         answer.0.resize(ANSWER_HEADER + length, 0);
@@ -247,7 +247,7 @@ mod tests {
         bytes
     }
 
-    fn asked(kind: u32, body: &[u8]) -> Asked {
+    fn asked(kind: u32, body: &[u8]) -> DiskCommand {
         let request = parse(&request(kind, body)).unwrap();
         assert_eq!(request.id, 77);
         request.asked
@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn a_write_says_whether_it_must_be_on_the_disk() {
-        let plain = Asked::Write { offset: 4096, length: 3, fua: false };
+        let plain = DiskCommand::Write { offset: 4096, length: 3, fua: false };
         assert_eq!(asked(16, &write(0, b"abc")), plain);
-        let fua = Asked::Write { offset: 4096, length: 3, fua: true };
+        let fua = DiskCommand::Write { offset: 4096, length: 3, fua: true };
         for flags in [0o10_000, 0o4_010_000] {
             assert_eq!(asked(16, &write(flags, b"abc")), fua);
         }
@@ -281,19 +281,19 @@ mod tests {
             body
         };
         for mode in [2 | 1, 16, 16 | 1] {
-            assert_eq!(asked(43, &body(mode)), Asked::Zero { offset: 512, length: 1024 });
+            assert_eq!(asked(43, &body(mode)), DiskCommand::Zero { offset: 512, length: 1024 });
         }
         for mode in [0, 1] {
-            assert_eq!(asked(43, &body(mode)), Asked::Allocate { end: 1536 });
+            assert_eq!(asked(43, &body(mode)), DiskCommand::Allocate { end: 1536 });
         }
-        assert_eq!(asked(43, &body(8)), Asked::Other, "a range cannot be taken out");
+        assert_eq!(asked(43, &body(8)), DiskCommand::Other, "a range cannot be taken out");
     }
 
     #[test]
     fn closing_is_no_flush() {
-        assert_eq!(asked(18, &[0; 24]), Asked::Release);
-        assert_eq!(asked(25, &[0; 24]), Asked::Other, "what the kernel calls flush is a close");
-        assert_eq!(asked(20, &[0; 16]), Asked::Flush);
+        assert_eq!(asked(18, &[0; 24]), DiskCommand::Release);
+        assert_eq!(asked(25, &[0; 24]), DiskCommand::Other, "what the kernel calls flush is a close");
+        assert_eq!(asked(20, &[0; 16]), DiskCommand::Flush);
     }
 
     #[test]
@@ -310,20 +310,20 @@ mod tests {
     #[test]
     fn answers_have_the_sizes_that_the_kernel_expects() {
         let sizes = [
-            (Answer::init(1, 45, u32::MAX, 0), 64),
-            (Answer::attributes(1, 4096, (0, 0)), 104),
-            (Answer::statistics(1, 4096), 80),
-            (Answer::opened(1), 16),
-            (Answer::written(1, 5), 8),
-            (Answer::read(1, 100), 100),
-            (Answer::done(1), 0),
+            (ReadyAnswer::init(1, 45, u32::MAX, 0), 64),
+            (ReadyAnswer::attributes(1, 4096, (0, 0)), 104),
+            (ReadyAnswer::statistics(1, 4096), 80),
+            (ReadyAnswer::opened(1), 16),
+            (ReadyAnswer::written(1, 5), 8),
+            (ReadyAnswer::read(1, 100), 100),
+            (ReadyAnswer::done(1), 0),
         ];
         for (answer, body) in sizes {
             assert_eq!(answer.0.len(), ANSWER_HEADER + body, "{answer:?}");
             assert_eq!(u32_at(&answer.0, 0) as usize, answer.0.len());
         }
-        let refused = Answer::written(9, 5).refuse(Errno::NOSPC);
-        assert_eq!(refused, Answer::refused(9, Errno::NOSPC));
+        let refused = ReadyAnswer::written(9, 5).refuse(Errno::NOSPC);
+        assert_eq!(refused, ReadyAnswer::refused(9, Errno::NOSPC));
         assert_eq!(u32_at(&refused.0, 4), 28_u32.wrapping_neg());
     }
 }

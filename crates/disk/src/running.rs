@@ -1,12 +1,12 @@
 //! A disk's process as its owner sees it.
 
-use crate::control::{Control, ControlError, next_line};
+use crate::control::{ControlError, DiskControl, next_line};
 use crate::mount::{MountError, undo};
 use crate::serve::{FAILED, READY, UNAVAILABLE};
-use crate::settings::Settings;
+use crate::settings::FaultSettings;
 use machines::identity::Identity;
 use machines::process::{Launch, Process, ProcessError};
-use machines::ready::Until;
+use machines::ready::UntilDeadline;
 use std::io;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -32,24 +32,24 @@ pub enum DiskError {
 
 /// A running disk. Dropping it kills its process and removes its mount.
 #[derive(Debug)]
-pub struct Disk {
+pub struct RunningDisk {
     process: Process,
-    settings: Settings,
+    settings: FaultSettings,
     is_ended: bool,
 }
 
-impl Disk {
+impl RunningDisk {
     /// Starts `program`, which calls [`crate::serve`] with the settings in its last word, and waits until the disk is there.
     ///
     /// A disk that is killed leaves its mount. So the owner writes it into its ledger first; [`crate::undo`] removes it.
-    pub fn start(program: &[&str], settings: &Settings, limit: Duration) -> Result<Self, DiskError> {
+    pub fn start(program: &[&str], settings: &FaultSettings, limit: Duration) -> Result<Self, DiskError> {
         let word = settings.to_word().ok_or(DiskError::Path)?;
         let launch = Launch::new(program).args([word]).stdout(Stdio::piped());
         let mut process = Process::start(launch)?;
         let said = process.take_stdout().ok_or_else(|| io::Error::other("it has no output"));
         let disk = Self { process, settings: settings.clone(), is_ended: false };
         let line = said.and_then(|said| {
-            let mut said = Until { read: said, deadline: Instant::now() + limit, interrupts: None };
+            let mut said = UntilDeadline { read: said, deadline: Instant::now() + limit, interrupts: None };
             next_line(&mut Vec::new(), &mut said)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
         });
         let line = line.map_err(|source| DiskError::NotReady { limit, source })?;
@@ -67,13 +67,13 @@ impl Disk {
         self.process.identity()
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &FaultSettings {
         &self.settings
     }
 
     /// A connection to it, whose answers take at most `limit`.
-    pub fn control(&self, limit: Duration) -> Result<Control, ControlError> {
-        Control::connect(&self.settings.control, limit)
+    pub fn control(&self, limit: Duration) -> Result<DiskControl, ControlError> {
+        DiskControl::connect(&self.settings.control, limit)
     }
 
     /// Ends it, also if it is frozen or stalled, or does not answer. No step takes longer than `limit`. Whoever still uses the disk
@@ -102,7 +102,7 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
+impl Drop for RunningDisk {
     fn drop(&mut self) {
         if !self.is_ended {
             // Its owner's ledger knows what may be left.

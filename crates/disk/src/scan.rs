@@ -2,8 +2,8 @@
 //!
 //! Found is a text that was written in one request, as it is. One that a database compresses, encrypts or splits is not.
 
-use crate::entry::Event;
-use crate::reader::{LogError, Reader};
+use crate::entry::DiskEvent;
+use crate::reader::{DiskLogError, LogReader};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub enum Safety {
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
     #[error(transparent)]
-    Log(#[from] LogError),
+    Log(#[from] DiskLogError),
     #[error("marker {number} has {bytes} bytes, and at least {LEAST_MARKER_BYTES} are needed to find it")]
     Short { number: usize, bytes: usize },
     #[error("marker {number} is the same as marker {earlier}, so nothing shows whose a write is")]
@@ -52,16 +52,16 @@ pub fn scan(log: &Path, acknowledged: &[Acknowledged<'_>]) -> Result<Vec<Safety>
     let sieve = Sieve::of(acknowledged)?;
     let mut by_position: Vec<usize> = (0..acknowledged.len()).collect();
     by_position.sort_by_key(|number| acknowledged[*number].position);
-    let mut found = Found { first: vec![None; acknowledged.len()], settled: vec![false; acknowledged.len()] };
+    let mut found = FoundMarkers { first: vec![None; acknowledged.len()], settled: vec![false; acknowledged.len()] };
     let mut safety = vec![Safety::NotWritten; acknowledged.len()];
-    let mut reader = Reader::open(log)?;
+    let mut reader = LogReader::open(log)?;
     let (mut flushed, mut data) = (0, Vec::new());
     // Markers in writes with `fua` that have not ended.
     let mut under_way: HashMap<u64, Vec<usize>> = HashMap::new();
     for number in by_position {
         while let Some(entry) = reader.entry_before(acknowledged[number].position)? {
             match entry.event {
-                Event::Write { fua, .. } => {
+                DiskEvent::Write { fua, .. } => {
                     reader.data(&mut data)?;
                     sieve.each_in(&data, &mut |marker| {
                         found.first[marker].get_or_insert(entry.index);
@@ -70,8 +70,8 @@ pub fn scan(log: &Path, acknowledged: &[Acknowledged<'_>]) -> Result<Vec<Safety>
                         }
                     });
                 }
-                Event::Ended { begun, is_flush: true, .. } => flushed = flushed.max(begun),
-                Event::Ended { begun, .. } => {
+                DiskEvent::Ended { begun, is_flush: true, .. } => flushed = flushed.max(begun),
+                DiskEvent::Ended { begun, .. } => {
                     under_way.remove(&begun).into_iter().flatten().for_each(|marker| found.settled[marker] = true);
                 }
                 _ => {}
@@ -83,14 +83,14 @@ pub fn scan(log: &Path, acknowledged: &[Acknowledged<'_>]) -> Result<Vec<Safety>
 }
 
 /// Where markers were found so far.
-struct Found {
+struct FoundMarkers {
     /// The first write with it. If any write of it was flushed, this one was.
     first: Vec<Option<u64>>,
     /// Whether a write of it with `fua` has ended.
     settled: Vec<bool>,
 }
 
-impl Found {
+impl FoundMarkers {
     fn safety(&self, number: usize, flushed: u64) -> Safety {
         match self.first[number] {
             None => Safety::NotWritten,
@@ -206,7 +206,7 @@ impl Hasher for ShortHasher {
 
 /// What the disk did in a stretch of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct LogCounts {
     pub writes: u64,
     pub written_bytes: u64,
     /// Of the writes, those with `fua`.
@@ -219,21 +219,21 @@ pub struct Counts {
 }
 
 /// Counts what the entries in the range did.
-pub fn count(log: &Path, positions: Range<u64>) -> Result<Counts, LogError> {
-    let mut reader = Reader::open(log)?;
-    let mut counts = Counts::default();
+pub fn count(log: &Path, positions: Range<u64>) -> Result<LogCounts, DiskLogError> {
+    let mut reader = LogReader::open(log)?;
+    let mut counts = LogCounts::default();
     while let Some(entry) = reader.entry_before(positions.end)? {
         if entry.index < positions.start {
             continue;
         }
         match entry.event {
-            Event::Write { length, fua, .. } => {
+            DiskEvent::Write { length, fua, .. } => {
                 counts.writes += 1;
                 counts.written_bytes += u64::from(length);
                 counts.fua_writes += u64::from(fua);
             }
-            Event::Zero { length, .. } => counts.zeroed_bytes = counts.zeroed_bytes.saturating_add(length),
-            Event::Ended { is_flush: true, took_ns, .. } => {
+            DiskEvent::Zero { length, .. } => counts.zeroed_bytes = counts.zeroed_bytes.saturating_add(length),
+            DiskEvent::Ended { is_flush: true, took_ns, .. } => {
                 counts.flushes += 1;
                 counts.flush_time = counts.flush_time.saturating_add(Duration::from_nanos(took_ns));
             }

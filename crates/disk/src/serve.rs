@@ -7,8 +7,8 @@ use crate::entry::Header;
 use crate::log::Log;
 use crate::mount::{MountError, Mounted, open_channel};
 use crate::order::{Order, answer_line};
-use crate::served::Served;
-use crate::settings::Settings;
+use crate::served::ServedDisk;
+use crate::settings::FaultSettings;
 use machines::ready::becomes_ready;
 use rustix::process::{PidfdFlags, getppid, pidfd_open, set_parent_process_death_signal};
 use std::fs::{File, Permissions};
@@ -69,7 +69,7 @@ enum End {
 ///
 /// Call it in a process of its own: that process ends with its owner, after it has removed the mount, and then whoever waits for the
 /// disk gets an error.
-pub fn serve(settings: &Settings, tell: &mut dyn Write) -> Result<(), ServeError> {
+pub fn serve(settings: &FaultSettings, tell: &mut dyn Write) -> Result<(), ServeError> {
     let started = start(settings);
     let line = match &started {
         Ok(_) => READY.to_owned(),
@@ -94,9 +94,9 @@ pub fn serve(settings: &Settings, tell: &mut dyn Write) -> Result<(), ServeError
     }
 }
 
-type Started = (Arc<Served>, Mounted, Receiver<End>);
+type StartedDisk = (Arc<ServedDisk>, Mounted, Receiver<End>);
 
-fn start(settings: &Settings) -> Result<Started, ServeError> {
+fn start(settings: &FaultSettings) -> Result<StartedDisk, ServeError> {
     let backing = File::options().read(true).write(true).open(&settings.backing);
     let backing = backing.map_err(failing("opening", &settings.backing))?;
     let size_bytes = backing.metadata().map_err(failing("looking at", &settings.backing))?.len();
@@ -110,7 +110,7 @@ fn start(settings: &Settings) -> Result<Started, ServeError> {
     let listener = UnixListener::bind(&settings.control).map_err(failing("listening at", &settings.control))?;
     let only_ours = std::fs::set_permissions(&settings.control, Permissions::from_mode(0o600));
     only_ours.map_err(failing("protecting", &settings.control))?;
-    let served = Served::new(channel, backing, log, settings.flushes_backing);
+    let served = ServedDisk::new(channel, backing, log, settings.flushes_backing);
     let served = Arc::new(served.map_err(failing("looking at", &settings.backing))?);
     let mounted = Mounted::over(&settings.mount, &served.channel, served.owner)?;
     let (send, ends) = sync_channel(TAKERS + 3);
@@ -164,7 +164,7 @@ fn run(ends: &SyncSender<End>, work: impl FnOnce() -> Option<End> + Send + 'stat
 }
 
 /// Serves each connection in a thread of its own.
-fn listen(listener: &UnixListener, served: &Arc<Served>, ends: &SyncSender<End>) {
+fn listen(listener: &UnixListener, served: &Arc<ServedDisk>, ends: &SyncSender<End>) {
     let open = Arc::new(AtomicUsize::new(0));
     // A failed connection is its client's concern.
     for stream in listener.incoming().flatten() {
@@ -182,7 +182,7 @@ fn listen(listener: &UnixListener, served: &Arc<Served>, ends: &SyncSender<End>)
 }
 
 /// Does what a client says until it closes. True if it asked the disk to quit.
-fn hear(stream: &UnixStream, served: &Served) -> bool {
+fn hear(stream: &UnixStream, served: &ServedDisk) -> bool {
     if stream.set_write_timeout(Some(ANSWER_LIMIT)).is_err() {
         return false;
     }

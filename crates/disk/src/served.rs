@@ -3,10 +3,10 @@
 //! Several threads take requests. One lock is around all that changes the disk or the log, so the log has one order, and that
 //! is the order in which the backing file was changed.
 
-use crate::entry::{ENTRY_BYTES, MOST_WRITE_BYTES, Raw, Told};
+use crate::entry::{DiskOrders, ENTRY_BYTES, MOST_WRITE_BYTES, Raw};
 use crate::log::{FullError, Log};
 use crate::order::Order;
-use crate::requests::{Answer, Asked, REQUEST_BYTES, Request, WRITTEN_AT, parse};
+use crate::requests::{DiskCommand, DiskRequest, REQUEST_BYTES, ReadyAnswer, WRITTEN_AT, parse};
 use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -24,7 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A disk that is being served.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedDisk {
     /// Where the kernel's requests come from.
     pub channel: File,
     pub backing: File,
@@ -32,20 +32,20 @@ pub(crate) struct Served {
     pub flushes_backing: bool,
     /// Its user and group.
     pub owner: (u32, u32),
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
     /// Notified whenever the state has changed.
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct DiskState {
     log: Log,
     is_stalled: bool,
     is_frozen: bool,
     is_lying: bool,
     delay: Duration,
     /// Answers to flushes that are not given yet.
-    held: Vec<Held>,
+    held: Vec<HeldRequest>,
     /// Requests that came while it was frozen.
     kept: Vec<Vec<u8>>,
     /// Why it takes no more writes.
@@ -53,30 +53,30 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldRequest {
     due: Instant,
     /// The entry that ends with it; none where the disk lies.
     begun: Option<u64>,
-    answer: Answer,
+    answer: ReadyAnswer,
 }
 
 /// What is to be done with a request after the lock is given back.
-enum Then {
-    Answer(Answer),
+enum AfterUnlock {
+    Answer(ReadyAnswer),
     /// Flush the backing file if asked for, then answer when that is allowed.
     Settle {
         begun: Option<u64>,
-        answer: Answer,
+        answer: ReadyAnswer,
     },
     /// The request is kept.
     Nothing,
 }
 
-impl Served {
+impl ServedDisk {
     pub fn new(channel: File, backing: File, log: Log, flushes_backing: bool) -> io::Result<Self> {
         let size_bytes = backing.metadata()?.len();
         let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-        let state = State {
+        let state = DiskState {
             log,
             is_stalled: false,
             is_frozen: false,
@@ -106,30 +106,32 @@ impl Served {
 
     /// Carries out one request.
     fn take(&self, bytes: &mut [u8]) -> io::Result<()> {
-        let Request { id, asked } = parse(bytes).map_err(io::Error::other)?;
+        let DiskRequest { id, asked } = parse(bytes).map_err(io::Error::other)?;
         let answer = match asked {
-            Asked::Init { minor, flags, read_ahead } => Answer::init(id, minor, flags, read_ahead),
+            DiskCommand::Init { minor, flags, read_ahead } => ReadyAnswer::init(id, minor, flags, read_ahead),
             // Its size is fixed. Owner, rights and times are whatever the mount says.
-            Asked::SetAttributes { size } if size.is_some_and(|size| size != self.size_bytes) => {
-                Answer::refused(id, Errno::PERM)
+            DiskCommand::SetAttributes { size } if size.is_some_and(|size| size != self.size_bytes) => {
+                ReadyAnswer::refused(id, Errno::PERM)
             }
-            Asked::Attributes | Asked::SetAttributes { .. } => Answer::attributes(id, self.size_bytes, self.owner),
-            Asked::Open => Answer::opened(id),
-            Asked::Read { offset, length } => self.read(id, offset, length),
-            Asked::Statistics => Answer::statistics(id, self.size_bytes),
-            Asked::Allocate { end } if end > self.size_bytes => Answer::refused(id, Errno::NOSPC),
+            DiskCommand::Attributes | DiskCommand::SetAttributes { .. } => {
+                ReadyAnswer::attributes(id, self.size_bytes, self.owner)
+            }
+            DiskCommand::Open => ReadyAnswer::opened(id),
+            DiskCommand::Read { offset, length } => self.read(id, offset, length),
+            DiskCommand::Statistics => ReadyAnswer::statistics(id, self.size_bytes),
+            DiskCommand::Allocate { end } if end > self.size_bytes => ReadyAnswer::refused(id, Errno::NOSPC),
             // The disk has all its space already, and closing it flushes nothing.
-            Asked::Release | Asked::Allocate { .. } => Answer::done(id),
-            Asked::Other => Answer::refused(id, Errno::NOSYS),
-            Asked::Notice => return Ok(()),
-            Asked::Write { .. } | Asked::Zero { .. } | Asked::Flush => {
+            DiskCommand::Release | DiskCommand::Allocate { .. } => ReadyAnswer::done(id),
+            DiskCommand::Other => ReadyAnswer::refused(id, Errno::NOSYS),
+            DiskCommand::Notice => return Ok(()),
+            DiskCommand::Write { .. } | DiskCommand::Zero { .. } | DiskCommand::Flush => {
                 match self.change(id, asked, bytes) {
-                    Then::Answer(answer) => {
+                    AfterUnlock::Answer(answer) => {
                         self.send(&answer);
                         self.begin_to_write(asked);
                     }
-                    Then::Settle { begun, answer } => self.settle(begun, answer),
-                    Then::Nothing => {}
+                    AfterUnlock::Settle { begun, answer } => self.settle(begun, answer),
+                    AfterUnlock::Nothing => {}
                 }
                 return Ok(());
             }
@@ -138,60 +140,64 @@ impl Served {
         Ok(())
     }
 
-    fn read(&self, id: u64, offset: u64, length: u32) -> Answer {
+    fn read(&self, id: u64, offset: u64, length: u32) -> ReadyAnswer {
         let left = self.size_bytes.saturating_sub(offset).min(u64::from(length.min(MOST_WRITE_BYTES)));
-        let mut answer = Answer::read(id, usize::try_from(left).unwrap_or(0));
+        let mut answer = ReadyAnswer::read(id, usize::try_from(left).unwrap_or(0));
         match self.backing.read_exact_at(answer.data(), offset) {
             Ok(()) => answer,
-            Err(_) => Answer::refused(id, Errno::IO),
+            Err(_) => ReadyAnswer::refused(id, Errno::IO),
         }
     }
 
     /// A write, discard or flush: carried out and logged, or kept if the disk is frozen.
-    fn change(&self, id: u64, asked: Asked, bytes: &mut [u8]) -> Then {
+    fn change(&self, id: u64, asked: DiskCommand, bytes: &mut [u8]) -> AfterUnlock {
         let mut state = self.lock();
         while state.is_frozen && state.kept.len() >= MOST_KEPT {
             state = self.wait(state, LOOK_AGAIN);
         }
         if state.is_frozen {
             state.kept.push(bytes.to_vec());
-            return Then::Nothing;
+            return AfterUnlock::Nothing;
         }
         if state.stopped.is_some() {
-            return Then::Answer(Answer::refused(id, Errno::NOSPC));
+            return AfterUnlock::Answer(ReadyAnswer::refused(id, Errno::NOSPC));
         }
         let done = match asked {
-            Asked::Write { offset, length, fua } => self.write(&mut state, id, (offset, length, fua), bytes),
-            Asked::Zero { offset, length } => self.zero(&mut state, id, offset, length),
+            DiskCommand::Write { offset, length, fua } => self.write(&mut state, id, (offset, length, fua), bytes),
+            DiskCommand::Zero { offset, length } => self.zero(&mut state, id, offset, length),
             _ => state.flush(id),
         };
         done.unwrap_or_else(|why| {
             state.stopped = Some(why.to_string());
-            Then::Answer(Answer::refused(id, Errno::NOSPC))
+            AfterUnlock::Answer(ReadyAnswer::refused(id, Errno::NOSPC))
         })
     }
 
     fn write(
         &self,
-        state: &mut State,
+        state: &mut DiskState,
         id: u64,
         (offset, length, fua): (u64, u32, bool),
         bytes: &mut [u8],
-    ) -> Result<Then, FullError> {
+    ) -> Result<AfterUnlock, FullError> {
         if offset.checked_add(u64::from(length)).is_none_or(|end| end > self.size_bytes) {
-            return Ok(Then::Answer(Answer::refused(id, Errno::FBIG)));
+            return Ok(AfterUnlock::Answer(ReadyAnswer::refused(id, Errno::FBIG)));
         }
         self.backing.write_all_at(&bytes[WRITTEN_AT..], offset).map_err(FullError::Backing)?;
         let is_kept = fua && !state.is_lying;
         let raw = Raw::Write { offset, length, fua: is_kept };
         let index = state.log.append_with_data(raw, &mut bytes[WRITTEN_AT - ENTRY_BYTES..])?;
-        let answer = Answer::written(id, length);
-        Ok(if fua { Then::Settle { begun: is_kept.then_some(index), answer } } else { Then::Answer(answer) })
+        let answer = ReadyAnswer::written(id, length);
+        Ok(if fua {
+            AfterUnlock::Settle { begun: is_kept.then_some(index), answer }
+        } else {
+            AfterUnlock::Answer(answer)
+        })
     }
 
     /// Lets the host's disk begin with what a flush would wait for.
-    fn begin_to_write(&self, asked: Asked) {
-        if let Asked::Write { offset, length, .. } = asked
+    fn begin_to_write(&self, asked: DiskCommand) {
+        if let DiskCommand::Write { offset, length, .. } = asked
             && self.flushes_backing
         {
             // Bytes that are not written yet are not dropped, but written. The next flush reports errors.
@@ -199,17 +205,17 @@ impl Served {
         }
     }
 
-    fn zero(&self, state: &mut State, id: u64, offset: u64, length: u64) -> Result<Then, FullError> {
+    fn zero(&self, state: &mut DiskState, id: u64, offset: u64, length: u64) -> Result<AfterUnlock, FullError> {
         if offset.checked_add(length).is_none_or(|end| end > self.size_bytes) {
-            return Ok(Then::Answer(Answer::refused(id, Errno::FBIG)));
+            return Ok(AfterUnlock::Answer(ReadyAnswer::refused(id, Errno::FBIG)));
         }
         punch(&self.backing, offset, length).map_err(FullError::Backing)?;
         state.log.append(Raw::Zero { offset, length })?;
-        Ok(Then::Answer(Answer::done(id)))
+        Ok(AfterUnlock::Answer(ReadyAnswer::done(id)))
     }
 
     /// Ends a flush, or a write that must be on the disk: now, or when that is allowed.
-    fn settle(&self, begun: Option<u64>, answer: Answer) {
+    fn settle(&self, begun: Option<u64>, answer: ReadyAnswer) {
         if self.flushes_backing
             && let Err(error) = rustix::fs::fdatasync(&self.backing)
         {
@@ -217,7 +223,7 @@ impl Served {
             return self.send(&answer.refuse(Errno::IO));
         }
         let mut state = self.lock();
-        let held = Held { due: Instant::now() + state.delay, begun, answer };
+        let held = HeldRequest { due: Instant::now() + state.delay, begun, answer };
         if state.is_stalled || state.is_frozen || !state.delay.is_zero() {
             state.held.push(held);
             self.changed.notify_all();
@@ -233,7 +239,7 @@ impl Served {
         loop {
             let mut state = self.lock();
             let due = state.take_due(Instant::now());
-            let answers: Vec<Answer> = due.into_iter().map(|held| state.end(held)).collect();
+            let answers: Vec<ReadyAnswer> = due.into_iter().map(|held| state.end(held)).collect();
             if answers.is_empty() {
                 let next = state.held.iter().filter(|_| state.gives()).map(|held| held.due).min();
                 let left = next.map_or(LOOK_AGAIN, |next| next.saturating_duration_since(Instant::now()));
@@ -273,39 +279,39 @@ impl Served {
         stopped.map_or(Ok(position), Err)
     }
 
-    fn send(&self, answer: &Answer) {
+    fn send(&self, answer: &ReadyAnswer) {
         // It fails if who asked is gone, or the connection: nobody waits for this answer then.
         let _ = rustix::io::write(&self.channel, &answer.0);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, DiskState> {
         // A thread that panicked ends the disk. Until then, the others go on.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, limit: Duration) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, DiskState>, limit: Duration) -> MutexGuard<'a, DiskState> {
         self.changed.wait_timeout(state, limit).unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-impl State {
-    fn flush(&mut self, id: u64) -> Result<Then, FullError> {
+impl DiskState {
+    fn flush(&mut self, id: u64) -> Result<AfterUnlock, FullError> {
         let begun = if self.is_lying { None } else { Some(self.log.append(Raw::FlushBegun)?) };
-        Ok(Then::Settle { begun, answer: Answer::done(id) })
+        Ok(AfterUnlock::Settle { begun, answer: ReadyAnswer::done(id) })
     }
 
     fn gives(&self) -> bool {
         !self.is_stalled && !self.is_frozen
     }
 
-    fn take_due(&mut self, now: Instant) -> Vec<Held> {
+    fn take_due(&mut self, now: Instant) -> Vec<HeldRequest> {
         let (due, later) = mem::take(&mut self.held).into_iter().partition(|held| self.gives() && held.due <= now);
         self.held = later;
         due
     }
 
     /// Logs the end, and gives the answer that may be sent then.
-    fn end(&mut self, held: Held) -> Answer {
+    fn end(&mut self, held: HeldRequest) -> ReadyAnswer {
         let ended = match (held.begun, &self.stopped) {
             (None, _) => Ok(0),
             (Some(_), Some(_)) => return held.answer.refuse(Errno::NOSPC),
@@ -335,13 +341,13 @@ impl State {
                 self.held.iter_mut().for_each(|held| held.due = Instant::now());
                 return Ok(mem::take(&mut self.kept));
             }
-            Order::Stall => (Told::Stall, false),
-            Order::Go => (Told::Go, true),
-            Order::Freeze => (Told::Freeze, false),
-            Order::Thaw => (Told::Thaw, true),
-            Order::DelayUs(delay) => (Told::DelayUs(*delay), true),
-            Order::Lie => (Told::Lie, false),
-            Order::Honest => (Told::Honest, true),
+            Order::Stall => (DiskOrders::Stall, false),
+            Order::Go => (DiskOrders::Go, true),
+            Order::Freeze => (DiskOrders::Freeze, false),
+            Order::Thaw => (DiskOrders::Thaw, true),
+            Order::DelayUs(delay) => (DiskOrders::DelayUs(*delay), true),
+            Order::Lie => (DiskOrders::Lie, false),
+            Order::Honest => (DiskOrders::Honest, true),
         };
         // What sets it free again is done even if it can no longer be logged.
         let logged = match &self.stopped {
@@ -352,13 +358,13 @@ impl State {
             logged?;
         }
         match told {
-            Told::Stall => self.is_stalled = true,
-            Told::Go => self.is_stalled = false,
-            Told::Freeze => self.is_frozen = true,
-            Told::Thaw => self.is_frozen = false,
-            Told::DelayUs(delay) => self.delay = Duration::from_micros(delay),
-            Told::Lie => self.is_lying = true,
-            Told::Honest => self.is_lying = false,
+            DiskOrders::Stall => self.is_stalled = true,
+            DiskOrders::Go => self.is_stalled = false,
+            DiskOrders::Freeze => self.is_frozen = true,
+            DiskOrders::Thaw => self.is_frozen = false,
+            DiskOrders::DelayUs(delay) => self.delay = Duration::from_micros(delay),
+            DiskOrders::Lie => self.is_lying = true,
+            DiskOrders::Honest => self.is_lying = false,
         }
         Ok(if self.is_frozen { Vec::new() } else { mem::take(&mut self.kept) })
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct FaultSettings {
     /// The file on the host whose content the disk has. It is written to.
     pub backing: PathBuf,
     /// An empty file, in whose place the disk is.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub flushes_backing: bool,
 }
 
-impl Settings {
+impl FaultSettings {
     /// With everything in one folder, under its own name.
     pub fn in_folder(folder: &Path, base: &str) -> Self {
         Self {

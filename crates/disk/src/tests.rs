@@ -1,11 +1,11 @@
 //! Cuts and scans of logs that are written here entry by entry, against the rules applied one by one; and logs that no disk wrote.
 
 use crate::cut::{Built, Cut, CutError, Grain, Keep, build};
-use crate::entry::{ENTRY_BYTES, Event, HEADER_BYTES, Header, Raw};
+use crate::entry::{DiskEvent, ENTRY_BYTES, HEADER_BYTES, Header, Raw};
 use crate::log::Log;
-use crate::reader::{LogError, Reader};
+use crate::reader::{DiskLogError, LogReader};
 use crate::scan::Safety::{self, Covered, NotFlushed, NotWritten};
-use crate::scan::{Acknowledged, Counts, ScanError, count, scan};
+use crate::scan::{Acknowledged, LogCounts, ScanError, count, scan};
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -19,7 +19,7 @@ const SIZE: usize = SECTORS * SECTOR;
 
 /// What a test does to a disk. Flushes and writes with `fua` end by their own number.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum DiskStep {
     Write {
         sector: usize,
         sectors: usize,
@@ -40,7 +40,7 @@ enum Step {
 }
 
 /// A base with a log, as a disk leaves them.
-struct Left {
+struct LeftLog {
     folder: TempDir,
     log: Log,
     /// Entries that have begun and not ended.
@@ -48,7 +48,7 @@ struct Left {
     cuts: usize,
 }
 
-impl Left {
+impl LeftLog {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = vec![b'-'; SIZE];
@@ -58,7 +58,7 @@ impl Left {
         Self { folder, log, under_way: Vec::new(), cuts: 0 }
     }
 
-    fn of(steps: &[Step]) -> Self {
+    fn of(steps: &[DiskStep]) -> Self {
         let mut left = Self::new();
         for step in steps {
             left.step(*step);
@@ -76,25 +76,25 @@ impl Left {
         }
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: DiskStep) {
         match step {
-            Step::Write { sector, sectors, byte } => {
+            DiskStep::Write { sector, sectors, byte } => {
                 self.write((sector * SECTOR) as u64, &vec![byte; sectors * SECTOR], false);
             }
-            Step::Fua { sector, byte } => self.write((sector * SECTOR) as u64, &[byte; SECTOR], true),
-            Step::Zero { sector, sectors } => {
+            DiskStep::Fua { sector, byte } => self.write((sector * SECTOR) as u64, &[byte; SECTOR], true),
+            DiskStep::Zero { sector, sectors } => {
                 let raw = Raw::Zero { offset: (sector * SECTOR) as u64, length: (sectors * SECTOR) as u64 };
                 self.log.append(raw).unwrap();
             }
-            Step::Begin => {
+            DiskStep::Begin => {
                 let begun = self.log.append(Raw::FlushBegun).unwrap();
                 self.under_way.push(begun);
             }
-            Step::End(which) if !self.under_way.is_empty() => {
+            DiskStep::End(which) if !self.under_way.is_empty() => {
                 let begun = self.under_way.remove(which % self.under_way.len());
                 self.log.append(Raw::Ended { begun }).unwrap();
             }
-            Step::End(_) | Step::Mark => {
+            DiskStep::End(_) | DiskStep::Mark => {
                 self.log.append_mark("here").unwrap();
             }
         }
@@ -119,13 +119,13 @@ impl Left {
     }
 }
 
-fn one(sector: usize, byte: u8) -> Step {
-    Step::Write { sector, sectors: 1, byte }
+fn one(sector: usize, byte: u8) -> DiskStep {
+    DiskStep::Write { sector, sectors: 1, byte }
 }
 
 #[test]
 fn what_was_flushed_is_kept_and_nothing_else() {
-    let mut left = Left::of(&[one(0, b'a'), Step::Begin, Step::End(0), one(1, b'b')]);
+    let mut left = LeftLog::of(&[one(0, b'a'), DiskStep::Begin, DiskStep::End(0), one(1, b'b')]);
     assert_eq!(left.first_bytes(4, Keep::Durable), "a---");
     assert_eq!(left.first_bytes(4, Keep::All), "ab--");
     assert_eq!(left.first_bytes(2, Keep::Durable), "----", "the flush has not ended");
@@ -136,16 +136,16 @@ fn what_was_flushed_is_kept_and_nothing_else() {
 
 #[test]
 fn a_write_during_a_flush_is_not_saved_by_it() {
-    let mut left = Left::of(&[one(0, b'a'), Step::Begin, one(1, b'b'), Step::End(0), one(2, b'c')]);
+    let mut left = LeftLog::of(&[one(0, b'a'), DiskStep::Begin, one(1, b'b'), DiskStep::End(0), one(2, b'c')]);
     assert_eq!(left.first_bytes(5, Keep::Durable), "a---");
-    left.step(Step::Begin);
-    left.step(Step::End(0));
+    left.step(DiskStep::Begin);
+    left.step(DiskStep::End(0));
     assert_eq!(left.first_bytes(7, Keep::Durable), "abc-");
 }
 
 #[test]
 fn a_write_with_fua_saves_itself_when_it_has_ended() {
-    let mut left = Left::of(&[one(0, b'a'), Step::Fua { sector: 1, byte: b'f' }, Step::End(0)]);
+    let mut left = LeftLog::of(&[one(0, b'a'), DiskStep::Fua { sector: 1, byte: b'f' }, DiskStep::End(0)]);
     assert_eq!(left.first_bytes(2, Keep::Durable), "----");
     assert_eq!(left.first_bytes(3, Keep::Durable), "-f--");
     left.step(one(1, b'b'));
@@ -154,8 +154,16 @@ fn a_write_with_fua_saves_itself_when_it_has_ended() {
 
 #[test]
 fn zeroes_are_saved_by_flushes_like_writes() {
-    let zero = Step::Zero { sector: 0, sectors: 2 };
-    let mut left = Left::of(&[one(0, b'a'), one(2, b'c'), Step::Begin, Step::End(0), zero, Step::Begin, Step::End(0)]);
+    let zero = DiskStep::Zero { sector: 0, sectors: 2 };
+    let mut left = LeftLog::of(&[
+        one(0, b'a'),
+        one(2, b'c'),
+        DiskStep::Begin,
+        DiskStep::End(0),
+        zero,
+        DiskStep::Begin,
+        DiskStep::End(0),
+    ]);
     assert_eq!(left.first_bytes(5, Keep::Durable), "a-c-");
     assert_eq!(left.first_bytes(5, Keep::All), "00c-");
     assert_eq!(left.first_bytes(7, Keep::Durable), "00c-");
@@ -163,17 +171,17 @@ fn zeroes_are_saved_by_flushes_like_writes() {
 
 #[test]
 fn two_flushes_at_once_save_what_was_before_each() {
-    let mut left = Left::of(&[one(0, b'a'), Step::Begin, one(1, b'b'), Step::Begin, Step::End(1)]);
+    let mut left = LeftLog::of(&[one(0, b'a'), DiskStep::Begin, one(1, b'b'), DiskStep::Begin, DiskStep::End(1)]);
     assert_eq!(left.first_bytes(5, Keep::Durable), "ab--", "the later flush has ended");
-    left.step(Step::End(0));
+    left.step(DiskStep::End(0));
     assert_eq!(left.first_bytes(6, Keep::Durable), "ab--", "and the earlier one takes nothing back");
 }
 
 #[test]
 fn a_cut_needs_its_base_and_its_position() {
-    let mut left = Left::of(&[one(0, b'a')]);
+    let mut left = LeftLog::of(&[one(0, b'a')]);
     let error = left.build(2, Keep::All).unwrap_err();
-    assert!(matches!(error, CutError::Log(LogError::Position { entries: 1, position: 2, .. })), "{error}");
+    assert!(matches!(error, CutError::Log(DiskLogError::Position { entries: 1, position: 2, .. })), "{error}");
     assert!(!left.path("cut-1").exists());
     fs::write(left.path("base"), "short").unwrap();
     let error = left.build(1, Keep::All).unwrap_err();
@@ -181,8 +189,8 @@ fn a_cut_needs_its_base_and_its_position() {
 }
 
 /// The disk after a cut, by the rules, one entry after the other and without any of the product's shortcuts.
-fn by_the_rules(left: &Left, position: u64, keeps_all: bool) -> Vec<u8> {
-    let mut reader = Reader::open(&left.path("log")).unwrap();
+fn by_the_rules(left: &LeftLog, position: u64, keeps_all: bool) -> Vec<u8> {
+    let mut reader = LogReader::open(&left.path("log")).unwrap();
     let mut events = Vec::new();
     let mut data = Vec::new();
     while let Some(entry) = reader.next_entry().unwrap() {
@@ -192,8 +200,8 @@ fn by_the_rules(left: &Left, position: u64, keeps_all: bool) -> Vec<u8> {
     events.truncate(usize::try_from(position).unwrap());
     let is_durable = |index: u64| {
         events.iter().any(|(event, _)| match event {
-            Event::Ended { begun, is_flush: true, .. } => index < *begun,
-            Event::Ended { begun, is_flush: false, .. } => index == *begun,
+            DiskEvent::Ended { begun, is_flush: true, .. } => index < *begun,
+            DiskEvent::Ended { begun, is_flush: false, .. } => index == *begun,
             _ => false,
         })
     };
@@ -203,11 +211,11 @@ fn by_the_rules(left: &Left, position: u64, keeps_all: bool) -> Vec<u8> {
             continue;
         }
         match event {
-            Event::Write { offset, .. } => {
+            DiskEvent::Write { offset, .. } => {
                 let offset = usize::try_from(*offset).unwrap();
                 disk[offset..offset + data.len()].copy_from_slice(data);
             }
-            Event::Zero { offset, length } => {
+            DiskEvent::Zero { offset, length } => {
                 let offset = usize::try_from(*offset).unwrap();
                 disk[offset..offset + usize::try_from(*length).unwrap()].fill(0);
             }
@@ -217,15 +225,15 @@ fn by_the_rules(left: &Left, position: u64, keeps_all: bool) -> Vec<u8> {
     disk
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = DiskStep> {
     let at = (0..SECTORS - 24, 1_usize..24, 1_u8..128);
     prop_oneof![
-        6 => at.clone().prop_map(|(sector, sectors, byte)| Step::Write { sector, sectors, byte }),
-        2 => at.clone().prop_map(|(sector, _, byte)| Step::Fua { sector, byte }),
-        1 => at.prop_map(|(sector, sectors, _)| Step::Zero { sector, sectors }),
-        2 => Just(Step::Begin),
-        4 => any::<usize>().prop_map(Step::End),
-        1 => Just(Step::Mark),
+        6 => at.clone().prop_map(|(sector, sectors, byte)| DiskStep::Write { sector, sectors, byte }),
+        2 => at.clone().prop_map(|(sector, _, byte)| DiskStep::Fua { sector, byte }),
+        1 => at.prop_map(|(sector, sectors, _)| DiskStep::Zero { sector, sectors }),
+        2 => Just(DiskStep::Begin),
+        4 => any::<usize>().prop_map(DiskStep::End),
+        1 => Just(DiskStep::Mark),
     ]
 }
 
@@ -234,7 +242,7 @@ proptest! {
 
     #[test]
     fn cuts_are_what_the_rules_say(steps in proptest::collection::vec(step(), 0..40), at: prop::sample::Index) {
-        let mut left = Left::of(&steps);
+        let mut left = LeftLog::of(&steps);
         let position = at.index(steps.len() + 1) as u64;
         for (keep, keeps_all) in [(Keep::Durable, false), (Keep::All, true)] {
             let (_, found) = left.build(position, keep).unwrap();
@@ -247,14 +255,14 @@ proptest! {
         steps in proptest::collection::vec(step(), 0..40), seed: u64, percent in 0_u8..=100,
     ) {
         // Each step has a stretch of the disk of its own, so that its own sectors show what was kept.
-        let own = |(number, step): (usize, &Step)| match *step {
-            Step::Write { sectors, .. } => Step::Write { sector: number * 3, sectors: sectors % 3 + 1, byte: b'w' },
-            Step::Fua { .. } => Step::Fua { sector: number * 3, byte: b'f' },
-            Step::Zero { sectors, .. } => Step::Zero { sector: number * 3, sectors: sectors % 3 + 1 },
+        let own = |(number, step): (usize, &DiskStep)| match *step {
+            DiskStep::Write { sectors, .. } => DiskStep::Write { sector: number * 3, sectors: sectors % 3 + 1, byte: b'w' },
+            DiskStep::Fua { .. } => DiskStep::Fua { sector: number * 3, byte: b'f' },
+            DiskStep::Zero { sectors, .. } => DiskStep::Zero { sector: number * 3, sectors: sectors % 3 + 1 },
             other => other,
         };
-        let steps: Vec<Step> = steps.iter().enumerate().map(own).collect();
-        let (mut left, position) = (Left::of(&steps), steps.len() as u64);
+        let steps: Vec<DiskStep> = steps.iter().enumerate().map(own).collect();
+        let (mut left, position) = (LeftLog::of(&steps), steps.len() as u64);
         let (_, durable) = left.build(position, Keep::Durable).unwrap();
         let (_, all) = left.build(position, Keep::All).unwrap();
         for grain in [Grain::Bytes512, Grain::Bytes4096] {
@@ -272,13 +280,13 @@ proptest! {
     fn no_damage_of_a_log_is_more_than_an_error(
         steps in proptest::collection::vec(step(), 1..12), at: prop::sample::Index, byte: u8, length: prop::sample::Index,
     ) {
-        let mut left = Left::of(&steps);
+        let mut left = LeftLog::of(&steps);
         let path = left.path("log");
         let whole = path.metadata().unwrap().len();
         let file = File::options().write(true).open(&path).unwrap();
         file.write_all_at(&[byte], at.index(usize::try_from(whole).unwrap()) as u64).unwrap();
         file.set_len(whole - length.index(usize::try_from(whole).unwrap()) as u64 / 4).unwrap();
-        let read = Reader::open(&path).and_then(|mut reader| {
+        let read = LogReader::open(&path).and_then(|mut reader| {
             while reader.next_entry()?.is_some() {}
             Ok(reader.entries())
         });
@@ -293,11 +301,11 @@ proptest! {
     }
 }
 
-fn error_of(change: impl FnOnce(&mut Left)) -> String {
-    let mut left = Left::of(&[one(0, b'a'), Step::Begin, Step::End(0)]);
+fn error_of(change: impl FnOnce(&mut LeftLog)) -> String {
+    let mut left = LeftLog::of(&[one(0, b'a'), DiskStep::Begin, DiskStep::End(0)]);
     change(&mut left);
     let path = left.path("log");
-    let read = Reader::open(&path).and_then(|mut reader| {
+    let read = LogReader::open(&path).and_then(|mut reader| {
         while reader.next_entry()?.is_some() {}
         Ok(())
     });
@@ -307,7 +315,7 @@ fn error_of(change: impl FnOnce(&mut Left)) -> String {
 #[test]
 fn errors_name_the_entry() {
     let shortened = |by: u64| {
-        move |left: &mut Left| {
+        move |left: &mut LeftLog| {
             let file = File::options().write(true).open(left.path("log")).unwrap();
             file.set_len(file.metadata().unwrap().len() - by).unwrap();
         }
@@ -316,22 +324,22 @@ fn errors_name_the_entry() {
     assert_eq!(error_of(shortened(ENTRY_BYTES as u64 * 2 + 1)), "LOG is cut off within entry 0");
     let bare = ENTRY_BYTES * 3 + SECTOR;
     assert_eq!(error_of(shortened(bare as u64 + 1)), "LOG is not a disk's log: it is shorter than a header");
-    let again = |left: &mut Left| {
+    let again = |left: &mut LeftLog| {
         left.log.append(Raw::Ended { begun: 1 }).unwrap();
     };
     assert_eq!(error_of(again), "entry 3 of LOG is wrong: it ends entry 1, which is not under way");
-    let plain = |left: &mut Left| {
+    let plain = |left: &mut LeftLog| {
         left.log.append(Raw::Ended { begun: 0 }).unwrap();
     };
     assert_eq!(error_of(plain), "entry 3 of LOG is wrong: it ends entry 0, which is not under way");
-    let beyond = |left: &mut Left| left.write(SIZE as u64 - 1, b"ab", false);
+    let beyond = |left: &mut LeftLog| left.write(SIZE as u64 - 1, b"ab", false);
     assert_eq!(error_of(beyond), "entry 3 of LOG is wrong: it ends behind the disk of 65536 bytes");
-    let no_text = |left: &mut Left| {
+    let no_text = |left: &mut LeftLog| {
         let mut bytes = vec![0xff; ENTRY_BYTES + 1];
         left.log.append_with_data(Raw::Mark { length: 1 }, &mut bytes).unwrap();
     };
     assert_eq!(error_of(no_text), "entry 3 of LOG is wrong: its mark is not text");
-    let huge = |left: &mut Left| {
+    let huge = |left: &mut LeftLog| {
         File::options().write(true).open(left.path("log")).unwrap().set_len(1 << 40).unwrap();
     };
     assert_eq!(error_of(huge), "LOG has 1099511627776 bytes, and at most 17179869184 are read");
@@ -345,7 +353,7 @@ fn flushes_without_an_end_do_not_fill_the_memory() {
     for _ in 0..=1 << 16 {
         log.append(Raw::FlushBegun).unwrap();
     }
-    let mut reader = Reader::open(&path).unwrap();
+    let mut reader = LogReader::open(&path).unwrap();
     let error = loop {
         match reader.next_entry() {
             Ok(entry) => assert!(entry.is_some(), "all were read"),
@@ -364,13 +372,13 @@ fn page(marker: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_marker_is_as_safe_as_its_write_was_when_it_was_acknowledged() {
-    let mut left = Left::new();
+    let mut left = LeftLog::new();
     left.write(0, &page(b"first-marker"), false); // 0
-    left.step(Step::Begin); // 1
+    left.step(DiskStep::Begin); // 1
     left.write(4096, &page(b"other-marker"), false); // 2
-    left.step(Step::End(0)); // 3
+    left.step(DiskStep::End(0)); // 3
     left.write(8192, &page(b"third-marker"), true); // 4
-    left.step(Step::End(0)); // 5
+    left.step(DiskStep::End(0)); // 5
     left.write(12_288, &page(b"first-marker"), false); // 6
     let marker = |marker, position| Acknowledged { marker, position };
     let safety = |acknowledged: &[Acknowledged<'_>]| scan(&left.path("log"), acknowledged).unwrap();
@@ -400,7 +408,7 @@ fn a_marker_is_as_safe_as_its_write_was_when_it_was_acknowledged() {
 #[test]
 fn markers_are_found_at_the_ends_of_writes_and_among_many() {
     let markers: Vec<String> = (0..2_000).map(|number| format!("{number:016x}")).collect();
-    let mut left = Left::new();
+    let mut left = LeftLog::new();
     for marker in &markers[..1_000] {
         left.write(0, marker.as_bytes(), false);
     }
@@ -423,15 +431,24 @@ fn markers_are_found_at_the_ends_of_writes_and_among_many() {
 
 #[test]
 fn a_stretch_is_counted() {
-    let zero = Step::Zero { sector: 0, sectors: 2 };
-    let fua = Step::Fua { sector: 1, byte: 1 };
-    let left = Left::of(&[one(0, 1), Step::Begin, one(1, 2), Step::End(0), fua, Step::End(0), zero, Step::Begin]);
+    let zero = DiskStep::Zero { sector: 0, sectors: 2 };
+    let fua = DiskStep::Fua { sector: 1, byte: 1 };
+    let left = LeftLog::of(&[
+        one(0, 1),
+        DiskStep::Begin,
+        one(1, 2),
+        DiskStep::End(0),
+        fua,
+        DiskStep::End(0),
+        zero,
+        DiskStep::Begin,
+    ]);
     let counts = count(&left.path("log"), 2..8).unwrap();
     assert_eq!((counts.writes, counts.written_bytes, counts.fua_writes), (2, 1024, 1));
     assert_eq!((counts.zeroed_bytes, counts.flushes), (1024, 1));
     assert!(counts.flush_time > Duration::ZERO);
     let none = count(&left.path("log"), 4..4).unwrap();
-    assert_eq!(none, Counts::default());
+    assert_eq!(none, LogCounts::default());
     let bytes = HEADER_BYTES + 8 * ENTRY_BYTES + 3 * SECTOR;
     assert_eq!(left.path("log").metadata().unwrap().len(), bytes as u64);
 }

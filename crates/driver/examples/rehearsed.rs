@@ -7,7 +7,7 @@
 
 use driver::error::DriveError;
 use driver::plan::{ArrivalProcess, Control, DrivePlan, Pacing};
-use driver::{Service, rehearse};
+use driver::{ServiceTimes, rehearse};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Map;
 use std::time::Duration;
@@ -29,7 +29,12 @@ const CASES: [(&str, Pacing, u64, u64); 5] = [
     ),
 ];
 
-fn rehearsed(workload: &AnyWorkload, pacing: Pacing, service: &Service, measure_s: u64) -> Result<u64, DriveError> {
+fn rehearsed(
+    workload: &AnyWorkload,
+    pacing: Pacing,
+    service: &ServiceTimes,
+    measure_s: u64,
+) -> Result<u64, DriveError> {
     let plan = DrivePlan { shards: 1, ..DrivePlan::timed(pacing, 0, measure_s * 1_000, 1) };
     let driven = rehearse(workload, &plan, service, &Control::default(), &mut |_| ())?;
     Ok(driven.facts.work.transactions)
@@ -45,7 +50,7 @@ fn main() -> Result<(), DriveError> {
     for entry in workloads::catalog::WORKLOADS {
         let Ok(workload) = AnyWorkload::from_table(entry.kind, &Map::new()) else { continue };
         for (name, pacing, millis, measure_s) in CASES {
-            let service = Service::of_all(Duration::from_millis(millis)).varied(0.3);
+            let service = ServiceTimes::of_all(Duration::from_millis(millis)).varied(0.3);
             let began = cpu_s();
             let done = rehearsed(&workload, pacing, &service, measure_s)?;
             let took = cpu_s() - began;

@@ -4,12 +4,12 @@ use crate::assignment::Assignment;
 use crate::deferral::{Deferral, LATER_CAPACITY, QUEUE_CAPACITY};
 use crate::pacing::{Clients, Vacancy};
 use crate::script::has_end;
-use crate::users::{Style, clients_of, reacting_users};
+use crate::users::{UserStyle, clients_of, reacting_users};
 use std::cell::{Cell, RefCell};
 use workloads::workload::Workload;
 
 pub struct ActorState<W: Workload> {
-    pub style: Style,
+    pub style: UserStyle,
     /// Others cause work for it; its queue holds nothing else.
     pub reacts: bool,
     /// Its users finish their work by themselves.
@@ -48,7 +48,7 @@ impl<W: Workload> ActorState<W> {
             let waiting = if actor.reacts { handing_over } else { 0 };
             let (capacity, later) = (QUEUE_CAPACITY.div_ceil(of), LATER_CAPACITY.div_ceil(of));
             Self {
-                style: stream.map_or(Style::Called, |stream| Style::of(stream.pacing)),
+                style: stream.map_or(UserStyle::Called, |stream| UserStyle::of(stream.pacing)),
                 reacts: actor.reacts,
                 ends: stream.is_some_and(|stream| has_end(stream, actors)),
                 is_counted: stream.is_some_and(|stream| stream.transactions.is_some()),

@@ -2,7 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::deferral::LOG_LINES_MAX;
-use crate::plan::{DrivePlan, Phase, Receipts};
+use crate::plan::{DrivePlan, LoadPhase, Receipts};
 use crate::slice::Slice;
 use crate::window::Window;
 use workloads::workload::{User, Workload};
@@ -10,7 +10,7 @@ use workloads::workload::{User, Workload};
 /// What one shard needs to know before a phase starts.
 pub struct Assignment<'a, W: Workload> {
     pub workload: &'a W,
-    pub phase: &'a Phase,
+    pub phase: &'a LoadPhase,
     /// The number of the phase, from 0.
     pub number: u16,
     /// The shard's share of all users, over all load generators.

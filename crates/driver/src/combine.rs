@@ -1,6 +1,6 @@
 //! Combines several results into one: of successive phases, or of load generators that drove one database together.
 
-use crate::counts::Sum;
+use crate::counts::CountsSum;
 use crate::plan::{Driven, SecondDone};
 use record::intervals::{KindInterval, Span};
 use record::together::driver;
@@ -54,10 +54,10 @@ fn latencies<'a>(parts: impl Iterator<Item = &'a KindInterval>) -> Vec<KindInter
         Span::Service => 1,
         Span::Unended => 2,
     };
-    let mut sums = BTreeMap::<(bool, u16, u8), (Span, Sum)>::new();
+    let mut sums = BTreeMap::<(bool, u16, u8), (Span, CountsSum)>::new();
     for part in parts {
         let key = (part.span == Span::Unended, part.kind, order(part.span));
-        sums.entry(key).or_insert_with(|| (part.span, Sum::default())).1.add(&part.counts);
+        sums.entry(key).or_insert_with(|| (part.span, CountsSum::default())).1.add(&part.counts);
     }
     let sums = sums.into_iter();
     sums.map(|((_, kind, _), (span, sum))| KindInterval { kind, span, counts: sum.counts() }).collect()

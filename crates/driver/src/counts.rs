@@ -65,9 +65,9 @@ impl Latencies {
 
 /// Adds up sparse counts, one after the other. It never gets larger than a histogram, however many are added.
 #[derive(Debug, Clone, Default)]
-pub struct Sum(BTreeMap<u64, u32>);
+pub struct CountsSum(BTreeMap<u64, u32>);
 
-impl Sum {
+impl CountsSum {
     pub fn add(&mut self, counts: &SparseCounts) {
         for &(value, count) in counts {
             let entry = self.0.entry(value).or_default();
@@ -85,7 +85,7 @@ pub fn sum<'a>(parts: impl IntoIterator<Item = &'a SparseCounts>) -> SparseCount
     let mut parts = parts.into_iter().filter(|part| !part.is_empty());
     let (Some(first), second) = (parts.next(), parts.next()) else { return SparseCounts::new() };
     let Some(second) = second else { return first.clone() };
-    let mut total = Sum::default();
+    let mut total = CountsSum::default();
     [first, second].into_iter().chain(parts).for_each(|part| total.add(part));
     total.counts()
 }

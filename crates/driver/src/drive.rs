@@ -6,14 +6,14 @@ use crate::combine::in_turn;
 use crate::error::DriveError;
 use crate::mailbox::Mailbox;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DrivePlan, Driven, Pacing, Seen, Stream};
+use crate::plan::{Control, DrivePlan, Driven, Pacing, SeenProgress, UserStream};
 use crate::reactor::Sockets;
 use crate::report::ShardReport;
 use crate::run;
 use crate::script;
 use crate::sessions::{self, Opened, SessionList};
 use crate::shard::Surroundings;
-use crate::signals::{Note, Published, Signals};
+use crate::signals::{Note, RunningTotals, Signals};
 use crate::slice::Slice;
 use crate::stall;
 use crate::watch::{Watch, conclude};
@@ -57,13 +57,13 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     connect: &C,
     plan: &DrivePlan,
     control: &Control,
-    see: &mut dyn FnMut(Seen),
+    see: &mut dyn FnMut(SeenProgress),
 ) -> Result<Driven, DriveError> {
     script::check(plan, workload.actors())?;
     let shards = shard_count(plan)?;
     let signals = Signals::new(control, workload.actors().len());
     let (notes, inbox) = channel();
-    let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
+    let published: Vec<RunningTotals> = (0..shards).map(|_| RunningTotals::default()).collect();
     let mailboxes = mailboxes(workload, shards)?;
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
@@ -122,11 +122,11 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
 
 struct Thread<'scope> {
     handle: ScopedJoinHandle<'scope, Result<(), DriveError>>,
-    start: Sender<Work>,
+    start: Sender<DrivenPhase>,
 }
 
 /// A phase that is to be driven, by its number, in this window.
-type Work = (u16, Window);
+type DrivenPhase = (u16, Window);
 
 /// The calling thread's part: it starts each phase on all shards at one moment, and merges their reports.
 struct Conductor<'a> {
@@ -134,7 +134,7 @@ struct Conductor<'a> {
     names: Names,
     /// Whether the workload can keep a database busy that is done before others are.
     fills: bool,
-    published: &'a [Published],
+    published: &'a [RunningTotals],
     signals: &'a Signals<'a>,
 }
 
@@ -145,13 +145,13 @@ impl Conductor<'_> {
         scope: &'scope thread::Scope<'scope, '_>,
         inbox: &Receiver<Note>,
         threads: &[Thread<'_>],
-        see: &mut dyn FnMut(Seen),
+        see: &mut dyn FnMut(SeenProgress),
     ) -> Result<Vec<Driven>, DriveError> {
         let mut driven = Vec::with_capacity(self.plan.phases.len());
         if !are_ready(inbox, threads.len()) {
             return Ok(driven);
         }
-        let mut last: Option<Work> = None;
+        let mut last: Option<DrivenPhase> = None;
         for (number, phase) in (0..).zip(&self.plan.phases) {
             let Some(start) = self.start_of_phase(inbox, threads, last, see)? else { break };
             let window = Window::of(phase, self.plan, start, last.map_or(start, |(_, window)| window.origin));
@@ -188,15 +188,15 @@ impl Conductor<'_> {
         &self,
         inbox: &Receiver<Note>,
         threads: &[Thread<'_>],
-        last: Option<Work>,
-        see: &mut dyn FnMut(Seen),
+        last: Option<DrivenPhase>,
+        see: &mut dyn FnMut(SeenProgress),
     ) -> Result<Option<Nanos>, DriveError> {
         let filler = self.filler(last);
         if let Some(filler) = filler {
             self.signals.set_filler_over(false);
             begin(threads, filler);
         }
-        see(Seen::Ready);
+        see(SeenProgress::Ready);
         let told = self.plan.together.is_some().then(|| await_start(inbox, self.signals));
         if filler.is_some() {
             self.signals.set_filler_over(true);
@@ -210,14 +210,14 @@ impl Conductor<'_> {
     }
 
     /// What keeps the database busy after a phase that others may not be done with.
-    fn filler(&self, last: Option<Work>) -> Option<Work> {
+    fn filler(&self, last: Option<DrivenPhase>) -> Option<DrivenPhase> {
         let (number, window) =
             last.filter(|(_, window)| self.fills && window.is_open && self.plan.together.is_some())?;
         Some((number, window.filler(MonotonicClock.now() + START_LEAD)))
     }
 }
 
-fn begin(threads: &[Thread<'_>], work: Work) {
+fn begin(threads: &[Thread<'_>], work: DrivenPhase) {
     for thread in threads {
         // A thread that is over by now has reported why; nobody else needs to know.
         let _ = thread.start.send(work);
@@ -259,8 +259,8 @@ pub fn goes_on(driven: &Driven) -> bool {
 
 struct ShardSetup<'a, I, S> {
     here: Slice,
-    published: &'a Published,
-    work: Receiver<Work>,
+    published: &'a RunningTotals,
+    work: Receiver<DrivenPhase>,
     opener: Option<BoxedOpener<'a, S>>,
     mailbox: Option<Mailbox<I>>,
 }
@@ -273,7 +273,7 @@ fn shard_thread<W: Workload, C: Connect>(
     end_notice: &EndNotice<'_>,
 ) -> Result<(), DriveError> {
     be_punctual();
-    let back_to_back = |stream: &Stream| matches!(stream.pacing, Pacing::Clients { .. });
+    let back_to_back = |stream: &UserStream| matches!(stream.pacing, Pacing::Clients { .. });
     let all_back_to_back = plan.phases.iter().flat_map(|phase| &phase.streams).all(back_to_back);
     let on_one_cpu = all_back_to_back && stay_on_one_cpu(setup.here);
     let result = open_and_drive(workload, connect, plan, setup, end_notice, on_one_cpu);

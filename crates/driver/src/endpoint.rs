@@ -3,8 +3,8 @@
 
 use crate::drive::drive;
 use crate::error::DriveError;
-use crate::plan::{Control, DrivePlan, Driven, Seen};
-use crate::virtual_time::{self, Service};
+use crate::plan::{Control, DrivePlan, Driven, SeenProgress};
+use crate::virtual_time::{self, ServiceTimes};
 use engines::catalog::{ConnectVisitor, connect};
 use engines::server::Endpoint;
 use engines::session::Connect;
@@ -19,7 +19,7 @@ pub fn drive_endpoint(
     endpoint: &Endpoint,
     plan: &DrivePlan,
     control: &Control,
-    see: &mut dyn FnMut(Seen),
+    see: &mut dyn FnMut(SeenProgress),
 ) -> Result<Driven, DriveError> {
     let driven = workload.visit(OverEndpoint { endpoint, plan, control, see })?;
     Ok(with_figure(driven, workload))
@@ -30,9 +30,9 @@ pub fn drive_endpoint(
 pub fn rehearse(
     workload: &impl AnyOf,
     plan: &DrivePlan,
-    service: &Service,
+    service: &ServiceTimes,
     control: &Control,
-    see: &mut dyn FnMut(Seen),
+    see: &mut dyn FnMut(SeenProgress),
 ) -> Result<Driven, DriveError> {
     let driven = workload.visit(Rehearsal { service, plan, control, see })?;
     Ok(with_figure(driven, workload))
@@ -52,10 +52,10 @@ fn with_figure(mut driven: Driven, workload: &impl AnyOf) -> Driven {
 
 /// Rehearses a workload of any type.
 struct Rehearsal<'a> {
-    service: &'a Service,
+    service: &'a ServiceTimes,
     plan: &'a DrivePlan,
     control: &'a Control,
-    see: &'a mut dyn FnMut(Seen),
+    see: &'a mut dyn FnMut(SeenProgress),
 }
 
 impl WorkloadVisitor for Rehearsal<'_> {
@@ -71,7 +71,7 @@ struct OverEndpoint<'a> {
     endpoint: &'a Endpoint,
     plan: &'a DrivePlan,
     control: &'a Control,
-    see: &'a mut dyn FnMut(Seen),
+    see: &'a mut dyn FnMut(SeenProgress),
 }
 
 impl WorkloadVisitor for OverEndpoint<'_> {
@@ -81,17 +81,17 @@ impl WorkloadVisitor for OverEndpoint<'_> {
         let dialect = self.endpoint.dialect();
         let workload = &WithReceipts::new(workload, dialect, self.plan.receipts.first());
         let endpoint = self.endpoint.clone().for_sql(W::OWN_SQL);
-        connect(&endpoint, workload.statements(dialect), Over { workload, rest: self })
+        connect(&endpoint, workload.statements(dialect), OverSessions { workload, rest: self })
     }
 }
 
 /// Drives this workload over sessions of any type.
-struct Over<'w, 'a, W> {
+struct OverSessions<'w, 'a, W> {
     workload: &'w W,
     rest: OverEndpoint<'a>,
 }
 
-impl<W: Workload> ConnectVisitor for Over<'_, '_, W> {
+impl<W: Workload> ConnectVisitor for OverSessions<'_, '_, W> {
     type Answer = Result<Driven, DriveError>;
 
     fn visit<C: Connect + Sync>(self, connect: &C) -> Self::Answer {

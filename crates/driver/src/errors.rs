@@ -12,14 +12,14 @@ const MESSAGE_CHARS_MAX: usize = 200;
 const OTHERS: &str = "other errors";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Seen {
+struct SeenError {
     /// The first message, without the details in its further lines.
     message: String,
     count: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ErrorBook(BTreeMap<String, Seen>);
+pub struct ErrorBook(BTreeMap<String, SeenError>);
 
 impl ErrorBook {
     pub fn note(&mut self, error: &SessionError) {
@@ -35,7 +35,7 @@ impl ErrorBook {
             other => other.to_string(),
         };
         let message = text.chars().take(MESSAGE_CHARS_MAX).collect();
-        self.add(code.to_owned(), Seen { message, count: 1 });
+        self.add(code.to_owned(), SeenError { message, count: 1 });
     }
 
     pub fn absorb(&mut self, other: Self) {
@@ -57,10 +57,10 @@ impl ErrorBook {
         counts
     }
 
-    fn add(&mut self, code: String, seen: Seen) {
+    fn add(&mut self, code: String, seen: SeenError) {
         let is_told_apart = self.0.contains_key(&code) || self.0.len() < CODES_MAX;
         let (code, message) = if is_told_apart { (code, seen.message) } else { (OTHERS.to_owned(), OTHERS.to_owned()) };
-        self.0.entry(code).or_insert(Seen { message, count: 0 }).count += seen.count;
+        self.0.entry(code).or_insert(SeenError { message, count: 0 }).count += seen.count;
     }
 }
 

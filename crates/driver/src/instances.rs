@@ -4,7 +4,9 @@
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
 use crate::error::DriveError;
-use crate::plan::{Control, DrivePlan, Driven, Generator, OF_THE_LOAD, Seen, Stream, Tick, Together, Until};
+use crate::plan::{
+    Control, DrivePlan, Driven, Generator, OF_THE_LOAD, PhaseLimit, SeenProgress, Tick, Together, UserStream,
+};
 use engines::server::Endpoint;
 use rustix::thread::sched_getaffinity;
 use std::collections::BTreeMap;
@@ -31,9 +33,9 @@ pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let mut own = plan.clone();
     own.seed = plan.seed.wrapping_add(u64::from(instance).wrapping_mul(SEED_OF_INSTANCE));
     for phase in &mut own.phases {
-        let is_timed = matches!(phase.until, Until::Time { .. });
+        let is_timed = matches!(phase.until, PhaseLimit::Time { .. });
         let of_the_load =
-            |stream: &&mut Stream| stream.actor == OF_THE_LOAD && (is_timed || stream.transactions.is_some());
+            |stream: &&mut UserStream| stream.actor == OF_THE_LOAD && (is_timed || stream.transactions.is_some());
         phase.streams.iter_mut().filter(of_the_load).for_each(|stream| {
             stream.transactions = stream.transactions.map(|count| share.of_count(count));
             stream.pacing = share.of_pacing(stream.pacing);
@@ -52,7 +54,7 @@ pub fn drive_all(
     workload: &(impl AnyOf + Sync),
     databases: &[(Endpoint, DrivePlan)],
     control: &Control,
-    see: &mut dyn FnMut(u16, Seen),
+    see: &mut dyn FnMut(u16, SeenProgress),
 ) -> Result<Vec<Driven>, DriveError> {
     if let [(endpoint, plan)] = databases {
         return Ok(vec![drive_endpoint(workload, endpoint, plan, control, &mut |seen| see(0, seen))?]);
@@ -64,7 +66,7 @@ pub fn drive_all(
     let results: Vec<_> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(databases.len());
         for (((endpoint, plan), control), instance) in databases.iter().zip(&controls).zip(0..) {
-            let over = Over { instance, failed: true, send: send.clone() };
+            let over = OverReport { instance, failed: true, send: send.clone() };
             let shards = if plan.shards == 0 { shards } else { plan.shards };
             let together = plan.together.or(Some(Together { tail_s: 0 }));
             let plan = DrivePlan { shards, together, ..plan.clone() };
@@ -88,8 +90,8 @@ fn shards_each(engines: usize) -> u32 {
     u32::try_from(engines).map_or(1, |engines| (cpus / engines.max(1)).max(1))
 }
 
-enum Note {
-    Seen(Seen),
+enum InstanceNote {
+    Seen(SeenProgress),
     /// This instance is over; `failed` says whether it failed.
     Over {
         failed: bool,
@@ -97,30 +99,30 @@ enum Note {
 }
 
 /// Reports that an instance is over, even if its thread panics. After a panic the others must not go on either.
-struct Over {
+struct OverReport {
     instance: u16,
     failed: bool,
-    send: Sender<(u16, Note)>,
+    send: Sender<(u16, InstanceNote)>,
 }
 
-impl Over {
+impl OverReport {
     fn after(
         mut self,
-        drive: impl FnOnce(&mut dyn FnMut(Seen)) -> Result<Driven, DriveError>,
+        drive: impl FnOnce(&mut dyn FnMut(SeenProgress)) -> Result<Driven, DriveError>,
     ) -> Result<Driven, DriveError> {
         let Self { instance, send, .. } = &self;
         let driven = drive(&mut |seen| {
             // The receiver listens until all are over.
-            let _ = send.send((*instance, Note::Seen(seen)));
+            let _ = send.send((*instance, InstanceNote::Seen(seen)));
         });
         self.failed = driven.as_ref().map_or(true, |driven| driven.broke_off.is_some());
         driven
     }
 }
 
-impl Drop for Over {
+impl Drop for OverReport {
     fn drop(&mut self) {
-        let _ = self.send.send((self.instance, Note::Over { failed: self.failed }));
+        let _ = self.send.send((self.instance, InstanceNote::Over { failed: self.failed }));
     }
 }
 
@@ -133,18 +135,18 @@ struct Starter<'a> {
 }
 
 impl Starter<'_> {
-    fn until_over(&self, inbox: &Receiver<(u16, Note)>, see: &mut dyn FnMut(u16, Seen)) {
+    fn until_over(&self, inbox: &Receiver<(u16, InstanceNote)>, see: &mut dyn FnMut(u16, SeenProgress)) {
         let mut going = self.controls.len();
         let (mut ready, mut is_awaited) = (0, false);
         let mut ticks = MergedTicks::of(going);
         while going > 0 {
             match inbox.recv_timeout(POLL) {
-                Ok((_, Note::Seen(Seen::Ready))) => ready += 1,
-                Ok((_, Note::Seen(Seen::Tick(tick)))) => {
-                    ticks.hear(tick).into_iter().for_each(|tick| see(0, Seen::Tick(tick)));
+                Ok((_, InstanceNote::Seen(SeenProgress::Ready))) => ready += 1,
+                Ok((_, InstanceNote::Seen(SeenProgress::Tick(tick)))) => {
+                    ticks.hear(tick).into_iter().for_each(|tick| see(0, SeenProgress::Tick(tick)));
                 }
-                Ok((instance, Note::Seen(seen))) => see(instance, seen),
-                Ok((_, Note::Over { failed })) => {
+                Ok((instance, InstanceNote::Seen(seen))) => see(instance, seen),
+                Ok((_, InstanceNote::Over { failed })) => {
                     going -= 1;
                     if failed {
                         self.stop();
@@ -158,14 +160,14 @@ impl Starter<'_> {
             }
             if ready > 0 && ready == going && !is_awaited {
                 is_awaited = true;
-                ticks.rest().into_iter().for_each(|tick| see(0, Seen::Tick(tick)));
-                see(0, Seen::Ready);
+                ticks.rest().into_iter().for_each(|tick| see(0, SeenProgress::Tick(tick)));
+                see(0, SeenProgress::Ready);
             }
             if is_awaited && self.start() {
                 (ready, is_awaited) = (0, false);
             }
         }
-        ticks.rest().into_iter().for_each(|tick| see(0, Seen::Tick(tick)));
+        ticks.rest().into_iter().for_each(|tick| see(0, SeenProgress::Tick(tick)));
     }
 
     /// Starts all once the start has been set; returns whether it has.
@@ -220,7 +222,7 @@ impl MergedTicks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{ArrivalProcess, Pacing, Stream};
+    use crate::plan::{ArrivalProcess, Pacing, UserStream};
 
     fn second(elapsed_ms: u64, counted: u64) -> Tick {
         Tick { elapsed_ms, measured: true, counted, committed: counted, errors: 1 }
@@ -246,7 +248,7 @@ mod tests {
         ];
         for pacing in pacings {
             let mut plan = DrivePlan { shards: 4, ..DrivePlan::timed(pacing, 0, 1_000, 1) };
-            let of_each = Stream::of(1, Pacing::Clients { clients: 1 });
+            let of_each = UserStream::of(1, Pacing::Clients { clients: 1 });
             plan.phases[0].streams.push(of_each);
             let shares: Vec<DrivePlan> = (0..3).map(|instance| share_of(&plan, instance, 3)).collect();
             assert!(
@@ -261,7 +263,7 @@ mod tests {
             assert!(shares[1].seed != shares[2].seed && shares.iter().all(|share| share.shards == 1));
         }
         let mut counted = DrivePlan::timed(Pacing::Clients { clients: 7 }, 0, 1_000, 1);
-        counted.phases[0].until = Until::StreamsEnd { limit_ms: 1_000 };
+        counted.phases[0].until = PhaseLimit::StreamsEnd { limit_ms: 1_000 };
         counted.phases[0].streams[0].transactions = Some(20);
         let shares = [0, 1, 2].map(|instance| share_of(&counted, instance, 3).phases[0].streams[0]);
         assert_eq!(shares.map(|stream| stream.transactions), [Some(7), Some(7), Some(6)]);

@@ -26,7 +26,7 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 
 /// The limits that every step must keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct LadderLimits {
     pub max_clients: u32,
     pub failed_share: f64,
     pub p99_us: Option<u64>,
@@ -106,7 +106,7 @@ pub fn saturated(rung: &Rung, in_process: bool) -> String {
 }
 
 /// Decides what to do after these steps, which are in the order in which they were measured.
-pub fn next(limits: &Limits, rungs: &[Rung]) -> Next {
+pub fn next(limits: &LadderLimits, rungs: &[Rung]) -> Next {
     let mut climbed = 0;
     let mut clients = 1;
     let ended = loop {
@@ -129,12 +129,12 @@ pub fn next(limits: &Limits, rungs: &[Rung]) -> Next {
 }
 
 /// The most steps that can be needed: those of the climb and those that refine it.
-pub fn steps_max(limits: &Limits) -> u32 {
+pub fn steps_max(limits: &LadderLimits) -> u32 {
     let climb = limits.max_clients.max(1).next_power_of_two().trailing_zeros() + 1;
     climb + u32::try_from(REFINEMENTS_MAX).unwrap_or(0)
 }
 
-fn end_of_climb(limits: &Limits, climb: &[Rung]) -> Option<ClimbEnd> {
+fn end_of_climb(limits: &LadderLimits, climb: &[Rung]) -> Option<ClimbEnd> {
     let last = climb.last()?;
     if let Some(ended) = broken(limits, last) {
         return Some(ended);
@@ -149,7 +149,7 @@ fn end_of_climb(limits: &Limits, climb: &[Rung]) -> Option<ClimbEnd> {
     (last.clients >= limits.max_clients).then_some(ClimbEnd::LargestReached)
 }
 
-fn broken(limits: &Limits, rung: &Rung) -> Option<ClimbEnd> {
+fn broken(limits: &LadderLimits, rung: &Rung) -> Option<ClimbEnd> {
     if rung.failed_share > limits.failed_share {
         return Some(ClimbEnd::Errors);
     }
@@ -168,7 +168,7 @@ fn is_better(one: &Rung, other: &Rung) -> bool {
     one.per_second - other.per_second > noise.max(LEAST_DIFFERENCE * other.per_second)
 }
 
-fn best<'a>(limits: &Limits, rungs: &'a [Rung]) -> Option<&'a Rung> {
+fn best<'a>(limits: &LadderLimits, rungs: &'a [Rung]) -> Option<&'a Rung> {
     let within = rungs.iter().filter(|rung| broken(limits, rung).is_none());
     within.max_by(|one, other| one.per_second.total_cmp(&other.per_second))
 }
@@ -198,14 +198,14 @@ mod tests {
     use proptest::prelude::*;
     use record::ladder::CpuUse;
 
-    const LIMITS: Limits = Limits { max_clients: 128, failed_share: 0.01, p99_us: None };
+    const LIMITS: LadderLimits = LadderLimits { max_clients: 128, failed_share: 0.01, p99_us: None };
 
     fn rung(clients: u32, per_second: f64) -> Rung {
         Rung { clients, per_second, standard_error: 0.003 * per_second, ..Rung::default() }
     }
 
     /// Climbs a curve to the end; returns the numbers of clients tried and the result.
-    fn climb(limits: &Limits, curve: impl Fn(u32, usize) -> Rung) -> (Vec<u32>, Next) {
+    fn climb(limits: &LadderLimits, curve: impl Fn(u32, usize) -> Rung) -> (Vec<u32>, Next) {
         let mut rungs: Vec<Rung> = Vec::new();
         loop {
             match next(limits, &rungs) {
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_rises_to_the_end_ends_at_the_largest_number_allowed() {
-        let limits = Limits { max_clients: 100, ..LIMITS };
+        let limits = LadderLimits { max_clients: 100, ..LIMITS };
         let (tried, end) = climb(&limits, |clients, _| rung(clients, f64::from(clients)));
         assert_eq!(tried, [1, 2, 4, 8, 16, 32, 64, 100, 80]);
         assert_eq!(end, found(100, 100, ClimbEnd::LargestReached));
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_limit_ends_the_climb_and_the_best_is_within_it() {
-        let limits = Limits { p99_us: Some(50_000), ..LIMITS };
+        let limits = LadderLimits { p99_us: Some(50_000), ..LIMITS };
         let slow = |clients: u32| Rung { p99_us: u64::from(clients) * 2_000, ..rung(clients, f64::from(clients)) };
         let (tried, end) = climb(&limits, |clients, _| slow(clients));
         assert_eq!(tried, [1, 2, 4, 8, 16, 32, 23], "32 clients need 64 ms");
@@ -328,7 +328,7 @@ mod tests {
             curve in prop::collection::vec((0.0..5_000.0_f64, 0.0..0.03_f64, 0..90_000_u64), 30),
             max_clients in 2..10_000_u32,
         ) {
-            let limits = Limits { max_clients, failed_share: 0.01, p99_us: Some(80_000) };
+            let limits = LadderLimits { max_clients, failed_share: 0.01, p99_us: Some(80_000) };
             let at = |clients: u32, step: usize| {
                 let (per_second, failed_share, p99_us) = curve[step % curve.len()];
                 Rung { failed_share, p99_us, ..rung(clients, per_second) }

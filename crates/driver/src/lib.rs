@@ -116,4 +116,4 @@ mod window;
 pub use drive::drive;
 pub use endpoint::{drive_endpoint, rehearse};
 pub use sessions::opened as sessions_opened;
-pub use virtual_time::Service;
+pub use virtual_time::ServiceTimes;

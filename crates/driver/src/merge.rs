@@ -4,18 +4,18 @@
 //! over those seconds, and every sum is one over shards, so the number of shards does not change the result.
 
 use crate::clock::Nanos;
-use crate::counts::{self, SparseCounts, Sum};
+use crate::counts::{self, CountsSum, SparseCounts};
 use crate::deferral::{self, ResultLines};
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{Driven, Generator, OF_THE_LOAD, Pacing, Phase, SecondDone, SecondSeen};
+use crate::plan::{Driven, Generator, LoadPhase, OF_THE_LOAD, Pacing, SecondDone, SecondSeen};
 use crate::recorder::Second;
 use crate::report::{GivenUp, ShardReport};
 use crate::testimony::{ShardTime, Times, testify};
 use crate::window::Window;
 use record::intervals::{Interval, KindInterval, Span};
 use record::script::{PhaseDone, PhaseEnd};
-use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Queue, Stalls, Unended, Work};
+use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, QueuedWork, Stalls, Unended, Work};
 use std::collections::BTreeMap;
 use workloads::effects::Tally;
 use workloads::workload::{TransactionKind, Workload};
@@ -66,10 +66,10 @@ struct Sums {
     paused: Nanos,
     came: u64,
     turned_away: u64,
-    session_wait: Sum,
-    lateness: Sum,
+    session_wait: CountsSum,
+    lateness: CountsSum,
     /// Response and service, of each kind.
-    latencies: Vec<[Sum; 2]>,
+    latencies: Vec<[CountsSum; 2]>,
 }
 
 #[derive(Default)]
@@ -97,8 +97,8 @@ impl Gathering {
                 paused: Nanos::ZERO,
                 came: 0,
                 turned_away: 0,
-                session_wait: Sum::default(),
-                lateness: Sum::default(),
+                session_wait: CountsSum::default(),
+                lateness: CountsSum::default(),
                 latencies: vec![Default::default(); kinds],
             },
             measured_ms: 0,
@@ -179,7 +179,7 @@ impl Gathering {
     }
 
     /// Makes one result of a phase. Its stalls are those of the thread that stood still longest, the watching one included.
-    pub fn conclude(self, generator: Generator, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
+    pub fn conclude(self, generator: Generator, phase: &LoadPhase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
         let window = &self.window;
         let measured = Nanos::from_millis(self.measured_ms);
         let is_whole = self.done.len() as u64 >= window.measure_s;
@@ -274,7 +274,7 @@ impl Sums {
     fn latencies(&self, unended: &[SparseCounts]) -> Vec<KindInterval> {
         let spans = [Span::Response, Span::Service];
         let ended = self.latencies.iter().zip(0_u16..).flat_map(|(parts, kind)| {
-            let part = move |(span, counts): (Span, &Sum)| KindInterval { kind, span, counts: counts.counts() };
+            let part = move |(span, counts): (Span, &CountsSum)| KindInterval { kind, span, counts: counts.counts() };
             spans.into_iter().zip(parts).map(part)
         });
         let unended = unended.iter().zip(0_u16..);
@@ -363,14 +363,14 @@ fn queue(
     came: u64,
     turned_away: u64,
     each_second: Vec<u64>,
-) -> Option<Queue> {
+) -> Option<QueuedWork> {
     let limit = pacings.map(|pacing| match pacing {
         Pacing::Clients { .. } => 0,
         Pacing::Terminals { terminals, .. } => u64::from(terminals),
         Pacing::Arrivals { .. } => ARRIVALS_WAITING_MAX as u64,
     });
     let limit: u64 = limit.sum();
-    (limit > 0).then(|| Queue {
+    (limit > 0).then(|| QueuedWork {
         came,
         turned_away,
         waiting_at_end: shards.iter().map(|shard| shard.queue.waiting).sum(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::task::Poll;
 
-type Opened<S> = Result<S, SessionError>;
+type OpenedSession<S> = Result<S, SessionError>;
 
 pub struct Openings<'a, S> {
     opener: Option<&'a dyn Opener<S>>,
@@ -18,7 +18,7 @@ pub struct Openings<'a, S> {
     /// Tasks that wait for a session, by token.
     waiting: RefCell<VecDeque<u32>>,
     /// What arrived for them, by token.
-    came: RefCell<BTreeMap<u32, Opened<S>>>,
+    came: RefCell<BTreeMap<u32, OpenedSession<S>>>,
     is_closed: Cell<bool>,
 }
 
@@ -42,7 +42,7 @@ impl<'a, S> Openings<'a, S> {
     }
 
     /// The next session that has arrived, if any; never waits.
-    pub fn arrived(&self) -> Option<Opened<S>> {
+    pub fn arrived(&self) -> Option<OpenedSession<S>> {
         if !self.is_under_way() {
             return None;
         }
@@ -52,7 +52,7 @@ impl<'a, S> Openings<'a, S> {
     }
 
     /// Gives a session to the task that has waited longest; returns it if no task waits.
-    pub fn hand_to_waiting(&self, opened: Opened<S>, agenda: &Agenda) -> Option<Opened<S>> {
+    pub fn hand_to_waiting(&self, opened: OpenedSession<S>, agenda: &Agenda) -> Option<OpenedSession<S>> {
         let Some(token) = self.waiting.borrow_mut().pop_front() else { return Some(opened) };
         self.came.borrow_mut().insert(token, opened);
         agenda.wake(token);
@@ -60,7 +60,7 @@ impl<'a, S> Openings<'a, S> {
     }
 
     /// A session for this task; `None` if there is no opener, or when driving ends.
-    pub async fn one_for(&self, token: u32) -> Option<Opened<S>> {
+    pub async fn one_for(&self, token: u32) -> Option<OpenedSession<S>> {
         self.opener?;
         self.waiting.borrow_mut().push_back(token);
         self.ask_for_more();

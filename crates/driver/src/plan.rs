@@ -2,7 +2,7 @@
 
 use crate::slice::Slice;
 use record::intervals::{Interval, KindInterval, Span};
-pub use record::script::{Phase, Stream, Until};
+pub use record::script::{LoadPhase, PhaseLimit, UserStream};
 pub use record::trial::{ArrivalProcess, Pacing};
 use record::trial::{DriverFacts, KindTotals};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrivePlan {
     /// The phases, one after another; at least one.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<LoadPhase>,
     /// Threads. 0 means one for each CPU the driver may use, but at most one for each session of clients.
     pub shards: u32,
     pub seed: u64,
@@ -127,7 +127,7 @@ const DRAIN_LIMIT_MS: u64 = 10_000;
 
 impl DrivePlan {
     /// Phases with the usual limits, one thread for each CPU, and no retries.
-    pub fn of(phases: Vec<Phase>, seed: u64) -> Self {
+    pub fn of(phases: Vec<LoadPhase>, seed: u64) -> Self {
         Self {
             phases,
             shards: 0,
@@ -143,7 +143,7 @@ impl DrivePlan {
 
     /// One phase of a workload's first actor.
     pub fn timed(pacing: Pacing, warmup_ms: u64, measure_ms: u64, seed: u64) -> Self {
-        Self::of(vec![Phase::timed(pacing, warmup_ms, measure_ms)], seed)
+        Self::of(vec![LoadPhase::timed(pacing, warmup_ms, measure_ms)], seed)
     }
 
     /// The first phase's measured window in milliseconds since the start of driving, in whole seconds. If streams end
@@ -168,11 +168,11 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub fn of(phase: &Phase) -> Self {
+    pub fn of(phase: &LoadPhase) -> Self {
         let whole = |span_ms: u64| span_ms.div_ceil(MILLIS_PER_SECOND);
         let (longest_ms, is_open) = match phase.until {
-            Until::Time { measure_ms } => (measure_ms, false),
-            Until::StreamsEnd { limit_ms } => (limit_ms, true),
+            PhaseLimit::Time { measure_ms } => (measure_ms, false),
+            PhaseLimit::StreamsEnd { limit_ms } => (limit_ms, true),
         };
         Self { warmup_s: whole(phase.warmup_ms), measure_s: whole(longest_ms).max(1), is_open }
     }
@@ -191,7 +191,7 @@ pub struct Tick {
 
 /// What the caller sees while driving goes on, on the thread that called the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
+pub enum SeenProgress {
     /// All sessions are open, or the previous phase is over. A driver that starts together with others now waits for
     /// its start.
     Ready,

@@ -5,12 +5,12 @@ use crate::agenda::Role;
 use crate::clock::Nanos;
 use crate::deferral::OVERDUE_AFTER;
 use crate::sessions::watch;
-use crate::shard::{Shard, ShardTypes, Task};
+use crate::shard::{Shard, ShardTask, ShardTypes};
 
 impl<T: ShardTypes> Shard<'_, T> {
     /// Takes sessions that were opened meanwhile. They go to tasks that lost theirs, else to the most overdue pool.
     /// Returns how many tasks were added.
-    pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> usize {
+    pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<ShardTask<'t>>) -> usize {
         let before = tasks.len();
         while let Some(opened) = self.openings.arrived() {
             let Some(opened) = self.openings.hand_to_waiting(opened, &self.agenda) else { continue };

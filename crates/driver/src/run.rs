@@ -7,7 +7,7 @@ use crate::error::DriveError;
 use crate::reactor::Reactor;
 use crate::report::ShardReport;
 use crate::sessions::Opened;
-use crate::shard::{SessionOf, Shard, ShardTypes, Surroundings, Task};
+use crate::shard::{SessionOf, Shard, ShardTask, ShardTypes, Surroundings};
 use crate::task;
 use crate::waiting::LONGEST_WAIT;
 use std::task::{Context, Poll, Waker};
@@ -20,7 +20,7 @@ pub fn run<T: ShardTypes>(
 ) -> Result<ShardReport, DriveError> {
     wait_for_start(around, assignment.window.start)?;
     let shard = Shard::new(around, assignment, opened);
-    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
+    let mut tasks: Vec<ShardTask<'_>> = Vec::with_capacity(opened.sessions.len());
     for ((role, session), token) in opened.sessions.drain(..).zip(0..) {
         shard.put_to_work(&mut tasks, token, role, session);
     }
@@ -50,13 +50,13 @@ fn waiting_failed(source: std::io::Error) -> DriveError {
 
 impl<T: ShardTypes> Shard<'_, T> {
     /// Adds one more session that works from now on.
-    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: SessionOf<T>) {
+    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<ShardTask<'t>>, token: u32, role: Role, session: SessionOf<T>) {
         self.under_way.borrow_mut().push(None);
         tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
         self.agenda.wake(token);
     }
 
-    fn drive<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> Result<(), DriveError> {
+    fn drive<'t>(&'t self, tasks: &mut Vec<ShardTask<'t>>) -> Result<(), DriveError> {
         let mut ready = Vec::with_capacity(2 * tasks.len());
         let waker = self.agenda.waker();
         let mut left = tasks.len();
@@ -97,7 +97,7 @@ impl<T: ShardTypes> Shard<'_, T> {
     }
 
     /// Gives every task that is ready now one turn; returns how many tasks have ended.
-    fn poll_ready(&self, tasks: &mut [Task<'_>], waker: &Waker) -> usize {
+    fn poll_ready(&self, tasks: &mut [ShardTask<'_>], waker: &Waker) -> usize {
         let mut context = Context::from_waker(waker);
         let mut ended = 0;
         for _ in 0..self.agenda.ready_count() {

@@ -1,6 +1,6 @@
 //! Checks whether a script can be driven at all, before anything is started.
 
-use crate::plan::{DrivePlan, Pacing, Phase, Stream, Until};
+use crate::plan::{DrivePlan, LoadPhase, Pacing, PhaseLimit, UserStream};
 use workloads::workload::Actor;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ pub fn check(plan: &DrivePlan, actors: &[Actor]) -> Result<(), ScriptError> {
     plan.phases.iter().try_for_each(|phase| check_phase(phase, actors))
 }
 
-fn check_phase(phase: &Phase, actors: &[Actor]) -> Result<(), ScriptError> {
+fn check_phase(phase: &LoadPhase, actors: &[Actor]) -> Result<(), ScriptError> {
     let name = || phase.name.clone();
     if phase.streams.is_empty() {
         return Err(ScriptError::NoStreams { phase: name() });
@@ -68,7 +68,7 @@ fn check_phase(phase: &Phase, actors: &[Actor]) -> Result<(), ScriptError> {
             return Err(ScriptError::ArrivalsCounted { phase: name() });
         }
     }
-    if let Until::StreamsEnd { .. } = phase.until {
+    if let PhaseLimit::StreamsEnd { .. } = phase.until {
         if phase.warmup_ms > 0 {
             return Err(ScriptError::WarmUp { phase: name() });
         }
@@ -80,12 +80,12 @@ fn check_phase(phase: &Phase, actors: &[Actor]) -> Result<(), ScriptError> {
 }
 
 /// Whether the stream ends by itself. Arrivals at a rate go on for as long as the other streams do.
-pub fn has_end(stream: &Stream, actors: &[Actor]) -> bool {
+pub fn has_end(stream: &UserStream, actors: &[Actor]) -> bool {
     let ends = actors.get(usize::from(stream.actor)).is_some_and(|actor| actor.ends);
     stream.transactions.is_some() || (ends && !matches!(stream.pacing, Pacing::Arrivals { .. }))
 }
 
-fn something_to_do(stream: &Stream) -> Result<(), ScriptError> {
+fn something_to_do(stream: &UserStream) -> Result<(), ScriptError> {
     let (what, is_zero) = match stream.pacing {
         _ if stream.transactions == Some(0) => ("the number of transactions", true),
         Pacing::Clients { clients } => ("the number of clients", clients == 0),
@@ -105,34 +105,37 @@ mod tests {
 
     const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::ending("streams"), Actor::reacting("market", 2)];
 
-    fn clients(actor: u16) -> Stream {
-        Stream::of(actor, Pacing::Clients { clients: 3 })
+    fn clients(actor: u16) -> UserStream {
+        UserStream::of(actor, Pacing::Clients { clients: 3 })
     }
 
-    fn refused(until: Until, streams: Vec<Stream>) -> String {
-        let phase = Phase { name: "power".to_owned(), warmup_ms: 0, until, streams };
+    fn refused(until: PhaseLimit, streams: Vec<UserStream>) -> String {
+        let phase = LoadPhase { name: "power".to_owned(), warmup_ms: 0, until, streams };
         check(&DrivePlan::of(vec![phase], 1), ACTORS).map_or_else(|error| error.to_string(), |()| String::new())
     }
 
     #[test]
     fn what_cannot_be_driven_is_told_with_its_phase() {
-        let (time, end) = (Until::Time { measure_ms: 1_000 }, Until::StreamsEnd { limit_ms: 1_000 });
+        let (time, end) = (PhaseLimit::Time { measure_ms: 1_000 }, PhaseLimit::StreamsEnd { limit_ms: 1_000 });
         assert_eq!(refused(time, vec![clients(0)]), "");
         assert_eq!(refused(end, vec![clients(0), clients(1)]), "", "the clients go on for as long as the streams do");
-        assert_eq!(refused(end, vec![Stream { transactions: Some(5), ..clients(0) }]), "");
+        assert_eq!(refused(end, vec![UserStream { transactions: Some(5), ..clients(0) }]), "");
         assert!(refused(end, vec![clients(0)]).contains("power would never end"));
         assert!(refused(time, vec![clients(7)]).contains("the workload has clients, streams, market"));
         assert!(refused(time, vec![clients(2)]).contains("paces market, whose work is caused by others"));
         assert!(refused(time, vec![clients(0), clients(0)]).contains("paces clients twice"));
         assert!(refused(time, Vec::new()).contains("power has no streams"));
-        let nobody = Stream::of(0, Pacing::Clients { clients: 0 });
+        let nobody = UserStream::of(0, Pacing::Clients { clients: 0 });
         assert_eq!(
             refused(time, vec![nobody]),
             "nothing would be driven: the number of clients in the plan must be above zero"
         );
         let arriving = Pacing::Arrivals { per_second: 1.0, process: ArrivalProcess::Uniform, sessions: 1 };
-        assert!(refused(end, vec![Stream { transactions: Some(1), ..Stream::of(0, arriving) }]).contains("no users"));
-        let mut warm = Phase::timed(Pacing::Clients { clients: 1 }, 500, 1_000);
+        assert!(
+            refused(end, vec![UserStream { transactions: Some(1), ..UserStream::of(0, arriving) }])
+                .contains("no users")
+        );
+        let mut warm = LoadPhase::timed(Pacing::Clients { clients: 1 }, 500, 1_000);
         warm.until = end;
         let plan = DrivePlan::of(vec![warm], 1);
         assert!(check(&plan, ACTORS).is_err_and(|error| error.to_string().contains("phase of its own")));

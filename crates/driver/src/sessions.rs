@@ -85,21 +85,21 @@ pub fn watch<S>(reactor: &impl Reactor<S>, session: &mut S, token: u32) -> Resul
 mod tests {
     use super::*;
     use crate::plan::Pacing;
-    use crate::rehearsal::workload::Rehearsed;
+    use crate::rehearsal::workload::RehearsedWorkload;
     use workloads::workload::Workload;
 
     #[test]
     fn background_sessions_follow_the_clients_and_each_shard_with_clients_has_one() {
         let of_each = |clients: u32, of: u32| -> Vec<usize> {
             let plan = DrivePlan::timed(Pacing::Clients { clients }, 0, 1_000, 1);
-            let lists =
-                (0..of).map(|shard| SessionList::of(Rehearsed::deferring(1).actors(), Slice { shard, of }, &plan));
+            let lists = (0..of)
+                .map(|shard| SessionList::of(RehearsedWorkload::deferring(1).actors(), Slice { shard, of }, &plan));
             let background = |list: SessionList| list.sessions.iter().filter(|(role, _)| *role == Role::Of(1)).count();
             lists.map(background).collect()
         };
         assert_eq!((of_each(32, 1), of_each(32, 2), of_each(34, 3)), (vec![4], vec![2, 2], vec![2, 2, 1]));
         assert_eq!((of_each(8, 4), of_each(3, 4)), (vec![1, 1, 1, 1], vec![1, 1, 1, 0]));
         let plan = DrivePlan::timed(Pacing::Clients { clients: 300 }, 0, 1_000, 1);
-        assert_eq!(opened(Rehearsed::deferring(1).actors(), &plan), 300 + 38);
+        assert_eq!(opened(RehearsedWorkload::deferring(1).actors(), &plan), 300 + 38);
     }
 }

@@ -14,7 +14,7 @@ use crate::reactor::Reactor;
 use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::report::ShardReport;
 use crate::sessions::Opened;
-use crate::signals::{Published, Signals};
+use crate::signals::{RunningTotals, Signals};
 use crate::slice::Slice;
 use crate::stall::StallWatch;
 use crate::window::Window;
@@ -78,7 +78,7 @@ pub struct Shard<'a, T: ShardTypes> {
     /// The latest reading of the clock, for decisions that do not need a fresh one.
     pub now: Cell<Nanos>,
     kinds: &'static [TransactionKind],
-    published: &'a Published,
+    published: &'a RunningTotals,
     hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
@@ -104,14 +104,14 @@ pub struct Surroundings<'a, T: ShardTypes> {
     pub clock: &'a T::Clock,
     pub reactor: &'a T::Reactor,
     pub signals: &'a Signals<'a>,
-    pub published: &'a Published,
+    pub published: &'a RunningTotals,
     /// Takes each second once it is over.
     pub hand_on: &'a dyn Fn(Second),
     /// The shard's mailbox, if there are other shards.
     pub mailbox: Option<&'a Mailbox<InputOf<T>>>,
 }
 
-pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
+pub type ShardTask<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
 impl<'a, T: ShardTypes> Shard<'a, T> {
     pub fn new(

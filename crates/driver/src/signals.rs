@@ -1,7 +1,7 @@
 //! How threads communicate while driving. Shards look at two flags and a count of shards with work left, and publish
 //! three counters, all relaxed atomics. Once a second, off the hot path, each sends a message.
 
-use crate::plan::{Control, DrivePlan, Phase};
+use crate::plan::{Control, DrivePlan, LoadPhase};
 use crate::recorder::Second;
 use crate::report::ShardReport;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -39,7 +39,7 @@ impl<'a> Signals<'a> {
     }
 
     /// Begins a phase that this many shards will drive.
-    pub fn begin_phase(&self, shards: u32, phase: &Phase, plan: &DrivePlan) {
+    pub fn begin_phase(&self, shards: u32, phase: &LoadPhase, plan: &DrivePlan) {
         self.streams_left.store(shards, Ordering::Relaxed);
         for stream in &phase.streams {
             if let (Some(count), Some(budget)) = (stream.transactions, self.budgets.get(usize::from(stream.actor))) {
@@ -106,7 +106,7 @@ pub enum Note {
 /// One shard's running totals for the live display. Only the shard writes them; each has a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Published {
+pub struct RunningTotals {
     counted: AtomicU64,
     committed: AtomicU64,
     errors: AtomicU64,
@@ -120,7 +120,7 @@ pub struct Progress {
     pub errors: u64,
 }
 
-impl Published {
+impl RunningTotals {
     #[inline]
     pub fn ended(&self, counted: bool, committed: bool) {
         bump(&self.counted, u64::from(counted));

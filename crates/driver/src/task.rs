@@ -14,7 +14,7 @@ use crate::retry::{Attempts, TransactionEnd, attempt};
 use crate::script::ScriptError;
 use crate::shard::{InputOf, SessionOf, Shard, ShardTypes, UnderWay};
 use crate::slice::ClientIndex;
-use crate::users::{Style, next_pause};
+use crate::users::{UserStyle, next_pause};
 use engines::session::Session;
 use std::time::Duration;
 use workloads::effects::{Effects, FollowUp};
@@ -138,7 +138,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
         let performer = self.reacting(job.actor)?;
         let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
-        if self.actor_state(actor)?.style == Style::Arriving {
+        if self.actor_state(actor)?.style == UserStyle::Arriving {
             // No user waits, so no user pauses either.
             performer.deferral.borrow_mut().offer_or_leave(job);
         } else {
@@ -162,8 +162,8 @@ impl<T: ShardTypes> Shard<'_, T> {
             return None;
         };
         let thinking = match actor_state.style {
-            Style::Arriving | Style::Called => Nanos::ZERO,
-            style => Nanos::from_duration(self.workload.pause(state, &input, style == Style::Terminals).thinking),
+            UserStyle::Arriving | UserStyle::Called => Nanos::ZERO,
+            style => Nanos::from_duration(self.workload.pause(state, &input, style == UserStyle::Terminals).thinking),
         };
         let (kind, actor) = (self.workload.kind(&input), self.workload.performer(&input));
         Some((client, Job { input, actor, kind, due, client: Some(client), user: Some(client), thinking }))
@@ -178,7 +178,7 @@ impl<T: ShardTypes> Shard<'_, T> {
             return clients.end_one();
         }
         let keying = match (actor_state.style, clients.state(client)) {
-            (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
+            (UserStyle::Terminals, Some(state)) => next_pause(self.workload, state).keying,
             _ => Duration::ZERO,
         };
         let pause = thinking + Nanos::from_duration(keying);

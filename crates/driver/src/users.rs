@@ -5,7 +5,7 @@ use crate::assignment::Assignment;
 use crate::clock::Nanos;
 use crate::mailbox::home_of;
 use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
-use crate::plan::{Pacing, Stream};
+use crate::plan::{Pacing, UserStream};
 use std::iter::repeat;
 use std::time::Duration;
 use workloads::random::RandomStream as Chance;
@@ -13,7 +13,7 @@ use workloads::workload::{Pause, Workload};
 
 /// When a client is due again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub enum UserStyle {
     /// After the answer, and a think time if the workload demands one.
     BackToBack,
     /// After the answer, thinking and typing.
@@ -24,7 +24,7 @@ pub enum Style {
     Called,
 }
 
-impl Style {
+impl UserStyle {
     pub fn of(pacing: Pacing) -> Self {
         match pacing {
             Pacing::Clients { .. } => Self::BackToBack,
@@ -35,9 +35,9 @@ impl Style {
 }
 
 /// The users of a stream that belong to a shard, due as the pacing says.
-pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) -> Clients<W::Client> {
+pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &UserStream) -> Clients<W::Client> {
     let Assignment { workload, share, seed, window, .. } = *assignment;
-    let (start, Stream { actor, pacing, ramp_per_s, .. }) = (window.start, *stream);
+    let (start, UserStream { actor, pacing, ramp_per_s, .. }) = (window.start, *stream);
     let numbers = match pacing {
         Pacing::Arrivals { .. } => share.of_all(USERS),
         _ => share.of_all(pacing.clients()),

@@ -5,10 +5,10 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::error::DriveError;
 use crate::errors::ErrorBook;
 use crate::merge::Gathering;
-use crate::plan::{DrivePlan, Driven, Phase, Seen, Tick};
+use crate::plan::{DrivePlan, Driven, LoadPhase, SeenProgress, Tick};
 use crate::recorder::Second;
 use crate::report::ShardReport;
-use crate::signals::{Note, Progress, Published, Signals};
+use crate::signals::{Note, Progress, RunningTotals, Signals};
 use crate::window::Window;
 use record::script::PhaseEnd;
 use record::trial::Stalls;
@@ -21,7 +21,7 @@ const ALL_FAIL_AFTER_S: u64 = 5;
 /// The calling thread's part while shards drive.
 pub struct Watch<'a> {
     window: Window,
-    published: &'a [Published],
+    published: &'a [RunningTotals],
     signals: &'a Signals<'a>,
     second: u64,
     last: Progress,
@@ -31,14 +31,19 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>, gathering: Gathering) -> Self {
-        let (failing, last) = (FailureWatch::default(), Published::sum(published));
+    pub fn new(window: Window, published: &'a [RunningTotals], signals: &'a Signals<'a>, gathering: Gathering) -> Self {
+        let (failing, last) = (FailureWatch::default(), RunningTotals::sum(published));
         Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 
     /// Ticks once a second until all shards have finished the phase. Each ends by itself, within the drain limit.
     /// Returns their reports; a thread that has returned sends none.
-    pub fn until_over(&mut self, inbox: &Receiver<Note>, shards: usize, see: &mut dyn FnMut(Seen)) -> Vec<ShardReport> {
+    pub fn until_over(
+        &mut self,
+        inbox: &Receiver<Note>,
+        shards: usize,
+        see: &mut dyn FnMut(SeenProgress),
+    ) -> Vec<ShardReport> {
         let (mut over, mut reports) = (BTreeSet::new(), BTreeMap::new());
         while over.len() < shards {
             let next = self.window.second_start(self.second + 1);
@@ -66,26 +71,26 @@ impl<'a> Watch<'a> {
     }
 
     /// Called once all shards are over.
-    pub fn end(&mut self, reports: &[ShardReport], see: &mut dyn FnMut(Seen)) {
+    pub fn end(&mut self, reports: &[ShardReport], see: &mut dyn FnMut(SeenProgress)) {
         if !reports.is_empty() && reports.iter().all(|report| report.ended == PhaseEnd::Streams) {
-            self.gathering.end_with_streams().into_iter().for_each(|second| see(Seen::Second(second)));
+            self.gathering.end_with_streams().into_iter().for_each(|second| see(SeenProgress::Second(second)));
         }
     }
 
     /// Takes in a second of one shard, and reports the second that this completes.
-    pub fn take(&mut self, shard: u32, mut second: Second, see: &mut dyn FnMut(Seen)) {
+    pub fn take(&mut self, shard: u32, mut second: Second, see: &mut dyn FnMut(SeenProgress)) {
         let receipts = std::mem::take(&mut second.receipts);
         if !receipts.is_empty() {
-            see(Seen::Receipts(receipts));
+            see(SeenProgress::Receipts(receipts));
         }
         if let Some(seen) = self.gathering.take(shard, second) {
-            see(Seen::Second(seen));
+            see(SeenProgress::Second(seen));
         }
     }
 
     /// Reports one more second that is over.
-    pub fn tick(&mut self, see: &mut dyn FnMut(Seen)) {
-        let now = Published::sum(self.published);
+    pub fn tick(&mut self, see: &mut dyn FnMut(SeenProgress)) {
+        let now = RunningTotals::sum(self.published);
         let tick = Tick {
             elapsed_ms: self.window.offset_ms() + (self.second + 1) * 1_000,
             measured: self.window.is_measured(self.second),
@@ -99,7 +104,7 @@ impl<'a> Watch<'a> {
             self.all_failed = true;
             self.signals.abort();
         }
-        see(Seen::Tick(tick));
+        see(SeenProgress::Tick(tick));
     }
 }
 
@@ -121,7 +126,7 @@ impl FailureWatch {
 /// Makes one result of what all shards reported of a phase. Fails if a shard failed or every transaction did.
 pub fn conclude(
     plan: &DrivePlan,
-    phase: &Phase,
+    phase: &LoadPhase,
     watch: Watch<'_>,
     mut reports: Vec<ShardReport>,
     stalls: Stalls,

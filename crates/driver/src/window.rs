@@ -3,7 +3,7 @@
 //! Warm-up and measured time are whole seconds, counted from one start. A transaction belongs to the second in which it ends.
 
 use crate::clock::Nanos;
-use crate::plan::{DrivePlan, Phase, Shape};
+use crate::plan::{DrivePlan, LoadPhase, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -34,7 +34,7 @@ impl Window {
         origin: Nanos::ZERO,
     };
 
-    pub fn of(phase: &Phase, plan: &DrivePlan, start: Nanos, origin: Nanos) -> Self {
+    pub fn of(phase: &LoadPhase, plan: &DrivePlan, start: Nanos, origin: Nanos) -> Self {
         let Shape { warmup_s, measure_s, is_open } = Shape::of(phase);
         let tail_s = if is_open { 0 } else { plan.together.map_or(0, |together| together.tail_s) };
         Self { start, warmup_s, measure_s, tail_s, is_open, is_filler: false, origin }

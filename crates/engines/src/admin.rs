@@ -1,6 +1,6 @@
 //! The blocking side of a database: schema scripts, checks, scans and bulk loading. Never used while measuring.
 
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
 use std::collections::BTreeMap;
@@ -15,10 +15,11 @@ pub trait Admin {
     fn script(&mut self, sql: &str) -> Result<(), SessionError>;
     /// Runs one query and calls `row` for each row, with the result set and the row's index in it. Rows arrive in
     /// bounded batches. A server whose answer exceeds `limit` is given up.
-    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
+    fn ask(&mut self, sql: &str, limit: ReplyLimit, row: &mut dyn FnMut(&ResultSet, usize))
+    -> Result<(), SessionError>;
     /// Like [`Admin::ask`], for any number of rows.
     fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
-        self.ask(sql, Limit::TABLE, row)
+        self.ask(sql, ReplyLimit::TABLE, row)
     }
     /// Appends rows to a table, all of them or none. Several connections may load at the same time. SQLite takes one
     /// writer at a time, so there they take turns.
@@ -33,7 +34,7 @@ pub trait Admin {
     ) -> Result<u64, SessionError>;
     /// Whether a table of this name exists.
     fn has_table(&mut self, table: &str) -> Result<bool, SessionError> {
-        match self.ask(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), Limit::QUESTION, &mut |_, _| ()) {
+        match self.ask(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), ReplyLimit::QUESTION, &mut |_, _| ()) {
             Ok(()) => Ok(true),
             Err(SessionError::Refused { code, .. }) if NO_SUCH_TABLE.contains(&code.as_str()) => Ok(false),
             Err(error) => Err(error),
@@ -57,7 +58,7 @@ pub trait Admin {
         Ok(BTreeMap::new())
     }
     /// Counters under the server's own names, as far as this login may read them.
-    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError>;
+    fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError>;
 }
 
 /// Works as long as the session is open, on any thread.
@@ -79,14 +80,14 @@ pub(crate) fn canceller<A: Admin>(
     (whose, cancel): (&'static str, &'static str),
     open: impl Fn() -> Result<A, SessionError> + Send + 'static,
 ) -> Result<Canceller, SessionError> {
-    let Some((session, server)) = pairs(admin, whose, Limit::QUESTION)?.pop_first() else {
+    let Some((session, server)) = pairs(admin, whose, ReplyLimit::QUESTION)?.pop_first() else {
         return Err(SessionError::Protocol("a session has no number".to_owned()));
     };
     let cancel = cancel.replace("SESSION", &session);
     Ok(Box::new(move || {
         let end = || {
             let mut other = open()?;
-            let is_there = pairs(&mut other, whose, Limit::QUESTION)?.into_values().any(|found| found == server);
+            let is_there = pairs(&mut other, whose, ReplyLimit::QUESTION)?.into_values().any(|found| found == server);
             if is_there { other.script(&cancel) } else { Ok(()) }
         };
         // A server that takes no connection any more is left with its statement.
@@ -95,7 +96,11 @@ pub(crate) fn canceller<A: Admin>(
 }
 
 /// Reads the rows of a query as names and values.
-pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BTreeMap<String, String>, SessionError> {
+pub(crate) fn pairs(
+    admin: &mut dyn Admin,
+    sql: &str,
+    limit: ReplyLimit,
+) -> Result<BTreeMap<String, String>, SessionError> {
     let mut found = BTreeMap::new();
     admin.ask(sql, limit, &mut |rows, row| {
         if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
@@ -108,7 +113,7 @@ pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BT
 /// The lines that the query of an engine has for a table.
 pub(crate) fn shape(admin: &mut dyn Admin, sql: &str, table: &str) -> Result<Vec<String>, SessionError> {
     let mut lines = Vec::new();
-    admin.ask(&sql.replace("TABLE", table), Limit::QUESTION, &mut |rows, row| {
+    admin.ask(&sql.replace("TABLE", table), ReplyLimit::QUESTION, &mut |rows, row| {
         lines.extend(rows.text(row, 0).map(str::to_owned));
     })?;
     Ok(lines)
@@ -118,7 +123,7 @@ pub(crate) fn shape(admin: &mut dyn Admin, sql: &str, table: &str) -> Result<Vec
 const LONGEST_NAME: usize = 128;
 
 /// Like [`pairs`], where values are counts. A value that is no number is left out.
-pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<Counters, SessionError> {
+pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: ReplyLimit) -> Result<Counters, SessionError> {
     let mut found = pairs(admin, sql, limit)?;
     found.retain(|name, _| name.len() <= LONGEST_NAME);
     Ok(found.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse().ok()?))).collect())

@@ -32,21 +32,21 @@ pub struct Batch {
     sending: Sending,
     begins: Option<Access>,
     commits: bool,
-    requests: Vec<Request>,
-    values: Vec<Value>,
+    requests: Vec<BatchRequest>,
+    values: Vec<BatchValue>,
     texts: String,
     answers: Vec<ResultSet>,
 }
 
 #[derive(Debug)]
-struct Request {
+struct BatchRequest {
     statement: StatementId,
     values: Range<usize>,
 }
 
 /// A [`Param`] that owns nothing; its text is a range of `Batch::texts`.
 #[derive(Debug, Clone)]
-enum Value {
+enum BatchValue {
     Integer(i64),
     Decimal(Decimal),
     Date(Date),
@@ -87,25 +87,25 @@ impl Batch {
         let first = self.values.len();
         for param in params {
             let value = match *param {
-                Param::Integer(value) => Value::Integer(value),
-                Param::Decimal(value) => Value::Decimal(value),
-                Param::Date(value) => Value::Date(value),
+                Param::Integer(value) => BatchValue::Integer(value),
+                Param::Decimal(value) => BatchValue::Decimal(value),
+                Param::Date(value) => BatchValue::Date(value),
                 Param::Text(text) => {
                     let start = self.texts.len();
                     self.texts.push_str(text);
-                    Value::Text(start..self.texts.len())
+                    BatchValue::Text(start..self.texts.len())
                 }
-                Param::Null => Value::Null,
+                Param::Null => BatchValue::Null,
             };
             self.values.push(value);
         }
-        self.requests.push(Request { statement, values: first..self.values.len() });
+        self.requests.push(BatchRequest { statement, values: first..self.values.len() });
         self.requests.len() - 1
     }
 
     /// Removes the request that was added last. The answers to the others stay.
     pub fn remove_last(&mut self) {
-        if let Some(Request { values, .. }) = self.requests.pop() {
+        if let Some(BatchRequest { values, .. }) = self.requests.pop() {
             self.values.truncate(values.start);
         }
     }
@@ -148,13 +148,13 @@ impl Batch {
         self.param(&self.values[self.requests[number].values.clone()][parameter])
     }
 
-    fn param(&self, value: &Value) -> Param<'_> {
+    fn param(&self, value: &BatchValue) -> Param<'_> {
         match value {
-            Value::Integer(value) => Param::Integer(*value),
-            Value::Decimal(value) => Param::Decimal(*value),
-            Value::Date(value) => Param::Date(*value),
-            Value::Text(range) => Param::Text(&self.texts[range.clone()]),
-            Value::Null => Param::Null,
+            BatchValue::Integer(value) => Param::Integer(*value),
+            BatchValue::Decimal(value) => Param::Decimal(*value),
+            BatchValue::Date(value) => Param::Date(*value),
+            BatchValue::Text(range) => Param::Text(&self.texts[range.clone()]),
+            BatchValue::Null => Param::Null,
         }
     }
 

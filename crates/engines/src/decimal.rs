@@ -98,14 +98,14 @@ impl Decimal {
     }
 
     /// The form that SQL and every text protocol use, in a buffer of its own.
-    pub fn shown(self) -> Shown {
+    pub fn shown(self) -> ShownDecimal {
         const IN_CHUNK: usize = 19;
         const CHUNK: u128 = 10_u128.pow(19);
         let chunk = |of: u128| u64::try_from(of % CHUNK).unwrap_or(0);
         let scale = usize::from(self.scale);
         let magnitude = self.units().unsigned_abs();
         let (mut left, mut above) = (chunk(magnitude), magnitude / CHUNK);
-        let mut shown = Shown { bytes: [b'0'; Shown::LONGEST], start: Shown::LONGEST };
+        let mut shown = ShownDecimal { bytes: [b'0'; ShownDecimal::LONGEST], start: ShownDecimal::LONGEST };
         let mut digits = 0;
         while left > 0 || above > 0 || digits <= scale {
             if digits == scale && scale > 0 {
@@ -147,12 +147,12 @@ fn append(number: i128, digits: &str) -> Option<i128> {
 
 /// The text form of a decimal.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct ShownDecimal {
     bytes: [u8; Self::LONGEST],
     start: usize,
 }
 
-impl Shown {
+impl ShownDecimal {
     /// A sign, a digit, the point, and the longest fraction.
     const LONGEST: usize = 3 + u8::MAX as usize;
 

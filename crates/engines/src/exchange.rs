@@ -1,6 +1,6 @@
 //! A request and its answer over a wire, without blocking; the same steps for every protocol.
 
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::session::SessionError;
 use crate::wire::{Framing, Wire};
 use std::io;
@@ -21,7 +21,7 @@ pub trait Exchange {
 
 /// Sends the written request and reads its whole answer.
 pub async fn exchange(session: &mut impl Exchange) -> Result<(), SessionError> {
-    session.wire().expect_at_most(Limit::STATEMENT_BYTES);
+    session.wire().expect_at_most(ReplyLimit::STATEMENT_BYTES);
     let mut sent = false;
     std::future::poll_fn(|context| {
         if sent {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A server that exceeds it is given up, and its connection is closed.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit {
+pub struct ReplyLimit {
     pub time: Duration,
     pub rows: u64,
     pub bytes: u64,
@@ -22,7 +22,7 @@ const FEW_ROWS: u64 = 10_000;
 /// Keys, indexes and sums over terabytes take this long.
 const LONGEST_WORK: Duration = Duration::from_hours(2);
 
-impl Limit {
+impl ReplyLimit {
     /// Preparing a statement takes its tables' locks for a moment.
     pub const PREPARATION: Self = Self { time: Duration::from_mins(1), rows: 0, bytes: SMALL_BYTES };
 

@@ -73,12 +73,12 @@ pub struct Tls {
     pub ca: Option<PathBuf>,
     /// Our certificate and key, if the server asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Identity>,
+    pub identity: Option<ClientCertificate>,
     #[serde(default)]
     pub binding: Binding,
     /// The authentication methods that a PostgreSQL server may ask for; `None` allows any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub methods: Option<Vec<Method>>,
+    pub methods: Option<Vec<LoginMethod>>,
     /// Allows sending the password itself to an unverified server. The user must ask for that by name.
     #[serde(default)]
     pub clear_password: bool,
@@ -108,7 +108,7 @@ pub enum TlsMode {
 
 /// Files of our certificate and its key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct ClientCertificate {
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
@@ -116,7 +116,7 @@ pub struct Identity {
 /// How a PostgreSQL server authenticates us. The words are those of libpq's `require_auth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum LoginMethod {
     /// Without authentication.
     None,
     /// With the password itself.

@@ -16,7 +16,7 @@ pub struct ResultSet {
     rows: usize,
     changed: u64,
     inserted_id: u64,
-    cells: Vec<Cell>,
+    cells: Vec<ResultValue>,
     text: String,
 }
 
@@ -24,7 +24,7 @@ pub struct ResultSet {
 const MOST_CELLS: usize = 4 << 20;
 
 #[derive(Debug, Clone, Copy)]
-enum Cell {
+enum ResultValue {
     Null,
     Integer(i64),
     /// The parts of a [`Decimal`]; they take no more space than a text's range.
@@ -88,11 +88,11 @@ impl ResultSet {
             return None;
         }
         Some(match *self.cells.get(row * self.columns + column)? {
-            Cell::Null => Param::Null,
-            Cell::Integer(value) => Param::Integer(value),
-            Cell::Decimal { units, scale } => Param::Decimal(Decimal::of_parts(units, scale)),
-            Cell::Date(value) => Param::Date(value),
-            Cell::Text { start, end } => Param::Text(&self.text[start..end]),
+            ResultValue::Null => Param::Null,
+            ResultValue::Integer(value) => Param::Integer(value),
+            ResultValue::Decimal { units, scale } => Param::Decimal(Decimal::of_parts(units, scale)),
+            ResultValue::Date(value) => Param::Date(value),
+            ResultValue::Text { start, end } => Param::Text(&self.text[start..end]),
         })
     }
 
@@ -170,16 +170,16 @@ impl ResultSet {
     }
 
     pub fn push_integer(&mut self, value: i64) {
-        self.cells.push(Cell::Integer(value));
+        self.cells.push(ResultValue::Integer(value));
     }
 
     pub fn push_decimal(&mut self, value: Decimal) {
         let (units, scale) = value.parts();
-        self.cells.push(Cell::Decimal { units, scale });
+        self.cells.push(ResultValue::Decimal { units, scale });
     }
 
     pub fn push_date(&mut self, value: Date) {
-        self.cells.push(Cell::Date(value));
+        self.cells.push(ResultValue::Date(value));
     }
 
     /// A number written in digits. If it has too many digits, it stays a text.
@@ -193,11 +193,11 @@ impl ResultSet {
     pub fn push_text(&mut self, value: &str) {
         let start = self.text.len();
         self.text.push_str(value);
-        self.cells.push(Cell::Text { start, end: self.text.len() });
+        self.cells.push(ResultValue::Text { start, end: self.text.len() });
     }
 
     pub fn push_null(&mut self) {
-        self.cells.push(Cell::Null);
+        self.cells.push(ResultValue::Null);
     }
 
     /// Appends a row of another result, from this column on.
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_no_larger_than_that_of_a_text() {
-        assert_eq!(size_of::<Cell>(), 3 * size_of::<usize>());
+        assert_eq!(size_of::<ResultValue>(), 3 * size_of::<usize>());
     }
 
     #[test]

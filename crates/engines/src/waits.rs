@@ -3,7 +3,7 @@
 //! The statement returns class, event and number of sessions, one row for each event that any session waits for. It
 //! counts the working sessions of the database it runs in, except its own.
 
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::server::Endpoint;
 use crate::statement::{Dialect, Statement};
 
@@ -46,7 +46,7 @@ pub fn question(endpoint: &Endpoint) -> Result<WaitQuestion, String> {
 fn why_no_waits(endpoint: &Endpoint) -> Option<String> {
     let mut tells = false;
     let asked = crate::catalog::admin(endpoint).and_then(|mut admin| {
-        admin.ask(include_str!("mysql/sql/tells_waits.sql"), Limit::QUESTION, &mut |rows, row| {
+        admin.ask(include_str!("mysql/sql/tells_waits.sql"), ReplyLimit::QUESTION, &mut |rows, row| {
             tells = rows.integer(row, 0).is_ok_and(|tells| tells == 1);
         })
     });

@@ -1,7 +1,7 @@
 //! A connection to a server, whatever its protocol: it sends and receives frames, and waits only with a deadline.
 
 use crate::error::SessionError;
-use crate::limit::{Limit, too_long};
+use crate::limit::{ReplyLimit, too_long};
 use crate::stream::Stream;
 use crate::tls::Encryption;
 use bytes::BytesMut;
@@ -110,7 +110,7 @@ pub struct Wire<F: Framing> {
 impl<F: Framing> Wire<F> {
     pub fn over(stream: Stream) -> Self {
         let (incoming, agreed) = (Incoming::default(), F::Agreed::default());
-        let most_bytes = Limit::LOGIN_BYTES;
+        let most_bytes = ReplyLimit::LOGIN_BYTES;
         Self { stream, outgoing: BytesMut::new(), sent: 0, incoming, left_bytes: most_bytes, most_bytes, agreed }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::arrangement::Arrangement;
 use crate::bridge::unix_ns;
-use crate::line::{Lost, Wire, piece_of, place_in, writing};
+use crate::line::{LineWire, Lost, piece_of, place_in, writing};
 use crate::link::{FleetError, Link};
-use crate::messages::{Build, Open, Opened, Present, Subjects, word_of};
+use crate::messages::{Build, OpenScript, OpenedScript, Present, Subjects, word_of};
 use crate::tunnel::Item;
 use async_nats::{Message, Request, RequestErrorKind, Subscriber};
 use bytes::Bytes;
@@ -44,7 +44,7 @@ pub struct Me {
 
 /// Why an agent has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum AgentEnd {
     Asked,
     Signal,
     /// Its server stayed away.
@@ -52,7 +52,7 @@ pub enum Ended {
 }
 
 /// Serves until it is asked to end, or its server stays away. `tell` hears that it is there.
-pub fn serve(to: &Arrangement, me: &Me, tell: &mut dyn FnMut(&str)) -> Result<Ended, FleetError> {
+pub fn serve(to: &Arrangement, me: &Me, tell: &mut dyn FnMut(&str)) -> Result<AgentEnd, FleetError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(FleetError::io("starting to speak NATS"))?.block_on(Agent::serve(to, me, tell))
 }
@@ -69,7 +69,7 @@ struct Agent<'a> {
     opened: HashSet<String>,
 }
 
-struct Heard {
+struct AgentHeard {
     who: Subscriber,
     who_is: Subscriber,
     open: Subscriber,
@@ -77,7 +77,7 @@ struct Heard {
 }
 
 impl Agent<'_> {
-    async fn serve(to: &Arrangement, me: &Me, tell: &mut dyn FnMut(&str)) -> Result<Ended, FleetError> {
+    async fn serve(to: &Arrangement, me: &Me, tell: &mut dyn FnMut(&str)) -> Result<AgentEnd, FleetError> {
         let link = Link::connect(to, &format!("bakeoff agent {}", me.name)).await?;
         let subjects = Subjects::of(&to.name);
         let own = word_of(&me.name);
@@ -99,7 +99,7 @@ impl Agent<'_> {
         let listen = async |subject| {
             link.client.subscribe(subject).await.map_err(|error| FleetError::nats("listening")(error.into()))
         };
-        let heard = Heard {
+        let heard = AgentHeard {
             who: listen(subjects.who()).await?,
             who_is: listen(subjects.who_is(&own)).await?,
             open: listen(subjects.open(&own)).await?,
@@ -119,7 +119,7 @@ impl Agent<'_> {
     }
 
     /// Serves until it is to end and all its programs have ended. As long as one has not, it says that it is there.
-    async fn until_the_end(&mut self, mut heard: Heard, away: Duration) -> Result<Ended, FleetError> {
+    async fn until_the_end(&mut self, mut heard: AgentHeard, away: Duration) -> Result<AgentEnd, FleetError> {
         let on = |kind| signal(kind).map_err(FleetError::io("waiting for signals"));
         let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
         let mut ticks = tokio::time::interval(Duration::from_secs(1));
@@ -144,11 +144,11 @@ impl Agent<'_> {
                 }
                 Some(request) = heard.down.next() => {
                     self.say(&request).await;
-                    Ended::Asked
+                    AgentEnd::Asked
                 }
                 Some(_) = self.lines.join_next() => continue,
-                _ = terminate.recv() => Ended::Signal,
-                _ = interrupt.recv() => Ended::Signal,
+                _ = terminate.recv() => AgentEnd::Signal,
+                _ = interrupt.recv() => AgentEnd::Signal,
                 _ = ticks.tick() => {
                     if self.link.is_up() {
                         last_up = Instant::now();
@@ -156,7 +156,7 @@ impl Agent<'_> {
                     if last_up.elapsed() <= away {
                         continue;
                     }
-                    Ended::Alone
+                    AgentEnd::Alone
                 }
             };
             ended.get_or_insert(why);
@@ -190,7 +190,7 @@ impl Agent<'_> {
     }
 
     async fn open(&mut self, request: &Message) {
-        let answer = match serde_json::from_slice::<Open>(&request.payload) {
+        let answer = match serde_json::from_slice::<OpenScript>(&request.payload) {
             Err(error) => Err(format!("it does not understand the request: {error}")),
             Ok(open) if open.build != self.me.build => Err(format!(
                 "it is bakeoff {}, and this is {}; start the agent again with the same program",
@@ -200,14 +200,14 @@ impl Agent<'_> {
             Ok(_) if *self.ending.borrow() => Err("it is about to end".to_owned()),
             Ok(open) => self.begin(open).await,
         };
-        let answer = answer.map_or_else(|why| Opened::Refused { why }, |()| Opened::Yes);
+        let answer = answer.map_or_else(|why| OpenedScript::Refused { why }, |()| OpenedScript::Yes);
         self.answer(request, &answer).await;
     }
 
-    async fn begin(&mut self, open: Open) -> Result<(), String> {
+    async fn begin(&mut self, open: OpenScript) -> Result<(), String> {
         let listening = self.link.client.subscribe(self.subjects.to_agent(&open.line)).await;
         let listening = listening.map_err(|error| error.to_string())?;
-        let wire = Wire::new(self.link.clone(), self.subjects.to_conductor(&open.line), listening);
+        let wire = LineWire::new(self.link.clone(), self.subjects.to_conductor(&open.line), listening);
         let ours = &self.link.addresses;
         let (from, own) = (open.conductor.seen_from(ours), ours.seen_from(&open.conductor));
         let program = Command::new("sh")
@@ -290,7 +290,7 @@ impl Program {
     }
 }
 
-async fn serve_line(wire: Wire, mut program: Program, ending: watch::Receiver<bool>) {
+async fn serve_line(wire: LineWire, mut program: Program, ending: watch::Receiver<bool>) {
     let carried = carry(wire, &mut program, ending).await;
     if carried.is_err() || program.ended.is_none() {
         program.end().await;
@@ -298,7 +298,7 @@ async fn serve_line(wire: Wire, mut program: Program, ending: watch::Receiver<bo
 }
 
 /// Carries the streams until the conductor knows that the program has ended.
-async fn carry(mut wire: Wire, program: &mut Program, mut ending: watch::Receiver<bool>) -> Result<(), Lost> {
+async fn carry(mut wire: LineWire, program: &mut Program, mut ending: watch::Receiver<bool>) -> Result<(), Lost> {
     let mut has_said_exit = false;
     loop {
         if *ending.borrow() && !wire.is_up() {

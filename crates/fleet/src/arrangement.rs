@@ -30,7 +30,7 @@ pub struct Arrangement {
     #[serde(default, with = "humane")]
     away: Option<Duration>,
     #[serde(default)]
-    pub placement: Option<Placement>,
+    pub placement: Option<AgentStarter>,
     /// The file itself.
     #[serde(skip)]
     path: PathBuf,
@@ -46,7 +46,7 @@ enum Servers {
 /// What starts agents.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Placement {
+pub enum AgentStarter {
     /// On each of these hosts, over ssh.
     Ssh {
         hosts: Vec<String>,
@@ -157,11 +157,11 @@ impl Arrangement {
             ));
         }
         match &self.placement {
-            Some(Placement::Ssh { hosts, .. }) if hosts.is_empty() => Some("placement.hosts is empty".to_owned()),
-            Some(Placement::Slurm { nodes: 0, .. } | Placement::Kubernetes { nodes: 0, .. }) => {
+            Some(AgentStarter::Ssh { hosts, .. }) if hosts.is_empty() => Some("placement.hosts is empty".to_owned()),
+            Some(AgentStarter::Slurm { nodes: 0, .. } | AgentStarter::Kubernetes { nodes: 0, .. }) => {
                 Some("placement.nodes is 0".to_owned())
             }
-            Some(Placement::Kubernetes { cpus: 0, .. }) => Some("placement.cpus is 0".to_owned()),
+            Some(AgentStarter::Kubernetes { cpus: 0, .. }) => Some("placement.cpus is 0".to_owned()),
             _ => None,
         }
     }

@@ -1,9 +1,9 @@
 //! The conductor's end: one thread that speaks NATS, for threads that do not.
 
 use crate::arrangement::Arrangement;
-use crate::line::{AWAY_LIMIT, Lost, Wire, piece_of, place_in, writing};
+use crate::line::{AWAY_LIMIT, LineWire, Lost, piece_of, place_in, writing};
 use crate::link::{FleetError, Link};
-use crate::messages::{Build, Open, Opened, Present, Subjects, word_of};
+use crate::messages::{Build, OpenScript, OpenedScript, Present, Subjects, word_of};
 use crate::tunnel::Item;
 use async_nats::{Request, RequestErrorKind};
 use bytes::Bytes;
@@ -85,7 +85,7 @@ pub struct Goodbye {
 
 /// An agent, and how well it is reached.
 #[derive(Debug)]
-pub struct Seen {
+pub struct SeenAgent {
     pub present: Present,
     /// Its time of day, less ours.
     pub clock_offset_ns: i64,
@@ -132,8 +132,12 @@ impl Bridge {
         let pipes = || Ok((std::io::pipe()?, std::io::pipe()?));
         let ((input, ours), (theirs, output)) = pipes().map_err(FleetError::io("making a pipe"))?;
         let drawn = line_name().map_err(FleetError::io("drawing a number"))?;
-        let open =
-            Open { line: drawn, script: script.to_owned(), build: self.build.clone(), conductor: self.link.addresses };
+        let open = OpenScript {
+            line: drawn,
+            script: script.to_owned(),
+            build: self.build.clone(),
+            conductor: self.link.addresses,
+        };
         let (link, subjects, host) = (self.link.clone(), self.subjects.clone(), host.to_owned());
         let fleet = self.name.clone();
         let (tell, ended) = mpsc::channel();
@@ -145,7 +149,7 @@ impl Bridge {
             let listening = link.client.subscribe(subjects.to_conductor(&open.line)).await;
             let listening = listening.map_err(|error| FleetError::nats("listening for a line")(error.into()))?;
             opened(&link, &subjects.open(&word_of(&host)), &open).await.map_err(|why| unopened(why, &host, &fleet))?;
-            let wire = Wire::new(link, subjects.to_agent(&open.line), listening);
+            let wire = LineWire::new(link, subjects.to_agent(&open.line), listening);
             tokio::spawn(async move {
                 let errors = writing(errors);
                 let status = match conduct(wire, input, writing(output), errors.clone()).await {
@@ -164,7 +168,7 @@ impl Bridge {
     }
 
     /// All agents that are there, by name.
-    pub fn roll_call(&self) -> Result<Vec<Seen>, FleetError> {
+    pub fn roll_call(&self) -> Result<Vec<SeenAgent>, FleetError> {
         let (link, subjects) = (self.link.clone(), self.subjects.clone());
         let answers = self.there(async move {
             let answers = answers(&link, subjects.who()).await?;
@@ -172,7 +176,7 @@ impl Bridge {
             for present in answers {
                 seen.extend(looked_at(&link, &subjects, &present).await);
             }
-            seen.sort_by(|a: &Seen, b| a.present.name.cmp(&b.present.name));
+            seen.sort_by(|a: &SeenAgent, b| a.present.name.cmp(&b.present.name));
             Ok(seen)
         });
         answers?
@@ -237,7 +241,7 @@ fn unopened(why: Unopened, host: &str, fleet: &str) -> FleetError {
 }
 
 /// Asks until there is an answer, because questions and answers may be lost.
-async fn opened(link: &Link, subject: &str, open: &Open) -> Result<(), Unopened> {
+async fn opened(link: &Link, subject: &str, open: &OpenScript) -> Result<(), Unopened> {
     let question = Bytes::from(serde_json::to_vec(open).map_err(|error| Unopened::Refused(error.to_string()))?);
     let begun = Instant::now();
     let (mut last_down, mut nobody_since) = (begun, None);
@@ -248,8 +252,8 @@ async fn opened(link: &Link, subject: &str, open: &Open) -> Result<(), Unopened>
         let request = Request::new().payload(question.clone()).timeout(Some(OPEN_ANSWER));
         match link.client.send_request(subject.to_owned(), request).await {
             Ok(message) => match serde_json::from_slice(&message.payload) {
-                Ok(Opened::Yes) => return Ok(()),
-                Ok(Opened::Refused { why }) => return Err(Unopened::Refused(why)),
+                Ok(OpenedScript::Yes) => return Ok(()),
+                Ok(OpenedScript::Refused { why }) => return Err(Unopened::Refused(why)),
                 Err(error) => return Err(Unopened::Refused(error.to_string())),
             },
             Err(error) if error.kind() == RequestErrorKind::NoResponders => {
@@ -266,7 +270,7 @@ async fn opened(link: &Link, subject: &str, open: &Open) -> Result<(), Unopened>
 
 /// Carries the streams until the program has ended.
 async fn conduct(
-    mut wire: Wire,
+    mut wire: LineWire,
     input: pipe::Receiver,
     output: tokio::sync::mpsc::Sender<Bytes>,
     errors: tokio::sync::mpsc::Sender<Bytes>,
@@ -331,8 +335,8 @@ async fn answers(link: &Link, subject: String) -> Result<Vec<Present>, FleetErro
 /// Of several looks the one with the shortest way shows the clock best.
 const LOOKS: usize = 8;
 
-async fn looked_at(link: &Link, subjects: &Subjects, known: &Present) -> Option<Seen> {
-    let mut best: Option<Seen> = None;
+async fn looked_at(link: &Link, subjects: &Subjects, known: &Present) -> Option<SeenAgent> {
+    let mut best: Option<SeenAgent> = None;
     for _ in 0..LOOKS {
         let request = Request::new().payload(Bytes::new()).timeout(Some(ROLL_CALL));
         let (before, begun) = (unix_ns(), Instant::now());
@@ -342,7 +346,7 @@ async fn looked_at(link: &Link, subjects: &Subjects, known: &Present) -> Option<
         let error = took / 2;
         if best.as_ref().is_none_or(|best| error < best.clock_error_ns) {
             let clock_offset_ns = present.unix_ns.wrapping_sub(before + error).cast_signed();
-            best = Some(Seen { present, clock_offset_ns, clock_error_ns: error });
+            best = Some(SeenAgent { present, clock_offset_ns, clock_error_ns: error });
         }
     }
     best

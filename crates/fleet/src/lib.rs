@@ -14,7 +14,7 @@ mod link;
 mod messages;
 pub mod tunnel;
 
-pub use arrangement::{Arrangement, ArrangementError, Placement};
+pub use arrangement::{AgentStarter, Arrangement, ArrangementError};
 pub use line::AWAY_LIMIT;
 pub use link::FleetError;
 pub use messages::{Build, Present};

@@ -1,7 +1,7 @@
 //! One line: carries the streams of a program over NATS, until it has ended or the other end is lost.
 
 use crate::link::Link;
-use crate::tunnel::{Item, LONGEST_PIECE, Packet, Tunnel};
+use crate::tunnel::{Item, LONGEST_PIECE, Tunnel, TunnelPacket};
 use async_nats::{Message, Request, RequestErrorKind, Subscriber};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -30,7 +30,7 @@ pub enum Lost {
 }
 
 /// One end of a line, on NATS.
-pub(crate) struct Wire {
+pub(crate) struct LineWire {
     link: Link,
     to: String,
     from: Subscriber,
@@ -39,17 +39,17 @@ pub(crate) struct Wire {
     /// Since when nobody is known to listen there.
     nobody_since: Option<Instant>,
     ticks: Interval,
-    answers: (Sender<Answer>, Receiver<Answer>),
+    answers: (Sender<LineAnswer>, Receiver<LineAnswer>),
     is_asking: bool,
 }
 
-enum Answer {
+enum LineAnswer {
     Heard(Bytes),
     Nobody,
     None,
 }
 
-impl Wire {
+impl LineWire {
     pub fn new(link: Link, to: String, from: Subscriber) -> Self {
         let now = Instant::now();
         let mut ticks = tokio::time::interval(TICK);
@@ -82,7 +82,7 @@ impl Wire {
     }
 
     /// A packet that is lost is sent again.
-    async fn publish(&self, packet: Packet) {
+    async fn publish(&self, packet: TunnelPacket) {
         self.link.publish(self.to.clone(), packet.encoded()).await;
     }
 
@@ -95,7 +95,7 @@ impl Wire {
     pub async fn look(&mut self) -> Result<(), Lost> {
         enum Came {
             Message(Option<Message>),
-            Answer(Option<Answer>),
+            Answer(Option<LineAnswer>),
             Tick,
         }
         let came = tokio::select! {
@@ -112,9 +112,9 @@ impl Wire {
             Came::Answer(answer) => {
                 self.is_asking = false;
                 match answer {
-                    Some(Answer::Heard(payload)) => self.hear(&payload, None).await,
-                    Some(Answer::Nobody) => drop(self.nobody_since.get_or_insert_with(Instant::now)),
-                    Some(Answer::None) | None => {}
+                    Some(LineAnswer::Heard(payload)) => self.hear(&payload, None).await,
+                    Some(LineAnswer::Nobody) => drop(self.nobody_since.get_or_insert_with(Instant::now)),
+                    Some(LineAnswer::None) | None => {}
                 }
             }
             Came::Tick => return self.tick().await,
@@ -123,7 +123,7 @@ impl Wire {
     }
 
     async fn hear(&mut self, payload: &Bytes, reply: Option<String>) {
-        let Some(packet) = Packet::decoded(payload) else { return };
+        let Some(packet) = TunnelPacket::decoded(payload) else { return };
         let now = Instant::now();
         (self.heard, self.nobody_since) = (now, None);
         let wants_report = self.tunnel.hear(packet, now);
@@ -156,9 +156,9 @@ impl Wire {
             let question = Request::new().payload(self.tunnel.report().encoded()).timeout(Some(ANSWER_LIMIT));
             tokio::spawn(async move {
                 let answer = match client.send_request(to, question).await {
-                    Ok(message) => Answer::Heard(message.payload),
-                    Err(error) if error.kind() == RequestErrorKind::NoResponders => Answer::Nobody,
-                    Err(_) => Answer::None,
+                    Ok(message) => LineAnswer::Heard(message.payload),
+                    Err(error) if error.kind() == RequestErrorKind::NoResponders => LineAnswer::Nobody,
+                    Err(_) => LineAnswer::None,
                 };
                 let _ = answers.send(answer).await;
             });

@@ -39,7 +39,7 @@ pub struct Present {
 
 /// A conductor asks an agent to run a script. It may ask again, since an answer may be lost.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Open {
+pub struct OpenScript {
     /// Drawn for this line.
     pub line: String,
     pub script: String,
@@ -49,7 +49,7 @@ pub struct Open {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Opened {
+pub enum OpenedScript {
     Yes,
     Refused { why: String },
 }

@@ -32,13 +32,13 @@ pub enum Item {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packet {
+pub struct TunnelPacket {
     received: u64,
     passed_on: u64,
     item: Option<(u64, Item)>,
 }
 
-impl Packet {
+impl TunnelPacket {
     pub fn encoded(&self) -> Bytes {
         let (number, kind, body) = match &self.item {
             None => (0, b'-', Bytes::new()),
@@ -105,12 +105,12 @@ impl Tunnel {
     }
 
     /// The packet to send now. It is sent again until the other end has it.
-    pub fn send(&mut self, item: Item, now: Instant) -> Packet {
+    pub fn send(&mut self, item: Item, now: Instant) -> TunnelPacket {
         if self.sent.is_empty() {
             self.progress = now;
         }
         self.sent.push_back(item.clone());
-        Packet { item: Some((self.last_sent(), item)), ..self.report() }
+        TunnelPacket { item: Some((self.last_sent(), item)), ..self.report() }
     }
 
     fn last_sent(&self) -> u64 {
@@ -123,19 +123,19 @@ impl Tunnel {
     }
 
     /// What to send again.
-    pub fn again(&mut self, now: Instant) -> Vec<Packet> {
+    pub fn again(&mut self, now: Instant) -> Vec<TunnelPacket> {
         if self.sent.is_empty() || now.saturating_duration_since(self.progress) < AGAIN_AFTER {
             return Vec::new();
         }
         self.progress = now;
         let report = self.report();
         let numbered = (self.there + 1..).zip(&self.sent);
-        numbered.map(|(number, item)| Packet { item: Some((number, item.clone())), ..report.clone() }).collect()
+        numbered.map(|(number, item)| TunnelPacket { item: Some((number, item.clone())), ..report.clone() }).collect()
     }
 
     /// What this end has, without an item.
-    pub fn report(&self) -> Packet {
-        Packet { received: self.received(), passed_on: self.passed_on, item: None }
+    pub fn report(&self) -> TunnelPacket {
+        TunnelPacket { received: self.received(), passed_on: self.passed_on, item: None }
     }
 
     fn received(&self) -> u64 {
@@ -143,7 +143,7 @@ impl Tunnel {
     }
 
     /// Whether the other end wants to know what this one has.
-    pub fn hear(&mut self, packet: Packet, now: Instant) -> bool {
+    pub fn hear(&mut self, packet: TunnelPacket, now: Instant) -> bool {
         // A packet that is late says less than is known; one of a stranger may say more than was sent.
         let news = packet.received.min(self.last_sent()).saturating_sub(self.there);
         if news > 0 {
@@ -183,11 +183,11 @@ mod tests {
     fn every_packet_is_read_as_it_was_written() {
         let items = [Some(piece(7)), Some(Item::Errors("no".into())), Some(Item::End), Some(Item::Exit(-3)), None];
         for item in items {
-            let packet = Packet { received: 5, passed_on: 3, item: item.map(|item| (9, item)) };
-            assert_eq!(Packet::decoded(&packet.encoded()), Some(packet));
+            let packet = TunnelPacket { received: 5, passed_on: 3, item: item.map(|item| (9, item)) };
+            assert_eq!(TunnelPacket::decoded(&packet.encoded()), Some(packet));
         }
         for hostile in ["", "short", "24 bytes and one of kind!", "a body that is no status x"] {
-            assert_eq!(Packet::decoded(&Bytes::from(hostile)), None, "{hostile}");
+            assert_eq!(TunnelPacket::decoded(&Bytes::from(hostile)), None, "{hostile}");
         }
     }
 
@@ -200,7 +200,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33).is_multiple_of(of)
         };
-        let (mut there, mut back): (VecDeque<Packet>, VecDeque<Packet>) = (VecDeque::new(), VecDeque::new());
+        let (mut there, mut back): (VecDeque<TunnelPacket>, VecDeque<TunnelPacket>) =
+            (VecDeque::new(), VecDeque::new());
         let (mut got, mut next, mut most) = (Vec::new(), 1, 0);
         for step in 0_u32..200_000 {
             let now = start + Duration::from_millis(100) * step;
@@ -212,7 +213,7 @@ mod tests {
             if chance(3) {
                 there.rotate_left(usize::from(!there.is_empty()));
             }
-            let few = |row: &VecDeque<Packet>| row.len().min(8);
+            let few = |row: &VecDeque<TunnelPacket>| row.len().min(8);
             for packet in there.drain(..few(&there)).collect::<Vec<_>>() {
                 if chance(4) {
                     continue;

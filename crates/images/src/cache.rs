@@ -76,7 +76,7 @@ impl Manifest {
 
 /// One line of `bakeoff image list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedImage {
     pub kind: EntryKind,
     pub name: String,
     pub id: String,
@@ -190,7 +190,7 @@ pub(crate) fn keep(folder: CachedFolder, manifest: &Manifest) -> Result<(), Cach
 }
 
 /// All finished trees and kernels, by kind and name.
-pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
+pub fn list(cache: &Cache) -> Result<Vec<ListedImage>, CacheError> {
     let mut listed = Vec::new();
     for kind in [EntryKind::Tree, EntryKind::Kernel] {
         let folder = cache.folder.join(kind.folder());
@@ -203,7 +203,15 @@ pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
             let Some(Manifest { name, id, size_bytes, packages, built_unix_s, .. }) = Manifest::read(&path)? else {
                 continue;
             };
-            listed.push(Listed { kind, name, id, folder: path, size_bytes, packages: packages.len(), built_unix_s });
+            listed.push(ListedImage {
+                kind,
+                name,
+                id,
+                folder: path,
+                size_bytes,
+                packages: packages.len(),
+                built_unix_s,
+            });
         }
     }
     listed.sort_by(|a, b| (a.kind, &a.name, a.built_unix_s).cmp(&(b.kind, &b.name, b.built_unix_s)));

@@ -20,7 +20,7 @@ mod tool;
 mod tree;
 
 pub use build::{ImageError, build, build_without_kernel, tree_in_cache};
-pub use cache::{Cache, CacheError, EntryKind, Listed, list, sweep};
+pub use cache::{Cache, CacheError, EntryKind, ListedImage, list, sweep};
 pub use kernel::Flavour;
 pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, names};
 pub use tool::ToolError;

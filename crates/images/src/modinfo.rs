@@ -23,7 +23,7 @@ pub struct ModinfoError {
 
 /// A section's place in the file.
 #[derive(Clone, Copy)]
-struct Section {
+struct ElfSection {
     name_offset: u64,
     offset: u64,
     size: u64,
@@ -52,10 +52,10 @@ fn modinfo_section(file: &File) -> Result<Vec<u8>, String> {
     let count = usize::try_from(number(&header, 60, 2)?).unwrap_or(MOST_SECTIONS);
     let names_index = usize::try_from(number(&header, 62, 2)?).unwrap_or(MOST_SECTIONS);
     let table = read_at(file, table_offset, (count.min(MOST_SECTIONS) * SECTION_HEADER_BYTES) as u64)?;
-    let sections: Vec<Section> = table.chunks_exact(SECTION_HEADER_BYTES).map(section).collect::<Result<_, _>>()?;
+    let sections: Vec<ElfSection> = table.chunks_exact(SECTION_HEADER_BYTES).map(section).collect::<Result<_, _>>()?;
     let names = *sections.get(names_index).ok_or("it has no section names")?;
     let names = read_at(file, names.offset, names.size)?;
-    let is_modinfo = |section: &&Section| {
+    let is_modinfo = |section: &&ElfSection| {
         let name = usize::try_from(section.name_offset).ok().and_then(|offset| names.get(offset..));
         name.is_some_and(|name| name.starts_with(b".modinfo\0"))
     };
@@ -63,8 +63,8 @@ fn modinfo_section(file: &File) -> Result<Vec<u8>, String> {
     read_at(file, found.offset, found.size)
 }
 
-fn section(header: &[u8]) -> Result<Section, String> {
-    Ok(Section { name_offset: number(header, 0, 4)?, offset: number(header, 24, 8)?, size: number(header, 32, 8)? })
+fn section(header: &[u8]) -> Result<ElfSection, String> {
+    Ok(ElfSection { name_offset: number(header, 0, 4)?, offset: number(header, 24, 8)?, size: number(header, 32, 8)? })
 }
 
 fn read_at(file: &File, offset: u64, size: u64) -> Result<Vec<u8>, String> {

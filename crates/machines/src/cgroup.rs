@@ -32,7 +32,7 @@ const LEAST_QUOTA: Duration = Duration::from_millis(1);
 pub enum Limit {
     MemoryBytes(u64),
     /// Of all threads together.
-    CpuTime(CpuTime),
+    CpuTime(CpuQuota),
     /// Memory comes from these nodes alone.
     MemoryNodes(Vec<u32>),
 }
@@ -46,12 +46,12 @@ pub struct Cgroups {
 
 /// CPU time that all threads of a group together get in each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CpuTime {
+pub struct CpuQuota {
     pub quota: Duration,
     pub period: Duration,
 }
 
-impl CpuTime {
+impl CpuQuota {
     /// As much as this many CPUs have; 0.5 is half a CPU.
     pub fn of_cpus(cpus: f64) -> Self {
         let quota = Duration::try_from_secs_f64(cpus * PERIOD.as_secs_f64()).unwrap_or(LEAST_QUOTA);
@@ -59,20 +59,20 @@ impl CpuTime {
     }
 }
 
-impl fmt::Display for CpuTime {
+impl fmt::Display for CpuQuota {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} µs in every {} µs", self.quota.as_micros(), self.period.as_micros())
     }
 }
 
 /// Each limit as the kernel has it, or why it has none.
-pub type Held = Vec<Result<String, String>>;
+pub type HeldLimit = Vec<Result<String, String>>;
 
 impl Cgroups {
     /// Groups that hold processes to these limits, and the limits as the kernel has them. Each tree has one group, in the
     /// nearest place where all its limits hold. If there is none, it is the nearest where most of them hold.
-    pub fn hold(name: &str, scratch: &Path, limits: &[Limit]) -> (Self, Held) {
-        let mut held: Held = limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect();
+    pub fn hold(name: &str, scratch: &Path, limits: &[Limit]) -> (Self, HeldLimit) {
+        let mut held: HeldLimit = limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect();
         let mut trees: Vec<(Hierarchy, Vec<usize>)> = Vec::new();
         for (at, limit) in limits.iter().enumerate() {
             match Hierarchy::with(limit.controller()) {
@@ -138,7 +138,7 @@ impl Limit {
                 let micros = |word: &str| word.parse().ok().map(Duration::from_micros);
                 let held = text.split_once(' ').and_then(|(quota, period)| Some((micros(quota)?, micros(period)?)));
                 let (quota, period) = held.ok_or_else(|| io::Error::other(format!("the limit reads {text}")))?;
-                Ok(CpuTime { quota, period }.to_string())
+                Ok(CpuQuota { quota, period }.to_string())
             }
             Self::MemoryNodes(nodes) => {
                 if !group.is_unified {
@@ -160,12 +160,12 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    fn in_best_place(tree: &Hierarchy, name: &str, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, Held) {
-        let mut best: (Option<Self>, Held) = (None, limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect());
+    fn in_best_place(tree: &Hierarchy, name: &str, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, HeldLimit) {
+        let mut best: (Option<Self>, HeldLimit) = (None, limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect());
         for parent in tree.parents() {
             let path = parent.join(format!("{OUR_GROUPS}{}-{name}", std::process::id()));
             let tried = Self::with(path, tree.is_unified, scratch, limits);
-            let count = |held: &Held| held.iter().filter(|value| value.is_ok()).count();
+            let count = |held: &HeldLimit| held.iter().filter(|value| value.is_ok()).count();
             // Where nothing holds anywhere, the reason of the outermost place remains.
             if count(&tried.1) > count(&best.1) || count(&best.1) == 0 {
                 best = tried;
@@ -178,7 +178,7 @@ impl Cgroup {
     }
 
     /// A group and its limits. There is none if no limit can be set.
-    fn with(path: PathBuf, is_unified: bool, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, Held) {
+    fn with(path: PathBuf, is_unified: bool, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, HeldLimit) {
         let possible: Vec<Result<(), String>> = limits
             .iter()
             .map(|limit| if is_unified { is_passed_on(limit.controller(), parent_of(&path)) } else { Ok(()) })
@@ -191,7 +191,8 @@ impl Cgroup {
             Err(why) => return (None, limits.iter().map(|_| Err(why.clone())).collect()),
         };
         let set = |limit: &Limit| limit.set(&group).map_err(|error| group.failing(&error));
-        let held: Held = possible.into_iter().zip(limits).map(|(is, limit)| is.and_then(|()| set(limit))).collect();
+        let held: HeldLimit =
+            possible.into_iter().zip(limits).map(|(is, limit)| is.and_then(|()| set(limit))).collect();
         let group = held.iter().any(Result::is_ok).then_some(group);
         (group, held)
     }

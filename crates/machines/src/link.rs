@@ -15,12 +15,12 @@ const QUEUED_FRAMES: usize = 1024;
 /// A message to the relay itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hold {
+pub(crate) struct RelayHold {
     pub hold_after_ms: u64,
     pub hold_for_ms: u64,
 }
 
-impl Hold {
+impl RelayHold {
     pub fn new(after: Duration, length: Duration) -> Self {
         let in_millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self { hold_after_ms: in_millis(after), hold_for_ms: in_millis(length) }
@@ -123,7 +123,7 @@ impl AgentLink {
     /// there is no relay.
     pub fn hold(&mut self, after: Duration, length: Duration) -> Result<bool, LinkError> {
         if self.is_relayed {
-            write_frame(&mut self.write, &Hold::new(after, length))?;
+            write_frame(&mut self.write, &RelayHold::new(after, length))?;
             let now = Instant::now();
             self.held_until = now.checked_add(after.saturating_add(length)).unwrap_or(now);
         }

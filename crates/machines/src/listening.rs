@@ -3,8 +3,8 @@
 
 use crate::frame::{Greeting, PROTOCOL, write_frame};
 use crate::ready::becomes_ready;
-use crate::token::{Nonce, Proof, Side, Token, random_bytes};
-use crate::transport::{Challenge, HangsUp, Introduction, Verdict, prepared, short_frame};
+use crate::token::{Nonce, Proof, ProofSide, Token, random_bytes};
+use crate::transport::{Challenge, HangsUp, Introduction, TransportVerdict, prepared, short_frame};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -62,7 +62,7 @@ pub fn listen(
 
 /// Why a caller is not accepted as our conductor.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum CallerRefusal {
     #[error("it did not prove within {} s that it has the token", .0.as_secs())]
     Silent(Duration),
     #[error("it hung up without proving that it has the token")]
@@ -135,7 +135,7 @@ impl Listener {
     }
 }
 
-type Proved = (SocketAddr, Result<TcpStream, Refusal>);
+type Proved = (SocketAddr, Result<TcpStream, CallerRefusal>);
 
 /// Callers who are proving that they have the token, each in a thread, the first one first.
 struct Callers {
@@ -159,7 +159,7 @@ impl Callers {
         self.proving.push_back((peer, stream.try_clone()?));
         let (door, answer) = (Arc::clone(door), self.answers.0.clone());
         thread::Builder::new().spawn(move || {
-            let proved = prepared(stream).map_err(Refusal::from).and_then(|stream| door.proved(stream, limit));
+            let proved = prepared(stream).map_err(CallerRefusal::from).and_then(|stream| door.proved(stream, limit));
             // Nobody listens once a conductor was found.
             let _ = answer.send((peer, proved));
         })?;
@@ -187,46 +187,48 @@ impl Callers {
 
 impl Door {
     /// The agent's part of the greeting.
-    fn proved(&self, stream: TcpStream, limit: Duration) -> Result<TcpStream, Refusal> {
+    fn proved(&self, stream: TcpStream, limit: Duration) -> Result<TcpStream, CallerRefusal> {
         let deadline = Instant::now() + limit;
         let challenge: Nonce = random_bytes()?;
         write_frame(&mut &stream, &Challenge { greeting: Greeting::ours(), challenge })?;
         let verdict = self.judge(&stream, &challenge, deadline).map_err(|refusal| match refusal {
-            Refusal::Broken(error) if error.kind() == ErrorKind::TimedOut => Refusal::Silent(limit),
-            Refusal::Broken(error) if error.kind() == ErrorKind::InvalidData => Refusal::NoProof(error.to_string()),
-            Refusal::Broken(error) if is_hung_up(&error) => Refusal::HungUp,
+            CallerRefusal::Broken(error) if error.kind() == ErrorKind::TimedOut => CallerRefusal::Silent(limit),
+            CallerRefusal::Broken(error) if error.kind() == ErrorKind::InvalidData => {
+                CallerRefusal::NoProof(error.to_string())
+            }
+            CallerRefusal::Broken(error) if is_hung_up(&error) => CallerRefusal::HungUp,
             other => other,
         });
         match verdict {
             Ok(proof) => {
-                write_frame(&mut &stream, &Verdict::Accepted { proof })
+                write_frame(&mut &stream, &TransportVerdict::Accepted { proof })
                     .inspect_err(|_| self.is_taken.store(false, Ordering::Relaxed))?;
                 Ok(stream)
             }
             Err(refusal) => {
                 // The caller may have hung up.
-                let _ = write_frame(&mut &stream, &Verdict::Refused { why: refusal.to_string() });
+                let _ = write_frame(&mut &stream, &TransportVerdict::Refused { why: refusal.to_string() });
                 Err(refusal)
             }
         }
     }
 
     /// Returns our own proof if the peer's is right, to one peer.
-    fn judge(&self, stream: &TcpStream, challenge: &Nonce, deadline: Instant) -> Result<Proof, Refusal> {
-        let body = short_frame(stream, deadline)?.ok_or(Refusal::HungUp)?;
+    fn judge(&self, stream: &TcpStream, challenge: &Nonce, deadline: Instant) -> Result<Proof, CallerRefusal> {
+        let body = short_frame(stream, deadline)?.ok_or(CallerRefusal::HungUp)?;
         let introduction: Introduction =
-            serde_json::from_slice(&body).map_err(|error| Refusal::NoProof(error.to_string()))?;
+            serde_json::from_slice(&body).map_err(|error| CallerRefusal::NoProof(error.to_string()))?;
         if introduction.greeting.protocol != PROTOCOL {
-            return Err(Refusal::OtherProtocol { ours: Greeting::ours(), theirs: introduction.greeting });
+            return Err(CallerRefusal::OtherProtocol { ours: Greeting::ours(), theirs: introduction.greeting });
         }
         let theirs = introduction.challenge;
-        if !self.token.is_proved(Side::Conductor, challenge, &theirs, &introduction.proof) {
-            return Err(Refusal::OtherToken);
+        if !self.token.is_proved(ProofSide::Conductor, challenge, &theirs, &introduction.proof) {
+            return Err(CallerRefusal::OtherToken);
         }
         if self.is_taken.swap(true, Ordering::Relaxed) {
-            return Err(Refusal::TooLate);
+            return Err(CallerRefusal::TooLate);
         }
-        Ok(self.token.proof(Side::Agent, challenge, &theirs))
+        Ok(self.token.proof(ProofSide::Agent, challenge, &theirs))
     }
 }
 
@@ -319,8 +321,8 @@ mod tests {
         write_frame(&mut stream, &(1, "hello")).unwrap();
         assert!(listening.refused().starts_with("what it says is no proof of the token"));
         assert!(read_frame::<Challenge>(&mut stream).unwrap().is_some());
-        assert!(matches!(read_frame(&mut stream).unwrap(), Some(Verdict::Refused { .. })));
-        assert!(read_frame::<Verdict>(&mut stream).unwrap().is_none(), "nothing is answered");
+        assert!(matches!(read_frame(&mut stream).unwrap(), Some(TransportVerdict::Refused { .. })));
+        assert!(read_frame::<TransportVerdict>(&mut stream).unwrap().is_none(), "nothing is answered");
         drop(TcpStream::connect(listening.address).unwrap());
         assert!(listening.refused().starts_with("it hung up"));
         listening.still_serves();
@@ -377,7 +379,7 @@ mod tests {
         let mut stream = TcpStream::connect(listening.address).unwrap();
         let Challenge { challenge, .. } = read_frame(&mut stream).unwrap().unwrap();
         let greeting = Greeting { protocol: PROTOCOL + 1, version: "99.0.0".to_owned() };
-        let proof = token('a').proof(Side::Conductor, &challenge, &[0; 16]);
+        let proof = token('a').proof(ProofSide::Conductor, &challenge, &[0; 16]);
         write_frame(&mut stream, &Introduction { greeting, challenge: [0; 16], proof }).unwrap();
         let why = listening.refused();
         assert!(why.contains(&format!("it is bakeoff 99.0.0 (protocol {})", PROTOCOL + 1)), "{why}");
@@ -411,7 +413,7 @@ mod tests {
             write_frame(&mut stream, &Challenge { greeting: Greeting::ours(), challenge: [0; 16] }).unwrap();
             let introduction: Introduction = read_frame(&mut stream).unwrap().unwrap();
             // It can only send back what it received.
-            write_frame(&mut stream, &Verdict::Accepted { proof: introduction.proof }).unwrap();
+            write_frame(&mut stream, &TransportVerdict::Accepted { proof: introduction.proof }).unwrap();
         });
         assert!(matches!(error, LinkError::Unproved), "{error}");
     }

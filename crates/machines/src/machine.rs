@@ -8,10 +8,10 @@ use telemetry::{QueryProbe, Series, Targets};
 ///
 /// Every platform reports `processor` and `data cached twice` in the words of the record's facts of these names,
 /// because contenders are compared by them.
-pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
+pub type Decisions = std::collections::BTreeMap<String, Result<String, String>>;
 
 /// A running machine's threads, processes and devices on the host, and probes that query its hypervisor.
-pub struct Watched {
+pub struct WatchedMachine {
     pub targets: Targets,
     pub asked: Vec<QueryProbe>,
 }
@@ -21,7 +21,7 @@ pub trait Machine: Send {
     fn link(&mut self) -> &mut AgentLink;
     /// The exact command line that started it.
     fn command_line(&self) -> &[String];
-    fn decided(&self) -> &Decided;
+    fn decided(&self) -> &Decisions;
     /// The host's address of a server inside on this port, if the platform offers one. The port must have been ordered.
     fn reached_at(&self, port: u16) -> Option<std::net::SocketAddr>;
     /// The address inside that a server must listen on to be reached there, and no wider than needed.
@@ -29,7 +29,7 @@ pub trait Machine: Send {
     /// The folder of the data disk, as seen inside.
     fn data(&self) -> &str;
     /// The parts of it that can be watched from the host while it runs.
-    fn watched(&mut self) -> Watched;
+    fn watched(&mut self) -> WatchedMachine;
     /// Its hypervisor's counts of it between two moments of this host's monotonic clock, if reported only afterwards.
     fn counted(&mut self, _from_ns: u64, _until_ns: u64) -> Option<Series> {
         None

@@ -105,9 +105,9 @@ impl Printed {
     }
 }
 
-type Shared = (Mutex<KeptOutput>, Condvar);
+type SharedLines = (Mutex<KeptOutput>, Condvar);
 
-fn held(shared: &Shared) -> MutexGuard<'_, KeptOutput> {
+fn held(shared: &SharedLines) -> MutexGuard<'_, KeptOutput> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -139,7 +139,7 @@ impl Launch {
     }
 
     /// Runs it to its end, and fails if that is not a success. `tell` gets each line of standard error as it comes.
-    pub fn run(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
+    pub fn run(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<ProgramEnd, ProcessError> {
         let program = self.program.clone();
         let ended = self.run_to_any_end(limit, tell)?;
         if ended.status.success() {
@@ -149,7 +149,7 @@ impl Launch {
     }
 
     /// Runs it to its end, successful or not, and kills it at the limit.
-    pub fn run_to_any_end(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
+    pub fn run_to_any_end(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<ProgramEnd, ProcessError> {
         let program = self.program.clone();
         let start = |source| ProcessError::Start { program: program.clone(), source };
         let (mut stdout, out) = Printed::pipe().map_err(start)?;
@@ -171,7 +171,7 @@ impl Launch {
         if status.code() == Some(NOT_FOUND_STATUS) {
             return Err(ProcessError::Missing { program });
         }
-        let ended = Ended { status, stdout: stdout.to_the_end(), stderr: stderr.to_the_end() };
+        let ended = ProgramEnd { status, stdout: stdout.to_the_end(), stderr: stderr.to_the_end() };
         stderr.new_lines(tell);
         Ok(ended)
     }
@@ -179,7 +179,7 @@ impl Launch {
 
 /// How a program ended and what it printed, of which beginning and end are kept.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramEnd {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,

@@ -48,13 +48,13 @@ fn ready_or_given_up(
 
 /// Reads until a deadline, however slowly bytes arrive, or until the user stops the run.
 #[derive(Debug)]
-pub struct Until<'a, R> {
+pub struct UntilDeadline<'a, R> {
     pub read: R,
     pub deadline: Instant,
     pub interrupts: Option<&'a Interrupts>,
 }
 
-impl<R: io::Read + AsFd> io::Read for Until<'_, R> {
+impl<R: io::Read + AsFd> io::Read for UntilDeadline<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         ready_or_given_up(&self.read, PollFlags::IN, self.deadline, self.interrupts)?;
         self.read.read(buffer)
@@ -137,7 +137,7 @@ mod tests {
         std::thread::scope(|scope| {
             let writer = scope.spawn(move || writing.write_all(&vec![7; 1 << 20]));
             let deadline = Instant::now() + LONG;
-            let mut patient = Until { read: from, deadline, interrupts: Some(&interrupts) };
+            let mut patient = UntilDeadline { read: from, deadline, interrupts: Some(&interrupts) };
             let heard = scope.spawn(move || patient.read(&mut [0]));
             // It has begun.
             read.read_exact(&mut [0]).unwrap();

@@ -5,7 +5,7 @@
 //! stop, it wants an answer, and nothing is kept back any more.
 
 use crate::frame::{read_body, write_body};
-use crate::link::{AgentLink, Hold};
+use crate::link::{AgentLink, RelayHold};
 use std::io::{Read, Write};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -18,9 +18,9 @@ const KEPT_BYTES: usize = 256 << 20;
 /// Nothing is due.
 const LONG: Duration = Duration::from_hours(1);
 
-enum Heard {
+enum RelayHeard {
     FromAgent(Vec<u8>),
-    Hold(Hold),
+    Hold(RelayHold),
     /// The conductor has said something to the agent.
     Spoken,
     AgentEnded,
@@ -36,35 +36,37 @@ pub fn relay(agent: AgentLink, mut read: impl Read + Send + 'static, mut write: 
         // However it ends, there is nothing more to pass on.
         while let Ok(Some(body)) = read_body(&mut read) {
             let is_passed_on = match serde_json::from_slice(&body) {
-                Ok(hold) => send.send(Heard::Hold(hold)).is_ok(),
-                Err(_) => send.send(Heard::Spoken).is_ok() && write_body(&mut to_agent, &body).is_ok(),
+                Ok(hold) => send.send(RelayHeard::Hold(hold)).is_ok(),
+                Err(_) => send.send(RelayHeard::Spoken).is_ok() && write_body(&mut to_agent, &body).is_ok(),
             };
             if !is_passed_on {
                 break;
             }
         }
-        let _ = send.send(Heard::ConductorEnded);
+        let _ = send.send(RelayHeard::ConductorEnded);
     });
     thread::spawn(move || {
         for body in frames.into_iter().map_while(Result::ok) {
-            if from_agent.send(Heard::FromAgent(body)).is_err() {
+            if from_agent.send(RelayHeard::FromAgent(body)).is_err() {
                 return;
             }
         }
-        let _ = from_agent.send(Heard::AgentEnded);
+        let _ = from_agent.send(RelayHeard::AgentEnded);
     });
-    let mut kept = Kept::default();
+    let mut kept = KeptBack::default();
     loop {
         let heard = heard.recv_timeout(kept.due_in().unwrap_or(LONG));
         let passed_on = match heard {
-            Ok(Heard::FromAgent(body)) => kept.pass_on(body, &mut write),
-            Ok(Heard::Hold(hold)) => {
+            Ok(RelayHeard::FromAgent(body)) => kept.pass_on(body, &mut write),
+            Ok(RelayHeard::Hold(hold)) => {
                 kept.hold(&hold);
                 Ok(())
             }
-            Ok(Heard::Spoken) => kept.end(&mut write),
-            Ok(Heard::ConductorEnded) => return false,
-            Ok(Heard::AgentEnded) | Err(RecvTimeoutError::Disconnected) => return kept.release(&mut write).is_ok(),
+            Ok(RelayHeard::Spoken) => kept.end(&mut write),
+            Ok(RelayHeard::ConductorEnded) => return false,
+            Ok(RelayHeard::AgentEnded) | Err(RecvTimeoutError::Disconnected) => {
+                return kept.release(&mut write).is_ok();
+            }
             Err(RecvTimeoutError::Timeout) => kept.release(&mut write),
         };
         if passed_on.is_err() {
@@ -75,15 +77,15 @@ pub fn relay(agent: AgentLink, mut read: impl Read + Send + 'static, mut write: 
 
 /// What is kept back, and when.
 #[derive(Default)]
-struct Kept {
+struct KeptBack {
     from: Option<Instant>,
     until: Option<Instant>,
     bodies: Vec<Vec<u8>>,
     bytes: usize,
 }
 
-impl Kept {
-    fn hold(&mut self, hold: &Hold) {
+impl KeptBack {
+    fn hold(&mut self, hold: &RelayHold) {
         let from = Instant::now().checked_add(Duration::from_millis(hold.hold_after_ms));
         let until = from.and_then(|from| from.checked_add(Duration::from_millis(hold.hold_for_ms)));
         (self.from, self.until) = (from, until);
@@ -121,9 +123,9 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kept, relay};
+    use super::{KeptBack, relay};
     use crate::frame::{Message, read_frame, write_frame};
-    use crate::link::{AgentLink, Hold};
+    use crate::link::{AgentLink, RelayHold};
     use std::io::pipe;
     use std::thread::{JoinHandle, spawn};
     use std::time::Duration;
@@ -162,18 +164,18 @@ mod tests {
 
     #[test]
     fn what_is_said_meanwhile_comes_afterwards_and_in_order() {
-        let (mut kept, mut line) = (Kept::default(), Vec::new());
-        let mut say = |kept: &mut Kept, text: &str| {
+        let (mut kept, mut line) = (KeptBack::default(), Vec::new());
+        let mut say = |kept: &mut KeptBack, text: &str| {
             kept.pass_on(text.as_bytes().to_vec(), &mut line).unwrap();
             line.iter().filter(|byte| byte.is_ascii_lowercase()).count()
         };
         assert_eq!(say(&mut kept, "a"), 1);
-        kept.hold(&Hold::new(Duration::ZERO, LONG));
+        kept.hold(&RelayHold::new(Duration::ZERO, LONG));
         assert_eq!((say(&mut kept, "b"), say(&mut kept, "c")), (1, 1));
         assert!(kept.due_in().is_some());
-        kept.hold(&Hold::new(Duration::ZERO, Duration::ZERO));
+        kept.hold(&RelayHold::new(Duration::ZERO, Duration::ZERO));
         assert_eq!(say(&mut kept, "d"), 4);
-        kept.hold(&Hold::new(LONG, LONG));
+        kept.hold(&RelayHold::new(LONG, LONG));
         assert_eq!((say(&mut kept, "e"), kept.due_in()), (5, None));
         let said: String = line.iter().filter(|byte| byte.is_ascii_lowercase()).map(|byte| char::from(*byte)).collect();
         assert_eq!(said, "abcde");

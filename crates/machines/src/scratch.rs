@@ -48,7 +48,7 @@ fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Scratc
 /// Something outside the folder that must be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Made {
+enum MadeOutside {
     Process {
         #[serde(flatten)]
         identity: Identity,
@@ -177,20 +177,20 @@ impl Drop for MachineScratch {
 /// Writes a process into the ledger of `folder`, which is a scratch folder or one inside it.
 pub fn record_process(folder: &Path, process: Identity) -> Result<(), ScratchError> {
     let boot = boot_id().map_err(failing("reading which boot of the host this is, for", folder))?;
-    record(folder, &Made::Process { identity: process, boot })
+    record(folder, &MadeOutside::Process { identity: process, boot })
 }
 
 /// Writes a cgroup into the ledger. Must be called before the cgroup is made.
 pub fn record_cgroup(folder: &Path, cgroup: &Path) -> Result<(), ScratchError> {
-    record(folder, &Made::Cgroup(cgroup.to_owned()))
+    record(folder, &MadeOutside::Cgroup(cgroup.to_owned()))
 }
 
 /// Writes into the ledger what another program will keep for us. Must be called before it is asked to.
 pub fn record_kept(folder: &Path, kept: Kept) -> Result<(), ScratchError> {
-    record(folder, &Made::Kept(kept))
+    record(folder, &MadeOutside::Kept(kept))
 }
 
-fn record(folder: &Path, made: &Made) -> Result<(), ScratchError> {
+fn record(folder: &Path, made: &MadeOutside) -> Result<(), ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let mut line = serde_json::to_string(made).map_err(|error| failing("writing", &path)(error.into()))?;
     line.push('\n');
@@ -284,7 +284,7 @@ fn undo(folder: &Path, _lock: &File, undo_kept: UndoKept<'_>) -> Result<Vec<Stri
     let mut told = Vec::new();
     let mut left = Vec::new();
     for made in ledgers_below(folder)? {
-        let Made::Kept(kept) = made else { continue };
+        let MadeOutside::Kept(kept) = made else { continue };
         match undo_kept(&kept) {
             Ok(done) => told.extend(done),
             Err(why) => left.push(format!("left {} alone: {why}; or remove it", folder.display())),
@@ -306,7 +306,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     let now = boot_id().map_err(failing("reading which boot of the host this is, for", folder))?;
     let mut told = Vec::new();
     for made in &made {
-        if let Made::Process { identity, boot } = made
+        if let MadeOutside::Process { identity, boot } = made
             // Processes of an earlier boot are gone; one with this id and start time is another process.
             && *boot == now
             && identity.kill().map_err(failing("killing a process recorded in", folder))?
@@ -315,7 +315,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
         }
     }
     for made in &made {
-        if let Made::Cgroup(cgroup) = made
+        if let MadeOutside::Cgroup(cgroup) = made
             && removal::remove(cgroup).map_err(failing("removing the cgroup", cgroup))?
         {
             told.push(format!("removed the cgroup {}", cgroup.display()));
@@ -326,7 +326,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
 
 /// The ledgers of a folder and of all folders below it, however deep. When a trial has several machines, each has its
 /// own folder inside the trial's.
-fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
+fn ledgers_below(folder: &Path) -> Result<Vec<MadeOutside>, ScratchError> {
     let mut made = ledger(folder)?;
     for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
         let entry = entry.map_err(failing("reading", folder))?;
@@ -340,7 +340,7 @@ fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
 
 /// Reads a ledger. A half-written last line is skipped: its process died with the writer, or its cgroup was never made.
 /// A file that others can write counts as empty.
-fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
+fn ledger(folder: &Path) -> Result<Vec<MadeOutside>, ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let opened = File::options().read(true).custom_flags(NO_LINK).open(&path);
     let mut file = match opened {

@@ -44,12 +44,12 @@ pub enum TokenError {
 
 /// The side that gives a proof. One side's proof is not valid for the other.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Side {
+pub(crate) enum ProofSide {
     Conductor,
     Agent,
 }
 
-impl Side {
+impl ProofSide {
     fn name(self) -> &'static [u8] {
         match self {
             Self::Conductor => b"conductor",
@@ -87,16 +87,16 @@ impl Token {
         is_token.then(|| Hmac::new_from_slice(text.as_bytes()).ok()).flatten().map(Self)
     }
 
-    fn of_both(&self, side: Side, agents: &Nonce, conductors: &Nonce) -> Hmac<Sha256> {
+    fn of_both(&self, side: ProofSide, agents: &Nonce, conductors: &Nonce) -> Hmac<Sha256> {
         self.0.clone().chain_update(side.name()).chain_update(agents).chain_update(conductors)
     }
 
-    pub(crate) fn proof(&self, side: Side, agents: &Nonce, conductors: &Nonce) -> Proof {
+    pub(crate) fn proof(&self, side: ProofSide, agents: &Nonce, conductors: &Nonce) -> Proof {
         self.of_both(side, agents, conductors).finalize().into_bytes().into()
     }
 
     /// Compares in constant time, so its duration reveals nothing about the right proof.
-    pub(crate) fn is_proved(&self, side: Side, agents: &Nonce, conductors: &Nonce, proof: &Proof) -> bool {
+    pub(crate) fn is_proved(&self, side: ProofSide, agents: &Nonce, conductors: &Nonce, proof: &Proof) -> bool {
         self.of_both(side, agents, conductors).verify_slice(proof).is_ok()
     }
 }
@@ -130,7 +130,7 @@ pub(crate) fn token(digit: char) -> Token {
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, Token, TokenError, token};
+    use super::{ProofSide, Token, TokenError, token};
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
@@ -160,11 +160,14 @@ mod tests {
     #[test]
     fn only_the_same_token_proves_itself_and_only_once_and_for_one_side() {
         let (ours, agents, conductors) = (token('a'), [1; 16], [2; 16]);
-        let proof = ours.proof(Side::Conductor, &agents, &conductors);
-        assert!(ours.is_proved(Side::Conductor, &agents, &conductors, &proof));
-        assert!(!ours.is_proved(Side::Agent, &agents, &conductors, &proof), "a proof that is sent back");
-        assert!(!ours.is_proved(Side::Conductor, &[3; 16], &conductors, &proof), "a proof of another conversation");
-        assert!(!token('b').is_proved(Side::Conductor, &agents, &conductors, &proof));
+        let proof = ours.proof(ProofSide::Conductor, &agents, &conductors);
+        assert!(ours.is_proved(ProofSide::Conductor, &agents, &conductors, &proof));
+        assert!(!ours.is_proved(ProofSide::Agent, &agents, &conductors, &proof), "a proof that is sent back");
+        assert!(
+            !ours.is_proved(ProofSide::Conductor, &[3; 16], &conductors, &proof),
+            "a proof of another conversation"
+        );
+        assert!(!token('b').is_proved(ProofSide::Conductor, &agents, &conductors, &proof));
         // Computed with Python's hmac and hashlib.
         assert_eq!(proof[..4], [0x37, 0x8b, 0x52, 0x82]);
     }

@@ -14,8 +14,8 @@
 
 use crate::frame::{Greeting, PROTOCOL, read_body_within, write_frame};
 use crate::link::{AgentLink, LinkError};
-use crate::ready::Until;
-use crate::token::{Nonce, Proof, Side, Token, random_bytes};
+use crate::ready::UntilDeadline;
+use crate::token::{Nonce, Proof, ProofSide, Token, random_bytes};
 use rustix::net::sockopt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub(crate) struct Introduction {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
+pub(crate) enum TransportVerdict {
     Accepted { proof: Proof },
     Refused { why: String },
 }
@@ -137,12 +137,12 @@ fn introduce(stream: &TcpStream, token: &Token, deadline: Instant) -> Result<(),
         return Err(LinkError::OtherVersion { ours: Greeting::ours(), theirs: greeting });
     }
     let ours: Nonce = random_bytes()?;
-    let proof = token.proof(Side::Conductor, &agents, &ours);
+    let proof = token.proof(ProofSide::Conductor, &agents, &ours);
     write_frame(&mut &*stream, &Introduction { greeting: Greeting::ours(), challenge: ours, proof })?;
     match understood(&hear()?)? {
-        Verdict::Accepted { proof } if token.is_proved(Side::Agent, &agents, &ours, &proof) => Ok(()),
-        Verdict::Accepted { .. } => Err(LinkError::Unproved),
-        Verdict::Refused { why } => Err(LinkError::Refused(why)),
+        TransportVerdict::Accepted { proof } if token.is_proved(ProofSide::Agent, &agents, &ours, &proof) => Ok(()),
+        TransportVerdict::Accepted { .. } => Err(LinkError::Unproved),
+        TransportVerdict::Refused { why } => Err(LinkError::Refused(why)),
     }
 }
 
@@ -152,5 +152,5 @@ fn understood<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {
 
 /// Reads the text of a frame from a peer that has proved nothing yet.
 pub(crate) fn short_frame(stream: &TcpStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
-    read_body_within(&mut Until { read: stream, deadline, interrupts: None }, LONGEST_GREETING)
+    read_body_within(&mut UntilDeadline { read: stream, deadline, interrupts: None }, LONGEST_GREETING)
 }

@@ -10,7 +10,7 @@ use machines::interrupts::Interrupts;
 use machines::scratch::Scratch;
 use platforms::credentials::Credentials;
 use platforms::order::{MachineOrder, Mounting, Reached};
-use platforms::placement::{Policy, Topology, place};
+use platforms::placement::{Policy, UsableCpus, place};
 use platforms::platform::OpenOrder;
 use std::io::Read;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ fn main() {
         name: "owned".to_owned(),
         vcpus: 1,
         memory_bytes: 512 << 20,
-        place: place(&Topology::flat(&[0]), &Policy::Auto { memory_bytes: 0 }, 1, 1, 0).unwrap().remove(0),
+        place: place(&UsableCpus::flat(&[0]), &Policy::Auto { memory_bytes: 0 }, 1, 1, 0).unwrap().remove(0),
         cpu_quota: None,
         image: serde_json::from_str(image).unwrap(),
         agent: PathBuf::from(agent),

@@ -5,7 +5,7 @@ use crate::affinity;
 use crate::on_host::tried::HostTrial;
 use crate::order::UNBOUND_MEMORY;
 use crate::placement::Place;
-use machines::machine::Decided;
+use machines::machine::Decisions;
 use std::cell::OnceCell;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct Ahead<'a> {
 
 impl Ahead<'_> {
     /// Its CPUs, and the memory nodes that it is to be bound to.
-    pub(crate) fn placed(&self) -> Decided {
+    pub(crate) fn placed(&self) -> Decisions {
         let nodes = self.nodes().unwrap_or_else(|| UNBOUND_MEMORY.to_owned());
         let facts = [("host CPUs", affinity::list(self.place.vcpu_cpus())), ("memory node", nodes)];
         facts.into_iter().map(|(name, value)| (name.to_owned(), Ok(value))).collect()

@@ -6,7 +6,7 @@ use crate::credentials::Credentials;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform};
 use crate::qemu::settings::KvmWish;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -39,8 +39,8 @@ pub trait PlatformSettings: fmt::Debug + Send + Sync {
     }
 
     /// The facts about its machine on this host that are known; empty for machines elsewhere.
-    fn foreseen(&self, _ahead: &Ahead<'_>) -> Decided {
-        Decided::new()
+    fn foreseen(&self, _ahead: &Ahead<'_>) -> Decisions {
+        Decisions::new()
     }
 
     /// The URI of a daemon that must answer before it can run; `None` on a platform without a daemon.

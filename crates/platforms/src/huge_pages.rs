@@ -15,12 +15,12 @@ const FOLDER: &str = "hugepages/hugepages-2048kB";
 /// The 2 MiB pages of one host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HugePages {
-    anywhere: Pool,
-    on_nodes: BTreeMap<u32, Pool>,
+    anywhere: HugePagePool,
+    on_nodes: BTreeMap<u32, HugePagePool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Pool {
+struct HugePagePool {
     set_aside: u64,
     free: u64,
 }
@@ -31,7 +31,7 @@ pub struct Lack {
     /// The memory node; `None` if memory is bound to no node.
     node: Option<u32>,
     needed: u64,
-    pool: Pool,
+    pool: HugePagePool,
 }
 
 impl HugePages {
@@ -43,10 +43,10 @@ impl HugePages {
             let name = entry.file_name();
             let number = name.to_str().and_then(|name| name.strip_prefix("node")?.parse().ok());
             if let Some(number) = number {
-                on_nodes.insert(number, Pool::read(&entry.path()));
+                on_nodes.insert(number, HugePagePool::read(&entry.path()));
             }
         }
-        Self { anywhere: Pool::read(&root.join("sys/kernel/mm")), on_nodes }
+        Self { anywhere: HugePagePool::read(&root.join("sys/kernel/mm")), on_nodes }
     }
 
     /// The first node with too few pages if machines with this much memory run at these places at the same time.
@@ -69,7 +69,7 @@ impl HugePages {
     }
 }
 
-impl Pool {
+impl HugePagePool {
     fn read(of: &Path) -> Self {
         let number = |file: &str| fs::read_to_string(of.join(FOLDER).join(file)).ok()?.trim().parse().ok();
         Self { set_aside: number("nr_hugepages").unwrap_or(0), free: number("free_hugepages").unwrap_or(0) }
@@ -102,7 +102,7 @@ impl fmt::Display for Lack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::{Policy, Topology, place};
+    use crate::placement::{Policy, UsableCpus, place};
 
     /// A host of two memory nodes with 600 and 100 pages of which 500 and 100 are free, as its kernel shows it.
     fn recorded() -> tempfile::TempDir {
@@ -128,7 +128,7 @@ mod tests {
     fn all_machines_of_a_trial_must_find_theirs() {
         let root = recorded();
         let pages = HugePages::read(root.path());
-        let topology = Topology::read(root.path()).unwrap();
+        let topology = UsableCpus::read(root.path()).unwrap();
         let lacking = |policy: &Policy, count: u32, pages_each: u64| {
             let places = place(&topology, policy, count, 1, 0).unwrap();
             pages.lacking(pages_each * PAGE_BYTES, &places).map(|lack| (lack.to_string(), lack.instead()))

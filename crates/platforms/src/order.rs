@@ -3,7 +3,7 @@
 use crate::huge_pages::HugePages;
 use crate::placement::{Place, cpu_list};
 pub use machines::boot::DataTuning;
-use machines::cgroup::CpuTime;
+use machines::cgroup::CpuQuota;
 use machines::machine::MachineError;
 use settings::Problem;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ impl MachineOrder {
     }
 
     /// The CPU time that is this share of the vCPUs' time.
-    pub(crate) fn cpu_time(&self, share: f64) -> CpuTime {
-        CpuTime::of_cpus(share * f64::from(self.vcpus))
+    pub(crate) fn cpu_time(&self, share: f64) -> CpuQuota {
+        CpuQuota::of_cpus(share * f64::from(self.vcpus))
     }
 }

@@ -1,7 +1,7 @@
 //! A platform as one run uses it, with the settings of one contender.
 
 use crate::credentials::Credentials;
-use crate::host::lines::Lines;
+use crate::host::lines::HostScripts;
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use images::Image;
@@ -70,7 +70,7 @@ pub struct OpenOrder<'a> {
     /// For servers that want a login.
     pub credentials: &'a Credentials,
     /// What reaches other hosts; `None` for ssh.
-    pub lines: Option<&'a Arc<dyn Lines>>,
+    pub lines: Option<&'a Arc<dyn HostScripts>>,
     pub interrupts: &'a Interrupts,
 }
 

@@ -5,7 +5,7 @@
 
 use machines::limits::{self, OPEN_FILES};
 use machines::machine::MachineError;
-use machines::process::{Ended, Launch, ProcessError};
+use machines::process::{Launch, ProcessError, ProgramEnd};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -119,7 +119,7 @@ fn refused(program: &'static str, words: &[&str], package: &'static str) -> Opti
     let words: Vec<&str> = [program].iter().chain(words).chain(&["true"]).copied().collect();
     match Launch::new(&words).run_to_any_end(LIMIT, &mut |_| ()) {
         Ok(ended) if ended.status.success() => None,
-        Ok(Ended { status, stderr, .. }) => {
+        Ok(ProgramEnd { status, stderr, .. }) => {
             let why = stderr.lines().last().map_or_else(|| format!("{program} ended ({status})"), str::to_owned);
             let by_whom = restriction(Path::new("/")).filter(|_| !rustix::process::geteuid().is_root());
             Some(MachineError::Unavailable { why: format!("{why}{}", by_whom.unwrap_or_default()) })

@@ -167,16 +167,16 @@ fn workload(plan: &Plan, cell: u32) -> String {
 }
 
 /// The number of a trial's checks by name: one for each machine.
-type Named<'a> = BTreeMap<&'a str, usize>;
+type ChecksByName<'a> = BTreeMap<&'a str, usize>;
 
 /// The place of a trial, with its checks.
-type Checked<'a> = (usize, Named<'a>);
+type Checked<'a> = (usize, ChecksByName<'a>);
 
 /// Places of completed trials without a check that another trial of the same cell, run by the same build, has.
 fn missing_checks(run: &Run) -> Vec<(usize, String)> {
     let mut cells: BTreeMap<(u32, &Option<String>), Vec<Checked<'_>>> = BTreeMap::new();
     for (place, trial) in completed(run) {
-        let mut named = Named::new();
+        let mut named = ChecksByName::new();
         for finding in trial.findings.iter().filter(|finding| finding.moment == Moment::AfterTrial) {
             *named.entry(&finding.name).or_default() += 1;
         }
@@ -184,7 +184,7 @@ fn missing_checks(run: &Run) -> Vec<(usize, String)> {
     }
     let mut missing = Vec::new();
     for trials in cells.into_values() {
-        let mut all = Named::new();
+        let mut all = ChecksByName::new();
         for (name, count) in trials.iter().flat_map(|(_, named)| named) {
             let most = all.entry(name).or_default();
             *most = (*most).max(*count);

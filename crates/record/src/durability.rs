@@ -74,10 +74,10 @@ pub struct Durability {
     pub scan: Option<Scan>,
     /// What was there after the server had been killed; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub killed: Option<Killed>,
-    pub cuts: Vec<Cut>,
+    pub killed: Option<KilledServer>,
+    pub cuts: Vec<RebuiltCut>,
     /// Cuts of the same contender on a disk that lies about flushes, which must lose something.
-    pub planted: Vec<Cut>,
+    pub planted: Vec<RebuiltCut>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
@@ -121,7 +121,7 @@ pub struct Scan {
 /// How the moment of a cut was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Moment {
+pub enum CutMoment {
     /// While the disk held its flushes.
     Held,
     /// Just after an acknowledgement.
@@ -147,7 +147,7 @@ pub enum Survives {
 
 /// What a database had after its server was killed at the end of the load, and started again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Killed {
+pub struct KilledServer {
     pub acknowledged: u64,
     pub lost: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,8 +156,8 @@ pub struct Killed {
 
 /// A power cut that was rebuilt, and what the engine made of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cut {
-    pub moment: Moment,
+pub struct RebuiltCut {
+    pub moment: CutMoment,
     pub position: u64,
     pub survives: Survives,
     pub seed: u64,
@@ -175,7 +175,7 @@ pub struct Cut {
     pub took_ms: u64,
 }
 
-impl Cut {
+impl RebuiltCut {
     pub fn fault(&self) -> Fault {
         match self.survives {
             Survives::Nothing | Survives::Half => Fault::HostLost,
@@ -204,7 +204,7 @@ pub struct Cost {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<f64>,
     /// Commits at several numbers of clients.
-    pub rates: Vec<Rate>,
+    pub rates: Vec<CommitRate>,
     /// The share of the host's CPU time that others took while slope and rates were measured, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cpu: Option<f64>,
@@ -212,7 +212,7 @@ pub struct Cost {
 
 /// Commits with so many clients, while each flush takes as long as the plan says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
+pub struct CommitRate {
     pub clients: u32,
     pub per_second: f64,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Stamped {
+pub struct StampedEvent {
     /// Milliseconds since the Unix epoch, by the host's clock.
     pub at_ms: u64,
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use crate::bounds::{self, Lines};
 use crate::error::{RecordError, content, failing};
-use crate::event::{Event, Stamped};
+use crate::event::{Event, StampedEvent};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl EventLog {
     }
 
     pub fn append(&mut self, at_ms: u64, event: &Event) -> Result<(), RecordError> {
-        let stamped = Stamped { at_ms, event: event.clone() };
+        let stamped = StampedEvent { at_ms, event: event.clone() };
         let mut line =
             serde_json::to_vec(&stamped).map_err(|source| RecordError::Format { path: self.path.clone(), source })?;
         line.push(b'\n');
@@ -43,7 +43,7 @@ fn end_torn_line(file: &mut File) -> io::Result<()> {
 }
 
 /// Reads the events of a run; lines cut short by a kill are left out.
-pub fn read_events(path: &Path) -> Result<Vec<Stamped>, RecordError> {
+pub fn read_events(path: &Path) -> Result<Vec<StampedEvent>, RecordError> {
     let mut lines = Lines::of(bounds::open(path, bounds::SERIES_BYTES).map_err(failing("opening", path))?);
     let mut events = Vec::new();
     while let Some(line) = lines.next_line().map_err(|why| content(path, why))? {

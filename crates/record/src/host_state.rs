@@ -31,7 +31,7 @@ pub struct HostReading {
     pub cpu: Reading<CpuTime>,
     pub processes: Reading<ProcessTimes>,
     pub memory: Reading<HostMemory>,
-    pub stalls: Reading<Stalls>,
+    pub stalls: Reading<PressureStalls>,
 }
 
 /// CPU time of all existing processes and of their ended children, in the kernel's ticks.
@@ -59,7 +59,7 @@ pub struct HostMemory {
 
 /// Time since boot in which at least one task had to wait for a resource (the kernel's pressure figures).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Stalls {
+pub struct PressureStalls {
     pub cpu_us: u64,
     pub memory_us: u64,
     pub io_us: u64,

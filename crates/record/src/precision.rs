@@ -21,13 +21,13 @@ pub struct Precision {
     pub time_limit_ms: Option<u64>,
     /// Absent as long as blocks may be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ended>,
+    pub ended: Option<StopReason>,
 }
 
 /// Why no further block was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum StopReason {
     /// Every ratio is as precise as asked for.
     Reached,
     /// The plan has its greatest number of blocks.

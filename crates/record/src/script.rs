@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 /// A part of the driving that begins on all machines at once, and has an end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct LoadPhase {
     pub name: String,
     /// The time that is driven before anything is measured.
     pub warmup_ms: u64,
-    pub until: Until,
-    pub streams: Vec<Stream>,
+    pub until: PhaseLimit,
+    pub streams: Vec<UserStream>,
 }
 
 /// When a phase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "until", rename_all = "kebab-case")]
-pub enum Until {
+pub enum PhaseLimit {
     /// Once this much time was measured. Transactions under way may then end.
     Time { measure_ms: u64 },
     /// Once every stream with an end has reached it, or at the limit.
@@ -26,7 +26,7 @@ pub enum Until {
 
 /// The users of one actor at work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stream {
+pub struct UserStream {
     /// The index of the actor in the workload.
     pub actor: u16,
     pub pacing: Pacing,
@@ -38,14 +38,14 @@ pub struct Stream {
     pub ramp_per_s: Option<f64>,
 }
 
-impl Phase {
+impl LoadPhase {
     /// The usual load: the users of one actor, warmed up and then measured for a fixed time.
     pub fn timed(pacing: Pacing, warmup_ms: u64, measure_ms: u64) -> Self {
         Self {
             name: "load".to_owned(),
             warmup_ms,
-            until: Until::Time { measure_ms },
-            streams: vec![Stream::of(0, pacing)],
+            until: PhaseLimit::Time { measure_ms },
+            streams: vec![UserStream::of(0, pacing)],
         }
     }
 
@@ -55,7 +55,7 @@ impl Phase {
     }
 }
 
-impl Stream {
+impl UserStream {
     /// A stream that lasts as long as its phase, or as long as its actor has work.
     pub fn of(actor: u16, pacing: Pacing) -> Self {
         Self { actor, pacing, transactions: None, ramp_per_s: None }
@@ -72,7 +72,7 @@ pub struct PhaseDone {
     /// Length of the measured part: until its last transaction ended, if the streams decided that.
     pub measured_ms: u64,
     pub ended: PhaseEnd,
-    pub streams: Vec<Stream>,
+    pub streams: Vec<UserStream>,
     /// Totals over the measured part.
     pub kinds: Vec<KindTotals>,
 }

@@ -54,15 +54,15 @@ pub const MOST_INSTANCES: u16 = 64;
 pub struct Settings {
     /// The tables as they are written. The other fields are read from them once, so they never change.
     tables: Map<String, Value>,
-    machine: Machine,
+    machine: RecordedMachine,
     engine: Engine,
     workload: Option<String>,
-    load: Load,
+    load: RecordedLoad,
 }
 
 /// `machine`: the shape of each machine. What is absent was not recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
+pub struct RecordedMachine {
     /// Machines side by side in each trial; one if a plan of an old version does not say.
     pub count: u32,
     pub vcpus: Option<u32>,
@@ -133,14 +133,14 @@ pub struct Engine {
 
 /// `load`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Load {
+pub struct RecordedLoad {
     /// Clients of each machine. `None` if clients do not work back to back, or if the number at the peak is searched for.
     pub clients: Option<u32>,
     pub warmup_ms: u64,
     pub measure_ms: u64,
 }
 
-impl Default for Machine {
+impl Default for RecordedMachine {
     fn default() -> Self {
         Self { count: 1, vcpus: None, memory_bytes: None, disk_bytes: None, odd: None }
     }
@@ -179,7 +179,7 @@ impl TryFrom<Map<String, Value>> for Settings {
         for path in TABLES.into_iter().chain([key::ODD]) {
             table(&tables, path)?;
         }
-        let machine = Machine {
+        let machine = RecordedMachine {
             count: counted(&tables, key::COUNT, 1..=MOST_MACHINES)?,
             vcpus: read(&tables, key::VCPUS)?,
             memory_bytes: read(&tables, key::MEMORY)?,
@@ -190,7 +190,7 @@ impl TryFrom<Map<String, Value>> for Settings {
         let shared_server = read(&tables, key::SHARED_SERVER)?.unwrap_or(false);
         let engine = Engine { instances, shared_server, profile: read(&tables, key::PROFILE)? };
         let is_word = at(&tables, key::CLIENTS).is_some_and(Value::is_string);
-        let load = Load {
+        let load = RecordedLoad {
             clients: if is_word { None } else { read(&tables, key::CLIENTS)? },
             warmup_ms: read(&tables, key::WARMUP)?.unwrap_or(0),
             measure_ms: read(&tables, key::MEASURE)?.unwrap_or(0),
@@ -258,7 +258,7 @@ pub fn at<'a>(tables: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
 }
 
 impl Settings {
-    pub fn machine(&self) -> &Machine {
+    pub fn machine(&self) -> &RecordedMachine {
         &self.machine
     }
 
@@ -266,7 +266,7 @@ impl Settings {
         &self.engine
     }
 
-    pub fn load(&self) -> &Load {
+    pub fn load(&self) -> &RecordedLoad {
         &self.load
     }
 
@@ -388,10 +388,10 @@ mod tests {
         let odd = read.machine().odd.as_ref().unwrap();
         assert_eq!((odd.number, odd.load, odd.cpu_quota, odd.clients), (2, OddLoad::Burst, Some(0.5), None));
         assert_eq!((odd.workload_kind(), odd.is_bystander()), (Some("slob"), true));
-        let Machine { count, vcpus, memory_bytes, disk_bytes, .. } = read.machine();
+        let RecordedMachine { count, vcpus, memory_bytes, disk_bytes, .. } = read.machine();
         assert_eq!((*count, *vcpus, *memory_bytes, *disk_bytes), (3, Some(2), Some(7), Some(9)));
         assert_eq!(read.engine(), &Engine { instances: 2, shared_server: false, profile: Some("sized".to_owned()) });
-        assert_eq!(read.load(), &Load { clients: Some(8), warmup_ms: 1000, measure_ms: 2000 });
+        assert_eq!(read.load(), &RecordedLoad { clients: Some(8), warmup_ms: 1000, measure_ms: 2000 });
         assert_eq!(read.workload(), Some("order-entry"));
         assert_eq!(serde_json::to_string(&read).unwrap(), written.to_string(), "in the same order, too");
     }
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn a_plan_of_an_old_version_has_one_machine_with_one_database() {
         let read = settings(&json!({ "machine": {}, "load": { "clients": "peak" } })).unwrap();
-        assert_eq!((read.machine(), read.engine()), (&Machine::default(), &Engine::default()));
+        assert_eq!((read.machine(), read.engine()), (&RecordedMachine::default(), &Engine::default()));
         assert_eq!((read.machine().count, read.engine().instances, read.load().clients), (1, 1, None));
         assert_eq!(settings(&json!({})).unwrap(), Settings::default());
     }

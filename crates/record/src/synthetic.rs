@@ -11,7 +11,7 @@ use crate::check::{CheckResult, Moment, Verdict};
 use crate::clock::ClockReading;
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, MEMORY_LIMIT, PROCESSOR};
 use crate::hlog;
-use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
+use crate::host_state::{HostMemory, HostReading, HostState, PressureStalls, ProcessTimes};
 use crate::intervals::{Interval, KindInterval, Measured, Span};
 use crate::ladder::CpuTime;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
@@ -157,7 +157,7 @@ fn facts(known: &[(&str, &str)]) -> Facts {
 }
 
 /// Gives every trial of a cell these columns on one side, replacing those with the same names.
-pub fn sampled(run: &mut Run, cell: u32, side: Side, sources: &[telemetry::Source]) {
+pub fn sampled(run: &mut Run, cell: u32, side: Side, sources: &[telemetry::MadeUpColumn]) {
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
         let mut chance = Chance(u64::from(trial.record.id));
         let made = telemetry::series(side, sources, WARMUP_S + MEASURED_S + 1, &mut chance);
@@ -407,7 +407,7 @@ fn host_state(planned: &PlannedTrial) -> HostState {
             others_disk_bytes: Some(second * 9_000),
         }),
         memory: Reading::Known(HostMemory { available_bytes: 19_000_000_000, ..HostMemory::default() }),
-        stalls: Reading::Known(Stalls { cpu_us: second * 40_000, memory_us: 0, io_us: second * 9_000 }),
+        stalls: Reading::Known(PressureStalls { cpu_us: second * 40_000, memory_us: 0, io_us: second * 9_000 }),
     };
     HostState { start: reading(WARMUP_S), end: reading(WARMUP_S + MEASURED_S) }
 }

@@ -204,7 +204,7 @@ pub struct DriverFacts {
     pub paused_ms: Option<u64>,
     /// Present only if sessions are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Queue>,
+    pub queue: Option<QueuedWork>,
     /// The load phases, in order; all other fields are sums over them. Absent from records of old versions, which had
     /// one phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -370,7 +370,7 @@ pub struct Work {
 /// Work that was due and waited for a session, if sessions are shared. A queue grows if the database does less than it is asked
 /// for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Queue {
+pub struct QueuedWork {
     /// Work that became due in the measured window.
     pub came: u64,
     /// Work that found the queue full in the measured window, and was never executed.

@@ -4,13 +4,13 @@ use crate::figures::scaling::plural;
 use crate::format::{self, Style, filled, joined};
 use crate::measures::of_cell;
 use crate::sections::{ablation, consolidation, durability, neighbour};
-use crate::sentence::{Answer, Stamped};
+use crate::sentence::{AnswerParts, Stamped};
 use crate::table::said;
 use crate::words::words;
 use crate::{missing, stamp};
 use analysis::answers::{self, Answered, Question};
 use analysis::cells::CellResult;
-use analysis::compare::{Comparison, Verdict, WrongData};
+use analysis::compare::{Comparison, RatioVerdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::findings::{Finding, What};
@@ -20,16 +20,16 @@ use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
 
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    all(analysis).iter().map(Answer::sentence).collect()
+    all(analysis).iter().map(AnswerParts::sentence).collect()
 }
 
 /// A study with more answers has a table of all.
 const MOST: usize = 6;
 
 /// The answers that open a report, and their stamp if it is the same for all.
-pub fn first(analysis: &Analysis) -> (Vec<Answer>, Option<Stamped>) {
+pub fn first(analysis: &Analysis) -> (Vec<AnswerParts>, Option<Stamped>) {
     let mut answers = all(analysis);
-    let says = |one: &Answer| one.stamped.as_ref().map(|stamped| stamped.says.clone());
+    let says = |one: &AnswerParts| one.stamped.as_ref().map(|stamped| stamped.says.clone());
     let is_common = answers.windows(2).all(|pair| says(&pair[0]) == says(&pair[1]));
     let common = answers.first().filter(|_| is_common).and_then(|first| first.stamped.clone());
     let mut said: Vec<String> = Vec::new();
@@ -42,23 +42,23 @@ pub fn first(analysis: &Analysis) -> (Vec<Answer>, Option<Stamped>) {
     if answers.len() > MOST {
         let more = answers.len() - MOST;
         answers.truncate(MOST);
-        answers.push(Answer::words(format!("The tables below have {more} more.")));
+        answers.push(AnswerParts::words(format!("The tables below have {more} more.")));
     }
     (answers, common)
 }
 
 /// All answers, each with its stamp.
-pub fn all(analysis: &Analysis) -> Vec<Answer> {
+pub fn all(analysis: &Analysis) -> Vec<AnswerParts> {
     let answered = answers::all(analysis);
     let unchanged = analysis.ablation.as_ref().filter(|one| one.effects.is_empty() && !answered.is_empty());
-    let unchanged = unchanged.map(|one| Answer::words(format!("No change to {} could be made here.", one.of)));
+    let unchanged = unchanged.map(|one| AnswerParts::words(format!("No change to {} could be made here.", one.of)));
     let words = answered.iter().map(|one| {
         let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
         let answer = of(analysis, one.question);
-        Answer { question, but: filled([answer.but, beside(one)], " "), stamped, ..answer }
+        AnswerParts { question, but: filled([answer.but, beside(one)], " "), stamped, ..answer }
     });
-    let all: Vec<Answer> = unchanged.into_iter().chain(words).collect();
-    if all.is_empty() { vec![Answer::words("Nothing was planned.")] } else { all }
+    let all: Vec<AnswerParts> = unchanged.into_iter().chain(words).collect();
+    if all.is_empty() { vec![AnswerParts::words("Nothing was planned.")] } else { all }
 }
 
 /// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
@@ -70,29 +70,32 @@ fn beside(one: &Answered) -> String {
     one.others.map(said).unwrap_or_default()
 }
 
-fn of(analysis: &Analysis, question: Question) -> Answer {
+fn of(analysis: &Analysis, question: Question) -> AnswerParts {
     match question {
         Question::Growth(index) => growth(&analysis.scaling[index]),
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             // For a machine that is set apart, the answer is its effect on the others.
             let says = neighbour::headline(one).unwrap_or_else(|| consolidation::answer(one));
-            Answer { interval: "In brackets are 95 % confidence intervals.".to_owned(), ..Answer::words(says) }
+            AnswerParts {
+                interval: "In brackets are 95 % confidence intervals.".to_owned(),
+                ..AnswerParts::words(says)
+            }
         }
         Question::Change(index) => ablation::answer(analysis, index),
         Question::Cost(index) => of_comparison(analysis, &analysis.comparisons[index]),
         Question::Level(index) => alone(&analysis.cells[index]),
-        Question::EqualShare(index) => Answer::words(consolidation::shares(&analysis.consolidation[index])),
+        Question::EqualShare(index) => AnswerParts::words(consolidation::shares(&analysis.consolidation[index])),
         Question::Durable(index) => durability::answer(analysis, index),
     }
 }
 
 /// "vm with 8 vCPUs did 5.12 times as much work as with 1: 64 % of linear growth."
-fn growth(curve: &Scaling) -> Answer {
+fn growth(curve: &Scaling) -> AnswerParts {
     let ends = curve.points.first().zip(curve.points.last());
     let Some((smallest, largest, growth)) = ends.and_then(|(one, other)| Some((one, other, other.growth.as_ref()?)))
     else {
-        return Answer::default();
+        return AnswerParts::default();
     };
     let linear = largest.efficiency.as_ref();
     let linear = linear.map(|part| format!(": {} of linear growth", format::share(part.estimate.point, 0)));
@@ -107,11 +110,11 @@ fn growth(curve: &Scaling) -> Answer {
     );
     let interval = of_change(growth, &format::counted(growth.blocks.len() as u64, "block"));
     let change = Some(format::effect(growth.estimate.point));
-    Answer { place: curve.held.clone(), change, says, interval, ..Answer::default() }
+    AnswerParts { place: curve.held.clone(), change, says, interval, ..AnswerParts::default() }
 }
 
 /// The answer for a contender that is compared with nothing.
-fn alone(cell: &CellResult) -> Answer {
+fn alone(cell: &CellResult) -> AnswerParts {
     let CellResult { contender, coordinates, outcomes, metric, .. } = cell;
     let mut interval = String::new();
     let says = match cell.throughput() {
@@ -130,15 +133,15 @@ fn alone(cell: &CellResult) -> Answer {
             format!("{contender} did {} {}.", format::quantity(throughput.point), metric.unit)
         }
     };
-    Answer { place: coordinates.clone(), says, interval, ..Answer::default() }
+    AnswerParts { place: coordinates.clone(), says, interval, ..AnswerParts::default() }
 }
 
-fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
+fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> AnswerParts {
     let Comparison { contender, baseline, coordinates, .. } = comparison;
     let (place, refusal) = (coordinates.clone(), refusal(comparison));
     let Some(ratio) = comparison.throughput() else {
         let nothing = || format!("{contender} could not be compared with {baseline}: no block was completed by both.");
-        return Answer { place, says: refusal.unwrap_or_else(nothing), ..Answer::default() };
+        return AnswerParts { place, says: refusal.unwrap_or_else(nothing), ..AnswerParts::default() };
     };
     let (change, says) = match refusal {
         None => (Some(change(comparison, ratio)), verdict(analysis, comparison, ratio)),
@@ -148,13 +151,13 @@ fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
         }
     };
     let but = filled([emulation(analysis, comparison).as_str(), false_alarm(analysis, comparison)], " ");
-    Answer { place, change, says, interval: interval(comparison, ratio), but, ..Answer::default() }
+    AnswerParts { place, change, says, interval: interval(comparison, ratio), but, ..AnswerParts::default() }
 }
 
 /// Where no difference is shown, a single number would look like one, so the interval stands in its place.
 fn change(comparison: &Comparison, ratio: &Contrast) -> String {
     let point = ratio.estimate.point;
-    match ratio.estimate.bounds.known().filter(|_| comparison.verdict == Verdict::Undecided) {
+    match ratio.estimate.bounds.known().filter(|_| comparison.verdict == RatioVerdict::Undecided) {
         Some((low, high)) => format::effect_bounds(point, low, high),
         None => format::effect(point),
     }
@@ -220,7 +223,7 @@ words! {
         let Comparison { contender, baseline, .. } = comparison;
         let did = did(analysis, comparison, ratio);
     }
-    Verdict {
+    RatioVerdict {
         Slower => "{did}";
         Faster => "{did}";
         NothingToCompare => "{did}";
@@ -236,7 +239,7 @@ words! {
 
 /// "The loss is likely between 14 and 16 % (95 % confidence interval, 5 blocks)."
 fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
-    if ratio.estimate.bounds.known().is_none() && comparison.verdict == Verdict::TooFewTrials {
+    if ratio.estimate.bounds.known().is_none() && comparison.verdict == RatioVerdict::TooFewTrials {
         let needed = if comparison.over_hosts { "pairs of hosts" } else { "blocks" };
         return format!("There is no confidence interval: it needs {FEWEST_BLOCKS} {needed}.");
     }
@@ -261,7 +264,7 @@ fn of_change(ratio: &Contrast, blocks: &str) -> String {
 
 /// Why an interval that leaves out 1 is not called a difference.
 fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
-    let apart = comparison.verdict == Verdict::Undecided
+    let apart = comparison.verdict == RatioVerdict::Undecided
         && ratio.estimate.bounds.contain(1.0) == Some(false)
         && comparison.p_equal.is_some();
     let said = " Alone it would be a difference. Among as many comparisons, one such interval happens by chance (Holm's method).";

@@ -3,7 +3,7 @@
 use crate::figures::{Figure, Point};
 use crate::measures::of_cell;
 use crate::missing;
-use crate::table::{Cell, Table, Value};
+use crate::table::{Table, TableCell, Value};
 use analysis::measures::Measure;
 use analysis::summary::Analysis;
 use record::run::Run;
@@ -14,7 +14,7 @@ const HEADINGS: [&str; 11] =
 
 /// A line for each value; an empty machine means all machines together.
 pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
-    let mut out = Lines::default();
+    let mut out = CsvLines::default();
     out.add(HEADINGS)?;
     let name = run.dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     for measured in analysis.observations.measures() {
@@ -47,9 +47,9 @@ pub(crate) fn unit(measure: &Measure) -> String {
 }
 
 /// What a cell may have beside its value. Each part gets a column of its own if some cell of the column has it.
-type Part = (&'static str, fn(&Cell) -> String);
+type CsvPart = (&'static str, fn(&TableCell) -> String);
 
-const PARTS: [Part; 7] = [
+const PARTS: [CsvPart; 7] = [
     ("", value),
     ("id", |cell| text(cell.id.as_ref())),
     ("low", |cell| text(cell.quantity().and_then(|quantity| quantity.low))),
@@ -61,12 +61,12 @@ const PARTS: [Part; 7] = [
 
 /// All digits, with a column for each part of a cell: `native`, `native low`, `native high`.
 pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
-    let mut out = Lines::default();
-    let is_used = |index: usize, (name, of): &Part| {
+    let mut out = CsvLines::default();
+    let is_used = |index: usize, (name, of): &CsvPart| {
         name.is_empty() || table.rows.iter().filter_map(|row| row.get(index)).any(|cell| !of(cell).is_empty())
     };
     let columns = table.columns.iter().enumerate();
-    let used: Vec<(usize, String, Part)> = columns
+    let used: Vec<(usize, String, CsvPart)> = columns
         .flat_map(|(index, column)| {
             let parts = PARTS.into_iter().filter(move |part| is_used(index, part));
             let title = if column.title.is_empty() { "name" } else { &column.title };
@@ -80,7 +80,7 @@ pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
     out.finish()
 }
 
-fn value(cell: &Cell) -> String {
+fn value(cell: &TableCell) -> String {
     match &cell.value {
         Value::Quantity(quantity) => quantity.value.to_string(),
         Value::Text { text } | Value::Verdict { text } => text.clone(),
@@ -89,7 +89,7 @@ fn value(cell: &Cell) -> String {
 }
 
 /// The cell's detail, or why something is missing.
-fn note(cell: &Cell) -> String {
+fn note(cell: &TableCell) -> String {
     let why = match &cell.value {
         Value::Missing { why } => Some(why),
         _ => cell.quantity().and_then(|quantity| quantity.why_no_interval.as_ref()),
@@ -99,7 +99,7 @@ fn note(cell: &Cell) -> String {
 
 /// A line for each point in the drawing.
 pub fn of_figure(figure: &Figure) -> csv::Result<Vec<u8>> {
-    let mut out = Lines::default();
+    let mut out = CsvLines::default();
     out.add(["panel", "series", "x", "x_unit", "y", "y_unit", "low", "high"])?;
     for panel in &figure.panels {
         for series in &panel.series {
@@ -127,15 +127,15 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// The lines of a table, none of whose cells is executed.
-pub(crate) struct Lines(csv::Writer<Vec<u8>>);
+pub(crate) struct CsvLines(csv::Writer<Vec<u8>>);
 
-impl Default for Lines {
+impl Default for CsvLines {
     fn default() -> Self {
         Self(csv::Writer::from_writer(Vec::new()))
     }
 }
 
-impl Lines {
+impl CsvLines {
     pub fn add(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) -> csv::Result<()> {
         for cell in cells {
             self.0.write_field(harmless(cell.as_ref()).as_bytes())?;
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn no_cell_is_executed_and_numbers_stay_numbers() {
-        let mut lines = Lines::default();
+        let mut lines = CsvLines::default();
         lines.add(["=cmd|' /C calc'!A0", "-native", "@x", "-12.5", "1e-9", "a, b", ""]).unwrap();
         let text = String::from_utf8(lines.finish().unwrap()).unwrap();
         assert_eq!(text, "'=cmd|' /C calc'!A0,'-native,'@x,-12.5,1e-9,\"a, b\",\n");

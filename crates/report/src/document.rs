@@ -1,7 +1,7 @@
 //! The parts of a report, before it becomes HTML or Markdown.
 
 use crate::figures::Figure;
-use crate::sentence::{Answer, Stamped};
+use crate::sentence::{AnswerParts, Stamped};
 use crate::table::{Table, id};
 use analysis::findings::{Severity, Stamp};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub enum Block {
     Where(String),
     /// The answers to the question and, for a run, whether they may be used: each of them, or all.
     Card {
-        answers: Vec<Answer>,
+        answers: Vec<AnswerParts>,
         stamp: Option<Stamped>,
     },
     Paragraph(String),

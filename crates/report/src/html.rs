@@ -5,8 +5,8 @@ use crate::document::{Block, Document, Mark, Warning, anchor};
 use crate::figures::svg::escaped;
 use crate::figures::{self, Figure, PAGE, Panel};
 use crate::format::{filled, joined, kept_together, within};
-use crate::sentence::{Answer, Stamped};
-use crate::table::{Cell, Column, Shown, Table, Tone};
+use crate::sentence::{AnswerParts, Stamped};
+use crate::table::{ShownCell, Table, TableCell, TableColumn, Tone};
 use std::collections::BTreeSet;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -90,7 +90,7 @@ impl Page {
         }
     }
 
-    fn card(&mut self, answers: &[Answer], stamp: Option<&Stamped>) -> String {
+    fn card(&mut self, answers: &[AnswerParts], stamp: Option<&Stamped>) -> String {
         let answers: String = answers.iter().map(|answer| self.answer(answer)).collect();
         let stamp = stamp.map(|stamped| self.stamp(stamped)).unwrap_or_default();
         format!("<section class=\"card\" aria-label=\"Answer\">\n{answers}{stamp}</section>\n")
@@ -106,7 +106,7 @@ impl Page {
         )
     }
 
-    fn answer(&mut self, answer: &Answer) -> String {
+    fn answer(&mut self, answer: &AnswerParts) -> String {
         let small = filled([&answer.interval, &answer.but].map(|text| self.explained(text)), " ");
         format!(
             "<div class=\"answer\">{}<p class=\"says\">{}{}{}</p></div>\n{}",
@@ -190,13 +190,13 @@ fn code(text: &str) -> String {
 fn of_table(table: &Table) -> String {
     let [id, caption] = [&table.id, &table.caption].map(|text| escaped(text));
     let name = if caption.is_empty() { &id } else { &caption };
-    let heading = |column: &Column| match (escaped(&column.title).as_str(), column.numeric) {
+    let heading = |column: &TableColumn| match (escaped(&column.title).as_str(), column.numeric) {
         // An empty corner is not a heading.
         ("", _) => "<td></td>".to_owned(),
         (title, true) => format!("<th scope=\"col\" class=\"n\">{title}</th>"),
         (title, false) => format!("<th scope=\"col\">{title}</th>"),
     };
-    let row = |row: &Vec<Cell>| {
+    let row = |row: &Vec<TableCell>| {
         let numeric = |index: usize| table.columns.get(index).is_some_and(|column| column.numeric);
         let cells = row.iter().enumerate().map(|(index, cell)| of_cell(cell, index == 0, numeric(index)));
         format!("<tr>{}</tr>\n", cells.collect::<String>())
@@ -210,8 +210,8 @@ fn of_table(table: &Table) -> String {
     )
 }
 
-fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
-    let Shown { text, detail, tone } = cell.shown();
+fn of_cell(cell: &TableCell, first: bool, numeric: bool) -> String {
+    let ShownCell { text, detail, tone } = cell.shown();
     let tone = match tone {
         Tone::Plain => "",
         Tone::Marked => "marked",

@@ -1,6 +1,6 @@
 //! `report.json`: everything in the report, for programs.
 
-use crate::sentence::{Answer, Stamped};
+use crate::sentence::{AnswerParts, Stamped};
 use crate::{answer, findings, sections};
 use analysis::answers::Question;
 use analysis::summary::Analysis;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// An answer in words, and whether it may be used.
 #[derive(Serialize)]
-struct Said {
+struct AnswerWords {
     #[serde(flatten)]
     question: Option<Question>,
     says: String,
@@ -32,7 +32,7 @@ fn of_trial(stored: &StoredTrial) -> Value {
 
 pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     let document = sections::all(run, analysis);
-    let said = |one: Answer| Said { question: one.question, says: one.sentence(), usable: one.stamped };
+    let said = |one: AnswerParts| AnswerWords { question: one.question, says: one.sentence(), usable: one.stamped };
     let measured = sections::measured::facts(run, analysis).into_iter();
     let report = json!({
         "format": record::FORMAT,

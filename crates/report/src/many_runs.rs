@@ -3,10 +3,10 @@
 use crate::document::{Block, Mark};
 use crate::format::{self, Style, joined};
 use crate::measures::{self, label, style};
-use crate::table::{Cell, Table, TableOf, said};
+use crate::table::{Table, TableCell, TableOf, said};
 use crate::terminal::{self, page};
 use analysis::findings::Stamp;
-use analysis::many_runs::{Brief, BriefCell, BriefLevel, HostBrief, State};
+use analysis::many_runs::{Brief, BriefCell, BriefLevel, HostBrief, RunState};
 use analysis::measures::Measure;
 use analysis::measures::throughput::THROUGHPUT;
 use record::text::visible;
@@ -14,12 +14,12 @@ use serde::Serialize;
 
 /// A folder of a run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub enum FolderRead {
     Read(Brief),
     Damaged { run: String, why: String },
 }
 
-impl Entry {
+impl FolderRead {
     pub fn brief(&self) -> Option<&Brief> {
         match self {
             Self::Read(brief) => Some(brief),
@@ -30,7 +30,7 @@ impl Entry {
 
 /// A line of the list, for programs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Listed<'a> {
+pub struct ListedRun<'a> {
     run: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     started: Option<&'a str>,
@@ -49,9 +49,9 @@ pub struct Listed<'a> {
     stamp: Option<Stamp>,
 }
 
-pub fn listed(entry: &Entry) -> Listed<'_> {
+pub fn listed(entry: &FolderRead) -> ListedRun<'_> {
     match entry {
-        Entry::Read(brief) => Listed {
+        FolderRead::Read(brief) => ListedRun {
             run: &brief.run,
             started: brief.started.as_deref(),
             study: Some(&brief.study),
@@ -63,32 +63,34 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
             answer: answer(brief),
             stamp: brief.cells.iter().filter_map(|cell| cell.stamp).max(),
         },
-        Entry::Damaged { run, why } => Listed { run, state: "damaged", answer: why.clone(), ..Listed::default() },
+        FolderRead::Damaged { run, why } => {
+            ListedRun { run, state: "damaged", answer: why.clone(), ..ListedRun::default() }
+        }
     }
 }
 
 /// Plain text; it ends with a line break.
-pub fn list(entries: &[Entry]) -> String {
-    let lines: Vec<Listed<'_>> = entries.iter().map(listed).collect();
-    let trials = |line: &Listed<'_>| {
+pub fn list(entries: &[FolderRead]) -> String {
+    let lines: Vec<ListedRun<'_>> = entries.iter().map(listed).collect();
+    let trials = |line: &ListedRun<'_>| {
         if line.planned == 0 { String::new() } else { format!("{} of {}", line.valid, line.planned) }
     };
     let table = TableOf::new(&lines)
-        .text("run", |line| Cell::text(line.run))
-        .text("started, UTC", |line| Cell::text(moment(line.started)))
-        .text("study", |line| Cell::text(line.study.unwrap_or_default()))
-        .text("host", |line| Cell::text(line.host.as_deref().unwrap_or_default()))
-        .text("state", |line| Cell::text(line.state))
-        .text("trials", |line| Cell::text(trials(line)))
-        .text("answer", |line| Cell::text(&line.answer));
+        .text("run", |line| TableCell::text(line.run))
+        .text("started, UTC", |line| TableCell::text(moment(line.started)))
+        .text("study", |line| TableCell::text(line.study.unwrap_or_default()))
+        .text("host", |line| TableCell::text(line.host.as_deref().unwrap_or_default()))
+        .text("state", |line| TableCell::text(line.state))
+        .text("trials", |line| TableCell::text(trials(line)))
+        .text("answer", |line| TableCell::text(&line.answer));
     table.table("runs", "").as_ref().map(terminal::table).unwrap_or_default()
 }
 
-pub fn state(state: State) -> &'static str {
+pub fn state(state: RunState) -> &'static str {
     match state {
-        State::Complete => "complete",
-        State::Unfinished => "unfinished",
-        State::Rehearsed => "rehearsed",
+        RunState::Complete => "complete",
+        RunState::Unfinished => "unfinished",
+        RunState::Rehearsed => "rehearsed",
     }
 }
 
@@ -111,7 +113,7 @@ pub fn moment(started: Option<&str>) -> String {
 
 /// The first throughput ratio to a baseline, or the first cell's level; and how many more there are.
 pub fn answer(brief: &Brief) -> String {
-    if brief.state == State::Rehearsed {
+    if brief.state == RunState::Rehearsed {
         return "its figures are made up".to_owned();
     }
     let against = brief.cells.iter().filter_map(|cell| against_baseline(brief, cell));
@@ -180,12 +182,12 @@ fn of_cell(cell: &BriefCell, wanted: impl Fn(&str) -> bool) -> Option<Table> {
         let label = label(measure);
         // The label is for readers, and the id is what other commands take.
         let name = if label == measure.id { label } else { format!("{}: {label}", measure.id) };
-        Cell::text(name).known_as(&measure.id)
+        TableCell::text(name).known_as(&measure.id)
     };
     TableOf::new(&levels)
         .text("measure", |level| name(&level.measure))
-        .number("level", |level| Cell::estimate(Some(&level.estimate), style(&level.measure.unit), ""))
-        .number("trials", |level| Cell::count(level.trials))
+        .number("level", |level| TableCell::estimate(Some(&level.estimate), style(&level.measure.unit), ""))
+        .number("trials", |level| TableCell::count(level.trials))
         .numbers(
             &cell.baseline,
             |baseline| format!("against {baseline}"),

@@ -3,8 +3,8 @@
 use crate::document::{Block, Document, Mark, Warning};
 use crate::figures::{Figure, svg};
 use crate::format::{joined, within};
-use crate::sentence::{Answer, Stamped};
-use crate::table::{Cell, Shown, Table, Tone};
+use crate::sentence::{AnswerParts, Stamped};
+use crate::table::{ShownCell, Table, TableCell, Tone};
 use record::text::visible_lines;
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ fn of_block(block: &Block) -> String {
     }
 }
 
-fn card(answers: &[Answer], stamp: Option<&Stamped>) -> String {
+fn card(answers: &[AnswerParts], stamp: Option<&Stamped>) -> String {
     let mut text = String::new();
     for answer in answers {
         let change = within("**", &escaped(answer.change.as_deref().unwrap_or_default()), "** ");
@@ -78,8 +78,8 @@ fn of_table(table: &Table) -> String {
     within("", &escaped(&table.caption), "\n\n") + &lines
 }
 
-fn of_cell(cell: &Cell) -> String {
-    let Shown { text, detail, tone } = cell.shown();
+fn of_cell(cell: &TableCell) -> String {
+    let ShownCell { text, detail, tone } = cell.shown();
     let text = match tone {
         Tone::Bad | Tone::Marked => format!("**{}**", escaped(&text)),
         Tone::Plain | Tone::Good | Tone::Muted => escaped(&text),

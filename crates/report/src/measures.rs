@@ -2,7 +2,7 @@
 
 use crate::format::{Digits, Style, within};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, id};
+use crate::table::{Table, TableCell, TableOf, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
@@ -13,8 +13,8 @@ use analysis::measures::{Measure, Scale, Unit};
 use analysis::summary::Analysis;
 
 /// The name of a measure in tables, with the unit in which it is shown.
-pub fn named(measure: &Measure) -> Cell {
-    Cell::text(label(measure)).detail(words(&measure.id).1).known_as(&measure.id)
+pub fn named(measure: &Measure) -> TableCell {
+    TableCell::text(label(measure)).detail(words(&measure.id).1).known_as(&measure.id)
 }
 
 /// The name with the unit in which it is shown, except for throughput, whose unit is its name.
@@ -126,15 +126,15 @@ pub fn number(unit: &Unit, value: f64) -> String {
 }
 
 /// A ratio as a change, a difference with its sign.
-pub fn contrast(measure: &Measure, found: Option<&Contrast>) -> Cell {
+pub fn contrast(measure: &Measure, found: Option<&Contrast>) -> TableCell {
     let ratio = found.is_none_or(|found| found.scale == Scale::Ratio);
     let style = if ratio { Style::EFFECT } else { Style { signed: true, ..style(&measure.unit) } };
     compare(found, style)
 }
 
 /// A contrast over the blocks that both sides have.
-pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> Cell {
-    let cell = Cell::estimate(found.map(|found| &found.estimate), style, "no block has it of both");
+pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> TableCell {
+    let cell = TableCell::estimate(found.map(|found| &found.estimate), style, "no block has it of both");
     match found.map_or(0, |found| found.blocks.len()) {
         // The trials of two runs are not paired.
         0 => cell,
@@ -143,13 +143,13 @@ pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> Cell {
 }
 
 /// The mean of a cell's trials; without one, how its trials ended.
-pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style<'_>) -> Cell {
+pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style<'_>) -> TableCell {
     if let Some(level) = cell.levels.iter().find(|level| level.measure == measure) {
-        return Cell::estimate(Some(&level.estimate), style, "").of(level.trials);
+        return TableCell::estimate(Some(&level.estimate), style, "").of(level.trials);
     }
     let measured = analysis.observations.measure(measure);
     let why = measured.and_then(|measured| measured.of_cell(cell.cell).find_map(|one| one.why_none.as_ref()));
-    Cell::missing(why.map_or_else(|| "no valid trial has it".to_owned(), missing::why))
+    TableCell::missing(why.map_or_else(|| "no valid trial has it".to_owned(), missing::why))
 }
 
 /// One row for each measure that some cell has, a column for each contender, then one for each comparison with the baseline.

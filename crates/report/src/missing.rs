@@ -4,7 +4,7 @@ use crate::format::counted;
 use crate::words::words;
 use analysis::estimate::Bounds;
 use analysis::findings::HostFact;
-use analysis::missing::{Missing, Part};
+use analysis::missing::{Missing, NeighbourPart};
 use record::telemetry::Side;
 
 words! {
@@ -83,11 +83,11 @@ pub fn of_interval(bounds: &Bounds) -> Option<String> {
     if let Bounds::Unknown { why: of } = bounds { Some(why(of)) } else { None }
 }
 
-fn time(part: Part) -> &'static str {
+fn time(part: NeighbourPart) -> &'static str {
     match part {
-        Part::Before => "the time before the neighbour worked",
-        Part::During => "the time in which the neighbour worked",
-        Part::After => "the time after the neighbour worked",
+        NeighbourPart::Before => "the time before the neighbour worked",
+        NeighbourPart::During => "the time in which the neighbour worked",
+        NeighbourPart::After => "the time after the neighbour worked",
     }
 }
 

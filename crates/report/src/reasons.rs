@@ -6,7 +6,7 @@ use crate::words::words;
 use crate::{measures, missing};
 use analysis::consolidation::reasons::{self, Cause, OwnAndOthers, Suspect};
 use analysis::estimate::Estimate;
-use analysis::explanation::evidence::{Cost, OfBoth};
+use analysis::explanation::evidence::{MeasurePair, OfBoth};
 use analysis::explanation::rules::{Operation, Reason, SharedCpu, Unknown};
 use analysis::missing::Missing;
 use record::telemetry::Side;
@@ -92,7 +92,7 @@ fn operation(operation: Operation) -> &'static str {
     }
 }
 
-fn work(Cost { measure, pair, ratio }: &Cost) -> String {
+fn work(MeasurePair { measure, pair, ratio }: &MeasurePair) -> String {
     let style = measures::style(&measure.unit);
     let level = |estimate: &Estimate| [&style.text(estimate.point), style.unit].join(" ").trim().to_owned();
     let OfBoth { baseline, contender, of_baseline, of_contender } = pair;
@@ -149,7 +149,7 @@ fn place(side: Side) -> &'static str {
 }
 
 /// Why one of several machines gets less than the others.
-pub fn of_machine(reason: &reasons::Reason) -> String {
+pub fn of_machine(reason: &reasons::MachineReason) -> String {
     let machine = reason.machine;
     let mut study = String::new();
     let (did, of, style, found) = match &reason.cause {

@@ -1,13 +1,13 @@
 //! An answer in words, with its figure, and whether it may be used.
 
 use crate::format::{filled, within};
-use analysis::answers::{Doubt, Question};
+use analysis::answers::{AnswerDoubt, Question};
 use analysis::findings::Stamp;
 use serde::Serialize;
 
 /// The parts of an answer, in the order in which they are read.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct AnswerParts {
     pub question: Option<Question>,
     /// The point of the study it is about; empty if the study has only one.
     pub place: String,
@@ -33,7 +33,7 @@ pub struct Stamped {
     #[serde(skip)]
     pub finding: Option<usize>,
     /// What could move the answer, the worst first.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AnswerDoubt>,
 }
 
 impl Stamped {
@@ -44,12 +44,12 @@ impl Stamped {
         Self { says: format!("{word}, as above."), remedy: None, ..self.clone() }
     }
 
-    pub fn reason(&self) -> Option<&Doubt> {
+    pub fn reason(&self) -> Option<&AnswerDoubt> {
         self.doubts.iter().find(|doubt| Some(doubt.finding) == self.finding)
     }
 }
 
-impl Answer {
+impl AnswerParts {
     /// An answer in words only.
     pub fn words(says: impl Into<String>) -> Self {
         Self { says: says.into(), ..Self::default() }

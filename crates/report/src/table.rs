@@ -11,12 +11,12 @@ pub struct Table {
     /// What it shows and, after a slash, for what: `comparison`, `response-times/clients-8`. The same in every report of a run.
     pub id: String,
     pub caption: String,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Cell>>,
+    pub columns: Vec<TableColumn>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Column {
+pub struct TableColumn {
     pub title: String,
     /// Aligned to the right, with digits of equal width.
     #[serde(skip)]
@@ -24,7 +24,7 @@ pub struct Column {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cell {
+pub struct TableCell {
     #[serde(flatten)]
     pub value: Value,
     /// For the name of a row, the name that programs use: a measure's id.
@@ -96,7 +96,7 @@ fn is_empty(detail: &Option<String>) -> bool {
 
 /// A cell as readers see it.
 #[derive(Debug, PartialEq)]
-pub struct Shown {
+pub struct ShownCell {
     pub text: String,
     /// Never empty.
     pub detail: Option<String>,
@@ -112,8 +112,8 @@ pub fn id(what: &str, place: &str) -> String {
 /// A table in the making, with a row for each of some things. A column is declared once: its title, and its cell of each thing.
 pub struct TableOf<'a, T> {
     things: &'a [T],
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    columns: Vec<TableColumn>,
+    rows: Vec<Vec<TableCell>>,
 }
 
 impl<'a, T> TableOf<'a, T> {
@@ -122,8 +122,8 @@ impl<'a, T> TableOf<'a, T> {
     }
 
     #[must_use]
-    fn column(mut self, title: String, numeric: bool, cell: impl Fn(&'a T) -> Cell) -> Self {
-        self.columns.push(Column { title, numeric });
+    fn column(mut self, title: String, numeric: bool, cell: impl Fn(&'a T) -> TableCell) -> Self {
+        self.columns.push(TableColumn { title, numeric });
         for (row, thing) in self.rows.iter_mut().zip(self.things) {
             row.push(cell(thing));
         }
@@ -131,12 +131,12 @@ impl<'a, T> TableOf<'a, T> {
     }
 
     #[must_use]
-    pub fn text(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
+    pub fn text(self, title: impl Into<String>, cell: impl Fn(&'a T) -> TableCell) -> Self {
         self.column(title.into(), false, cell)
     }
 
     #[must_use]
-    pub fn number(self, title: impl Into<String>, cell: impl Fn(&'a T) -> Cell) -> Self {
+    pub fn number(self, title: impl Into<String>, cell: impl Fn(&'a T) -> TableCell) -> Self {
         self.column(title.into(), true, cell)
     }
 
@@ -146,14 +146,14 @@ impl<'a, T> TableOf<'a, T> {
         self,
         all: impl IntoIterator<Item = C>,
         title: impl Fn(&C) -> String,
-        cell: impl Fn(&C, &'a T) -> Cell,
+        cell: impl Fn(&C, &'a T) -> TableCell,
     ) -> Self {
         all.into_iter().fold(self, |table, one| table.number(title(&one), |thing| cell(&one, thing)))
     }
 
     /// A further row, of another kind.
     #[must_use]
-    pub fn row(mut self, cells: Vec<Cell>) -> Self {
+    pub fn row(mut self, cells: Vec<TableCell>) -> Self {
         self.rows.push(cells);
         self
     }
@@ -165,13 +165,13 @@ impl<'a, T> TableOf<'a, T> {
     }
 }
 
-impl From<Value> for Cell {
+impl From<Value> for TableCell {
     fn from(value: Value) -> Self {
         Self { value, id: None, detail: None, tone: Tone::Plain }
     }
 }
 
-impl Cell {
+impl TableCell {
     pub fn text(text: impl Into<String>) -> Self {
         Value::Text { text: text.into() }.into()
     }
@@ -256,21 +256,21 @@ impl Cell {
         self
     }
 
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> ShownCell {
         let (text, interval) = match &self.value {
             Value::Quantity(quantity) => (quantity.text(), quantity.interval()),
             Value::Text { text } | Value::Verdict { text } => (text.clone(), None),
             Value::Missing { .. } => ("–".to_owned(), None),
         };
         let tone = if matches!(self.value, Value::Missing { .. }) { Tone::Muted } else { self.tone };
-        Shown { text, detail: self.detail.clone().or(interval).filter(|detail| !detail.is_empty()), tone }
+        ShownCell { text, detail: self.detail.clone().or(interval).filter(|detail| !detail.is_empty()), tone }
     }
 }
 
 /// An estimate within a sentence: `2.10 ms (1.90 to 2.30)`, `−47.0 % (−50.0 to −44.0 %)`.
 pub fn said(estimate: &Estimate, style: Style<'_>) -> String {
-    let cell = Cell::estimate(Some(estimate), style, "");
-    let Shown { text, detail, .. } = cell.shown();
+    let cell = TableCell::estimate(Some(estimate), style, "");
+    let ShownCell { text, detail, .. } = cell.shown();
     filled([text.as_str(), style.unit, &within("(", &detail.unwrap_or_default(), ")")], " ")
 }
 
@@ -307,17 +307,18 @@ mod tests {
     use analysis::missing::Missing;
 
     fn estimate(bounds: Bounds) -> Estimate {
-        Estimate { point: 0.123_456, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks }
+        Estimate { point: 0.123_456, bounds, method: analysis::estimate::EstimateMethod::GeometricMeanOverBlocks }
     }
 
-    fn shown(cell: &Cell) -> (String, Option<String>) {
-        let Shown { text, detail, .. } = cell.shown();
+    fn shown(cell: &TableCell) -> (String, Option<String>) {
+        let ShownCell { text, detail, .. } = cell.shown();
         (text, detail)
     }
 
     #[test]
     fn a_quantity_keeps_its_digits_for_programs_and_rounds_for_people() {
-        let cell = Cell::estimate(Some(&estimate(Bounds::Known { low: 0.1, high: 0.2 })), Style::PERCENT, "").of(5);
+        let cell =
+            TableCell::estimate(Some(&estimate(Bounds::Known { low: 0.1, high: 0.2 })), Style::PERCENT, "").of(5);
         assert_eq!(shown(&cell), ("12.3".to_owned(), Some("10.0 to 20.0".to_owned())));
         let json = serde_json::json!({ "kind": "quantity", "value": 12.345_6, "unit": "%", "low": 10.0, "high": 20.0, "n": 5 });
         assert_eq!(serde_json::to_value(&cell).unwrap(), json);
@@ -334,24 +335,24 @@ mod tests {
 
     #[test]
     fn what_is_not_known_says_why_to_programs() {
-        let unknown = |why| Cell::estimate(Some(&estimate(Bounds::Unknown { why })), Style::RATIO, "");
+        let unknown = |why| TableCell::estimate(Some(&estimate(Bounds::Unknown { why })), Style::RATIO, "");
         assert_eq!(shown(&unknown(Missing::TooFewBlocks { blocks: 2, needed: 3 })).1.as_deref(), Some("no interval"));
         assert_eq!(shown(&unknown(Missing::NeverSeen)).1.as_deref(), Some("no interval: seen in no block"));
-        let missing = Cell::number_or(None, Style::RATIO, "not recorded");
+        let missing = TableCell::number_or(None, Style::RATIO, "not recorded");
         assert_eq!((shown(&missing), missing.shown().tone), (("–".to_owned(), None), Tone::Muted));
         assert_eq!(
             serde_json::to_value(&missing).unwrap(),
             serde_json::json!({ "kind": "missing", "why": "not recorded" })
         );
-        assert_eq!(Cell::number(f64::INFINITY, Style::RATIO), Cell::missing("not a number"));
+        assert_eq!(TableCell::number(f64::INFINITY, Style::RATIO), TableCell::missing("not a number"));
     }
 
     #[test]
     fn parts_name_the_whole_and_signs_are_of_differences() {
-        assert_eq!(shown(&Cell::part(3, 4, "trials")).0, "3 of 4 trials");
-        assert_eq!(shown(&Cell::part(0, 4, "")).0, "0 of 4");
+        assert_eq!(shown(&TableCell::part(3, 4, "trials")).0, "3 of 4 trials");
+        assert_eq!(shown(&TableCell::part(0, 4, "")).0, "0 of 4");
         let differs = Style { signed: true, ..Style::RATIO };
-        assert_eq!([0.5, -0.5].map(|value| shown(&Cell::number(value, differs)).0), ["+0.500", "−0.500"]);
+        assert_eq!([0.5, -0.5].map(|value| shown(&TableCell::number(value, differs)).0), ["+0.500", "−0.500"]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::document::{Block, Mark, Warning};
 use crate::format::{NO_BREAK, clipped, filled, first_line, joined, kept_together, within};
 use crate::sections::{ablation, card, comparison, durability, trust};
-use crate::sentence::{Answer, Stamped};
-use crate::table::{Cell, Shown, Table};
+use crate::sentence::{AnswerParts, Stamped};
+use crate::table::{ShownCell, Table, TableCell};
 use crate::{answer, findings};
 use analysis::summary::Analysis;
 use record::run::Run;
@@ -51,7 +51,7 @@ pub(crate) fn page(blocks: &[Block]) -> String {
     let of_block = |block: &Block| match block {
         Block::Heading { text, .. } => format!("\n{}\n", visible(text)),
         Block::Card { answers, stamp } => {
-            let answer = |one: &Answer| {
+            let answer = |one: &AnswerParts| {
                 let stamp = one.stamped.as_ref().map(of_stamp).unwrap_or_default();
                 wrapped(&one.sentence(), "") + &stamp
             };
@@ -97,8 +97,8 @@ pub(crate) fn table(table: &Table) -> String {
 }
 
 /// The text of a cell; explanations of labels are in the report.
-fn shown((index, cell): (usize, &Cell)) -> String {
-    let Shown { text, detail, .. } = cell.shown();
+fn shown((index, cell): (usize, &TableCell)) -> String {
+    let ShownCell { text, detail, .. } = cell.shown();
     // For text, the main text is enough.
     let detail = detail.filter(|_| index > 0 && cell.quantity().is_some()).unwrap_or_default();
     clipped(&visible(&(text + &within(" (", &detail, ")"))), LONGEST_CELL)

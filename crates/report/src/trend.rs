@@ -1,6 +1,6 @@
 //! How a measure went over runs: as text with a character plot, as a document, and as CSV.
 
-use crate::csv::{self, Lines};
+use crate::csv::{self, CsvLines};
 use crate::document::{Block, Document};
 use crate::figures::trend::panel;
 use crate::figures::{self, Figure, Point, scale};
@@ -9,12 +9,12 @@ use crate::format::{counted, filled, grouped_by};
 use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, id};
+use crate::table::{Table, TableCell, TableOf, id};
 use crate::terminal::page;
 use analysis::contrast::{self, Contrast};
 use analysis::estimate::Estimate;
 use analysis::many_runs::BriefLevel;
-use analysis::many_runs::trend::{Apart, Course, Note, Series, Stop, Trend};
+use analysis::many_runs::trend::{CellSeries, Course, CourseBreak, RunNote, Stop, Trend};
 use analysis::measures::{Measure, Scale, Unit};
 use record::text::visible;
 use std::fmt::Write as _;
@@ -31,19 +31,19 @@ const NOTE: &str = "Each run has the 95 % confidence interval that its own block
                     runs return. At least three runs are needed for it.";
 
 pub fn document(trend: &Trend) -> Document {
-    let drawn = |course: &Course, group: &[&Series]| figure(&trend.measure, course, group).map(Block::Figure);
+    let drawn = |course: &Course, group: &[&CellSeries]| figure(&trend.measure, course, group).map(Block::Figure);
     Document::new(format!("{} over runs", title(&trend.measure)), blocks(trend, drawn))
 }
 
 /// Plain text without colours; it ends with a line break. It has a character plot instead of figures.
 pub fn text(trend: &Trend) -> String {
-    let drawn = |course: &Course, group: &[&Series]| {
+    let drawn = |course: &Course, group: &[&CellSeries]| {
         Some(Block::Code { title: String::new(), text: plot(&trend.measure, course, group) })
     };
     format!("{} over runs\n{}", visible(&title(&trend.measure)), page(&blocks(trend, drawn)))
 }
 
-fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&Series]) -> Option<Block>) -> Vec<Block> {
+fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&CellSeries]) -> Option<Block>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for course in &trend.courses {
         blocks.push(Block::Heading { level: 2, text: heading(course) });
@@ -61,7 +61,7 @@ fn blocks(trend: &Trend, drawn: impl Fn(&Course, &[&Series]) -> Option<Block>) -
 
 /// A line for each run and contender, and one more for each ratio or difference to the baseline.
 pub fn csv(trend: &Trend) -> ::csv::Result<Vec<u8>> {
-    let mut out = Lines::default();
+    let mut out = CsvLines::default();
     out.add(HEADINGS.split(','))?;
     let id = trend.measure.id.as_str();
     let unit = &csv::unit(&trend.measure);
@@ -97,21 +97,23 @@ fn heading(course: &Course) -> String {
 }
 
 fn notes(stop: &Stop) -> Vec<String> {
-    let note = |note: &Note| match note {
-        Note::Unfinished { valid, planned } => format!("unfinished: {valid} of {planned} trials count"),
-        Note::WrongData { contender } => format!("WRONG DATA of {contender}"),
-        Note::NotUsable { contender } => {
+    let note = |note: &RunNote| match note {
+        RunNote::Unfinished { valid, planned } => format!("unfinished: {valid} of {planned} trials count"),
+        RunNote::WrongData { contender } => format!("WRONG DATA of {contender}"),
+        RunNote::NotUsable { contender } => {
             format!("NOT USABLE: the answer about {contender}. Read bakeoff report {}", stop.run)
         }
-        Note::Changed(changed) => of_runs::change(changed),
+        RunNote::Changed(changed) => of_runs::change(changed),
     };
     stop.notes.iter().map(|one| format!("{}: {}", stop.run, note(one))).collect()
 }
 
-fn apart(apart: &Apart) -> String {
+fn apart(apart: &CourseBreak) -> String {
     match apart {
-        Apart::Host { changes } => format!("another host: {}", of_runs::some(changes, of_runs::change)),
-        Apart::Study => "another study of this name: its seed, its cells or their settings are not the same".to_owned(),
+        CourseBreak::Host { changes } => format!("another host: {}", of_runs::some(changes, of_runs::change)),
+        CourseBreak::Study => {
+            "another study of this name: its seed, its cells or their settings are not the same".to_owned()
+        }
     }
 }
 
@@ -120,16 +122,16 @@ fn left_out(trend: &Trend) -> Vec<String> {
 }
 
 /// Contenders under the same scenario and swept values; their order in a group decides their look.
-fn groups(course: &Course) -> Vec<Vec<&Series>> {
+fn groups(course: &Course) -> Vec<Vec<&CellSeries>> {
     grouped_by(&course.series, |series| &series.coordinates)
 }
 
-fn compared<'a>(group: &[&'a Series]) -> Vec<(usize, &'a Series)> {
+fn compared<'a>(group: &[&'a CellSeries]) -> Vec<(usize, &'a CellSeries)> {
     let all = group.iter().copied().enumerate();
     all.filter(|(_, series)| series.contrasts.iter().any(Option::is_some)).collect()
 }
 
-fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Table> {
+fn table(measure: &Measure, course: &Course, group: &[&CellSeries]) -> Option<Table> {
     // A mean of two runs adds nothing.
     let has_mean = group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some()));
     let runs = course.runs.iter().enumerate().map(Some);
@@ -137,16 +139,17 @@ fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Table>
     let rows: Vec<Option<(usize, &Stop)>> = runs.chain(has_mean.then_some(None)).collect();
     let started = |stop: &Stop| moment(stop.started.as_deref());
     let table = TableOf::new(&rows)
-        .text("run", |row| Cell::text(row.map_or("mean over runs", |(_, stop)| &stop.run)))
-        .text("started, UTC", |row| Cell::text(row.map(|(_, stop)| started(stop)).unwrap_or_default()));
-    let level = |series: &Series, row: Option<(usize, &Stop)>| {
+        .text("run", |row| TableCell::text(row.map_or("mean over runs", |(_, stop)| &stop.run)))
+        .text("started, UTC", |row| TableCell::text(row.map(|(_, stop)| started(stop)).unwrap_or_default()));
+    let level = |series: &CellSeries, row: Option<(usize, &Stop)>| {
         let level = |place: usize| series.levels[place].as_ref().map(|level| &level.estimate);
         let found = row.map_or(series.mean.as_ref(), |(place, _)| level(place));
-        Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it")
+        TableCell::estimate(found, style(&measure.unit), "no valid trial of this run has it")
     };
-    let against =
-        |series: &Series| format!("{} against {}", series.contender, series.baseline.as_deref().unwrap_or_default());
-    let contrast = |series: &Series, row: Option<(usize, &Stop)>| {
+    let against = |series: &CellSeries| {
+        format!("{} against {}", series.contender, series.baseline.as_deref().unwrap_or_default())
+    };
+    let contrast = |series: &CellSeries, row: Option<(usize, &Stop)>| {
         let found = row.map_or(series.mean_contrast.as_ref(), |(place, _)| series.contrasts[place].as_ref());
         measures::contrast(measure, found)
     };
@@ -169,9 +172,9 @@ fn title(measure: &Measure) -> String {
     filled([label(measure).as_str(), unit], ", ")
 }
 
-fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figure> {
+fn figure(measure: &Measure, course: &Course, group: &[&CellSeries]) -> Option<Figure> {
     let shown = style(&measure.unit);
-    let drawn = |series: &Series, points| figures::Series { name: series.contender.clone(), points };
+    let drawn = |series: &CellSeries, points| figures::DrawnSeries { name: series.contender.clone(), points };
     let lines = group.iter().enumerate().map(|(index, series)| {
         let levels = series.levels.iter().map(|level| level.as_ref().map(|level| &level.estimate));
         (index, drawn(series, points(levels, shown.scale)))
@@ -180,7 +183,8 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
     let levels = panel("Each contender", &title(measure), runs, &lines.collect::<Vec<_>>(), None);
     let against = compared(group);
     // Ratios and differences share no axis; the newest run decides which are drawn.
-    let newest = |(_, series): &(usize, &Series)| series.contrasts.iter().rev().flatten().next().map(|one| one.scale);
+    let newest =
+        |(_, series): &(usize, &CellSeries)| series.contrasts.iter().rev().flatten().next().map(|one| one.scale);
     let scale = against.iter().find_map(newest);
     let fitting = |one: &&Contrast| Some(one.scale) == scale;
     let is_ratio = scale == Some(Scale::Ratio);
@@ -211,7 +215,7 @@ fn points<'a>(found: impl Iterator<Item = Option<&'a Estimate>>, scale: fn(f64) 
 }
 
 /// A line for each run and contender, all on one axis.
-fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
+fn plot(measure: &Measure, course: &Course, group: &[&CellSeries]) -> String {
     let found = group.iter().flat_map(|series| series.levels.iter().flatten()).map(|level| &level.estimate);
     let ends = |one: &Estimate| <[f64; 2]>::from(one.bounds.known().unwrap_or((one.point, one.point)));
     let all = found.flat_map(|one| [one.point].into_iter().chain(ends(one)));

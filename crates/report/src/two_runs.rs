@@ -5,19 +5,19 @@ use crate::findings;
 use crate::format::{self, Style, counted, filled, joined};
 use crate::measures::{self, named, style};
 use crate::missing;
-use crate::sentence::Answer;
-use crate::table::{Cell, Table, TableOf, Tone, Value, id};
+use crate::sentence::AnswerParts;
+use crate::table::{Table, TableCell, TableOf, Tone, Value, id};
 use crate::terminal::{page, wrapped};
-use analysis::compare::Verdict;
+use analysis::compare::RatioVerdict;
 use analysis::estimate::Estimate;
 use analysis::findings::Stamp;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::missing::Missing;
-use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regression, Side, TwoRuns};
+use analysis::two_runs::{CellPair, ComparedFigure, Gate, MOST_BLOCKS, NotCompared, Regression, RunSide, TwoRuns};
 
 /// The blocks of a comparison, as in a report.
 pub fn document(two: &TwoRuns) -> Document {
-    let card = Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None };
+    let card = Block::Card { answers: vec![AnswerParts::words(conclusion(two))], stamp: None };
     let blocks = std::iter::once(card).chain(blocks(two)).collect();
     Document::new(format!("{}: two runs compared", two.new.study), blocks)
 }
@@ -84,57 +84,57 @@ fn note(two: &TwoRuns) -> String {
     )
 }
 
-fn side(side: &Side) -> String {
-    let Side { folder, study, seed, blocks } = side;
+fn side(side: &RunSide) -> String {
+    let RunSide { folder, study, seed, blocks } = side;
     let blocks = counted((*blocks).into(), "block");
     format!("{folder} (study {study}, {blocks}, seed {seed})")
 }
 
 /// Figures that runs are judged by, and the figures behind those.
-fn is_shown(figure: &Figure) -> bool {
+fn is_shown(figure: &ComparedFigure) -> bool {
     figure.judged || figure.is_headline
 }
 
-fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
-    let figures: Vec<&Figure> = cell.figures.iter().filter(|figure| wanted(figure)).collect();
+fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&ComparedFigure) -> bool) -> Option<Table> {
+    let figures: Vec<&ComparedFigure> = cell.figures.iter().filter(|figure| wanted(figure)).collect();
     let caption =
         format!("{} of the old run, {} of the new", counted(cell.old_trials.into(), "trial"), cell.new_trials);
-    let level = |figure: &Figure, level: &Estimate| {
+    let level = |figure: &ComparedFigure, level: &Estimate| {
         let style = if figure.relative_to.is_some() { Style::EFFECT } else { style(&figure.measure.unit) };
         // The interval of the change matters here.
-        Cell::estimate(Some(level), style, "").detail("")
+        TableCell::estimate(Some(level), style, "").detail("")
     };
     TableOf::new(&figures)
         .text("", |figure| name(cell, figure))
         .number("old", |figure| level(figure, &figure.old))
         .number("new", |figure| level(figure, &figure.new))
         .number("change", |figure| measures::contrast(&figure.measure, Some(&figure.change)))
-        .number("verdict", |figure| Cell::verdict(verdict(figure), Tone::Plain))
+        .number("verdict", |figure| TableCell::verdict(verdict(figure), Tone::Plain))
         .table(id(what, &heading(cell)), caption)
 }
 
-fn name(cell: &CellPair, figure: &Figure) -> Cell {
+fn name(cell: &CellPair, figure: &ComparedFigure) -> TableCell {
     let measure = &figure.measure;
     let label = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { measures::label(measure) };
     let text = match &figure.relative_to {
         Some(baseline) => format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)),
         None => label,
     };
-    Cell { value: Value::Text { text }, ..named(measure) }
+    TableCell { value: Value::Text { text }, ..named(measure) }
 }
 
-fn verdict(figure: &Figure) -> String {
+fn verdict(figure: &ComparedFigure) -> String {
     let change = match figure.verdict {
-        Verdict::Slower => "slower",
-        Verdict::Faster => "faster",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "no difference shown",
-        Verdict::TooFewTrials | Verdict::NothingToCompare => "too few trials",
-        Verdict::WrongData => "wrong data",
+        RatioVerdict::Slower => "slower",
+        RatioVerdict::Faster => "faster",
+        RatioVerdict::Equivalent => "equivalent",
+        RatioVerdict::Undecided => "no difference shown",
+        RatioVerdict::TooFewTrials | RatioVerdict::NothingToCompare => "too few trials",
+        RatioVerdict::WrongData => "wrong data",
     };
     match figure.regression {
         Regression::Found => format!("{change}: REGRESSION"),
-        Regression::NotShown if figure.verdict == Verdict::Undecided => "undecided".to_owned(),
+        Regression::NotShown if figure.verdict == RatioVerdict::Undecided => "undecided".to_owned(),
         Regression::NotShown => format!("{change}, undecided"),
         Regression::NotAsked | Regression::RuledOut | Regression::Unknown => change.to_owned(),
     }

@@ -1,6 +1,6 @@
 //! Checks a table against its keys.
 
-use crate::units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
+use crate::units::{Bytes, Rate, Share, TimeSpan, parse_rate, parse_share, parse_size, parse_span};
 use crate::{Holds, Key, Problem, files};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -130,8 +130,8 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
             (min..=max).contains(&bytes).then(|| Value::from(bytes))
         }
         Holds::Span { min_ms, max_ms } => {
-            let plain = value.as_u64().filter(|_| origin == Origin::Normalised).map(Span);
-            let Span(milliseconds) = plain.or_else(|| parse_span(value.as_str()?))?;
+            let plain = value.as_u64().filter(|_| origin == Origin::Normalised).map(TimeSpan);
+            let TimeSpan(milliseconds) = plain.or_else(|| parse_span(value.as_str()?))?;
             (min_ms..=max_ms).contains(&milliseconds).then(|| Value::from(milliseconds))
         }
         Holds::Count { min, max, each_bytes } => {

@@ -1,6 +1,6 @@
 //! Says what was expected, precisely enough for a user to write it.
 
-use crate::units::{Bytes, Rate, Share, Span};
+use crate::units::{Bytes, Rate, Share, TimeSpan};
 use crate::{Holds, Problem};
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Display for Holds {
             }
             Self::Span { min_ms, max_ms } => {
                 formatter.write_str("a span of time such as \"30s\",")?;
-                range(formatter, &Span(min_ms), (max_ms != u64::MAX).then_some(&Span(max_ms)))
+                range(formatter, &TimeSpan(min_ms), (max_ms != u64::MAX).then_some(&TimeSpan(max_ms)))
             }
             Self::Count { min, max, each_bytes } => {
                 formatter.write_str("a whole number")?;

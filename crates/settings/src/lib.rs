@@ -15,7 +15,7 @@ mod units;
 pub use check::{check, check_written, nearest, read};
 pub use chosen::Chosen;
 pub use files::with_texts;
-pub use units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
+pub use units::{Bytes, Rate, Share, TimeSpan, parse_rate, parse_share, parse_size, parse_span};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ pub struct Bytes(pub u64);
 /// A span of time, normalised. Serialises as a whole number of milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Span(pub u64);
+pub struct TimeSpan(pub u64);
 
 /// An amount per second. Serialises as a number.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -63,9 +63,9 @@ pub fn parse_size(text: &str) -> Option<Bytes> {
 ///
 /// A number without a unit is refused, since it could mean seconds or milliseconds. Fractions of a millisecond are
 /// dropped.
-pub fn parse_span(text: &str) -> Option<Span> {
+pub fn parse_span(text: &str) -> Option<TimeSpan> {
     let (number, unit) = split_unit(text);
-    scaled(number, scale_of(unit, &SPAN_UNITS, str::eq)?).map(Span)
+    scaled(number, scale_of(unit, &SPAN_UNITS, str::eq)?).map(TimeSpan)
 }
 
 /// Reads "500/s", "0.5 / s", "30000/min", "1000/h".
@@ -132,7 +132,7 @@ impl fmt::Display for Bytes {
 }
 
 /// Shown so that [`parse_span`] reads the same span again.
-impl fmt::Display for Span {
+impl fmt::Display for TimeSpan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(self.0, &SPAN_UNITS, "s", formatter)
     }
@@ -190,7 +190,7 @@ mod tests {
     fn spans_are_read_in_every_unit() {
         let cases = [("30s", 30_000), ("2m", 120_000), ("1h", 3_600_000), ("500ms", 500), ("1.5s", 1_500), ("0s", 0)];
         for (text, milliseconds) in cases {
-            assert_eq!(parse_span(text), Some(Span(milliseconds)), "{text}");
+            assert_eq!(parse_span(text), Some(TimeSpan(milliseconds)), "{text}");
         }
     }
 
@@ -247,7 +247,7 @@ mod tests {
 
         #[test]
         fn a_shown_span_is_read_back(milliseconds: u64, scale in prop::sample::select(vec![1, 1_000, 60_000, 3_600_000])) {
-            let span = Span(milliseconds / scale * scale);
+            let span = TimeSpan(milliseconds / scale * scale);
             prop_assert_eq!(parse_span(&span.to_string()), Some(span));
         }
 

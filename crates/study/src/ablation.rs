@@ -4,7 +4,7 @@ use crate::catalogs::Catalogs;
 use crate::keys::ABLATION;
 use crate::named::{Named, named};
 use crate::overrides::{Tables, overlap};
-use crate::problems::{Problem, below, quoted};
+use crate::problems::{Flaw, below, quoted};
 use crate::source::{Leaf, WrittenAblation};
 use record::ablation::{Ablation, Change, Direction};
 use record::settings::key::KIND;
@@ -18,7 +18,7 @@ const PLATFORM: &str = "platform";
 const UNKNOWN: &str = "unknown key";
 
 #[derive(Deserialize)]
-struct Written {
+struct AblationTable {
     of: String,
     direction: Direction,
 }
@@ -26,8 +26,8 @@ struct Written {
 /// What is wrong with one contender: by itself, and because its platform cannot make it here.
 #[derive(Debug, Default)]
 pub struct Wrong {
-    pub mistakes: Vec<Problem>,
-    pub refused: Vec<Problem>,
+    pub mistakes: Vec<Flaw>,
+    pub refused: Vec<Flaw>,
 }
 
 /// What an ablation is made of.
@@ -43,21 +43,21 @@ pub fn expand(
     written: &WrittenAblation,
     ground: &Ground<'_>,
     contenders: &mut Vec<Named>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Flaw>,
 ) -> Option<Ablation> {
     let changes = named(CHANGE, &["name", "set"], &written.changes, problems);
     if changes.is_empty() {
         let expected = format!("at least one [[{CHANGE}]] table");
-        problems.push(Problem::new(Some(written.line), CHANGE, "missing", expected));
+        problems.push(Flaw::new(Some(written.line), CHANGE, "missing", expected));
     }
     for one in changes.iter().filter(|one| one.overrides.is_empty()) {
         let expected = "keys of a contender that it changes, such as set = { \"platform.huge_pages\" = true }";
-        problems.push(Problem::new(Some(one.line), CHANGE, format!("\"{}\" changes nothing", one.name), expected));
+        problems.push(Flaw::new(Some(one.line), CHANGE, format!("\"{}\" changes nothing", one.name), expected));
     }
-    let Written { of, direction } = read(written, problems)?;
+    let AblationTable { of, direction } = read(written, problems)?;
     let Some(at) = contenders.iter().position(|contender| contender.name == of) else {
         let names = || contenders.iter().map(|contender| contender.name.as_str());
-        let problem = Problem::new(line(written, "of"), "ablation.of", format!("found \"{of}\""), quoted(names()));
+        let problem = Flaw::new(line(written, "of"), "ablation.of", format!("found \"{of}\""), quoted(names()));
         problems.push(problem.with_nearest(nearest(&of, names())));
         return None;
     };
@@ -73,7 +73,7 @@ pub fn expand(
             if let Some(other) = contenders[..of_study].iter().find(|other| other.name == one.name) {
                 let expected = format!("a name that no contender has; the one in line {} has it", other.line);
                 let found = format!("found \"{}\"", one.name);
-                problems.push(Problem::new(Some(one.line), &below(CHANGE, "name"), found, expected));
+                problems.push(Flaw::new(Some(one.line), &below(CHANGE, "name"), found, expected));
             }
             contenders.push(one);
         }
@@ -88,14 +88,14 @@ pub fn expand(
 }
 
 /// What the changes are compared with is the baseline: the contender as it is, or the one with all changes.
-fn settle_baseline(of: &str, direction: Direction, contenders: &mut [Named], problems: &mut Vec<Problem>) {
+fn settle_baseline(of: &str, direction: Direction, contenders: &mut [Named], problems: &mut Vec<Flaw>) {
     for one in contenders {
         let is_it = direction == Direction::AddOne && one.name == of;
         if one.baseline == Some(true) && !is_it {
             let compared = if direction == Direction::AddOne { of.to_owned() } else { with_all(of) };
             let expected = format!("no baseline, because changes are compared with \"{compared}\"");
             let found = format!("found true for \"{}\"", one.name);
-            problems.push(Problem::new(Some(one.line), "contender.baseline", found, expected));
+            problems.push(Flaw::new(Some(one.line), "contender.baseline", found, expected));
         }
         one.baseline = Some(is_it);
     }
@@ -106,14 +106,14 @@ fn with_all(of: &str) -> String {
     format!("{of} with all")
 }
 
-fn read(written: &WrittenAblation, problems: &mut Vec<Problem>) -> Option<Written> {
+fn read(written: &WrittenAblation, problems: &mut Vec<Flaw>) -> Option<AblationTable> {
     let table: Map<_, _> = written.leaves.iter().map(|leaf| (leaf.path.clone(), leaf.value.clone())).collect();
     match settings::read(&table, ABLATION) {
         Ok(read) => Some(read),
         Err(found) => {
             problems.extend(found.into_iter().map(|problem| {
                 let line = line(written, &problem.path).or(Some(written.line));
-                Problem::from_table(TABLE, line, problem)
+                Flaw::from_table(TABLE, line, problem)
             }));
             None
         }
@@ -157,7 +157,7 @@ fn added(of: &str, own: &[Leaf], direction: Direction, possible: &[&Named]) -> V
 }
 
 /// Of two changes of one key, all changes would have only one.
-fn apart(changes: &[Named], problems: &mut Vec<Problem>) -> bool {
+fn apart(changes: &[Named], problems: &mut Vec<Flaw>) -> bool {
     let mut are_apart = true;
     for (at, one) in changes.iter().enumerate() {
         for other in &changes[..at] {
@@ -167,7 +167,7 @@ fn apart(changes: &[Named], problems: &mut Vec<Problem>) -> bool {
                     "keys that no other change sets, because of direction = \"leave-one-out\"; \"{}\" in line {} does",
                     other.name, other.line
                 );
-                problems.push(Problem::new(Some(leaf.line), &below(CHANGE, &leaf.path), "changed twice", expected));
+                problems.push(Flaw::new(Some(leaf.line), &below(CHANGE, &leaf.path), "changed twice", expected));
                 are_apart = false;
             }
         }
@@ -177,7 +177,7 @@ fn apart(changes: &[Named], problems: &mut Vec<Problem>) -> bool {
 
 impl Ground<'_> {
     /// Why the platform cannot make a change. Mistakes of the change itself are problems; those of the contender are reported elsewhere.
-    fn why_not(&self, own: &[Leaf], change: &Named, problems: &mut Vec<Problem>) -> Option<String> {
+    fn why_not(&self, own: &[Leaf], change: &Named, problems: &mut Vec<Flaw>) -> Option<String> {
         let tables = |changes: &[Leaf]| {
             let mut tables = self.base.clone();
             tables.lay_over(own);
@@ -186,13 +186,12 @@ impl Ground<'_> {
         };
         let (before, changed) = (tables(&[]), tables(&change.overrides));
         let (known, found) = ((self.check)(&before), (self.check)(&changed));
-        let is_new =
-            |problem: &&Problem| ![&known.mistakes, &known.refused].into_iter().any(|all| all.contains(problem));
+        let is_new = |problem: &&Flaw| ![&known.mistakes, &known.refused].into_iter().any(|all| all.contains(problem));
         let kind = changed.get(&below(PLATFORM, KIND)).and_then(|kind| kind.as_str()).unwrap_or_default();
-        let (lacking, mistakes): (Vec<&Problem>, Vec<&Problem>) =
+        let (lacking, mistakes): (Vec<&Flaw>, Vec<&Flaw>) =
             found.mistakes.iter().filter(is_new).partition(|problem| self.is_of_another_platform(problem));
         problems.extend(
-            mistakes.into_iter().map(|problem| Problem { contenders: vec![change.name.clone()], ..problem.clone() }),
+            mistakes.into_iter().map(|problem| Flaw { contenders: vec![change.name.clone()], ..problem.clone() }),
         );
         let lacking = lacking.first().map(|problem| format!("the platform {kind} has no {}", problem.path));
         lacking.or_else(|| {
@@ -202,7 +201,7 @@ impl Ground<'_> {
     }
 
     /// Whether this is a key that this platform does not have, but another one has.
-    fn is_of_another_platform(&self, problem: &Problem) -> bool {
+    fn is_of_another_platform(&self, problem: &Flaw) -> bool {
         let path = problem.path.strip_prefix(PLATFORM).and_then(|path| path.strip_prefix('.'));
         let Some(path) = path.filter(|_| problem.found == UNKNOWN) else { return false };
         self.catalogs.platforms.iter().any(|platform| has_key(platform.keys, path))

@@ -2,25 +2,25 @@
 
 use crate::keys::DURABILITY;
 use crate::overrides::{Tables, is_inside};
-use crate::problems::{Problem, below};
+use crate::problems::{Flaw, below};
 use crate::source::Leaf;
 use record::durability::{DurabilityPlan, Fault};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use settings::{Bytes, Span, nearest};
+use settings::{Bytes, TimeSpan, nearest};
 
 pub const AUDIT: &str = "audit";
 pub const TABLE: &str = "audit.durability";
 
 #[derive(Deserialize)]
-struct Table {
+struct AuditTable {
     faults: Vec<String>,
-    drive: Span,
+    drive: TimeSpan,
     holds: u32,
-    hold: Span,
+    hold: TimeSpan,
     cuts: Cuts,
     grain: Bytes,
-    flush_delay: Span,
+    flush_delay: TimeSpan,
     seed: Option<u64>,
 }
 
@@ -32,26 +32,26 @@ struct Cuts {
 }
 
 /// The audit that a study asks for; `None` if it asks for none.
-pub fn asked_for(base: &[Leaf], seed: u64, problems: &mut Vec<Problem>) -> Option<DurabilityPlan> {
+pub fn asked_for(base: &[Leaf], seed: u64, problems: &mut Vec<Flaw>) -> Option<DurabilityPlan> {
     let of_audit = base.iter().filter(|leaf| leaf.path == AUDIT || is_inside(&leaf.path, AUDIT));
     let leaves: Vec<Leaf> = of_audit.cloned().collect();
     let unknown = leaves.iter().filter(|leaf| leaf.path != TABLE && !is_inside(&leaf.path, TABLE));
     problems.extend(unknown.map(|leaf| {
         let rest = leaf.path.split('.').nth(1).unwrap_or_default();
-        Problem::new(Some(leaf.line), &leaf.path, "unknown key", TABLE).with_nearest(nearest(rest, ["durability"]))
+        Flaw::new(Some(leaf.line), &leaf.path, "unknown key", TABLE).with_nearest(nearest(rest, ["durability"]))
     }));
     let tables = Tables::new(&leaves);
     let written = tables.get(TABLE)?;
     let Some(written) = written.as_object() else {
         let found = format!("found {written}");
-        problems.push(Problem::new(tables.line(TABLE), TABLE, found, "a table"));
+        problems.push(Flaw::new(tables.line(TABLE), TABLE, found, "a table"));
         return None;
     };
     match read(written, seed) {
         Ok(plan) => Some(plan),
         Err(found) => {
             let told = |problem: settings::Problem| {
-                Problem::from_table(TABLE, tables.line(&below(TABLE, &problem.path)), problem)
+                Flaw::from_table(TABLE, tables.line(&below(TABLE, &problem.path)), problem)
             };
             problems.extend(found.into_iter().map(told));
             None
@@ -65,7 +65,7 @@ pub fn default_audit(seed: u64) -> DurabilityPlan {
 }
 
 fn read(written: &Map<String, Value>, seed: u64) -> Result<DurabilityPlan, Vec<settings::Problem>> {
-    let table: Table = settings::read(written, DURABILITY)?;
+    let table: AuditTable = settings::read(written, DURABILITY)?;
     let faults = table.faults.iter().map(|word| fault(word)).collect::<Result<Vec<_>, _>>();
     let mut faults = faults.map_err(|problem| vec![problem])?;
     faults.sort_unstable();

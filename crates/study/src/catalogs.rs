@@ -30,18 +30,18 @@ pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
 
 /// Reads the files that a study names: the text at a path, or why it cannot be read.
 #[derive(Clone)]
-pub struct Files(pub Rc<ReadFile>);
+pub struct StudyFiles(pub Rc<ReadFile>);
 
 type ReadFile = dyn Fn(&str) -> Result<String, String>;
 
-impl Files {
+impl StudyFiles {
     /// No file can be read.
     pub fn none() -> Self {
         Self(Rc::new(|_| Err("no file can be read here".to_owned())))
     }
 }
 
-impl fmt::Debug for Files {
+impl fmt::Debug for StudyFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Files")
     }
@@ -56,7 +56,7 @@ pub struct Catalogs {
     /// Names of the recipes that images can be built from.
     pub images: Vec<&'static str>,
     /// Callers that may read files put a reader here; [`Self::standard`] has none.
-    pub files: Files,
+    pub files: StudyFiles,
     /// Codes of findings. The analysis knows them, so [`Self::standard`] has none.
     pub codes: Vec<FindingCode>,
     /// What a reader of the results must know about a workload, or why its table is wrong.
@@ -95,7 +95,7 @@ impl Catalogs {
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
             platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
             images: images::names().collect(),
-            files: Files::none(),
+            files: StudyFiles::none(),
             codes: Vec::new(),
             check_workload,
             platform_settings: platforms::catalog::settings,

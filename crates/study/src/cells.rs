@@ -6,7 +6,7 @@ use crate::catalogs::Catalogs;
 use crate::keys::STUDY;
 use crate::named::{Named, found, is_part, named, part_of_cell};
 use crate::overrides::{Tables, is_inside, overlap};
-use crate::problems::{Problem, below};
+use crate::problems::{Flaw, below};
 use crate::source::{Leaf, Source};
 use record::ablation::Ablation;
 use record::plan::MOST_TRIALS;
@@ -38,14 +38,14 @@ pub fn drafts(
     blocks: u64,
     catalogs: &Catalogs,
     check: &dyn Fn(&Tables) -> Wrong,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Flaw>,
 ) -> (Vec<Draft>, Option<Ablation>) {
     let base = source.base.iter().filter(|leaf| is_part(&leaf.path)).cloned().collect::<Vec<_>>();
     let mut contenders = named("contender", &["name", "baseline", "set"], &source.contenders, problems);
     let scenarios = named("scenario", &["name", "set"], &source.scenarios, problems);
     let sweep = swept(&source.sweep, problems);
     if source.contenders.is_empty() {
-        problems.push(Problem::new(None, "contender", "missing", "at least one [[contender]] table"));
+        problems.push(Flaw::new(None, "contender", "missing", "at least one [[contender]] table"));
         // The base is checked anyway, so that its problems are reported at once.
         contenders.push(Named::new(String::new(), 0));
     }
@@ -65,7 +65,7 @@ pub fn drafts(
 }
 
 /// Keys at the top of the study that do not exist.
-pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
+pub fn unknown_at_top(source: &Source) -> Vec<Flaw> {
     let words = STUDY.iter().map(|key| key.name).chain(TABLES).chain([
         "accept",
         AUDIT,
@@ -79,16 +79,16 @@ pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
     let told = |leaf: &Leaf| {
         let word = leaf.path.split('.').next().unwrap_or_default();
         let expected = format!("one of {}", words.join(", "));
-        Problem::new(Some(leaf.line), word, "unknown key", expected).with_nearest(nearest(word, words.iter().copied()))
+        Flaw::new(Some(leaf.line), word, "unknown key", expected).with_nearest(nearest(word, words.iter().copied()))
     };
     source.base.iter().filter(|leaf| !known(leaf)).map(told).collect()
 }
 
-fn swept(leaves: &[Leaf], problems: &mut Vec<Problem>) -> Vec<Swept> {
+fn swept(leaves: &[Leaf], problems: &mut Vec<Flaw>) -> Vec<Swept> {
     let mut sweep = Vec::new();
     for leaf in leaves {
         let path = below("sweep", &leaf.path);
-        let problem = |found: String, expected: &str| Problem::new(Some(leaf.line), &path, found, expected);
+        let problem = |found: String, expected: &str| Flaw::new(Some(leaf.line), &path, found, expected);
         if let Some(problem) = part_of_cell("sweep", &[], &leaf.path, leaf.line) {
             problems.push(problem);
             continue;
@@ -112,13 +112,13 @@ fn swept(leaves: &[Leaf], problems: &mut Vec<Problem>) -> Vec<Swept> {
 }
 
 /// Exactly one contender is the baseline of the others: the one marked so, else the first.
-fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Problem>) {
+fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Flaw>) {
     let mut marked = contenders.iter().filter(|contender| contender.baseline == Some(true));
     let first = marked.next();
     if let (Some(first), Some(second)) = (first, marked.next()) {
         let found = format!("found true for \"{}\" too", second.name);
         let expected = format!("one baseline; \"{}\" is it already", first.name);
-        problems.push(Problem::new(Some(second.line), "contender.baseline", found, expected));
+        problems.push(Flaw::new(Some(second.line), "contender.baseline", found, expected));
     }
     if first.is_none()
         && let Some(contender) = contenders.first_mut()
@@ -128,7 +128,7 @@ fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Problem>) {
 }
 
 /// If two kinds of override meet in one path, one would silently undo the other.
-fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], problems: &mut Vec<Problem>) {
+fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], problems: &mut Vec<Flaw>) {
     let mut sets = Vec::new();
     sets.extend(contenders.iter().flat_map(|one| one.overrides.iter().map(move |leaf| ("contender", one, leaf))));
     sets.extend(scenarios.iter().flat_map(|one| one.overrides.iter().map(move |leaf| ("scenario", one, leaf))));
@@ -136,12 +136,7 @@ fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], p
         for swept in sweep.iter().filter(|swept| overlap(&swept.path, &leaf.path)) {
             let expected =
                 format!("a key that no {kind} sets; \"{}\" sets {} in line {}", one.name, leaf.path, leaf.line);
-            problems.push(Problem::new(
-                Some(swept.line),
-                &below("sweep", &swept.path),
-                "swept and overridden",
-                expected,
-            ));
+            problems.push(Flaw::new(Some(swept.line), &below("sweep", &swept.path), "swept and overridden", expected));
         }
     }
     for (_, scenario, leaf) in sets.iter().filter(|(kind, ..)| *kind == "scenario") {
@@ -151,24 +146,24 @@ fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], p
             let expected =
                 format!("a key that no contender sets; \"{}\" sets {} in line {}", one.name, other.path, other.line);
             let found = format!("overridden twice in scenario \"{}\"", scenario.name);
-            problems.push(Problem::new(Some(leaf.line), &below("scenario", &leaf.path), found, expected));
+            problems.push(Flaw::new(Some(leaf.line), &below("scenario", &leaf.path), found, expected));
         }
     }
     for (at, one) in sweep.iter().enumerate() {
         for other in sweep[..at].iter().filter(|other| overlap(&other.path, &one.path)) {
             let expected = format!("paths apart from each other; {} is swept in line {}", other.path, other.line);
-            problems.push(Problem::new(Some(one.line), &below("sweep", &one.path), "swept twice", expected));
+            problems.push(Flaw::new(Some(one.line), &below("sweep", &one.path), "swept twice", expected));
         }
     }
 }
 
-fn too_many(contenders: usize, scenarios: usize, sweep: &[Swept], blocks: u64) -> Option<Problem> {
+fn too_many(contenders: usize, scenarios: usize, sweep: &[Swept], blocks: u64) -> Option<Flaw> {
     let counts = [contenders, scenarios.max(1)].into_iter().chain(sweep.iter().map(|swept| swept.values.len()));
     let trials = counts.fold(blocks, |product, count| product.saturating_mul(count as u64));
     let line = sweep.first().map(|swept| swept.line);
     let found = format!("{trials} trials");
     let expected = format!("at most {MOST_TRIALS} (blocks × contenders × scenarios × swept values)");
-    (trials > MOST_TRIALS).then(|| Problem::new(line, "", found, expected))
+    (trials > MOST_TRIALS).then(|| Flaw::new(line, "", found, expected))
 }
 
 fn cross(base: &Tables, contenders: &[Named], scenarios: &[Named], sweep: &[Swept]) -> Vec<Draft> {

@@ -8,7 +8,7 @@ use crate::keys::{
     ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, OFFERED, PACINGS, PEAK_WORD, SESSIONS_DEFAULT, load_keys,
 };
 use crate::overrides::Tables;
-use crate::problems::{Problem, below, quoted};
+use crate::problems::{Flaw, below, quoted};
 use crate::room::in_gib;
 use crate::side_by_side;
 use crate::{data_size, disk, load_hosts, sessions};
@@ -28,11 +28,11 @@ pub fn decide(
     drafts: &[Draft],
     catalogs: &Catalogs,
     host: &Host,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Flaw>,
 ) -> (Vec<Cell>, Vec<WorkloadNote>) {
     let mut cells = Vec::new();
     let mut notes: Vec<WorkloadNote> = Vec::new();
-    let mut told: Vec<Problem> = Vec::new();
+    let mut told: Vec<Flaw> = Vec::new();
     for (id, draft) in (0..).zip(drafts) {
         let mut deciding = Deciding::new(&draft.tables, catalogs, host);
         // Tables with problems were reported key by key and are missing here, so only correct tables are read.
@@ -61,24 +61,24 @@ pub fn decide(
 }
 
 /// Adds a contender's problems to those found so far; several contenders with the same problem share one entry.
-fn merge(told: &mut Vec<Problem>, problems: Vec<Problem>, contender: &str) {
+fn merge(told: &mut Vec<Flaw>, problems: Vec<Flaw>, contender: &str) {
     for problem in problems {
-        let same = |other: &&mut Problem| {
+        let same = |other: &&mut Flaw| {
             let contenders = problem.contenders.clone();
-            Problem { contenders, ..(**other).clone() } == problem
+            Flaw { contenders, ..(**other).clone() } == problem
         };
         match told.iter_mut().find(same) {
             Some(other) if other.contenders.iter().any(|name| name == contender) => {}
             Some(other) => other.contenders.push(contender.to_owned()),
-            None => told.push(Problem { contenders: vec![contender.to_owned()], ..problem }),
+            None => told.push(Flaw { contenders: vec![contender.to_owned()], ..problem }),
         }
     }
 }
 
 /// A problem of all contenders is one of the study, so it names none.
-fn of_some(problem: Problem, drafts: &[Draft]) -> Problem {
+fn of_some(problem: Flaw, drafts: &[Draft]) -> Flaw {
     let all = drafts.iter().all(|draft| problem.contenders.contains(&draft.contender));
-    Problem { contenders: if all { Vec::new() } else { problem.contenders }, ..problem }
+    Flaw { contenders: if all { Vec::new() } else { problem.contenders }, ..problem }
 }
 
 /// What is wrong with a contender's tables.
@@ -92,9 +92,9 @@ struct Deciding<'a> {
     tables: &'a Tables,
     catalogs: &'a Catalogs,
     host: &'a Host,
-    problems: Vec<Problem>,
+    problems: Vec<Flaw>,
     /// What the platform refuses.
-    refused: Vec<Problem>,
+    refused: Vec<Flaw>,
     /// A note for each workload; that of the odd machine is last.
     notes: Vec<WorkloadNote>,
 }
@@ -149,7 +149,7 @@ impl<'a> Deciding<'a> {
         {
             let (instances, shares_server) = (instances(Some(table)), shares_server(table));
             let engine = entry.kind;
-            self.sessions_fit(sessions::Decided { engine, table, machine, load, workload, instances, shares_server });
+            self.sessions_fit(sessions::Sizing { engine, table, machine, load, workload, instances, shares_server });
         }
         if let (Some(entry), Some(table)) = (engine, &engine_table)
             && !entry.remote
@@ -169,7 +169,7 @@ impl<'a> Deciding<'a> {
     }
 
     fn tell(&mut self, path: &str, found: impl Into<String>, expected: impl Into<String>) {
-        self.problems.push(Problem::new(self.tables.line(path), path, found, expected));
+        self.problems.push(Flaw::new(self.tables.line(path), path, found, expected));
     }
 
     /// The catalog entry for a table.
@@ -189,7 +189,7 @@ impl<'a> Deciding<'a> {
         };
         let entry = written.as_str().and_then(|word| kinds.iter().find(|entry| entry.kind == word));
         if entry.is_none() {
-            let problem = Problem::new(self.tables.line(&path), &path, format!("found {written}"), quoted(words()));
+            let problem = Flaw::new(self.tables.line(&path), &path, format!("found {written}"), quoted(words()));
             self.problems.push(problem.with_nearest(written.as_str().and_then(|word| nearest(word, words()))));
         }
         entry
@@ -228,7 +228,7 @@ impl<'a> Deciding<'a> {
     fn take(&mut self, part: &str, problems: Vec<settings::Problem>) {
         for problem in problems {
             let line = self.tables.line(&below(part, &problem.path));
-            self.problems.push(Problem::from_table(part, line, problem));
+            self.problems.push(Flaw::from_table(part, line, problem));
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a> Deciding<'a> {
             (Some(image), _) if !self.catalogs.images.contains(&image) => {
                 let names = || self.catalogs.images.iter().copied();
                 let line = self.tables.line("machine.image");
-                let problem = Problem::new(line, "machine.image", format!("found \"{image}\""), quoted(names()));
+                let problem = Flaw::new(line, "machine.image", format!("found \"{image}\""), quoted(names()));
                 self.problems.push(problem.with_nearest(nearest(image, names())));
             }
             (None, Some(engine)) => drop(table.insert("image".to_owned(), Value::from(image_for(engine.kind)))),
@@ -322,7 +322,7 @@ impl<'a> Deciding<'a> {
     fn refuse(&mut self, problems: Vec<settings::Problem>) {
         for problem in problems {
             let line = self.tables.line(&below("platform", &problem.path));
-            self.refused.push(Problem::from_table("platform", line, problem));
+            self.refused.push(Flaw::from_table("platform", line, problem));
         }
     }
 
@@ -453,7 +453,7 @@ impl<'a> Deciding<'a> {
         Map::new()
     }
 
-    fn sessions_fit(&mut self, decided: sessions::Decided<'_>) {
+    fn sessions_fit(&mut self, decided: sessions::Sizing<'_>) {
         if let Some((key, found, expected)) = sessions::problem(decided) {
             self.tell(&below("load", key), found, expected);
         }

@@ -3,9 +3,9 @@
 //! The same plan gives the same estimate everywhere. The live display corrects it by the actual lengths of phases.
 
 use crate::several_hosts::lanes;
-use crate::shape::{Load, Offered};
+use crate::shape::{Load, OfferedWork};
 use crate::typed::{TypedCell, TypedPlan};
-use driver::ladder::{Limits, steps_max};
+use driver::ladder::{LadderLimits, steps_max};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::settings::at;
@@ -46,8 +46,8 @@ pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
 
 /// The longest climb; it ends earlier if the peak is found earlier.
 fn climb_ms(load: &Load) -> u64 {
-    let Offered::Peak(peak) = load.offered else { return 0 };
-    let limits = Limits { max_clients: peak.max_clients, failed_share: peak.error_limit, p99_us: None };
+    let OfferedWork::Peak(peak) = load.offered else { return 0 };
+    let limits = LadderLimits { max_clients: peak.max_clients, failed_share: peak.error_limit, p99_us: None };
     u64::from(steps_max(&limits)) * (load.warmup_ms.0 + load.measure_ms.0)
 }
 

@@ -38,17 +38,19 @@ mod typed;
 
 pub use accept::FindingCode;
 pub use audit::default_audit;
-pub use catalogs::{Catalogs, Files, Kind, note};
+pub use catalogs::{Catalogs, Kind, StudyFiles, note};
 pub use data_size::{data_bytes, roughly};
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
 pub use host::Host;
 pub use keys::{ABLATION, ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY, load_keys};
 pub use only::{OnlyError, only};
 pub use plan::{Against, plan};
-pub use problems::{Problem, render};
+pub use problems::{Flaw, render};
 pub use reference::reference;
 pub use room::{Room, other_host, places, room};
 pub use several_hosts::{are_apart, lanes};
-pub use shape::{Disk, Load, LoadHost, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage};
+pub use shape::{
+    Disk, Load, LoadHost, MachineShape, OfferedWork, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage,
+};
 pub use trials::trials;
 pub use typed::{CellError, ChosenEngine, ChosenWorkload, TypedCell, TypedPlan};

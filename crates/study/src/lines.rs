@@ -1,9 +1,9 @@
 //! Places in a study file.
 
 /// Starts of lines, to find the line of a byte.
-pub struct Lines(Vec<usize>);
+pub struct LineStarts(Vec<usize>);
 
-impl Lines {
+impl LineStarts {
     pub fn of(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
     }

@@ -1,7 +1,7 @@
 //! Named tables of a study: contenders, scenarios, and changes of an ablation. Each has a name and keys that it overrides.
 
 use crate::overrides::is_inside;
-use crate::problems::{Problem, below};
+use crate::problems::{Flaw, below};
 use crate::source::{Leaf, Section};
 use record::settings::TABLES;
 use serde_json::{Map, Value};
@@ -30,21 +30,21 @@ pub fn is_part(path: &str) -> bool {
     TABLES.iter().any(|part| path == *part || is_inside(path, part))
 }
 
-pub fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Problem>) -> Vec<Named> {
+pub fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Flaw>) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     for section in sections {
         let one = one_named(kind, own_keys, section, problems);
         if let Some(first) = all.iter().find(|other| other.name == one.name) {
             let expected = format!("a name of its own; the {kind} in line {} has this one", first.line);
             let found = format!("found \"{}\"", one.name);
-            problems.push(Problem::new(Some(line_of(section, "name")), &below(kind, "name"), found, expected));
+            problems.push(Flaw::new(Some(line_of(section, "name")), &below(kind, "name"), found, expected));
         }
         all.push(one);
     }
     all
 }
 
-fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Problem>) -> Named {
+fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Flaw>) -> Named {
     // This name identifies problems until the section's own name is read.
     let name_so_far = format!("in line {}", section.line);
     let mut one = Named::new(name_so_far, section.line);
@@ -55,7 +55,7 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
                     text.clone_into(&mut one.name);
                 } else {
                     let (path, found) = (below(kind, "name"), found(&leaf.value));
-                    problems.push(Problem::new(Some(leaf.line), &path, found, NAME_EXPECTED));
+                    problems.push(Flaw::new(Some(leaf.line), &path, found, NAME_EXPECTED));
                 }
             }
             "baseline" if own_keys.contains(&"baseline") => one.baseline = truth(kind, leaf, problems),
@@ -72,7 +72,7 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
     if !section.leaves.iter().any(|leaf| leaf.path == "name") {
         match name_of_shape(&one.overrides).filter(|_| kind == "scenario") {
             Some(name) => one.name = name,
-            None => problems.push(Problem::new(Some(section.line), &below(kind, "name"), "missing", NAME_EXPECTED)),
+            None => problems.push(Flaw::new(Some(section.line), &below(kind, "name"), "missing", NAME_EXPECTED)),
         }
     }
     refuse_twice(kind, &mut one.overrides, problems);
@@ -92,41 +92,41 @@ fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().all(allowed) && text.chars().count() <= LONGEST_NAME
 }
 
-fn truth(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> Option<bool> {
+fn truth(kind: &str, leaf: &Leaf, problems: &mut Vec<Flaw>) -> Option<bool> {
     if !leaf.value.is_boolean() {
         let path = below(kind, &leaf.path);
-        problems.push(Problem::new(Some(leaf.line), &path, found(&leaf.value), "true or false"));
+        problems.push(Flaw::new(Some(leaf.line), &path, found(&leaf.value), "true or false"));
     }
     leaf.value.as_bool()
 }
 
-fn empty_set(kind: &str, leaf: &Leaf) -> Option<Problem> {
+fn empty_set(kind: &str, leaf: &Leaf) -> Option<Flaw> {
     let expected = "a table of dotted keys with values";
     let empty = leaf.value.as_object().is_some_and(Map::is_empty);
-    (!empty).then(|| Problem::new(Some(leaf.line), &below(kind, "set"), found(&leaf.value), expected))
+    (!empty).then(|| Flaw::new(Some(leaf.line), &below(kind, "set"), found(&leaf.value), expected))
 }
 
 /// Only keys of a cell's tables can differ between cells.
-pub fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Option<Problem> {
+pub fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Option<Flaw> {
     if is_part(path) {
         return None;
     }
     let words = own_keys.iter().copied().chain(TABLES).collect::<Vec<_>>();
     let word = path.split('.').next().unwrap_or_default();
     let expected = format!("one of {}", words.join(", "));
-    let problem = Problem::new(Some(line), &below(kind, path), "unknown key", expected);
+    let problem = Flaw::new(Some(line), &below(kind, path), "unknown key", expected);
     Some(problem.with_nearest(nearest(word, words)))
 }
 
 /// `set` and a table can both set the same path.
-fn refuse_twice(kind: &str, overrides: &mut Vec<Leaf>, problems: &mut Vec<Problem>) {
+fn refuse_twice(kind: &str, overrides: &mut Vec<Leaf>, problems: &mut Vec<Flaw>) {
     let mut kept: Vec<Leaf> = Vec::new();
     for leaf in overrides.drain(..) {
         match kept.iter().find(|other| other.path == leaf.path) {
             None => kept.push(leaf),
             Some(first) => {
                 let expected = format!("each key once; it is set in line {} already", first.line);
-                problems.push(Problem::new(Some(leaf.line), &below(kind, &leaf.path), "set twice", expected));
+                problems.push(Flaw::new(Some(leaf.line), &below(kind, &leaf.path), "set twice", expected));
             }
         }
     }

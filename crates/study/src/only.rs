@@ -22,7 +22,7 @@ fn did_you_mean(word: Option<&str>) -> String {
 }
 
 #[derive(Default)]
-struct Chosen {
+struct ChosenCells {
     contenders: BTreeSet<String>,
     scenarios: BTreeSet<String>,
     cells: BTreeSet<u32>,
@@ -32,7 +32,7 @@ struct Chosen {
 
 /// The plan with only the trials that all kinds of words allow; without words, all trials. Trials keep their ids.
 pub fn only(plan: &Plan, words: &[String]) -> Result<Plan, OnlyError> {
-    let mut chosen = Chosen::default();
+    let mut chosen = ChosenCells::default();
     for word in words {
         chosen.add(plan, word)?;
     }
@@ -43,7 +43,7 @@ pub fn only(plan: &Plan, words: &[String]) -> Result<Plan, OnlyError> {
     Ok(Plan { trials, ..plan.clone() })
 }
 
-impl Chosen {
+impl ChosenCells {
     fn add(&mut self, plan: &Plan, word: &str) -> Result<(), OnlyError> {
         let (kind, name) = word.split_once('=').map_or((None, word), |(kind, name)| (Some(kind), name));
         let of_trials = |number: fn(&PlannedTrial) -> u32| plan.trials.iter().map(number);

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::keys::STUDY;
 use crate::overrides::Tables;
 use crate::precision::{blocks_and_precision, nothing_to_compare};
-use crate::problems::{Problem, in_order};
+use crate::problems::{Flaw, in_order};
 use crate::several_hosts::{self, hosts};
 use crate::source::{self, Leaf};
 use crate::trials::trials;
@@ -26,7 +26,7 @@ pub enum Against {
 }
 
 /// Reads a study and decides everything, or returns every problem. `study` is its name, from its file's name.
-pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
+pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Flaw>> {
     let (source, mut problems) = source::read(text);
     if !problems.is_empty() && source.base.is_empty() {
         return Err(in_order(problems));
@@ -86,13 +86,13 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
 const RUNS_OF_AA: &str = "-aa";
 
 /// The top-level keys that are not tables, checked.
-fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
+fn top(base: &[Leaf], problems: &mut Vec<Flaw>) -> Map<String, Value> {
     let own = base.iter().filter(|leaf| STUDY.iter().any(|key| key.name == leaf.path));
     let table = own.clone().map(|leaf| (leaf.path.clone(), leaf.value.clone())).collect();
     settings::check_written(&table, STUDY).unwrap_or_else(|found| {
         for problem in found {
             let line = own.clone().find(|leaf| leaf.path == problem.path).map(|leaf| leaf.line);
-            problems.push(Problem::from_table("", line, problem));
+            problems.push(Flaw::from_table("", line, problem));
         }
         Map::new()
     })

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One thing wrong with a study file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct Flaw {
     /// Counted from 1; `None` if the problem is that something is missing.
     pub line: Option<usize>,
     /// Counted from 1; known only if no path names the place.
@@ -20,7 +20,7 @@ pub struct Problem {
     pub contenders: Vec<String>,
 }
 
-impl Problem {
+impl Flaw {
     pub(crate) fn new(line: Option<usize>, path: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             line,
@@ -54,7 +54,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Flaw {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = settings::Problem {
             path: self.path.clone(),
@@ -72,14 +72,14 @@ impl fmt::Display for Problem {
 }
 
 /// All problems of a study file, one per line. Line breaks in the file's keys or values are made visible.
-pub fn render(problems: &[Problem], file: &str) -> String {
+pub fn render(problems: &[Flaw], file: &str) -> String {
     problems.iter().map(|problem| visible(&problem.render(file)).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// In the order of the file, each once. Problems without a line come last.
-pub(crate) fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
+pub(crate) fn in_order(mut problems: Vec<Flaw>) -> Vec<Flaw> {
     problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
-    let mut told: Vec<Problem> = Vec::new();
+    let mut told: Vec<Flaw> = Vec::new();
     for problem in problems {
         if !told.contains(&problem) {
             told.push(problem);

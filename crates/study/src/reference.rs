@@ -77,7 +77,7 @@ const WIDTH: usize = 120;
 /// The whole reference, as TOML.
 pub fn reference(catalogs: &Catalogs) -> String {
     let mut text = HEAD.to_owned();
-    keys(&mut text, "", "", STUDY, Written::Live);
+    keys(&mut text, "", "", STUDY, ReferenceText::Live);
     table(&mut text, "machine", "The shape that every contender gets.", MACHINE);
     kinds(&mut text, "engine", &catalogs.engines, ENGINE);
     kinds(&mut text, "workload", &catalogs.workloads, &[]);
@@ -101,13 +101,13 @@ pub fn reference(catalogs: &Catalogs) -> String {
     }
     text.push_str(OVERRIDES);
     text.push_str(ABLATION_HEAD);
-    keys(&mut text, ablation::TABLE, ablation::TABLE, ABLATION, Written::CommentedOut);
+    keys(&mut text, ablation::TABLE, ablation::TABLE, ABLATION, ReferenceText::CommentedOut);
     text.push_str(CHANGE);
     text
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum ReferenceText {
     Live,
     CommentedOut,
 }
@@ -115,20 +115,20 @@ enum Written {
 fn table(text: &mut String, name: &str, meaning: &str, list: &[Key]) {
     text.push('\n');
     comment(text, meaning);
-    line(text, &format!("[{name}]"), Written::Live);
-    keys(text, name, name, list, Written::Live);
+    line(text, &format!("[{name}]"), ReferenceText::Live);
+    keys(text, name, name, list, ReferenceText::Live);
 }
 
 /// The first kind is live; the others are comments that show their keys. `common` are keys that all kinds have.
 fn kinds(text: &mut String, part: &str, kinds: &[Kind], common: &[Key]) {
     for (at, entry) in kinds.iter().enumerate() {
-        let written = if at == 0 { Written::Live } else { Written::CommentedOut };
+        let written = if at == 0 { ReferenceText::Live } else { ReferenceText::CommentedOut };
         text.push('\n');
         comment(text, &capitalized(entry.meaning));
         line(text, &format!("[{part}]"), written);
         line(text, &format!("{KIND} = \"{}\"", entry.kind), written);
         keys(text, part, part, entry.keys, written);
-        if written == Written::Live {
+        if written == ReferenceText::Live {
             keys(text, part, part, common, written);
         }
     }
@@ -140,25 +140,26 @@ fn contender(text: &mut String, platform: &Kind, baseline: bool) {
     let head = format!("[[contender]]\nname = \"{}\"\nbaseline = {baseline}\n", platform.kind);
     let head = format!("{head}\n[contender.platform]\n{KIND} = \"{}\"\n", platform.kind);
     text.push_str(&head);
-    keys(text, "platform", "contender.platform", platform.keys, Written::Live);
+    keys(text, "platform", "contender.platform", platform.keys, ReferenceText::Live);
 }
 
 /// The keys of the table with this TOML `header`; inner tables come last, as TOML requires.
-fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Written) {
+fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: ReferenceText) {
     let is_table = |key: &&Key| matches!(key.holds, Holds::Table(_));
     for key in list.iter().filter(|key| !is_table(key)) {
-        text.push_str(if written == Written::Live { "\n" } else { "#\n" });
+        text.push_str(if written == ReferenceText::Live { "\n" } else { "#\n" });
         comment(text, &told(key));
         comment(text, &holds(key));
         let path = below(path, key.name);
-        let absent = if key.default == Some("") && example(&path).is_none() { Written::CommentedOut } else { written };
+        let absent =
+            if key.default == Some("") && example(&path).is_none() { ReferenceText::CommentedOut } else { written };
         line(text, &format!("{} = {}", key.name, value(&path, key)), absent);
     }
     for key in list.iter().filter(is_table) {
         let Holds::Table(inner) = key.holds else { continue };
         let header = below(header, key.name);
-        let written = if key.default == Some("") { Written::CommentedOut } else { written };
-        text.push_str(if written == Written::Live { "\n" } else { "#\n" });
+        let written = if key.default == Some("") { ReferenceText::CommentedOut } else { written };
+        text.push_str(if written == ReferenceText::Live { "\n" } else { "#\n" });
         comment(text, &told(key));
         line(text, &format!("[{header}]"), written);
         keys(text, &below(path, key.name), &header, inner, written);
@@ -228,7 +229,7 @@ fn any(holds: Holds) -> String {
         Holds::Words => "[\"…\"]".to_owned(),
         Holds::Choice(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
         Holds::Size { min, .. } => format!("\"{}\"", settings::Bytes(min)),
-        Holds::Span { min_ms, .. } => format!("\"{}\"", settings::Span(min_ms)),
+        Holds::Span { min_ms, .. } => format!("\"{}\"", settings::TimeSpan(min_ms)),
         Holds::Rate { .. } => "\"500/s\"".to_owned(),
         Holds::Share { .. } => "\"1%\"".to_owned(),
         Holds::Table(_) => "{}".to_owned(),
@@ -237,8 +238,8 @@ fn any(holds: Holds) -> String {
     }
 }
 
-fn line(text: &mut String, content: &str, written: Written) {
-    let sign = if written == Written::Live { "" } else { "# " };
+fn line(text: &mut String, content: &str, written: ReferenceText) {
+    let sign = if written == ReferenceText::Live { "" } else { "# " };
     let _ = writeln!(text, "{sign}{content}");
 }
 

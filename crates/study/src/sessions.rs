@@ -11,7 +11,7 @@ const OURS: u32 = 2;
 
 /// The parts of a cell that decide how many sessions there are and may be.
 #[derive(Clone, Copy)]
-pub struct Decided<'a> {
+pub struct Sizing<'a> {
     pub engine: &'a str,
     pub table: &'a Map<String, Value>,
     pub machine: &'a Map<String, Value>,
@@ -23,7 +23,7 @@ pub struct Decided<'a> {
 }
 
 /// The key of `[load]` that asks for more sessions than a server takes, what was found, and what is expected.
-pub fn problem(of: Decided<'_>) -> Option<(&'static str, String, String)> {
+pub fn problem(of: Sizing<'_>) -> Option<(&'static str, String, String)> {
     let engine = engines::catalog::entry(of.engine)?;
     let number = |name: &str| u32::try_from(of.machine.get(name)?.as_u64()?).ok();
     let shape = ServerShape { vcpus: number("vcpus")?, memory_bytes: of.machine.get("memory")?.as_u64()? };
@@ -68,7 +68,7 @@ mod tests {
         let (table, load) = (object(table), object(load));
         let machine = object(json!({ "vcpus": 2, "memory": 1 << 30 }));
         let workload = object(json!({ "kind": "sysbench-oltp" }));
-        let decided = Decided {
+        let decided = Sizing {
             engine,
             table: &table,
             machine: &machine,
@@ -117,7 +117,7 @@ mod tests {
             let load = object(json!({ "clients": clients }));
             let (table, machine, load, workload) = (&table, &machine, &load, &workload);
             let decided =
-                Decided { engine: "postgres", table, machine, load, workload, instances: 1, shares_server: false };
+                Sizing { engine: "postgres", table, machine, load, workload, instances: 1, shares_server: false };
             problem(decided).is_none()
         };
         assert!(fits(112) && !fits(113), "112 clients and 14 sessions in the background");

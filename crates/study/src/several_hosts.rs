@@ -1,7 +1,7 @@
 //! Contenders with several hosts: which one a trial runs on, and whether hosts may be measured at the same time.
 
 use crate::catalogs::Catalogs;
-use crate::problems::Problem;
+use crate::problems::Flaw;
 use crate::shape::{Placement, kind_and_table};
 use crate::typed::{TypedCell, TypedPlan};
 use record::plan::{Cell, PlannedTrial};
@@ -38,11 +38,11 @@ pub fn hosts(cells: &[Cell], catalogs: &Catalogs) -> Vec<Vec<String>> {
 }
 
 /// What is wrong with the hosts of a study's cells. `line` is that of `blocks`.
-pub fn problem(blocks: u32, cells: &[Cell], hosts: &[Vec<String>], line: Option<usize>) -> Option<Problem> {
+pub fn problem(blocks: u32, cells: &[Cell], hosts: &[Vec<String>], line: Option<usize>) -> Option<Flaw> {
     let mut each = cells.iter().zip(hosts);
     if let Some((cell, hosts)) = each.clone().find(|(_, hosts)| hosts.len() > blocks as usize) {
         let expected = format!("at least {}, so that each host of \"{}\" is measured", hosts.len(), cell.contender);
-        return Some(Problem::new(line, "blocks", format!("found {blocks}"), expected));
+        return Some(Flaw::new(line, "blocks", format!("found {blocks}"), expected));
     }
     let (baseline, own) = each.clone().find(|(cell, _)| cell.baseline)?;
     let may_be_compared = |others: &Vec<String>| {
@@ -59,5 +59,5 @@ pub fn problem(blocks: u32, cells: &[Cell], hosts: &[Vec<String>], line: Option<
     } else {
         format!("found {} of \"{}\"", others.join(", "), cell.contender)
     };
-    Some(Problem::new(None, "platform.hosts", found, expected))
+    Some(Flaw::new(None, "platform.hosts", found, expected))
 }

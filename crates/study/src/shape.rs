@@ -10,12 +10,12 @@ use record::trial::{ArrivalProcess, Pacing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use settings::{Bytes, Key, Problem, Share, Span};
+use settings::{Bytes, Key, Problem, Share, TimeSpan};
 use std::net::IpAddr;
 
 /// `[machine]` of a cell.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Machine {
+pub struct MachineShape {
     /// How many machines of this shape run side by side.
     pub count: u32,
     pub vcpus: u32,
@@ -36,7 +36,7 @@ pub struct Machine {
     pub odd: Option<Odd>,
 }
 
-impl Machine {
+impl MachineShape {
     /// Which CPUs machines get; an error if `cpus` cannot be parsed.
     pub fn policy(&self) -> Result<Policy, String> {
         Ok(match self.pinning {
@@ -104,14 +104,14 @@ pub struct Load {
     pub placement: Placement,
     /// The hosts that the load comes from; empty if that is this host or the machine.
     pub from: Vec<LoadHost>,
-    pub offered: Offered,
+    pub offered: OfferedWork,
     /// Clients that begin in each second.
     pub ramp_rate: Option<f64>,
     /// The load ends once the clients of a machine have done this many; the measured time is then the longest it may take.
     pub transactions: Option<u32>,
     /// Zero, like the measured time, for a workload with phases of its own.
-    pub warmup_ms: Span,
-    pub measure_ms: Span,
+    pub warmup_ms: TimeSpan,
+    pub measure_ms: TimeSpan,
     pub shards: u32,
     pub retries: u32,
     /// True if host and machine are sampled while the load runs.
@@ -139,7 +139,7 @@ pub struct OtherLoadLimit {
 
 /// How much work is offered to the database.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Offered {
+pub enum OfferedWork {
     Paced(Pacing),
     /// The number of clients with the highest throughput, which the trial must find first.
     Peak(PeakLimits),
@@ -147,7 +147,7 @@ pub enum Offered {
     OwnPhases,
 }
 
-impl Offered {
+impl OfferedWork {
     /// What a workload's script is made from; `None` while the peak is looked for. Phases of a workload's own make nothing of it.
     pub fn pacing(self) -> Option<Pacing> {
         match self {
@@ -165,7 +165,7 @@ pub struct PeakLimits {
     /// A share of the transactions.
     pub error_limit: f64,
     #[serde(default, rename = "p99_limit")]
-    pub p99_limit_ms: Option<Span>,
+    pub p99_limit_ms: Option<TimeSpan>,
 }
 
 /// `[load]` as written in a plan.
@@ -195,9 +195,9 @@ struct LoadTable {
     #[serde(default)]
     peak: Option<PeakLimits>,
     #[serde(default, rename = "warmup")]
-    warmup_ms: Span,
+    warmup_ms: TimeSpan,
     #[serde(default, rename = "measure")]
-    measure_ms: Span,
+    measure_ms: TimeSpan,
     shards: u32,
     retries: u32,
     telemetry: bool,
@@ -225,17 +225,19 @@ impl LoadTable {
     }
 
     /// `None` if the table does not say what is offered, or says it twice; the study's check refuses both.
-    fn offered(&self) -> Option<Offered> {
+    fn offered(&self) -> Option<OfferedWork> {
         let sessions = self.sessions;
         match (&self.clients, self.terminals, self.arrivals) {
             (Some(ClientsOr::Number(clients)), None, None) => {
-                Some(Offered::Paced(Pacing::Clients { clients: *clients }))
+                Some(OfferedWork::Paced(Pacing::Clients { clients: *clients }))
             }
-            (Some(ClientsOr::Word(word)), None, None) if word == PEAK_WORD => self.peak.map(Offered::Peak),
-            (None, Some(terminals), None) => Some(Offered::Paced(Pacing::Terminals { terminals, sessions: sessions? })),
+            (Some(ClientsOr::Word(word)), None, None) if word == PEAK_WORD => self.peak.map(OfferedWork::Peak),
+            (None, Some(terminals), None) => {
+                Some(OfferedWork::Paced(Pacing::Terminals { terminals, sessions: sessions? }))
+            }
             (None, None, Some(per_second)) => {
                 let process = self.process;
-                Some(Offered::Paced(Pacing::Arrivals { per_second, process, sessions: sessions? }))
+                Some(OfferedWork::Paced(Pacing::Arrivals { per_second, process, sessions: sessions? }))
             }
             _ => None,
         }
@@ -250,7 +252,7 @@ pub enum Placement {
 }
 
 /// The shape of a cell's machine.
-pub fn machine(cell: &Cell) -> Result<Machine, Vec<Problem>> {
+pub fn machine(cell: &Cell) -> Result<MachineShape, Vec<Problem>> {
     read(cell, "machine", MACHINE)
 }
 
@@ -259,7 +261,7 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
     let workload = cell.settings.workload().and_then(workloads::catalog::entry);
     let has_own_phases = workload.is_some_and(|entry| entry.own_phases);
     let table: LoadTable = read(cell, "load", &load_keys(has_own_phases))?;
-    let Some(offered) = (if has_own_phases { Some(Offered::OwnPhases) } else { table.offered() }) else {
+    let Some(offered) = (if has_own_phases { Some(OfferedWork::OwnPhases) } else { table.offered() }) else {
         let found = "what is offered is not decided".to_owned();
         let expected = "clients, terminals or arrivals with sessions".to_owned();
         return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);

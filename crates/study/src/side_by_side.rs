@@ -5,20 +5,20 @@
 use crate::host::Host;
 use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
 use crate::room::{counted, in_gib};
-use crate::shape::{Machine, Pinning, Storage};
+use crate::shape::{MachineShape, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
 use record::settings::{Odd, OddLoad};
 use serde_json::{Map, Value};
-use settings::{Bytes, Problem, Rate, Span};
+use settings::{Bytes, Problem, Rate, TimeSpan};
 use std::collections::BTreeSet;
 
 /// A burst lasts a third of the measured window. The report leaves out the seconds beside a change in each third, and a
 /// single second shows nothing.
-const SHORTEST_WITH_BURST: Span = Span(12_000);
+const SHORTEST_WITH_BURST: TimeSpan = TimeSpan(12_000);
 
 /// Problems of `[machine]` on this host; without a host, of a machine that is on another one.
 pub fn machine_problems(table: &Map<String, Value>, host: Option<&Host>) -> Vec<Problem> {
-    let Ok(machine) = settings::read::<Machine>(table, MACHINE) else { return Vec::new() };
+    let Ok(machine) = settings::read::<MachineShape>(table, MACHINE) else { return Vec::new() };
     let mut problems = host.map_or_else(|| elsewhere(&machine), |host| room(&machine, host));
     if machine.count > 1 && machine.disk.storage == Storage::Device {
         let found = format!("found \"device\" for {} machines", machine.count);
@@ -33,7 +33,7 @@ pub fn machine_problems(table: &Map<String, Value>, host: Option<&Host>) -> Vec<
 
 /// Problems of `[machine]` and `[load]` together.
 pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
-    let Ok(machine) = settings::read::<Machine>(machine, MACHINE) else { return Vec::new() };
+    let Ok(machine) = settings::read::<MachineShape>(machine, MACHINE) else { return Vec::new() };
     let clients = load.get("clients");
     let mut problems = Vec::new();
     if machine.count > 1 && clients.and_then(Value::as_str) == Some(PEAK_WORD) {
@@ -47,7 +47,7 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         problems.push(problem("load.transactions", "given", expected));
     }
     let has_burst = machine.odd.as_ref().is_some_and(|odd| odd.load == OddLoad::Burst);
-    let measured = load.get("measure").and_then(Value::as_u64).map(Span);
+    let measured = load.get("measure").and_then(Value::as_u64).map(TimeSpan);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
         let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.odd.load = \"burst\"");
         problems.push(problem("load.measure", format!("found {short}"), expected));
@@ -59,7 +59,7 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
 }
 
 /// What cannot be asked of a machine on another host.
-fn elsewhere(machine: &Machine) -> Vec<Problem> {
+fn elsewhere(machine: &MachineShape) -> Vec<Problem> {
     let mut problems = Vec::new();
     if machine.disk.storage == Storage::Device {
         let expected = "\"file\", because the data of a machine on another host are in a folder there";
@@ -88,7 +88,11 @@ fn ramp_problem(load: &Map<String, Value>) -> Option<Problem> {
             Rate(rate),
             last_begins_ms / 1_000.0
         );
-        problem("load.ramp_rate", found, format!("a rate at which all begin within load.warmup, {}", Span(warmup_ms)))
+        problem(
+            "load.ramp_rate",
+            found,
+            format!("a rate at which all begin within load.warmup, {}", TimeSpan(warmup_ms)),
+        )
     })
 }
 
@@ -134,7 +138,7 @@ fn problem(path: &str, found: impl Into<String>, expected: impl Into<String>) ->
 }
 
 /// Checks that all machines together fit; whether one fits was checked before.
-fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
+fn room(machine: &MachineShape, host: &Host) -> Vec<Problem> {
     let (count, vcpus, memory) = (u64::from(machine.count), u64::from(machine.vcpus), machine.memory_bytes.0);
     let (cpus, host_memory) = (host.cpus() as u64, host.memory_bytes);
     let mut problems = Vec::new();
@@ -153,7 +157,7 @@ fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
 }
 
 /// Problems with the machines' places on the host's own CPUs.
-fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
+fn pinning(machine: &MachineShape, host: &Host) -> Option<Problem> {
     const LISTS: &str = "a list of CPUs for each machine, such as \"0-3;4-7\"";
     let is_explicit = machine.pinning == Pinning::Explicit;
     let lists = machine.cpus.as_deref();
@@ -185,14 +189,14 @@ fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
 }
 
 /// A memory node to which more memory would be bound than it has.
-fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String> {
+fn full_node(machine: &MachineShape, host: &Host, places: &[Place]) -> Option<String> {
     let (node, bytes, there) = placement::full_node(&host.topology, machine.memory_bytes.0, places)?;
     Some(format!("{} would be bound to memory node {node}, which has {}", Bytes(bytes), in_gib(there)))
 }
 
 /// The places of machines from a checked table; empty if they cannot be placed.
 pub fn places(table: &Map<String, Value>, host: &Host) -> Vec<Place> {
-    let placed = settings::read::<Machine>(table, MACHINE).ok().and_then(|machine| {
+    let placed = settings::read::<MachineShape>(table, MACHINE).ok().and_then(|machine| {
         placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
     });
     placed.unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Turns TOML text into values with their lines. This file knows no keys.
 
-use crate::lines::Lines;
-use crate::problems::{Problem, below};
+use crate::lines::LineStarts;
+use crate::problems::{Flaw, below};
 use crate::syntax;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -44,23 +44,23 @@ pub struct WrittenAblation {
 }
 
 /// Reads a study file as TOML. Mistakes in the TOML itself are reported alone, because any others follow from them.
-pub fn read(text: &str) -> (Source, Vec<Problem>) {
+pub fn read(text: &str) -> (Source, Vec<Flaw>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let lines = Lines::of(text);
+    let lines = LineStarts::of(text);
     if !errors.is_empty() {
         return (Source::default(), syntax::problems(text, &lines, &errors));
     }
-    let mut reading = Reading { lines, problems: Vec::new() };
+    let mut reading = SourceReading { lines, problems: Vec::new() };
     let source = reading.source(table.get_ref());
     (source, reading.problems)
 }
 
-struct Reading {
-    lines: Lines,
-    problems: Vec<Problem>,
+struct SourceReading {
+    lines: LineStarts,
+    problems: Vec<Flaw>,
 }
 
-impl Reading {
+impl SourceReading {
     fn source(&mut self, table: &DeTable<'_>) -> Source {
         let mut source = Source::default();
         for (key, value) in in_file_order(table) {
@@ -184,7 +184,7 @@ impl Reading {
             DeValue::String(text) => format!("found \"{}\"", text.escape_debug()),
             DeValue::Boolean(boolean) => format!("found {boolean}"),
         };
-        self.problems.push(Problem::new(Some(line), path, found, expected));
+        self.problems.push(Flaw::new(Some(line), path, found, expected));
     }
 
     /// Quoted keys can name the same path twice where TOML itself sees two different keys.
@@ -194,7 +194,7 @@ impl Reading {
             None => true,
             Some(line) => {
                 let expected = format!("each key once; it is set in line {line} already");
-                self.problems.push(Problem::new(Some(leaf.line), &leaf.path, "set twice", expected));
+                self.problems.push(Flaw::new(Some(leaf.line), &leaf.path, "set twice", expected));
                 false
             }
         });
@@ -209,10 +209,10 @@ fn finite_number(text: &str) -> Option<Value> {
     text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
 }
 
-type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
+type TableEntry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
 /// The parser sorts keys by name; a person reads them in the order of the file.
-fn in_file_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
+fn in_file_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<TableEntry<'a, 'i>> {
     let mut entries = table.iter().collect::<Vec<_>>();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries

@@ -1,15 +1,15 @@
 //! Reports mistakes in the TOML itself like all other problems: the place to the column, what is wrong, what was expected.
 
-use crate::lines::Lines;
-use crate::problems::Problem;
+use crate::lines::LineStarts;
+use crate::problems::Flaw;
 use toml::de::Error;
 
 /// A quoted line longer than this helps nobody.
 const LONGEST_QUOTE: usize = 80;
 
 /// The parser continues after a mistake and then stumbles over its consequences: only the first in a line is reported.
-pub fn problems(text: &str, lines: &Lines, errors: &[Error]) -> Vec<Problem> {
-    let mut told: Vec<Problem> = Vec::new();
+pub fn problems(text: &str, lines: &LineStarts, errors: &[Error]) -> Vec<Flaw> {
+    let mut told: Vec<Flaw> = Vec::new();
     for error in errors {
         let problem = problem(text, lines, error);
         if problem.line.is_none() || !told.iter().any(|earlier| earlier.line == problem.line) {
@@ -19,8 +19,8 @@ pub fn problems(text: &str, lines: &Lines, errors: &[Error]) -> Vec<Problem> {
     told
 }
 
-fn problem(text: &str, lines: &Lines, error: &Error) -> Problem {
-    let Some(span) = error.span() else { return Problem::new(None, "", error.message(), "") };
+fn problem(text: &str, lines: &LineStarts, error: &Error) -> Flaw {
+    let Some(span) = error.span() else { return Flaw::new(None, "", error.message(), "") };
     let line = lines.at(span.start);
     let at = text.get(span.start..).unwrap_or_default();
     let (found, expected) = plain(error.message(), at);
@@ -28,10 +28,7 @@ fn problem(text: &str, lines: &Lines, error: &Error) -> Problem {
     let quote =
         if written.is_empty() || written.len() > LONGEST_QUOTE { String::new() } else { format!(" in `{written}`") };
     let column = lines.column(text, span.start);
-    Problem {
-        column: Some(column),
-        ..Problem::new(Some(line), "", format!("not valid TOML: {found}{quote}"), expected)
-    }
+    Flaw { column: Some(column), ..Flaw::new(Some(line), "", format!("not valid TOML: {found}{quote}"), expected) }
 }
 
 /// The parser's message, taken apart. The most frequent mistake is a bare word in place of a value. The parser takes

@@ -1,7 +1,7 @@
 //! A plan whose cells are in types. Each table of a cell is read once, before anything looks ahead, prepares or carries out.
 
 use crate::keys::ENGINE;
-use crate::shape::{Load, Machine, kind_and_table, load, machine};
+use crate::shape::{Load, MachineShape, kind_and_table, load, machine};
 use crate::trials::trials;
 use engines::entry::EngineEntry;
 use platforms::entry::{FindSettings, PlatformSettings};
@@ -26,7 +26,7 @@ pub struct CellError {
 pub struct TypedCell {
     /// As the plan has it.
     pub written: Cell,
-    pub machine: Machine,
+    pub machine: MachineShape,
     pub platform: Arc<dyn PlatformSettings>,
     pub engine: ChosenEngine,
     pub workload: ChosenWorkload,

@@ -1,19 +1,19 @@
 //! A block device in the kernel's folders.
 
 use crate::mounts::Mount;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 /// The kernel counts sizes of block devices in sectors of this many bytes, whatever the device's own sectors are.
 pub const SECTOR_BYTES: u64 = 512;
 
 /// A block device by the name of the whole disk, and of the partition if the file system is on one.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Disk {
+pub struct BlockDevice {
     whole: String,
     partition: Option<String>,
 }
 
-impl Disk {
+impl BlockDevice {
     pub fn under(tree: &Tree, mount: &Mount) -> Result<Self, String> {
         Self::by_number(tree, &mount.device)
             .or_else(|| Self::by_mapped_name(tree, mount.source.strip_prefix("/dev/mapper/")?))
@@ -85,7 +85,7 @@ impl Disk {
         format!("/sys/block/{}{below}", self.whole)
     }
 
-    pub fn bytes(&self, tree: &Tree) -> Reading {
+    pub fn bytes(&self, tree: &Tree) -> TreeReading {
         let sectors = tree.value(&format!("{}/size", self.folder()))?;
         let bytes = sectors.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
         bytes.map(|bytes| bytes.to_string()).ok_or_else(|| format!("the kernel gives its size as {sectors:?}"))
@@ -120,7 +120,7 @@ mod tests {
         let tree = Tree::new(root.path());
         let under = |number: &str, source: &str| {
             let line = format!("27 1 {number} / / rw - btrfs {source} rw");
-            Disk::under(&tree, &mounts::parse(&line)[0]).map(|disk| disk.describe())
+            BlockDevice::under(&tree, &mounts::parse(&line)[0]).map(|disk| disk.describe())
         };
         assert_eq!(under("8:1", "/dev/root").as_deref(), Ok("sda1, a partition of sda"));
         assert_eq!(under("0:33", "/dev/sda1").as_deref(), Ok("sda1, a partition of sda"));

@@ -4,7 +4,7 @@
 
 use crate::Readings;
 use crate::mounts::{self, Mount};
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use std::path::{Path, PathBuf};
 
 const UNLIMITED: &str = "unlimited";
@@ -14,7 +14,7 @@ const VERSION_1_UNLIMITED_BYTES: u64 = 1 << 62;
 
 pub fn facts(tree: &Tree) -> Readings {
     let groups = Groups::read(tree);
-    let limit = |of: fn(&Groups, &Tree) -> Reading| groups.as_ref().map_err(Clone::clone).and_then(|g| of(g, tree));
+    let limit = |of: fn(&Groups, &Tree) -> TreeReading| groups.as_ref().map_err(Clone::clone).and_then(|g| of(g, tree));
     vec![
         ("cgroup.mode", groups.as_ref().map(Groups::mode).map_err(Clone::clone)),
         ("cgroup.path", limit(|groups, _| groups.path())),
@@ -65,7 +65,7 @@ impl Groups {
         .to_owned()
     }
 
-    fn path(&self) -> Reading {
+    fn path(&self) -> TreeReading {
         let controllers = if self.has("cgroup") { "memory" } else { "" };
         let ours = self.path_of(controllers).ok_or_else(|| "this process is in no such group".to_owned())?;
         Ok(ours.display().to_string())
@@ -106,7 +106,7 @@ impl Groups {
         Ok(folders)
     }
 
-    fn memory_max(&self, tree: &Tree) -> Reading {
+    fn memory_max(&self, tree: &Tree) -> TreeReading {
         let (version, folders) = self.folders("memory").ok_or("no memory controller is mounted")?;
         let file = match version {
             Version::One => "memory.limit_in_bytes",
@@ -118,7 +118,7 @@ impl Groups {
     }
 
     /// The amount above which the group is slowed down instead of stopped; version 1 has no such limit.
-    fn memory_high(&self, tree: &Tree) -> Reading {
+    fn memory_high(&self, tree: &Tree) -> TreeReading {
         let (version, folders) = self.folders("memory").ok_or("no memory controller is mounted")?;
         if version == Version::One {
             return Ok(UNLIMITED.to_owned());
@@ -129,7 +129,7 @@ impl Groups {
     }
 
     /// The group's share of contended CPUs, relative to its neighbours. The default is 100, in version 1 1,024.
-    fn cpu_weight(&self, tree: &Tree) -> Reading {
+    fn cpu_weight(&self, tree: &Tree) -> TreeReading {
         let (version, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
         let file = match version {
             Version::One => "cpu.shares",
@@ -141,7 +141,7 @@ impl Groups {
     }
 
     /// Limits of operations and bytes of all groups around us, as the kernel writes them, with the device's number.
-    fn io_max(&self, tree: &Tree) -> Reading {
+    fn io_max(&self, tree: &Tree) -> TreeReading {
         // Version 2 names it differently, but has all controllers in one hierarchy.
         let (version, folders) = self.folders("blkio").ok_or("no controller of storage is mounted")?;
         let files: &[&str] = match version {
@@ -160,7 +160,7 @@ impl Groups {
         Ok(if found.is_empty() { UNLIMITED.to_owned() } else { found.join("; ") })
     }
 
-    fn cpus_max(&self, tree: &Tree) -> Reading {
+    fn cpus_max(&self, tree: &Tree) -> TreeReading {
         let (version, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
         let limits = folders.iter().filter_map(|folder| {
             let value = |file: &str| tree.value(&format!("{}/{file}", folder.display())).ok();

@@ -1,7 +1,7 @@
 //! The processor: model, shape, frequency policy, known weaknesses.
 
 use crate::Readings;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CPUINFO: &str = "/proc/cpuinfo";
@@ -88,7 +88,7 @@ fn parse_cpuinfo(text: &str) -> Vec<Processor> {
     processors.filter(|processor| processor.contains_key("processor")).collect()
 }
 
-fn field_of_first(processors: &[Processor], field: &str) -> Reading {
+fn field_of_first(processors: &[Processor], field: &str) -> TreeReading {
     let value = processors.first().and_then(|processor| processor.get(field));
     value.cloned().ok_or_else(|| format!("{CPUINFO} has no field {field:?}"))
 }
@@ -152,14 +152,14 @@ pub fn listed(list: &str) -> Result<BTreeSet<u32>, String> {
 }
 
 /// The CPUs that this process may use, which can be fewer than are online.
-fn allowed(tree: &Tree) -> Reading {
+fn allowed(tree: &Tree) -> TreeReading {
     let status = tree.text("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     line.map(|list| list.trim().to_owned()).ok_or_else(|| "/proc/self/status has no Cpus_allowed_list".to_owned())
 }
 
 /// The distinct governors of all CPUs: one word, if the system is set up for measuring.
-pub fn governors(tree: &Tree) -> Reading {
+pub fn governors(tree: &Tree) -> TreeReading {
     let governors = distinct(tree, "cpufreq/scaling_governor");
     if governors.is_empty() {
         return Err("the kernel offers no frequency scaling here".to_owned());
@@ -175,7 +175,7 @@ pub fn distinct(tree: &Tree, file: &str) -> Vec<String> {
 }
 
 /// The largest cache of the first CPU and the CPUs that share it: "32768K, shared by CPUs 0-15".
-fn last_cache(tree: &Tree) -> Reading {
+fn last_cache(tree: &Tree) -> TreeReading {
     let folder = format!("{CPUS}/cpu0/cache");
     let last = tree.names(&folder).into_iter().rfind(|name| name.starts_with("index"));
     let cache = last.map(|name| format!("{folder}/{name}")).ok_or_else(|| format!("{folder} shows none"))?;
@@ -187,7 +187,7 @@ fn is_cpu(name: &str) -> bool {
     name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-pub fn turbo(tree: &Tree) -> Reading {
+pub fn turbo(tree: &Tree) -> TreeReading {
     let boost = tree.value(&format!("{CPUS}/cpufreq/boost"));
     let no_turbo = tree.value(&format!("{CPUS}/intel_pstate/no_turbo"));
     match (boost.as_deref(), no_turbo.as_deref()) {
@@ -198,7 +198,7 @@ pub fn turbo(tree: &Tree) -> Reading {
 }
 
 /// The processor's weaknesses and their mitigations in one text, so that hosts that differ in them have different texts.
-pub fn mitigations(tree: &Tree) -> Reading {
+pub fn mitigations(tree: &Tree) -> TreeReading {
     let weaknesses = Weaknesses::read(tree);
     let vulnerable = weaknesses.with_how(|how| !is_mitigated(how) && !is_absent(how))?;
     let mitigated = weaknesses.with_how(is_mitigated)?;
@@ -252,7 +252,7 @@ impl Weaknesses {
         Self(known.filter_map(|name| tree.value(&format!("{folder}/{name}")).ok().map(|how| (name, how))).collect())
     }
 
-    fn list(&self, chosen: fn(&str) -> bool, show: fn(&(String, String)) -> String) -> Reading {
+    fn list(&self, chosen: fn(&str) -> bool, show: fn(&(String, String)) -> String) -> TreeReading {
         if self.0.is_empty() {
             return Err(format!("{CPUS}/vulnerabilities does not exist"));
         }
@@ -260,11 +260,11 @@ impl Weaknesses {
         Ok(if shown.is_empty() { "none".to_owned() } else { shown.join("; ") })
     }
 
-    fn with_how(&self, chosen: fn(&str) -> bool) -> Reading {
+    fn with_how(&self, chosen: fn(&str) -> bool) -> TreeReading {
         self.list(chosen, |(name, how)| format!("{name} ({how})"))
     }
 
-    fn names(&self, chosen: fn(&str) -> bool) -> Reading {
+    fn names(&self, chosen: fn(&str) -> bool) -> TreeReading {
         self.list(chosen, |(name, _)| name.clone())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! They cover everybody who uses the device, or the partition if the file system is on one.
 
-use crate::block_device::{Disk, SECTOR_BYTES};
+use crate::block_device::{BlockDevice, SECTOR_BYTES};
 use crate::mounts;
 use crate::tree::Tree;
 use record::looks::DeviceCounts;
@@ -19,7 +19,7 @@ pub fn device_counts(root: &Path, path: &Path) -> Result<DeviceCounts, String> {
     let path = tree.resolve(path);
     let mounts = mounts::parse(&tree.text("/proc/self/mountinfo")?);
     let mount = mounts::covering(&mounts, &path).ok_or_else(|| format!("no mount covers {}", path.display()))?;
-    let disk = Disk::under(&tree, mount)?;
+    let disk = BlockDevice::under(&tree, mount)?;
     counts(&disk.describe(), &tree.value(&disk.stat())?)
 }
 

@@ -3,7 +3,7 @@
 //! This saves time. Also, an open file of `/proc/PID` stays with the process it was opened for: once that has ended,
 //! reading fails, even if another process has its number by then.
 
-use crate::tree::{Reading, Tree, whole_text};
+use crate::tree::{Tree, TreeReading, whole_text};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -25,7 +25,7 @@ impl Files {
     }
 
     /// The current text of a file.
-    pub fn text(&mut self, path: &str) -> Reading {
+    pub fn text(&mut self, path: &str) -> TreeReading {
         if let Some(file) = self.open.get_mut(path) {
             return again(file).map_err(|error| format!("{path} cannot be read any more: {error}"));
         }

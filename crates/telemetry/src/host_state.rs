@@ -5,7 +5,7 @@
 use crate::processes::process_times;
 use crate::tree::Tree;
 use crate::{cpu, cpu_time, memory};
-use record::host_state::{HostMemory, HostReading, Stalls};
+use record::host_state::{HostMemory, HostReading, PressureStalls};
 use std::path::Path;
 
 const VMSTAT: &str = "/proc/vmstat";
@@ -40,12 +40,12 @@ fn vmstat(text: &str, name: &str) -> Result<u64, String> {
     value.ok_or_else(|| format!("{VMSTAT} has no {name}"))
 }
 
-fn stalls(tree: &Tree) -> Result<Stalls, String> {
+fn stalls(tree: &Tree) -> Result<PressureStalls, String> {
     let total = |of: &str| {
         let path = format!("/proc/pressure/{of}");
         some_total_us(&tree.text(&path)?).ok_or_else(|| format!("{path} does not say for how long some waited"))
     };
-    Ok(Stalls { cpu_us: total("cpu")?, memory_us: total("memory")?, io_us: total("io")? })
+    Ok(PressureStalls { cpu_us: total("cpu")?, memory_us: total("memory")?, io_us: total("io")? })
 }
 
 /// Parses "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109"; the total is in microseconds since boot.

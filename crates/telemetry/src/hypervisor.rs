@@ -1,8 +1,8 @@
 //! Whether this system is a guest, of which hypervisor, and how that is known; and whether it could host guests.
 
 use crate::Readings;
-use crate::kvm::Offered;
-use crate::tree::{Reading, Tree};
+use crate::kvm::KvmFeatures;
+use crate::tree::{Tree, TreeReading};
 
 /// The names that hypervisors give when a guest asks the processor (CPUID leaf `0x4000_0000`).
 const SIGNATURES: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
         Err(why) => why.clone(),
     };
     let (vendor, known_by) = match found {
-        Some(Hypervisor { vendor, known_by }) => (Ok(vendor), Ok(known_by)),
+        Some(HypervisorSource { vendor, known_by }) => (Ok(vendor), Ok(known_by)),
         None => (Err(unnamed()), Err(unnamed())),
     };
     vec![
@@ -83,11 +83,11 @@ pub fn processor_signature() -> Option<String> {
 
 /// Asks KVM, if the signature is KVM's, for the features that it offers its guests.
 #[cfg(target_arch = "x86_64")]
-pub fn kvm_offer(signature: Option<&str>) -> Option<Offered> {
+pub fn kvm_offer(signature: Option<&str>) -> Option<KvmFeatures> {
     const FEATURES_LEAF: u32 = 0x4000_0001;
     (signature? == "KVMKVMKVM").then(|| {
         let answer = std::arch::x86_64::__cpuid(FEATURES_LEAF);
-        Offered { features: answer.eax, hints: answer.edx }
+        KvmFeatures { features: answer.eax, hints: answer.edx }
     })
 }
 
@@ -97,24 +97,24 @@ pub fn processor_signature() -> Option<String> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub fn kvm_offer(_: Option<&str>) -> Option<Offered> {
+pub fn kvm_offer(_: Option<&str>) -> Option<KvmFeatures> {
     None
 }
 
-struct Hypervisor {
+struct HypervisorSource {
     vendor: String,
     known_by: String,
 }
 
 /// Asks the most direct source first: the processor, then the kernel, then the firmware.
-fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<Hypervisor> {
-    let by_processor = signature.map(|signature| Hypervisor {
+fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<HypervisorSource> {
+    let by_processor = signature.map(|signature| HypervisorSource {
         vendor: vendor_of_signature(signature),
         known_by: format!("the processor (signature {signature:?})"),
     });
     let by_kernel = || {
         let vendor = tree.value("/sys/hypervisor/type").ok()?;
-        Some(Hypervisor { vendor, known_by: "the kernel (/sys/hypervisor/type)".to_owned() })
+        Some(HypervisorSource { vendor, known_by: "the kernel (/sys/hypervisor/type)".to_owned() })
     };
     by_processor.or_else(by_kernel).or_else(|| firmware.hypervisor())
 }
@@ -125,8 +125,8 @@ fn vendor_of_signature(signature: &str) -> String {
 }
 
 struct Firmware {
-    vendor: Reading,
-    product: Reading,
+    vendor: TreeReading,
+    product: TreeReading,
 }
 
 impl Firmware {
@@ -134,13 +134,13 @@ impl Firmware {
         Self { vendor: dmi(tree, "sys_vendor"), product: dmi(tree, "product_name") }
     }
 
-    fn hypervisor(&self) -> Option<Hypervisor> {
+    fn hypervisor(&self) -> Option<HypervisorSource> {
         let named = [&self.vendor, &self.product].into_iter().flatten().find_map(|text| {
             let lower = text.to_lowercase();
             let (_, vendor) = FIRMWARE_WORDS.iter().find(|(word, _)| lower.contains(word))?;
             Some((text, *vendor))
         });
-        named.map(|(text, vendor)| Hypervisor {
+        named.map(|(text, vendor)| HypervisorSource {
             vendor: vendor.to_owned(),
             known_by: format!("the firmware (it calls the system {text:?})"),
         })
@@ -157,21 +157,21 @@ fn hypervisor_flag(tree: &Tree) -> Result<bool, String> {
 }
 
 /// Guests of a guest bear the cost of two hypervisors.
-fn nested(guest: Result<&str, &String>) -> Reading {
+fn nested(guest: Result<&str, &String>) -> TreeReading {
     let is_guest = guest.map_err(Clone::clone)? == "yes";
     Ok(if is_guest { "yes, guests of this system run within a guest" } else { "no" }.to_owned())
 }
 
-fn dmi(tree: &Tree, name: &str) -> Reading {
+fn dmi(tree: &Tree, name: &str) -> TreeReading {
     tree.value(&format!("/sys/class/dmi/id/{name}"))
 }
 
-fn firmware_version(tree: &Tree) -> Reading {
+fn firmware_version(tree: &Tree) -> TreeReading {
     Ok(format!("{} {}", dmi(tree, "bios_vendor")?, dmi(tree, "bios_version")?))
 }
 
 /// Whether guests of this system may host guests themselves.
-fn kvm_nesting(tree: &Tree) -> Reading {
+fn kvm_nesting(tree: &Tree) -> TreeReading {
     let modules = ["kvm_intel", "kvm_amd"].iter();
     let nested = modules.flat_map(|module| tree.value(&format!("/sys/module/{module}/parameters/nested"))).next();
     match nested.as_deref() {

@@ -3,30 +3,30 @@
 //! The mount table only names options that differ from the kernel's defaults, and these differ between kernels.
 
 use crate::Readings;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 /// Words in ext4's own list of options that determine the cost of a commit.
 const TELLING: &[&str] =
     &["data", "barrier", "nobarrier", "commit", "discard", "nodiscard", "delalloc", "nodelalloc", "dax"];
 
 /// Facts about a file system of this kind on this device; either may be unknown for a reason.
-pub fn facts(tree: &Tree, file_system: Result<&str, &String>, device: Reading) -> Readings {
+pub fn facts(tree: &Tree, file_system: Result<&str, &String>, device: TreeReading) -> Readings {
     let device = match file_system {
         Ok("ext4") => device,
         Ok(_) => Err("only ext4 reports it".to_owned()),
         Err(why) => Err(why.clone()),
     };
-    let of = |read: fn(&Tree, &str) -> Reading| device.clone().and_then(|device| read(tree, &device));
+    let of = |read: fn(&Tree, &str) -> TreeReading| device.clone().and_then(|device| read(tree, &device));
     vec![("storage.commit_options", of(options)), ("storage.journal", of(journal))]
 }
 
-fn options(tree: &Tree, device: &str) -> Reading {
+fn options(tree: &Tree, device: &str) -> TreeReading {
     let text = tree.text(&format!("/proc/fs/ext4/{device}/options"))?;
     let is_telling = |line: &&str| TELLING.contains(&line.split('=').next().unwrap_or_default());
     Ok(text.lines().filter(is_telling).collect::<Vec<_>>().join(","))
 }
 
-fn journal(tree: &Tree, device: &str) -> Reading {
+fn journal(tree: &Tree, device: &str) -> TreeReading {
     // The file has the process that writes the journal, or "<none>".
     let writer = tree.value(&format!("/sys/fs/ext4/{device}/journal_task"))?;
     Ok(if writer == "<none>" { "no" } else { "yes" }.to_owned())

@@ -1,7 +1,7 @@
 //! The kernel and the distribution around it: versions, command line, clock.
 
 use crate::Readings;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 pub fn facts(tree: &Tree) -> Readings {
     let clock = |name: &str| tree.value(&format!("/sys/devices/system/clocksource/clocksource0/{name}"));
@@ -34,7 +34,7 @@ fn for_the_kernel(line: &str) -> String {
 }
 
 /// CPUs that were isolated when the kernel started.
-fn listed(tree: &Tree, name: &str) -> Reading {
+fn listed(tree: &Tree, name: &str) -> TreeReading {
     tree.text(&format!("/sys/devices/system/cpu/{name}")).map(|list| none_if_empty(&list))
 }
 
@@ -45,7 +45,7 @@ pub fn none_if_empty(text: &str) -> String {
 }
 
 /// The kernel's timer frequency, as its build was configured; no file of the running kernel has it.
-fn timer_hz(tree: &Tree) -> Reading {
+fn timer_hz(tree: &Tree) -> TreeReading {
     let path = format!("/boot/config-{}", tree.value("/proc/sys/kernel/osrelease")?);
     let text = tree.text(&path)?;
     let hz = text.lines().find_map(|line| line.strip_prefix("CONFIG_HZ="));
@@ -61,12 +61,12 @@ fn io_uring(level: &str) -> String {
     .to_owned()
 }
 
-fn whole_seconds(uptime: &str) -> Reading {
+fn whole_seconds(uptime: &str) -> TreeReading {
     let seconds = uptime.split(['.', ' ']).next().filter(|seconds| seconds.parse::<u64>().is_ok());
     seconds.map(ToOwned::to_owned).ok_or_else(|| format!("/proc/uptime says {uptime:?}"))
 }
 
-fn distribution(tree: &Tree) -> Reading {
+fn distribution(tree: &Tree) -> TreeReading {
     // The first path is the administrator's, the second the distribution's own.
     let text = tree.text("/etc/os-release").or_else(|_| tree.text("/usr/lib/os-release"));
     let text = text.map_err(|_| "neither /etc/os-release nor /usr/lib/os-release exists".to_owned())?;

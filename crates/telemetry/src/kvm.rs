@@ -4,7 +4,7 @@
 //! facts of the host, not of a contender.
 
 use crate::Readings;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 /// Parameters that change the cost of a guest; the others are for debugging.
 const PARAMETERS: &[&str] = &[
@@ -48,12 +48,12 @@ const DEDICATED_BIT: u32 = 0;
 
 /// KVM's answer to a guest that asks for its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Offered {
+pub struct KvmFeatures {
     pub features: u32,
     pub hints: u32,
 }
 
-pub fn facts(tree: &Tree, offered: Option<Offered>) -> Readings {
+pub fn facts(tree: &Tree, offered: Option<KvmFeatures>) -> Readings {
     let told = offered.map(named).ok_or_else(|| "this system is no guest of KVM that reports them".to_owned());
     let polling =
         ["haltpoll", "cpuidle_haltpoll"].map(|module| format!("/sys/module/{module}/parameters/guest_halt_poll_ns"));
@@ -67,14 +67,14 @@ pub fn facts(tree: &Tree, offered: Option<Offered>) -> Readings {
 }
 
 /// The loaded modules, which include one for the processor's vendor, or one that needs no hardware virtualization.
-fn modules(tree: &Tree) -> Reading {
+fn modules(tree: &Tree) -> TreeReading {
     let loaded = tree.names("/sys/module").into_iter().filter(|name| name == "kvm" || name.starts_with("kvm_"));
     let loaded: Vec<String> = loaded.collect();
     if loaded.is_empty() { Err("no module of KVM is loaded".to_owned()) } else { Ok(loaded.join(" ")) }
 }
 
 /// Those parameters that this kernel's module has, each as "name=value".
-fn parameters(tree: &Tree, module: &str, wanted: &[&str]) -> Reading {
+fn parameters(tree: &Tree, module: &str, wanted: &[&str]) -> TreeReading {
     let folder = format!("/sys/module/{module}/parameters");
     let value = |name: &&str| Some(format!("{name}={}", tree.value(&format!("{folder}/{name}")).ok()?));
     let found: Vec<String> = wanted.iter().filter_map(value).collect();
@@ -85,7 +85,7 @@ fn parameters(tree: &Tree, module: &str, wanted: &[&str]) -> Reading {
     }
 }
 
-fn vendor_parameters(tree: &Tree) -> Reading {
+fn vendor_parameters(tree: &Tree) -> TreeReading {
     let found = VENDORS.iter().find_map(|(module, wanted)| {
         let found = parameters(tree, module, wanted).ok()?;
         Some(format!("{module}: {found}"))
@@ -93,7 +93,7 @@ fn vendor_parameters(tree: &Tree) -> Reading {
     found.ok_or_else(|| "neither kvm_intel nor kvm_amd is loaded".to_owned())
 }
 
-fn named(offered: Offered) -> String {
+fn named(offered: KvmFeatures) -> String {
     let features = FEATURES.iter().filter(|(bit, _)| offered.features & (1 << bit) != 0).map(|(_, name)| *name);
     let dedicated = (offered.hints & (1 << DEDICATED_BIT) != 0).then_some("hint_dedicated");
     let found: Vec<&str> = features.chain(dedicated).collect();
@@ -108,10 +108,10 @@ mod tests {
     fn features_are_named_in_the_order_of_their_bits() {
         // As QEMU's CPU model "host" offers them on Linux 6.1, with kvm-hint-dedicated=on.
         assert_eq!(
-            named(Offered { features: 0x0100_7efb, hints: 1 }),
+            named(KvmFeatures { features: 0x0100_7efb, hints: 1 }),
             "clocksource2 async_pf steal_time pv_eoi pv_unhalt pv_tlb_flush pv_send_ipi poll_control pv_sched_yield \
              async_pf_int clocksource_stable hint_dedicated"
         );
-        assert_eq!(named(Offered { features: 0, hints: 0 }), "none");
+        assert_eq!(named(KvmFeatures { features: 0, hints: 0 }), "none");
     }
 }

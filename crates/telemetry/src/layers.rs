@@ -3,10 +3,10 @@
 //! Each layer adds its own queue and its own handling of flushes, so a disk's description names all of them. The device
 //! of a layer has no scheduler; the disks at the bottom have one.
 
-use crate::block_device::Disk;
+use crate::block_device::BlockDevice;
 use crate::memory::chosen_of;
 use crate::mounts;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use std::path::Path;
 
 /// More than any real system has. Without a limit, following a cycle of links would never end.
@@ -18,7 +18,7 @@ pub fn described(tree: &Tree, device: &str) -> String {
 }
 
 /// Each disk at the bottom with the settings of its own queue: "nvme0n1: nvme, scheduler none, write back".
-pub fn disks(tree: &Tree, device: &str) -> Reading {
+pub fn disks(tree: &Tree, device: &str) -> TreeReading {
     let mut found = Vec::new();
     bottom(tree, device, MOST_LAYERS, &mut found);
     if found.is_empty() {
@@ -37,7 +37,7 @@ pub fn disks(tree: &Tree, device: &str) -> Reading {
 }
 
 /// The kernel's driver of a disk. An `nvme` disk has the link one folder further up.
-pub fn driver(tree: &Tree, disk: &str) -> Reading {
+pub fn driver(tree: &Tree, disk: &str) -> TreeReading {
     let folder = format!("/sys/block/{disk}/device");
     tree.link_name(&format!("{folder}/driver"))
         .or_else(|why| tree.link_name(&format!("{folder}/device/driver")).map_err(|_| why))
@@ -69,7 +69,7 @@ fn below(tree: &Tree, device: &str) -> Vec<String> {
     }
     let Ok(file) = tree.value(&format!("/sys/block/{device}/loop/backing_file")) else { return Vec::new() };
     let mounts = tree.text("/proc/self/mountinfo").map(|text| mounts::parse(&text)).unwrap_or_default();
-    let disk = mounts::covering(&mounts, Path::new(&file)).and_then(|mount| Disk::under(tree, mount).ok());
+    let disk = mounts::covering(&mounts, Path::new(&file)).and_then(|mount| BlockDevice::under(tree, mount).ok());
     disk.into_iter().map(|disk| disk.whole().to_owned()).collect()
 }
 

@@ -47,7 +47,7 @@ pub use record::telemetry::Series;
 use record::telemetry::{Probe, Side};
 use std::collections::BTreeSet;
 use std::path::Path;
-use tree::{Reading, Tree};
+use tree::{Tree, TreeReading};
 
 pub use counter::{Counter, part};
 pub use cpu_time::cpu_time;
@@ -120,13 +120,13 @@ pub fn probes_here(path: &Path) -> Vec<Probe> {
 }
 
 /// Stable dotted names, each with what was read.
-type Readings = Vec<(&'static str, Reading)>;
+type Readings = Vec<(&'static str, TreeReading)>;
 
 fn named(readings: Readings) -> impl Iterator<Item = (String, Fact)> {
     readings.into_iter().map(|(name, reading)| (name.to_owned(), fact(reading)))
 }
 
-fn fact(reading: Reading) -> Fact {
+fn fact(reading: TreeReading) -> Fact {
     match reading {
         Ok(text) => Fact::Known(text),
         Err(why) => Fact::Unavailable(why),

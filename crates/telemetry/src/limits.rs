@@ -1,7 +1,7 @@
 //! Limits of this process that its children inherit: files a database may open, memory a hypervisor may lock.
 
 use crate::Readings;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 const LIMITS: &str = "/proc/self/limits";
 /// Width of the column with the kernel's names.
@@ -18,7 +18,7 @@ pub fn facts(tree: &Tree) -> Readings {
 }
 
 /// The limit in force; the process itself could raise it up to the hard limit.
-fn soft_limit(text: &str, name: &str) -> Reading {
+fn soft_limit(text: &str, name: &str) -> TreeReading {
     let line = text.lines().find(|line| line.get(..NAME_WIDTH).is_some_and(|label| label.trim() == name));
     let value = line.and_then(|line| line.get(NAME_WIDTH..)?.split_whitespace().next());
     value.map(ToOwned::to_owned).ok_or_else(|| format!("{LIMITS} has no line {name:?}"))

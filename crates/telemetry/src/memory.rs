@@ -1,7 +1,7 @@
 //! Memory: how much, in pages of which size, on how many nodes, and what may be swapped.
 
 use crate::cpu::count_list;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use crate::{Readings, kernel};
 
 const MEMINFO: &str = "/proc/meminfo";
@@ -42,7 +42,7 @@ pub fn available_bytes(tree: &Tree) -> Result<u64, String> {
 }
 
 /// The amount of dirty pages above which the kernel writes them out. If both bytes and a share are set, bytes apply.
-fn dirty(tree: &Tree, name: &str) -> Reading {
+fn dirty(tree: &Tree, name: &str) -> TreeReading {
     match tree.value(&format!("/proc/sys/vm/{name}_bytes")) {
         Ok(bytes) if bytes != "0" => Ok(format!("{bytes} bytes")),
         _ => tree.value(&format!("/proc/sys/vm/{name}_ratio")).map(|percent| format!("{percent} %")),
@@ -50,7 +50,7 @@ fn dirty(tree: &Tree, name: &str) -> Reading {
 }
 
 /// The number of reserved huge pages of each size: "1048576kB: 0; 2048kB: 512".
-fn huge_pages_by_size(tree: &Tree) -> Reading {
+fn huge_pages_by_size(tree: &Tree) -> TreeReading {
     const FOLDER: &str = "/sys/kernel/mm/hugepages";
     let sizes = tree.names(FOLDER).into_iter().map(|name| {
         let pages = tree.value(&format!("{FOLDER}/{name}/nr_hugepages"))?;
@@ -65,16 +65,16 @@ fn on_if_yes(flag: &str) -> String {
 }
 
 /// The distance of each node from each other, one row per node: "10 21; 21 10".
-fn node_distances(tree: &Tree) -> Reading {
+fn node_distances(tree: &Tree) -> TreeReading {
     of_nodes(tree, "distance")
 }
 
 /// The CPUs of each node, in the order of the nodes: "0-1,4-5; 2-3,6-7".
-fn cpus_of_nodes(tree: &Tree) -> Reading {
+fn cpus_of_nodes(tree: &Tree) -> TreeReading {
     of_nodes(tree, "cpulist")
 }
 
-fn of_nodes(tree: &Tree, file: &str) -> Reading {
+fn of_nodes(tree: &Tree, file: &str) -> TreeReading {
     let number = |name: &String| name.strip_prefix("node").and_then(|number| number.parse::<u32>().ok());
     let mut numbers: Vec<u32> = tree.names(NODES).iter().filter_map(number).collect();
     numbers.sort_unstable();
@@ -83,12 +83,12 @@ fn of_nodes(tree: &Tree, file: &str) -> Reading {
     if lists.is_empty() { Err(format!("{NODES} lists no node")) } else { Ok(lists.join("; ")) }
 }
 
-fn meminfo_count(text: &str, field: &str) -> Reading {
+fn meminfo_count(text: &str, field: &str) -> TreeReading {
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     value.map(|value| value.trim().to_owned()).ok_or_else(|| format!("{MEMINFO} has no field {field}"))
 }
 
-fn meminfo_bytes(text: &str, field: &str) -> Reading {
+fn meminfo_bytes(text: &str, field: &str) -> TreeReading {
     let value = meminfo_count(text, field)?;
     let kibibytes = value.strip_suffix("kB").and_then(|number| number.trim().parse::<u64>().ok());
     kibibytes
@@ -98,7 +98,7 @@ fn meminfo_bytes(text: &str, field: &str) -> Reading {
 }
 
 /// The word in brackets, in a file that lists alternatives ("always [madvise] never").
-pub fn chosen_of(tree: &Tree, path: &str) -> Reading {
+pub fn chosen_of(tree: &Tree, path: &str) -> TreeReading {
     let text = tree.value(path)?;
     chosen(&text).map(ToOwned::to_owned).ok_or_else(|| format!("{path} marks none of {text:?} as chosen"))
 }

@@ -4,7 +4,7 @@
 
 use crate::Readings;
 use crate::cpu::{CPUS, distinct};
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 
 pub fn facts(tree: &Tree) -> Readings {
     let joined = |file: &str| match distinct(tree, file) {
@@ -22,7 +22,7 @@ pub fn facts(tree: &Tree) -> Readings {
 }
 
 /// Idle states of the first CPU, lightest first, each with its wake-up latency: "POLL 0 us, C1 2 us, C6 133 us (off)".
-fn idle_states(tree: &Tree) -> Reading {
+fn idle_states(tree: &Tree) -> TreeReading {
     let folder = format!("{CPUS}/cpu0/cpuidle");
     let mut states: Vec<(u32, String)> = tree
         .names(&folder)

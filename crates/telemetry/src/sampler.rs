@@ -30,10 +30,10 @@ pub struct Sampler {
     files: Files,
     probes: Vec<Probe>,
     columns: Vec<Column>,
-    readers: Vec<Reader>,
+    readers: Vec<SampleReader>,
 }
 
-struct Reader {
+struct SampleReader {
     read: Read,
     is_costly: bool,
     /// Names of its columns, in their order.
@@ -60,7 +60,7 @@ impl Sampler {
             Ok(columns) => {
                 let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
                 self.columns.extend(columns);
-                self.readers.push(Reader { read, is_costly, names: names.clone() });
+                self.readers.push(SampleReader { read, is_costly, names: names.clone() });
                 Reading::Known(names)
             }
             Err(why) if remedy.is_empty() => Reading::Unavailable(why),

@@ -37,7 +37,7 @@ impl Grid {
 
 /// A running sampling thread.
 pub struct Sampling {
-    told: Arc<Told>,
+    told: Arc<ThreadCommand>,
     /// The series without samples, to return if the thread has died.
     opened: Series,
     thread: Option<JoinHandle<Series>>,
@@ -45,7 +45,7 @@ pub struct Sampling {
 
 /// Commands to the thread.
 #[derive(Default)]
-struct Told {
+struct ThreadCommand {
     commands: Mutex<Commands>,
     changed: Condvar,
 }
@@ -64,7 +64,7 @@ impl Sampling {
 
     /// Like [`Self::start`], but also shows the last sample where other threads can read it.
     pub fn start_shown(sampler: Sampler, grid: Grid, latest: Option<Arc<Latest>>) -> io::Result<Self> {
-        let told = Arc::new(Told::default());
+        let told = Arc::new(ThreadCommand::default());
         let opened = sampler.series(Vec::new());
         let heard = Arc::clone(&told);
         let showing = latest.map(|latest| latest.showing(&opened));
@@ -102,24 +102,24 @@ impl Drop for Sampling {
     }
 }
 
-impl Told {
+impl ThreadCommand {
     fn commands(&self) -> MutexGuard<'_, Commands> {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until `at_ns` or for a command, and takes the command.
-    fn wait_until(&self, at_ns: u64) -> Command {
+    fn wait_until(&self, at_ns: u64) -> SamplerCommand {
         let mut commands = self.commands();
         loop {
             if std::mem::take(&mut commands.mark) {
-                return Command::Mark;
+                return SamplerCommand::Mark;
             }
             if commands.stop {
-                return Command::Stop;
+                return SamplerCommand::Stop;
             }
             let left_ns = at_ns.saturating_sub(clock_ns(ClockId::Monotonic));
             if left_ns == 0 {
-                return Command::Sample;
+                return SamplerCommand::Sample;
             }
             let waited = self.changed.wait_timeout(commands, Duration::from_nanos(left_ns));
             commands = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -127,13 +127,13 @@ impl Told {
     }
 }
 
-enum Command {
+enum SamplerCommand {
     Sample,
     Mark,
     Stop,
 }
 
-fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>) -> Series {
+fn run(mut sampler: Sampler, grid: Grid, told: &ThreadCommand, showing: Option<&Showing>) -> Series {
     let mut buffer = SampleBuffer::for_columns(sampler.columns().len());
     let shown = |sample: Sample| {
         if let Some(showing) = showing {
@@ -144,12 +144,12 @@ fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>)
     loop {
         let (moment, at_ns) = grid.next(clock_ns(ClockId::Monotonic));
         match told.wait_until(at_ns) {
-            Command::Sample if buffer.wants(moment) => {
+            SamplerCommand::Sample if buffer.wants(moment) => {
                 buffer.keep(moment, shown(sampler.sample(clock_ns(ClockId::Monotonic))));
             }
-            Command::Sample => {}
-            Command::Mark => buffer.mark(shown(sampler.sample_all(clock_ns(ClockId::Monotonic)))),
-            Command::Stop => break,
+            SamplerCommand::Sample => {}
+            SamplerCommand::Mark => buffer.mark(shown(sampler.sample_all(clock_ns(ClockId::Monotonic)))),
+            SamplerCommand::Stop => break,
         }
     }
     let cost_ns = Some(clock_ns(ClockId::ThreadCPUTime));

@@ -1,7 +1,7 @@
 //! Programs and kernel settings around the database that change its interrupts, its clock or its settings while it runs.
 
 use crate::kernel::none_if_empty;
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use crate::{Readings, processes};
 
 /// Programs that adjust the system's clock. We use the monotonic clock, whose rate they change by up to 0.05 %.
@@ -11,7 +11,7 @@ const INTERRUPT_BALANCERS: &[&str] = &["irqbalance"];
 
 pub fn facts(tree: &Tree) -> Readings {
     let running = processes::names(tree);
-    let of = |wanted: &[&str]| -> Reading {
+    let of = |wanted: &[&str]| -> TreeReading {
         let running = running.as_ref().map_err(Clone::clone)?;
         let found: Vec<&str> = wanted.iter().copied().filter(|name| running.contains(*name)).collect();
         Ok(if found.is_empty() { "none is running".to_owned() } else { found.join(" and ") })

@@ -2,10 +2,10 @@
 //!
 //! Free space is a fact of a moment, not of a system, so it is not here.
 
-use crate::block_device::Disk;
+use crate::block_device::BlockDevice;
 use crate::memory::chosen_of;
 use crate::mounts::{self, Mount};
-use crate::tree::{Reading, Tree};
+use crate::tree::{Tree, TreeReading};
 use crate::{Readings, journal, layers, named};
 use record::facts::Facts;
 use std::path::Path;
@@ -22,9 +22,9 @@ fn facts(tree: &Tree, path: &Path) -> Readings {
         let found = mounts::covering(&mounts::parse(&text), &path).cloned();
         found.ok_or_else(|| format!("no mount covers {}", path.display()))
     });
-    let disk = mount.as_ref().map_err(Clone::clone).and_then(|mount| Disk::under(tree, mount));
+    let disk = mount.as_ref().map_err(Clone::clone).and_then(|mount| BlockDevice::under(tree, mount));
     let of_mount = |of: fn(&Mount) -> String| mount.as_ref().map(of).map_err(Clone::clone);
-    let of_disk = |of: &dyn Fn(&Disk) -> Reading| disk.as_ref().map_err(Clone::clone).and_then(of);
+    let of_disk = |of: &dyn Fn(&BlockDevice) -> TreeReading| disk.as_ref().map_err(Clone::clone).and_then(of);
     let queue = |name: &'static str| of_disk(&|disk| tree.value(&disk.queue(name)));
     let mut facts = vec![
         ("storage.path", Ok(path.display().to_string())),

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// What was read, or why it could not be, in words that follow "unavailable, because".
-pub type Reading = Result<String, String>;
+pub type TreeReading = Result<String, String>;
 
 /// More than any file read here has; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
 const LONGEST_FILE: u64 = 8 << 20;
@@ -28,7 +28,7 @@ impl Tree {
     }
 
     /// The text of a file, given by its absolute path in the system described.
-    pub fn text(&self, path: &str) -> Reading {
+    pub fn text(&self, path: &str) -> TreeReading {
         whole_text(&mut self.open(path)?).map_err(|error| why_unread(path, &error))
     }
 
@@ -38,14 +38,14 @@ impl Tree {
     }
 
     /// The text of a file with one value, without the line break.
-    pub fn value(&self, path: &str) -> Reading {
+    pub fn value(&self, path: &str) -> TreeReading {
         let text = self.text(path)?;
         let value = text.trim();
         if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(value.to_owned()) }
     }
 
     /// The last name in a link's target.
-    pub fn link_name(&self, path: &str) -> Reading {
+    pub fn link_name(&self, path: &str) -> TreeReading {
         let target = std::fs::read_link(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))?;
         let name = target.file_name().and_then(|name| name.to_str()).map(ToOwned::to_owned);
         name.ok_or_else(|| format!("{path} points to {}", target.display()))

@@ -4,7 +4,7 @@ use crate::context::TrialContext;
 use crate::conversation::{Conversation, mismatch};
 use crate::error::StepResult;
 use agent::protocol::{Reply, Request};
-use agent::tables::Tables;
+use agent::tables::LoadedTables;
 use engines::server::Counters;
 use machines::machine::Machine;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl BootedMachine<'_> {
     }
 
     /// The workload's tables in a database. To drive, they must also have the size that the workload's settings give.
-    pub fn tables(&mut self, instance: u16, to_drive: bool) -> StepResult<Tables> {
+    pub fn tables(&mut self, instance: u16, to_drive: bool) -> StepResult<LoadedTables> {
         let workload = self.context.data().workload.chosen.clone();
         match self.ask(instance, &Request::Tables { workload, to_drive }, self.context.limits().check)? {
             Reply::Tables(tables) => Ok(tables),

@@ -10,7 +10,7 @@ use crate::driving::{DriveOutcome, LoadSource, drive, require_whole};
 use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
 use driver::combine;
-use driver::ladder::{self, Limits, Next};
+use driver::ladder::{self, LadderLimits, Next};
 use driver::plan::Pacing;
 use engines::server::ServerReport;
 use record::event::Event;
@@ -35,7 +35,7 @@ pub(crate) fn climb(
     // Each database gets the same number of clients, also from each load host, so steps are multiples of these numbers.
     let hosts = u32::try_from(source.generators()).unwrap_or(u32::MAX);
     let each = u32::from(context.cell.written.instances()).saturating_mul(hosts);
-    let limits = Limits {
+    let limits = LadderLimits {
         max_clients: (limits.max_clients.min(room_for(&context, servers)) / each).max(1),
         failed_share: limits.error_limit,
         p99_us: limits.p99_limit_ms.map(|limit| limit.0 * 1_000),

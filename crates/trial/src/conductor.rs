@@ -1,8 +1,8 @@
 //! A whole run: preparation, the planned trials in their order, and the events about them.
 
 use crate::again;
-use crate::audit::{self, OfCell};
-use crate::lane::{Lane, Shared};
+use crate::audit::{self, CellAudit};
+use crate::lane::{Lane, SharedLanes};
 use crate::order::{ConductorError, Images, NextPlan, RunOrder, Tallied, WhatFollows, image_name};
 use crate::preparation;
 use crate::script;
@@ -80,7 +80,7 @@ pub fn run(
         resumed: order.resumed,
     });
     let (lanes, of, tallied) = (BTreeMap::new(), order.plan.trials.len(), Tallied::default());
-    let mut run = Run { lanes, shared: Shared::of(order, scratch), tallied, of };
+    let mut run = ConductedRun { lanes, shared: SharedLanes::of(order, scratch), tallied, of };
     let mut blocks = order.plan.blocks;
     while run.trials(&trials, &mut voice)? {
         let Some(next) = what_follows(order.folder)? else { break };
@@ -122,15 +122,15 @@ fn run_name(folder: &RunFolder) -> String {
 }
 
 /// Dropped in this order: platforms before the folder that their ledgers are in.
-struct Run<'a> {
+struct ConductedRun<'a> {
     lanes: BTreeMap<Option<String>, Lane>,
-    shared: Shared<'a>,
+    shared: SharedLanes<'a>,
     tallied: Tallied,
     /// The number of trials in the plan, including those added later.
     of: usize,
 }
 
-impl Run<'_> {
+impl ConductedRun<'_> {
     /// Runs trials, those of each lane one after another; returns whether all of them were run.
     fn trials(&mut self, trials: &[PlannedTrial], voice: &mut EventWriter<'_>) -> Result<bool, ConductorError> {
         let mut parts: BTreeMap<Option<String>, Vec<&PlannedTrial>> = BTreeMap::new();
@@ -181,7 +181,7 @@ impl Run<'_> {
             let lane = self.lanes.entry(None).or_insert_with(|| Lane::new(1));
             let prepared = lane.make_ready(&self.shared, (id, None), cell, &mut |event| voice.tell(&event))?;
             let scratch = &self.shared.scratch;
-            let order = OfCell { cell, prepared, plan: durability, site, scratch, interrupts };
+            let order = CellAudit { cell, prepared, plan: durability, site, scratch, interrupts };
             let Some(found) = audit::of_cell(&order, &mut |event| voice.tell(&event)) else {
                 self.tallied.interrupted = true;
                 break;

@@ -5,10 +5,10 @@ use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
 use crate::limits::Limits;
 use crate::odd;
-use crate::preparation::{Data, Prepared};
+use crate::preparation::{Data, PreparedCell};
 use crate::script;
 use crate::site::Site;
-use crate::start_order::Turn;
+use crate::start_order::StartTurn;
 use driver::plan::{DrivePlan, Pacing};
 use platforms::capabilities::{Capabilities, DataHome};
 use record::plan::PlannedTrial;
@@ -27,14 +27,14 @@ const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct TrialContext<'a> {
     pub planned: &'a PlannedTrial,
     pub cell: &'a TypedCell,
-    pub prepared: &'a Prepared,
+    pub prepared: &'a PreparedCell,
     pub site: &'a Site,
     pub scratch: &'a Path,
     /// Which machine of the trial, from 1.
     pub number: u32,
     pub halt: Halt<'a>,
     /// When the machine is started; `None` if it is the only one.
-    pub turn: Option<Turn<'a>>,
+    pub turn: Option<StartTurn<'a>>,
     /// Where the host's last sample is shown; `None` if nobody looks.
     pub latest: Option<&'a Arc<Latest>>,
     /// Load hosts that other trials may need at the same time; `None` if there are no other trials.

@@ -29,7 +29,7 @@ use platforms::capabilities::ServerUse;
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING};
 use record::looks::StoredCounters;
 use record::phase::Phase;
-use study::Offered;
+use study::OfferedWork;
 
 /// Carries out these tasks on one boot of the machine.
 pub(crate) fn carry_out(context: &TrialContext<'_>, log: &mut TrialLog<'_>, tasks: &[Task]) -> StepResult {
@@ -206,7 +206,7 @@ fn driven(
     }
     let mut source = LoadSource::of(booted, log, servers, ports)?;
     let (ladder, pacing) = match context.cell.load.offered {
-        Offered::Peak(limits) => {
+        OfferedWork::Peak(limits) => {
             log.enter(Phase::Climb);
             let ladder = climb(booted, log, &mut source, (servers, done), &limits)?;
             let clients = ladder.chosen;

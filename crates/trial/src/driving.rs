@@ -13,7 +13,7 @@ use crate::validity;
 use agent::looks::LookWatch;
 use agent::protocol::{Reply, Request};
 use driver::instances;
-use driver::plan::{Control, DrivePlan, Driven, Phase, Seen, Until};
+use driver::plan::{Control, DrivePlan, Driven, LoadPhase, PhaseLimit, SeenProgress};
 use engines::port::HeldPort;
 use engines::server::{Endpoint, ServerReport};
 use machines::identity::boot_id;
@@ -144,7 +144,7 @@ fn why_dead(booted: &mut BootedMachine<'_>) -> Option<AttemptError> {
 /// When a far machine says nothing, counted from its start: in the measured window, but for the message that begins it. `None` for
 /// work whose length is not known before.
 fn quiet(plan: &DrivePlan) -> Option<(Duration, Duration)> {
-    let [Phase { until: Until::Time { .. }, .. }] = &plan.phases[..] else { return None };
+    let [LoadPhase { until: PhaseLimit::Time { .. }, .. }] = &plan.phases[..] else { return None };
     let window = plan.window_ms();
     let length = (window.end - window.start).checked_sub(2 * WINDOW_EDGE_MS)?;
     Some((Duration::from_millis(window.start + WINDOW_EDGE_MS), Duration::from_millis(length)))
@@ -200,16 +200,16 @@ fn drive_here(
     let mut watches: Vec<LookWatch> = databases.iter().map(|(_, plan)| LookWatch::over(plan)).collect();
     let is_together = databases.iter().any(|(_, plan)| plan.together.is_some());
     let mut see = |instance, seen| match seen {
-        Seen::Ready if is_together => match live.meet_for_start(0) {
+        SeenProgress::Ready if is_together => match live.meet_for_start(0) {
             Ok(start_ns) => control.start_at(start_ns),
             Err(_) => control.stop(),
         },
-        Seen::Tick(tick) => live.look_and_tick(booted, &mut watches, &tick),
-        Seen::Second(second) => {
+        SeenProgress::Tick(tick) => live.look_and_tick(booted, &mut watches, &tick),
+        SeenProgress::Second(second) => {
             live.keep(instance, &second.interval);
             live.log.hear(Heard::Second(second));
         }
-        Seen::Ready | Seen::Receipts(_) => {}
+        SeenProgress::Ready | SeenProgress::Receipts(_) => {}
     };
     let driven = thread::scope(|scope| {
         let (over, is_over) = channel::<()>();

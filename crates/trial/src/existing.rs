@@ -11,7 +11,7 @@ use crate::error::AttemptError;
 use crate::events::Heard;
 use crate::halt::Halt;
 use crate::limits::Limits;
-use crate::preparation::Prepared;
+use crate::preparation::PreparedCell;
 use crate::script;
 use crate::site::{Site, read_host};
 use crate::task::Task;
@@ -20,7 +20,7 @@ use agent::service::{self, Folders};
 use driver::plan::DrivePlan;
 use engines::server::Endpoint;
 use machines::interrupts::Interrupts;
-use machines::machine::{Decided, Machine, MachineError};
+use machines::machine::{Decisions, Machine, MachineError};
 use platforms::capabilities::{Capabilities, DataHome, ImageUse, ServerUse};
 use platforms::entry::PlatformSettings;
 use platforms::external;
@@ -63,7 +63,7 @@ fn start(launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)
     };
-    external::machine::start(serve, Decided::new(), launched)
+    external::machine::start(serve, Decisions::new(), launched)
 }
 
 /// The contender's name in the record; the question names the server itself.
@@ -79,17 +79,17 @@ const WORK_LIMIT: Duration = Duration::from_hours(24);
 const NO_SHAPE: (u32, u64) = (1, 64 << 20);
 
 /// Trials on a server that is already running.
-pub struct Order {
+pub struct ExistingOrder {
     pub endpoint: Endpoint,
     /// Connections that load in parallel.
     pub writers: u32,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
     cell: TypedCell,
-    prepared: Prepared,
+    prepared: PreparedCell,
 }
 
-impl Order {
+impl ExistingOrder {
     /// An order to drive a workload. `load` is the load table of a study, with every key decided.
     pub fn new(endpoint: Endpoint, workload: ChosenWorkload, load: Map<String, Value>) -> Result<Self, CellError> {
         let (vcpus, memory) = NO_SHAPE;
@@ -106,7 +106,8 @@ impl Order {
         let contender = CONTENDER.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
         let cell = TypedCell::read(cell, |_, _| Some(Ok(Arc::new(External))))?;
-        let (prepared, made_by) = (Prepared::unprepared(platform().into(), endpoint.clone(), workload), String::new());
+        let (prepared, made_by) =
+            (PreparedCell::unprepared(platform().into(), endpoint.clone(), workload), String::new());
         Ok(Self { endpoint, writers: 1, made_by, cell, prepared })
     }
 

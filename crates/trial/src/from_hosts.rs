@@ -6,7 +6,7 @@
 use crate::asking::BootedMachine;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::StepResult;
-use crate::generators::{Generator, Generators, Terms, of_host};
+use crate::generators::{GeneratorTerms, Generators, RunningGenerator, of_host};
 use crate::halt::Halt;
 use crate::live::LiveDriving;
 use crate::odd::TAIL_S;
@@ -33,7 +33,7 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 const ROUND_TRIPS_AHEAD: u64 = 10;
 
 /// What an agent says while it drives.
-enum Said {
+enum AgentMessage {
     Ready,
     Tick(Tick),
     Second(u16, Interval),
@@ -41,7 +41,7 @@ enum Said {
 
 /// The share of one load host, and the way to it.
 struct Driving<'a> {
-    terms: Terms<'a>,
+    terms: GeneratorTerms<'a>,
     workload: &'a Chosen,
     plans: Vec<DrivePlan>,
     offset_ns: i64,
@@ -49,7 +49,7 @@ struct Driving<'a> {
     silence: Duration,
     /// Each start, by this host's clock.
     starts: Receiver<u64>,
-    say: Sender<Said>,
+    say: Sender<AgentMessage>,
 }
 
 impl Driving<'_> {
@@ -63,17 +63,17 @@ impl Driving<'_> {
     }
 
     fn drive(self, link: &mut AgentLink) -> Result<Vec<Driven>, AskError> {
-        let Self { terms: Terms { halt, limits }, workload, plans, offset_ns, silence, starts, say } = self;
+        let Self { terms: GeneratorTerms { halt, limits }, workload, plans, offset_ns, silence, starts, say } = self;
         let (databases, is_together) = (plans.len(), is_together(&plans));
         let request = Request::Drive { workload: workload.clone(), plans };
         let mut hear = |instance, aside, link: &mut AgentLink| {
             let said = match aside {
-                Reply::Ready => Said::Ready,
-                Reply::Tick(tick) => Said::Tick(tick),
-                Reply::Interval(interval) => Said::Second(instance, interval),
+                Reply::Ready => AgentMessage::Ready,
+                Reply::Tick(tick) => AgentMessage::Tick(tick),
+                Reply::Interval(interval) => AgentMessage::Second(instance, interval),
                 _ => return Ok(()),
             };
-            let awaits_start = is_together && matches!(said, Said::Ready);
+            let awaits_start = is_together && matches!(said, AgentMessage::Ready);
             // The receiver listens until all have ended.
             let _ = say.send(said);
             if awaits_start {
@@ -105,9 +105,9 @@ struct Hearing {
 
 impl Hearing {
     /// All hosts have plans of the same form.
-    fn of(generators: &[Generator], plans: &[DrivePlan]) -> Self {
+    fn of(generators: &[RunningGenerator], plans: &[DrivePlan]) -> Self {
         let of = generators.len();
-        let round_trips = generators.iter().map(Generator::round_trip_ns);
+        let round_trips = generators.iter().map(RunningGenerator::round_trip_ns);
         Self {
             watches: plans.iter().map(LookWatch::over).collect(),
             ticks: MergedTicks::of(of),
@@ -148,7 +148,7 @@ fn is_together(plans: &[DrivePlan]) -> bool {
 }
 
 /// The results for each database, as if one load generator had driven it.
-fn together(generators: &[Generator]) -> Vec<Driven> {
+fn together(generators: &[RunningGenerator]) -> Vec<Driven> {
     let databases = generators.first().map_or(0, |generator| generator.parts.len());
     let of = |database: usize| {
         let parts = generators.iter().filter_map(|generator| generator.parts.get(database).cloned());
@@ -218,14 +218,14 @@ pub(crate) fn drive(
 fn drive_by(
     live: &mut LiveDriving<'_, '_>,
     booted: &mut BootedMachine<'_>,
-    generators: &mut [Generator],
+    generators: &mut [RunningGenerator],
     plans: &[DrivePlan],
     of_database: Option<&str>,
 ) -> StepResult<Vec<Driven>> {
     let plans = shares(plans, generators.len());
     let group = Rendezvous::of(1);
     let (workload, halt, limits) = (&live.context.data().workload.chosen, live.context.halt, live.context.limits());
-    let terms = Terms { halt: Halt { others: Some(&group), ..halt }, limits };
+    let terms = GeneratorTerms { halt: Halt { others: Some(&group), ..halt }, limits };
     let silence = limits.driving + live.context.start_delay();
     let (say, heard) = channel();
     let mut hearing = Hearing::of(generators, &plans[0]);
@@ -270,14 +270,14 @@ fn hear(
     live: &mut LiveDriving<'_, '_>,
     booted: &mut BootedMachine<'_>,
     hearing: &mut Hearing,
-    heard: &Receiver<Said>,
+    heard: &Receiver<AgentMessage>,
     starts: &[Sender<u64>],
     group: &Rendezvous,
 ) {
     let mut ready = 0;
     loop {
         match heard.recv_timeout(LOOK_UP) {
-            Ok(Said::Ready) if hearing.is_together => {
+            Ok(AgentMessage::Ready) if hearing.is_together => {
                 ready += 1;
                 if ready == starts.len() {
                     ready = 0;
@@ -287,13 +287,13 @@ fn hear(
                     }
                 }
             }
-            Ok(Said::Ready) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Said::Tick(tick)) => {
+            Ok(AgentMessage::Ready) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(AgentMessage::Tick(tick)) => {
                 for tick in hearing.ticks.hear(tick) {
                     live.look_and_tick(booted, &mut hearing.watches, &tick);
                 }
             }
-            Ok(Said::Second(instance, second)) => {
+            Ok(AgentMessage::Second(instance, second)) => {
                 if let Some(second) = hearing.seconds.hear(instance, second) {
                     live.keep(instance, &second);
                 }

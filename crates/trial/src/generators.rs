@@ -8,7 +8,7 @@ use crate::few_at_once::few_at_once;
 use crate::halt::Halt;
 use crate::hosts_in_use::Use;
 use crate::limits::Limits;
-use crate::load_hosts::LoadHost;
+use crate::load_hosts::OpenLoadHost;
 use crate::log::TrialLog;
 use crate::validity;
 use agent::protocol::{Reply, Request};
@@ -31,8 +31,8 @@ const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// An agent on a load host, while a trial goes on.
-pub(crate) struct Generator {
-    pub host: Arc<LoadHost>,
+pub(crate) struct RunningGenerator {
+    pub host: Arc<OpenLoadHost>,
     pub machine: Box<dyn Machine>,
     inside: Facts,
     /// Its clock, with the times of the readings by ours. Of all driving, the last is kept.
@@ -45,7 +45,7 @@ pub(crate) struct Generator {
     pub parts: Vec<Driven>,
 }
 
-impl Generator {
+impl RunningGenerator {
     /// Keeps its results, with times by this host's clock. `began_ns` is the first start that it was given.
     pub fn keep(&mut self, mut parts: Vec<Driven>, began_ns: Option<u64>) {
         let offset_ns = self.offset_ns();
@@ -139,23 +139,23 @@ fn same_machine<'a>(hosts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Opti
 
 /// Who may end a conversation with a load host, and how long to wait for it.
 #[derive(Clone, Copy)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct GeneratorTerms<'a> {
     pub halt: Halt<'a>,
     pub limits: &'a Limits,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> GeneratorTerms<'a> {
     fn of(context: &TrialContext<'a>) -> Self {
         Self { halt: context.halt, limits: context.limits() }
     }
 
-    fn ask(&self, generator: &mut Generator, instance: u16, request: &Request) -> Result<Reply, AskError> {
+    fn ask(&self, generator: &mut RunningGenerator, instance: u16, request: &Request) -> Result<Reply, AskError> {
         let Self { halt, limits } = *self;
         let mut conversation = Conversation { link: generator.machine.link(), halt, limits, instance };
         conversation.ask(request, limits.start, &mut |_| ())
     }
 
-    fn read_clock(&self, generator: &mut Generator, at: &str) -> Result<(), AskError> {
+    fn read_clock(&self, generator: &mut RunningGenerator, at: &str) -> Result<(), AskError> {
         let Self { halt, limits } = *self;
         let mut conversation = Conversation { link: generator.machine.link(), halt, limits, instance: 0 };
         let reading = conversation.read_clock(at)?;
@@ -167,15 +167,15 @@ impl<'a> Terms<'a> {
     /// Starts an agent on a host, and names the databases to it.
     fn begin(
         &self,
-        host: &Arc<LoadHost>,
+        host: &Arc<OpenLoadHost>,
         name: &str,
         scratch: &Path,
         endpoints: &[Endpoint],
-    ) -> Result<Generator, AttemptError> {
+    ) -> Result<RunningGenerator, AttemptError> {
         let machine = host.start(name, scratch)?;
         let (inside, clock, parts) = (Facts::new(), Vec::new(), Vec::new());
         let host = Arc::clone(host);
-        let mut generator = Generator { host, machine, inside, clock, late_us: None, wrong: None, parts };
+        let mut generator = RunningGenerator { host, machine, inside, clock, late_us: None, wrong: None, parts };
         self.read_clock(&mut generator, "after start")?;
         match self.ask(&mut generator, 0, &Request::Describe)? {
             Reply::Description(inside) => generator.inside = inside,
@@ -191,7 +191,7 @@ impl<'a> Terms<'a> {
     }
 
     /// Ends an agent, and returns what it said of itself.
-    fn end(&self, mut generator: Generator) -> Result<LoadHostFacts, AttemptError> {
+    fn end(&self, mut generator: RunningGenerator) -> Result<LoadHostFacts, AttemptError> {
         match self.ask(&mut generator, 0, &Request::Shutdown)? {
             Reply::Done => {}
             other => return Err(mismatch("shutdown", &other).into()),
@@ -203,7 +203,7 @@ impl<'a> Terms<'a> {
 }
 
 /// An error of a load host, by name. One that came from elsewhere stays as it is.
-pub(crate) fn of_host(host: &LoadHost, error: AttemptError) -> AttemptError {
+pub(crate) fn of_host(host: &OpenLoadHost, error: AttemptError) -> AttemptError {
     match error {
         AttemptError::Ask(AskError::Interrupted | AskError::OthersFailed) => error,
         error => AttemptError::LoadHost { host: host.name.clone(), error: Box::new(error) },
@@ -212,7 +212,7 @@ pub(crate) fn of_host(host: &LoadHost, error: AttemptError) -> AttemptError {
 
 /// All that drive a trial. These hosts are the trial's alone as long as it lives.
 pub(crate) struct Generators<'a> {
-    pub each: Vec<Generator>,
+    pub each: Vec<RunningGenerator>,
     _use: Option<Use<'a>>,
 }
 
@@ -228,14 +228,14 @@ impl<'a> Generators<'a> {
         let taken = context.in_use.map(|in_use| in_use.take(names(), context.halt)).transpose()?;
         let machines = hosts.iter().map(|host| (host.name.as_str(), host.machine()));
         log.record.warnings.extend(same_machine(machines));
-        let (name, terms) = (context.name(), Terms::of(context));
+        let (name, terms) = (context.name(), GeneratorTerms::of(context));
         let begin = |host| terms.begin(host, &name, context.scratch, endpoints).map_err(|error| of_host(host, error));
         Ok(Self { each: few_at_once(hosts, begin)?, _use: taken })
     }
 
     pub fn read_clocks(&mut self, context: &TrialContext<'_>, at: &str) -> Result<(), AttemptError> {
-        let terms = Terms::of(context);
-        let read = few_at_once(&mut self.each, |generator: &mut Generator| {
+        let terms = GeneratorTerms::of(context);
+        let read = few_at_once(&mut self.each, |generator: &mut RunningGenerator| {
             terms.read_clock(generator, at).map_err(|error| of_host(&generator.host, error.into()))
         });
         read.map(drop)
@@ -251,7 +251,7 @@ impl<'a> Generators<'a> {
 
     /// Ends the agents; returns their facts.
     pub fn stop(self, context: &TrialContext<'_>) -> Result<Vec<LoadHostFacts>, AttemptError> {
-        let terms = Terms::of(context);
+        let terms = GeneratorTerms::of(context);
         few_at_once(self.each, |generator| {
             let host = Arc::clone(&generator.host);
             terms.end(generator).map_err(|error| of_host(&host, error))

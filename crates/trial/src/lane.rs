@@ -7,12 +7,12 @@ use crate::error::AttemptError;
 use crate::events::Heard;
 use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
-use crate::load_hosts::{LoadHost, LoadHosts};
-use crate::open::{self, Open};
+use crate::load_hosts::{LoadHosts, OpenLoadHost};
+use crate::open::{self, OpenPlatform};
 use crate::order::{ConductorError, RunOrder, Tallied, image_name};
 use crate::other_load;
 use crate::preparation::error::PreparationError;
-use crate::preparation::{Prepared, prepare};
+use crate::preparation::{PreparedCell, prepare};
 use crate::time::now_text;
 use crate::together;
 use machines::machine::MachineError;
@@ -32,7 +32,7 @@ use std::time::Instant;
 use study::TypedCell;
 
 /// What all lanes of a run have in common.
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedLanes<'a> {
     pub order: &'a RunOrder<'a>,
     pub scratch: Scratch,
     load_hosts: Mutex<LoadHosts>,
@@ -46,7 +46,7 @@ pub(crate) struct Shared<'a> {
     ended: AtomicBool,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedLanes<'a> {
     pub fn of(order: &'a RunOrder<'a>, scratch: Scratch) -> Self {
         Self {
             order,
@@ -75,7 +75,7 @@ impl<'a> Shared<'a> {
         host: Option<&str>,
         cell: &TypedCell,
         machine: Option<String>,
-        load_hosts: &[Arc<LoadHost>],
+        load_hosts: &[Arc<OpenLoadHost>],
     ) -> Result<(), PreparationError> {
         let Some(machine) = machine else { return Ok(()) };
         let name = cell.platform.host().unwrap_or_default();
@@ -98,15 +98,15 @@ impl<'a> Shared<'a> {
 }
 
 /// What the trials of one cell share, on one host.
-type Key = (u32, Option<String>);
+type LaneKey = (u32, Option<String>);
 
 pub(crate) struct Lane {
     /// Part of the names of its folders.
     number: usize,
     /// What the trials of each cell share, or why preparing it failed.
-    prepared: BTreeMap<Key, Result<Prepared, PreparationError>>,
+    prepared: BTreeMap<LaneKey, Result<PreparedCell, PreparationError>>,
     /// By [`open::key`].
-    opened: BTreeMap<String, Open>,
+    opened: BTreeMap<String, OpenPlatform>,
 }
 
 impl Lane {
@@ -117,7 +117,7 @@ impl Lane {
     /// Runs trials one after another, until one ends the run. `of` is the number of trials in the plan.
     pub fn run(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &SharedLanes<'_>,
         trials: &[&PlannedTrial],
         of: u32,
         telling: &Sender<Event>,
@@ -134,11 +134,11 @@ impl Lane {
     /// reason fail only the trials of that cell.
     pub fn make_ready(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &SharedLanes<'_>,
         (id, host): (u32, Option<&str>),
         cell: &TypedCell,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<&Result<Prepared, PreparationError>, ConductorError> {
+    ) -> Result<&Result<PreparedCell, PreparationError>, ConductorError> {
         let key = (id, host.map(str::to_owned));
         if !self.prepared.contains_key(&key) {
             let name = format!("loading-{}-{}", self.number, self.prepared.len() + 1);
@@ -158,12 +158,12 @@ impl Lane {
 
     fn prepare(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &SharedLanes<'_>,
         host: Option<&str>,
         cell: &TypedCell,
         scratch: &Path,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<Prepared, PreparationError> {
+    ) -> Result<PreparedCell, PreparationError> {
         let RunOrder { site, interrupts, .. } = *shared.order;
         let open = self.open(shared, cell, tell)?;
         let load_hosts = {
@@ -177,10 +177,10 @@ impl Lane {
     /// Opens the cell's platform, if no earlier cell did.
     fn open(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &SharedLanes<'_>,
         cell: &TypedCell,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<&Open, PreparationError> {
+    ) -> Result<&OpenPlatform, PreparationError> {
         let name = format!("platform-{}-{}", self.number, self.opened.len() + 1);
         match self.opened.entry(open::key(cell)) {
             Entry::Occupied(opened) => Ok(opened.into_mut()),
@@ -188,7 +188,7 @@ impl Lane {
                 let scratch = shared.scratch.machine(&name)?;
                 let image = shared.order.images.get(&image_name(cell)).cloned();
                 let run = shared.scratch.path().file_name().unwrap_or_default().to_string_lossy();
-                let open = Open::of(cell, image, shared.order.site, scratch, &run, shared.order.interrupts)?;
+                let open = OpenPlatform::of(cell, image, shared.order.site, scratch, &run, shared.order.interrupts)?;
                 for text in open.platform.notes() {
                     tell(Event::Warning { text });
                 }
@@ -201,7 +201,7 @@ impl Lane {
 /// A lane at work.
 struct LaneWorker<'a> {
     lane: &'a mut Lane,
-    shared: &'a Shared<'a>,
+    shared: &'a SharedLanes<'a>,
     telling: &'a Sender<Event>,
     /// The log of events cannot be written.
     nobody_listens: bool,

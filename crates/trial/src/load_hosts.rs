@@ -18,21 +18,21 @@ use std::sync::Arc;
 use study::TypedCell;
 
 /// A host as a run has opened it. Dropped in this order: the host is left before its folder here is removed.
-pub struct LoadHost {
+pub struct OpenLoadHost {
     pub name: String,
     /// The address of this host as it is reached from there, if that is known.
     our_address: Option<IpAddr>,
-    host: keeper::LoadHost,
+    host: keeper::KeptLoadHost,
     _scratch: MachineScratch,
 }
 
-impl fmt::Debug for LoadHost {
+impl fmt::Debug for OpenLoadHost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("LoadHost").field(&self.name).finish()
     }
 }
 
-impl LoadHost {
+impl OpenLoadHost {
     /// An identity that only its machine has.
     pub fn machine(&self) -> &str {
         self.host.machine()
@@ -46,7 +46,7 @@ impl LoadHost {
 
 /// All that a run has opened, by their entries in the study.
 #[derive(Debug, Default)]
-pub struct LoadHosts(BTreeMap<study::LoadHost, Arc<LoadHost>>);
+pub struct LoadHosts(BTreeMap<study::LoadHost, Arc<OpenLoadHost>>);
 
 impl LoadHosts {
     /// The hosts of a cell, in its order; opens those that no earlier cell has opened.
@@ -57,7 +57,7 @@ impl LoadHosts {
         scratch: &Scratch,
         interrupts: &Interrupts,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<Vec<Arc<LoadHost>>, PreparationError> {
+    ) -> Result<Vec<Arc<OpenLoadHost>>, PreparationError> {
         let missing = cell.load.from.iter().filter(|asked| !self.0.contains_key(asked)).zip(self.0.len() + 1..);
         let missing: Vec<_> = missing.collect();
         let open = |(asked, number)| -> Result<_, PreparationError> {
@@ -79,7 +79,7 @@ fn opened(
     site: &Site,
     scratch: &Scratch,
     interrupts: &Interrupts,
-) -> Result<LoadHost, PreparationError> {
+) -> Result<OpenLoadHost, PreparationError> {
     let own = scratch.machine(&format!("load-host-{number}"))?;
     let run = scratch.path().file_name().unwrap_or_default().display();
     let order = OpenOrder {
@@ -92,17 +92,17 @@ fn opened(
         lines: site.lines.as_ref(),
         interrupts,
     };
-    let host = keeper::LoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)
+    let host = keeper::KeptLoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)
         .map_err(|error| PreparationError::LoadHost { host: asked.name.clone(), error })?;
     let our_address = asked.our_address.or(host.our_address());
-    Ok(LoadHost { name: asked.name.clone(), our_address, host, _scratch: own })
+    Ok(OpenLoadHost { name: asked.name.clone(), our_address, host, _scratch: own })
 }
 
 /// The address of this host at which load from these hosts reaches servers on it.
-pub fn our_address(load_hosts: &[Arc<LoadHost>]) -> Result<IpAddr, MachineError> {
+pub fn our_address(load_hosts: &[Arc<OpenLoadHost>]) -> Result<IpAddr, MachineError> {
     let unavailable = |why| MachineError::Unavailable { why };
     let Some(first) = load_hosts.first() else { return Ok(Ipv4Addr::LOCALHOST.into()) };
-    let known = |host: &LoadHost| {
+    let known = |host: &OpenLoadHost| {
         let why = || format!("the address at which the load host {} reaches this host is not known", host.name);
         host.our_address.ok_or_else(|| unavailable(format!("{}; give load.address", why())))
     };

@@ -1,6 +1,6 @@
 //! The odd machine of a trial: what its clients do, and when.
 
-use driver::plan::{DrivePlan, Pacing, Together, Until};
+use driver::plan::{DrivePlan, Pacing, PhaseLimit, Together};
 use record::settings::{Odd, OddLoad};
 use std::ops::Range;
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     }
     let (works_ms, window_ms) = (works(odd.load, plan), plan.window_ms());
     phase.warmup_ms = window_ms.start.saturating_sub(works_ms.start);
-    phase.until = Until::Time { measure_ms: works_ms.end - works_ms.start - phase.warmup_ms };
+    phase.until = PhaseLimit::Time { measure_ms: works_ms.end - works_ms.start - phase.warmup_ms };
     if works_ms.end < window_ms.end {
         // A machine that ends before the others stays idle afterwards.
         own.together = Some(Together { tail_s: 0 });
@@ -83,7 +83,7 @@ mod tests {
     /// Lengths of warm-up and window, and the pacing.
     fn shape(plan: &DrivePlan) -> (u64, u64, Pacing) {
         let phase = &plan.phases[0];
-        let Until::Time { measure_ms } = phase.until else { panic!("{phase:?}") };
+        let PhaseLimit::Time { measure_ms } = phase.until else { panic!("{phase:?}") };
         (phase.warmup_ms, measure_ms, phase.streams[0].pacing)
     }
 

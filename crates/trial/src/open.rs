@@ -13,7 +13,7 @@ use study::TypedCell;
 
 /// Dropped in this order: a platform is closed before its folder is removed.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenPlatform {
     pub platform: Arc<dyn Platform>,
     /// `None` on a platform that needs none.
     pub image: Option<Image>,
@@ -22,7 +22,7 @@ pub struct Open {
     scratch: MachineScratch,
 }
 
-impl Open {
+impl OpenPlatform {
     pub fn of(
         cell: &TypedCell,
         image: Option<Image>,

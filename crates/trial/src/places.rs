@@ -2,7 +2,7 @@
 
 use crate::site::Site;
 use machines::machine::MachineError;
-use platforms::placement::{self, Place, Topology};
+use platforms::placement::{self, Place, UsableCpus};
 use record::rotation::Rotation;
 use study::TypedCell;
 
@@ -11,7 +11,7 @@ use study::TypedCell;
 pub fn places(cell: &TypedCell, site: &Site, block: u32) -> Result<Vec<Place>, MachineError> {
     let unavailable = |why| MachineError::Unavailable { why };
     let policy = cell.machine.policy().map_err(unavailable)?;
-    let topology = Topology::of_host(&site.cpus);
+    let topology = UsableCpus::of_host(&site.cpus);
     let (count, vcpus) = (cell.machine.count.max(1), cell.machine.vcpus);
     let places = placement::place(&topology, &policy, count, vcpus, Rotation::of_block(block, count).places);
     places.map_err(|misfit| unavailable(misfit.to_string()))

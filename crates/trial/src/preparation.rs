@@ -9,9 +9,9 @@ pub(crate) mod origin;
 
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::halt::Halt;
-use crate::load_hosts::LoadHost;
+use crate::load_hosts::OpenLoadHost;
 use crate::loaded_data::{checksum_finding, require_right};
-use crate::open::Open;
+use crate::open::OpenPlatform;
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Reply, Request};
@@ -58,7 +58,7 @@ pub(crate) const EXPECTED_IMAGE_MS: u64 = 60_000;
 
 /// What the trials of one cell share.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct PreparedCell {
     pub platform: Arc<dyn Platform>,
     /// `None` on a platform that needs none.
     pub image: Option<Image>,
@@ -68,10 +68,10 @@ pub struct Prepared {
     /// The server that runs already, if bakeoff starts none.
     pub server: Option<Endpoint>,
     /// The hosts that the load comes from, if that is not this one.
-    pub load_hosts: Vec<Arc<LoadHost>>,
+    pub load_hosts: Vec<Arc<OpenLoadHost>>,
 }
 
-impl Prepared {
+impl PreparedCell {
     /// For a server that already has its data, whatever they are.
     pub(crate) fn unprepared(platform: Arc<dyn Platform>, server: Endpoint, workload: ChosenWorkload) -> Self {
         let data = Data { workload, loaded: PathBuf::new(), findings: Vec::new(), state: BTreeMap::new() };
@@ -79,7 +79,7 @@ impl Prepared {
     }
 
     #[must_use]
-    pub(crate) fn with_load_from(self, load_hosts: Vec<Arc<LoadHost>>) -> Self {
+    pub(crate) fn with_load_from(self, load_hosts: Vec<Arc<OpenLoadHost>>) -> Self {
         Self { load_hosts, ..self }
     }
 
@@ -150,14 +150,14 @@ pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
 /// Makes what the trials of a cell share, or finds it in the cache.
 pub fn prepare(
     cell: &TypedCell,
-    open: &Open,
+    open: &OpenPlatform,
     site: &Site,
     scratch: &Path,
     interrupts: &Interrupts,
     tell: &mut dyn FnMut(Event),
-) -> Result<Prepared, PreparationError> {
+) -> Result<PreparedCell, PreparationError> {
     if let Some(server) = &open.server {
-        return Ok(Prepared::unprepared(Arc::clone(&open.platform), server.clone(), cell.workload.clone()));
+        return Ok(PreparedCell::unprepared(Arc::clone(&open.platform), server.clone(), cell.workload.clone()));
     }
     let making = |workload| Making { cell, open, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
@@ -169,12 +169,12 @@ pub fn prepare(
         _ => None,
     };
     let (platform, image) = (Arc::clone(&open.platform), open.image.clone());
-    Ok(Prepared { platform, image, data, odd, server: None, load_hosts: Vec::new() })
+    Ok(PreparedCell { platform, image, data, odd, server: None, load_hosts: Vec::new() })
 }
 
 struct Making<'a> {
     cell: &'a TypedCell,
-    open: &'a Open,
+    open: &'a OpenPlatform,
     site: &'a Site,
     scratch: &'a Path,
     interrupts: &'a Interrupts,

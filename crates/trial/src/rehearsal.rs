@@ -5,9 +5,9 @@
 //! as planned, in which order, and what its report will look like.
 
 use agent::protocol::{Reply, Request};
-use agent::tables::Tables;
-use driver::Service;
-use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
+use agent::tables::LoadedTables;
+use driver::ServiceTimes;
+use driver::plan::{Control, DrivePlan, LoadPhase, Pacing, SeenProgress};
 use engines::server::{Endpoint, FurtherDatabase, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
@@ -26,9 +26,9 @@ use workloads::catalog::AnyWorkload;
 
 /// Settings of any platform, whose machines are threads of ours that answer as machines would.
 #[derive(Debug)]
-pub struct Rehearsed(pub Arc<dyn PlatformSettings>);
+pub struct RehearsedPlatform(pub Arc<dyn PlatformSettings>);
 
-impl PlatformSettings for Rehearsed {
+impl PlatformSettings for RehearsedPlatform {
     fn can(&self) -> Capabilities {
         Capabilities { image: ImageUse::None, data: DataHome::Folder, executes: false, server: ServerUse::Started }
     }
@@ -84,7 +84,7 @@ pub fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()
         Request::Describe => Reply::Description(record::facts::Facts::default()),
         Request::StartServer { .. } | Request::UseServer { .. } => Reply::Started(Box::new(rehearsed())),
         Request::OpenDatabase => Reply::Opened(Box::new(FurtherDatabase { report: rehearsed(), is_empty: false })),
-        Request::Tables { .. } => Reply::Tables(Tables::default()),
+        Request::Tables { .. } => Reply::Tables(LoadedTables::default()),
         Request::DropListed | Request::Clean { .. } => Reply::Cleaned(Vec::new()),
         Request::Load { .. } => Reply::Loaded { rows: BTreeMap::new() },
         Request::Verify { .. } => Reply::Verified(BTreeMap::new()),
@@ -129,13 +129,13 @@ fn drive(
                 broken = say(instance, reply).err();
             }
         };
-        let service = Service::of_all(service_time(plan)).varied(SPREAD);
+        let service = ServiceTimes::of_all(service_time(plan)).varied(SPREAD);
         let driven = driver::rehearse(&workload, plan, &service, &Control::default(), &mut |seen| match seen {
-            Seen::Ready | Seen::Tick(_) if instance > 0 => {}
-            Seen::Ready => tell(Reply::Ready),
-            Seen::Tick(tick) => tell(Reply::Tick(tick)),
-            Seen::Second(second) => tell(Reply::Interval(second.interval)),
-            Seen::Receipts(_) => {}
+            SeenProgress::Ready | SeenProgress::Tick(_) if instance > 0 => {}
+            SeenProgress::Ready => tell(Reply::Ready),
+            SeenProgress::Tick(tick) => tell(Reply::Tick(tick)),
+            SeenProgress::Second(second) => tell(Reply::Interval(second.interval)),
+            SeenProgress::Receipts(_) => {}
         });
         match driven {
             Ok(driven) => all.push(driven),
@@ -147,7 +147,7 @@ fn drive(
 
 /// The time of one transaction, chosen so that not many more than [`TRANSACTIONS`] are played.
 fn service_time(plan: &DrivePlan) -> Duration {
-    let pacing = plan.phases.first().and_then(Phase::pacing);
+    let pacing = plan.phases.first().and_then(LoadPhase::pacing);
     let Some(Pacing::Clients { clients }) = pacing else { return SHORTEST };
     let driven = Duration::from_millis(plan.window_ms().end);
     (driven * clients / TRANSACTIONS).clamp(SHORTEST, LONGEST)

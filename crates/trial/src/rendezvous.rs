@@ -11,12 +11,12 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Rendezvous {
     of: u32,
-    state: Mutex<State>,
+    state: Mutex<RendezvousState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RendezvousState {
     waiting: u32,
     /// How often all machines have met.
     met: u64,
@@ -69,7 +69,7 @@ impl Rendezvous {
         self.state().given_up
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RendezvousState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

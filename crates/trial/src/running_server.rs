@@ -10,7 +10,7 @@ use crate::task::Task;
 use crate::unfit::Unfit;
 use agent::listed::{Reshaped, Stay, is_routine};
 use agent::protocol::{Reply, Request};
-use agent::tables::Tables;
+use agent::tables::LoadedTables;
 use engines::server::{Endpoint, ServerReport};
 use machines::interrupts::Interrupts;
 use platforms::capabilities::ServerUse;
@@ -41,7 +41,7 @@ pub(crate) fn leave(booted: &mut BootedMachine<'_>) -> StepResult {
 
 pub(crate) fn clean(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
     // A routine of the user's is in nobody's way here.
-    let Tables { mut foreign, .. } = booted.tables(instance, false)?;
+    let LoadedTables { mut foreign, .. } = booted.tables(instance, false)?;
     foreign.retain(|name| !is_routine(name));
     if !foreign.is_empty() {
         return Err(Unfit::Foreign(foreign).into());
@@ -72,7 +72,7 @@ pub(crate) fn drop_listed(booted: &mut BootedMachine<'_>) -> StepResult {
 
 /// Loads the tables, unless some exist: those are not touched.
 pub(crate) fn load(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, instance: u16) -> StepResult {
-    let Tables { present, foreign, .. } = booted.tables(instance, false)?;
+    let LoadedTables { present, foreign, .. } = booted.tables(instance, false)?;
     if !foreign.is_empty() {
         return Err(Unfit::Foreign(foreign).into());
     }
@@ -102,7 +102,7 @@ pub(crate) fn load(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, insta
 
 /// Checks that the tables for this task exist, and for driving that they fit the workload's settings.
 pub(crate) fn require_tables(booted: &mut BootedMachine<'_>, instance: u16, task: Task) -> StepResult {
-    let Tables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
+    let LoadedTables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
         booted.tables(instance, task == Task::Drive)?;
     if !missing.is_empty() {
         return Err(Unfit::Missing { tables: missing, task }.into());

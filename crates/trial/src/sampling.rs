@@ -9,7 +9,7 @@ use crate::error::{AttemptError, StepResult};
 use crate::log::TrialLog;
 use agent::protocol::{Reply, Request};
 use machines::clock::monotonic_ns;
-use machines::machine::Watched;
+use machines::machine::WatchedMachine;
 use record::telemetry::{Series, Side};
 use std::path::Path;
 use telemetry::{Grid, Sampler, Sampling, Targets};
@@ -37,7 +37,7 @@ pub(crate) fn start(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>) -> S
     if booted.context.is_elsewhere() {
         return Ok(Some(TrialSampling { from_ns, on_host: None }));
     }
-    let Watched { targets, asked } = booted.machine.watched();
+    let WatchedMachine { targets, asked } = booted.machine.watched();
     // The host is the same for all machines of a trial, so only the leader samples it.
     let targets = Targets { without_system: !booted.context.leads(), ..targets };
     let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);

@@ -1,7 +1,7 @@
 //! The plan of driving that a cell's workload makes of its load.
 
 use crate::limits::Limits;
-use driver::plan::{DrivePlan, Pacing, Phase, Until};
+use driver::plan::{DrivePlan, LoadPhase, Pacing, PhaseLimit};
 use study::{CellError, TypedCell};
 use workloads::catalog::AnyWorkload;
 
@@ -12,10 +12,10 @@ pub fn away_limit_ms(limits: &Limits) -> u64 {
 
 /// The plan that a workload makes of the cell's load, with this pacing.
 pub fn drive_plan(cell: &TypedCell, workload: &AnyWorkload, pacing: Pacing, seed: u64, limits: &Limits) -> DrivePlan {
-    let mut load = Phase::timed(pacing, cell.load.warmup_ms.0, cell.load.measure_ms.0);
+    let mut load = LoadPhase::timed(pacing, cell.load.warmup_ms.0, cell.load.measure_ms.0);
     load.streams.iter_mut().for_each(|stream| stream.ramp_per_s = cell.load.ramp_rate);
     if cell.load.transactions.is_some() {
-        load.until = Until::StreamsEnd { limit_ms: cell.load.measure_ms.0 };
+        load.until = PhaseLimit::StreamsEnd { limit_ms: cell.load.measure_ms.0 };
         load.streams.iter_mut().for_each(|stream| stream.transactions = cell.load.transactions);
     }
     let plan = DrivePlan::of(workload.script(load), seed);

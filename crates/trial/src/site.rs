@@ -5,7 +5,7 @@ use engines::server::Endpoint;
 use machines::adopted;
 use machines::clock::monotonic_ns;
 use platforms::credentials::Credentials;
-use platforms::host::lines::Lines;
+use platforms::host::lines::HostScripts;
 use record::host_state::HostReading;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Site {
     /// The server at a URL, with the login that the user has for it, or why it is not found.
     pub find_server: fn(&str) -> Result<Endpoint, String>,
     /// What reaches other hosts; `None` for ssh.
-    pub lines: Option<Arc<dyn Lines>>,
+    pub lines: Option<Arc<dyn HostScripts>>,
 }
 
 /// For a site whose machines all have servers of their own.

@@ -21,15 +21,15 @@ pub struct StartOrder {
 
 /// The turn of one machine.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct StartTurn<'a> {
     order: &'a StartOrder,
     /// Counted from 1.
     position: u32,
 }
 
 impl StartOrder {
-    pub fn turn(&self, machine: u32, block: u32, count: u32) -> Turn<'_> {
-        Turn { order: self, position: Rotation::of_block(block, count).start(machine, count) }
+    pub fn turn(&self, machine: u32, block: u32, count: u32) -> StartTurn<'_> {
+        StartTurn { order: self, position: Rotation::of_block(block, count).start(machine, count) }
     }
 
     fn passed(&self) -> MutexGuard<'_, u32> {
@@ -37,7 +37,7 @@ impl StartOrder {
     }
 }
 
-impl Turn<'_> {
+impl StartTurn<'_> {
     /// When this machine is started among the others, from 1.
     pub fn position(&self) -> u32 {
         self.position

@@ -5,7 +5,7 @@ use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
 use record::clock::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading};
 use record::script::PhaseEnd;
-use record::trial::{Deferred, DriverFacts, KindTotals, Pacing, Queue};
+use record::trial::{Deferred, DriverFacts, KindTotals, Pacing, QueuedWork};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -378,7 +378,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
         ));
     }
     if let Some(queue) = facts.queue.as_ref().filter(|queue| queue.turned_away > 0 || grows(facts, queue)) {
-        let Queue { longest, waiting_at_end, turned_away, .. } = queue;
+        let QueuedWork { longest, waiting_at_end, turned_away, .. } = queue;
         warnings.push(format!(
             "the database did less than was asked of it: {longest} transactions waited for a session at most, \
              {waiting_at_end} when driving ended, and {turned_away} were turned away; response times grow with the queue"
@@ -388,7 +388,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
 }
 
 /// True if the queue kept growing. A long queue is not enough: a full set of sessions is always under way.
-fn grows(facts: &DriverFacts, queue: &Queue) -> bool {
+fn grows(facts: &DriverFacts, queue: &QueuedWork) -> bool {
     let warmup_s = usize::try_from(facts.warmup_ms / 1_000).unwrap_or(0);
     let window = queue.each_second.get(warmup_s..).unwrap_or_default();
     let third = window.len().div_ceil(3);

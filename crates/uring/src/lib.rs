@@ -10,7 +10,7 @@ mod buffers;
 mod queue;
 mod slots;
 
-use queue::Queue;
+use queue::RingQueue;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 thread_local! {
-    static QUEUE: RefCell<Option<Queue>> = const { RefCell::new(None) };
+    static QUEUE: RefCell<Option<RingQueue>> = const { RefCell::new(None) };
 }
 
 /// The ring of a thread. There is at most one, and it stays on its thread. Its sockets can no longer be used after it is dropped.
@@ -32,7 +32,7 @@ impl Ring {
             if queue.is_some() {
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, "this thread has a ring already"));
             }
-            *queue = Some(Queue::new()?);
+            *queue = Some(RingQueue::new()?);
             Ok(Self(PhantomData))
         })
     }
@@ -64,7 +64,7 @@ impl Drop for Ring {
     }
 }
 
-fn of_thread<T>(act: impl FnOnce(&mut Queue) -> io::Result<T>) -> io::Result<T> {
+fn of_thread<T>(act: impl FnOnce(&mut RingQueue) -> io::Result<T>) -> io::Result<T> {
     let gone = || io::Error::new(io::ErrorKind::NotConnected, "the ring of this thread is gone");
     QUEUE.with_borrow_mut(|queue| act(queue.as_mut().ok_or_else(gone)?))
 }
@@ -72,7 +72,7 @@ fn of_thread<T>(act: impl FnOnce(&mut Queue) -> io::Result<T>) -> io::Result<T> 
 /// An attached socket. It works on the thread of its ring only.
 #[derive(Debug)]
 pub struct Line {
-    place: slots::Place,
+    place: slots::SlotIndex,
 }
 
 impl Line {

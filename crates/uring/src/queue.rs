@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "the kernel reads memory of ours while it sends")]
 
 use crate::buffers::{Buffers, GROUP};
-use crate::slots::{End, Place, Slot};
+use crate::slots::{ReceiveEnd, Slot, SlotIndex};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
@@ -49,7 +49,7 @@ fn read_mark(mark: u64) -> (Purpose, u32) {
     (PURPOSES[upper % PURPOSES.len()], u32::try_from(mark & u64::from(u32::MAX)).unwrap_or(u32::MAX))
 }
 
-pub struct Queue {
+pub struct RingQueue {
     ring: IoUring,
     buffers: Buffers,
     slots: Vec<Slot>,
@@ -64,13 +64,13 @@ pub struct Queue {
     woken: bool,
 }
 
-impl std::fmt::Debug for Queue {
+impl std::fmt::Debug for RingQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Queue").field("slots", &self.slots.len()).finish_non_exhaustive()
     }
 }
 
-impl Queue {
+impl RingQueue {
     pub fn new() -> io::Result<Self> {
         let ring =
             IoUring::builder().setup_single_issuer().setup_defer_taskrun().setup_cqsize(OUTCOMES).build(REQUESTS)?;
@@ -82,7 +82,7 @@ impl Queue {
         Ok(Self { ring, buffers, slots, free, to_send, outcomes, ended, watched, woken })
     }
 
-    pub fn attach(&mut self, socket: BorrowedFd<'_>, token: u32) -> io::Result<Place> {
+    pub fn attach(&mut self, socket: BorrowedFd<'_>, token: u32) -> io::Result<SlotIndex> {
         let index = if let Some(index) = self.free.pop() {
             index
         } else {
@@ -92,7 +92,7 @@ impl Queue {
         let slot = &mut self.slots[index as usize];
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         slot.renew(number, Some(token));
-        let place = Place { index, number };
+        let place = SlotIndex { index, number };
         if let Err(error) = self.ring.submitter().register_files_update(index, &[socket.as_raw_fd()]) {
             self.release(index);
             return Err(error);
@@ -114,7 +114,7 @@ impl Queue {
         self.request(&request.user_data(mark(Purpose::Wake, index)))
     }
 
-    pub fn send(&mut self, place: Place, bytes: &[u8]) -> io::Result<usize> {
+    pub fn send(&mut self, place: SlotIndex, bytes: &[u8]) -> io::Result<usize> {
         let slot = self.slot(place)?;
         let taken = slot.collect(bytes)?;
         if slot.end.is_some() {
@@ -133,7 +133,7 @@ impl Queue {
         Ok(taken)
     }
 
-    pub fn receive(&mut self, place: Place, space: &mut [u8]) -> io::Result<usize> {
+    pub fn receive(&mut self, place: SlotIndex, space: &mut [u8]) -> io::Result<usize> {
         let slot = self.slot(place)?;
         let taken = slot.take(space)?;
         if slot.wants_more() {
@@ -143,7 +143,7 @@ impl Queue {
     }
 
     /// The owner of a socket leaves. The slot is free when the kernel leaves it, too.
-    pub fn detach(&mut self, place: Place) {
+    pub fn detach(&mut self, place: SlotIndex) {
         let Ok(slot) = self.slot(place) else { return };
         slot.token = None;
         slot.outgoing.clear();
@@ -176,7 +176,7 @@ impl Queue {
         self.slots.len()
     }
 
-    fn slot(&mut self, place: Place) -> io::Result<&mut Slot> {
+    fn slot(&mut self, place: SlotIndex) -> io::Result<&mut Slot> {
         let slot = self.slots.get_mut(place.index as usize).filter(|slot| slot.number == place.number);
         slot.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
@@ -271,10 +271,10 @@ impl Queue {
         slot.is_receiving = cqueue::more(flags);
         match result {
             1.. => {}
-            0 => slot.end = Some(End::Closed),
+            0 => slot.end = Some(ReceiveEnd::Closed),
             // The buffers were used up, or the socket was full; receiving goes on later.
             _ if [Errno::NOBUFS, Errno::CANCELED].iter().any(|error| error.raw_os_error() == -result) => {}
-            _ => slot.end = Some(End::Failed(-result)),
+            _ => slot.end = Some(ReceiveEnd::Failed(-result)),
         }
         if slot.is_free() {
             self.release(index);
@@ -316,7 +316,7 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
+impl Drop for RingQueue {
     fn drop(&mut self) {
         for slot in &mut self.slots {
             if slot.is_flying {

@@ -5,7 +5,7 @@ use std::io;
 /// A socket's index among the slots of a ring. The number is never given twice, so that no other socket of this slot, and none of
 /// another ring, is taken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct SlotIndex {
     pub index: u32,
     pub number: u64,
 }
@@ -17,7 +17,7 @@ const MOST_INCOMING: usize = 1 << 20;
 
 /// How receiving has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ReceiveEnd {
     Closed,
     Failed(i32),
 }
@@ -27,7 +27,7 @@ pub enum End {
 pub struct Slot {
     /// What is reported for it; `None` after its owner has left.
     pub token: Option<u32>,
-    /// See [`Place`].
+    /// See [`SlotIndex`].
     pub number: u64,
     /// Collected, and not yet given to the kernel.
     pub outgoing: Vec<u8>,
@@ -41,7 +41,7 @@ pub struct Slot {
     read: usize,
     /// Whether the kernel receives for it.
     pub is_receiving: bool,
-    pub end: Option<End>,
+    pub end: Option<ReceiveEnd>,
     /// Why nothing can be sent any more.
     pub broken: Option<i32>,
 }
@@ -89,8 +89,8 @@ impl Slot {
         let waiting = &self.incoming[self.read..];
         if waiting.is_empty() {
             return match self.end {
-                Some(End::Closed) => Ok(0),
-                Some(End::Failed(code)) => Err(io::Error::from_raw_os_error(code)),
+                Some(ReceiveEnd::Closed) => Ok(0),
+                Some(ReceiveEnd::Failed(code)) => Err(io::Error::from_raw_os_error(code)),
                 None => Err(io::ErrorKind::WouldBlock.into()),
             };
         }

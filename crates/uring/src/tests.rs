@@ -172,7 +172,7 @@ fn a_socket_that_is_left_gives_its_place_to_the_next_and_nothing_of_it_is_heard(
         wait_for(&ring, 1000 + round);
         assert_eq!(received(&line), Ok(b"fresh".to_vec()));
     }
-    let places = QUEUE.with_borrow(|queue| queue.as_ref().map(Queue::places));
+    let places = QUEUE.with_borrow(|queue| queue.as_ref().map(RingQueue::places));
     assert!(places.unwrap() <= 4, "places are used again: {places:?}");
 }
 

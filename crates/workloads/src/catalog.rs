@@ -51,7 +51,7 @@ macro_rules! workloads {
             }
 
             /// What is driven where a study asks for this load.
-            pub fn script(&self, load: record::script::Phase) -> Vec<record::script::Phase> {
+            pub fn script(&self, load: record::script::LoadPhase) -> Vec<record::script::LoadPhase> {
                 match self { $(Self::$made(workload) => $crate::workload::Workload::script(&**workload, load)),+ }
             }
         }

@@ -6,7 +6,7 @@ use crate::judgement::{Judgement, judgement, none_of};
 use crate::ledger::number;
 use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::{Param, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::{Moment, Verdict};
@@ -163,7 +163,7 @@ const KEYS_SHOWN: u64 = 5;
 pub fn judge(query: &str, keys: &[&str], admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
     let mut violations = 0_u64;
     let mut shown = String::new();
-    admin.ask(query, Limit::KEYS, &mut |set, row| {
+    admin.ask(query, ReplyLimit::KEYS, &mut |set, row| {
         if violations < KEYS_SHOWN {
             shown.push_str(if violations == 0 { "" } else { "; " });
             for (column, key) in keys.iter().enumerate() {

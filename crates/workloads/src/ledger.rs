@@ -2,7 +2,7 @@
 
 use crate::judgement::{Judgement, holds_if, judgement};
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::SessionError;
 use record::check::Verdict;
 use record::trial::KindTotals;
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 /// The number that a query returns; 0 for null, which is the sum over no rows.
 pub fn number(admin: &mut dyn Admin, query: &str) -> Result<i64, SessionError> {
     let mut found = Ok(0);
-    admin.ask(query, Limit::WORK, &mut |set, row| {
+    admin.ask(query, ReplyLimit::WORK, &mut |set, row| {
         found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
     })?;
     found

@@ -10,7 +10,7 @@ use crate::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 use engines::batch::Batch;
 use engines::session::{Access, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, Statement, StatementId};
-use record::script::Phase;
+use record::script::LoadPhase;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl<W: Workload> Workload for WithReceipts<'_, W> {
         self.workload.actors()
     }
 
-    fn script(&self, load: Phase) -> Vec<Phase> {
+    fn script(&self, load: LoadPhase) -> Vec<LoadPhase> {
         self.workload.script(load)
     }
 

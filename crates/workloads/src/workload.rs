@@ -3,7 +3,7 @@
 use crate::effects::Effects;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::script::Phase;
+use record::script::LoadPhase;
 use std::time::Duration;
 
 /// A kind of transaction, or a step of one.
@@ -139,7 +139,7 @@ pub trait Workload: Sync {
         const { &[Actor::paced("clients")] }
     }
     /// The phases to drive for a study's load: only that, unless the workload has phases or paced actors of its own.
-    fn script(&self, load: Phase) -> Vec<Phase> {
+    fn script(&self, load: LoadPhase) -> Vec<LoadPhase> {
         vec![load]
     }
     /// All statements in the order of their ids, in this dialect.

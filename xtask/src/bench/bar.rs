@@ -4,11 +4,11 @@
 pub struct Bar {
     pub what: String,
     pub found: f64,
-    pub asked: Asked,
+    pub asked: BarSize,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Asked {
+pub enum BarSize {
     AtMost(f64),
     AtLeast(f64),
 }
@@ -16,15 +16,15 @@ pub enum Asked {
 impl Bar {
     pub fn is_met(&self) -> bool {
         match self.asked {
-            Asked::AtMost(most) => self.found <= most,
-            Asked::AtLeast(least) => self.found >= least,
+            BarSize::AtMost(most) => self.found <= most,
+            BarSize::AtLeast(least) => self.found >= least,
         }
     }
 
     fn line(&self) -> String {
         let asked = match self.asked {
-            Asked::AtMost(most) => format!("at most {most}"),
-            Asked::AtLeast(least) => format!("at least {least}"),
+            BarSize::AtMost(most) => format!("at most {most}"),
+            BarSize::AtLeast(least) => format!("at least {least}"),
         };
         let met = if self.is_met() { "met" } else { "missed" };
         format!("| {} | {:.3} | {asked} | {met} |", self.what, self.found)
@@ -73,10 +73,10 @@ mod tests {
     #[test]
     fn a_missing_figure_is_a_missed_one() {
         let bar = |found, asked| Bar { what: String::new(), found, asked };
-        assert!(bar(0.5, Asked::AtMost(0.6)).is_met());
-        assert!(!bar(0.7, Asked::AtMost(0.6)).is_met());
-        assert!(!bar(0.9, Asked::AtLeast(1.0)).is_met());
-        assert!(!bar(f64::NAN, Asked::AtMost(0.6)).is_met());
-        assert!(verdict(&[bar(f64::NAN, Asked::AtLeast(1.0))]).is_err());
+        assert!(bar(0.5, BarSize::AtMost(0.6)).is_met());
+        assert!(!bar(0.7, BarSize::AtMost(0.6)).is_met());
+        assert!(!bar(0.9, BarSize::AtLeast(1.0)).is_met());
+        assert!(!bar(f64::NAN, BarSize::AtMost(0.6)).is_met());
+        assert!(verdict(&[bar(f64::NAN, BarSize::AtLeast(1.0))]).is_err());
     }
 }

@@ -4,8 +4,8 @@
 //! what `bakeoff run` does from the beginning of a trial's boot, with everything it reads before it drives. Theirs is
 //! the command line below and the two requests that are indispensable.
 
-use super::Ground;
-use super::conversation::Conversation;
+use super::RaceGround;
+use super::conversation::TimedConversation;
 use super::ratio::{judge, rounds};
 use super::study;
 use anyhow::{Context, bail, ensure};
@@ -53,16 +53,16 @@ baseline = true
 platform = { kind = "qemu", accelerator = "auto" }
 "#;
 
-pub fn race(ground: &Ground, count: u32) -> anyhow::Result<()> {
+pub fn race(ground: &RaceGround, count: u32) -> anyhow::Result<()> {
     // The first run builds what later ones reuse, and shows exactly what was booted.
     let (_, recorded) = one_run(ground)?;
-    let guest = Guest::from_record(&recorded, ground)?;
+    let guest = HandMadeGuest::from_record(&recorded, ground)?;
     let rounds = rounds(count, || one_run(ground).map(|(taken, _)| taken), || guest.first_transaction(ground))?;
     judge("from start to the first transaction", &rounds, BAR)
 }
 
 /// Runs the study. Returns the time from boot to the first transaction, from its events, and the trial's record.
-fn one_run(ground: &Ground) -> anyhow::Result<(Duration, Value)> {
+fn one_run(ground: &RaceGround) -> anyhow::Result<(Duration, Value)> {
     let run = study::run(ground, "boot", STUDY)?;
     let events = run.text("events.jsonl")?;
     let taken = first_transaction(&events).with_context(|| format!("no transaction in this run:\n{}", run.said))?;
@@ -80,7 +80,7 @@ fn first_transaction(events: &str) -> Option<Duration> {
 
 /// What the hand-written command line boots.
 #[derive(Debug)]
-struct Guest {
+struct HandMadeGuest {
     kernel: String,
     initramfs: String,
     /// Words for the kernel's command line.
@@ -92,8 +92,8 @@ struct Guest {
     disk: PathBuf,
 }
 
-impl Guest {
-    fn from_record(record: &Value, ground: &Ground) -> anyhow::Result<Self> {
+impl HandMadeGuest {
+    fn from_record(record: &Value, ground: &RaceGround) -> anyhow::Result<Self> {
         let line: Vec<&str> =
             record["machine"]["command_line"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let after = |option: &str| {
@@ -113,14 +113,14 @@ impl Guest {
         Ok(guest)
     }
 
-    fn first_transaction(&self, ground: &Ground) -> anyhow::Result<Duration> {
+    fn first_transaction(&self, ground: &RaceGround) -> anyhow::Result<Duration> {
         self.clone_disk(ground)?;
         let socket = ground.folder.join("agent.sock");
         let begin = Instant::now();
         let mut qemu =
-            Killed(self.command(&socket, &ground.folder.join("console.txt")).spawn().context("starting QEMU")?);
+            KilledOnDrop(self.command(&socket, &ground.folder.join("console.txt")).spawn().context("starting QEMU")?);
         let stream = connect(&socket, &mut qemu.0)?;
-        let mut agent = Conversation::over(Transport::pipe(stream.try_clone()?, stream))?;
+        let mut agent = TimedConversation::over(Transport::pipe(stream.try_clone()?, stream))?;
         let settings = json!({ "profile": "durable", "busy_timeout": 10_000, "wal_autocheckpoint": 1000 });
         agent.ask(&json!({
             "request": "start-server",
@@ -160,7 +160,7 @@ impl Guest {
     }
 
     /// Each round writes, so each gets its own copy of the disk in the cache.
-    fn clone_disk(&self, ground: &Ground) -> anyhow::Result<()> {
+    fn clone_disk(&self, ground: &RaceGround) -> anyhow::Result<()> {
         let loaded = loaded_disk(ground)?;
         let copied = Command::new("cp")
             .args([Path::new("--sparse=always"), Path::new("--reflink=auto"), &loaded, &self.disk])
@@ -172,7 +172,7 @@ impl Guest {
 }
 
 /// The disk that our run left in the cache: the newest one, in case the study changes some day.
-fn loaded_disk(ground: &Ground) -> anyhow::Result<PathBuf> {
+fn loaded_disk(ground: &RaceGround) -> anyhow::Result<PathBuf> {
     let folders = std::fs::read_dir(ground.cache.join("data")).context("looking for loaded disks")?;
     let disks = folders.filter_map(|entry| Some(entry.ok()?.path().join("disk.img")));
     let dated = disks.filter_map(|disk| Some((disk.metadata().ok()?.modified().ok()?, disk)));
@@ -198,9 +198,9 @@ fn connect(socket: &Path, qemu: &mut Child) -> anyhow::Result<UnixStream> {
 }
 
 /// A process that is killed when this is dropped.
-struct Killed(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();
@@ -227,9 +227,9 @@ mod tests {
         let line =
             ["qemu", "-accel", "tcg,thread=multi", "-cpu", "max", "-kernel", "/k", "-initrd", "/", "-append", "a b"];
         let record = json!({ "machine": { "command_line": line } });
-        let ground = Ground { root: "/".into(), bakeoff: "/".into(), folder: "/".into(), cache: "/".into() };
-        let guest = Guest::from_record(&record, &ground).unwrap();
+        let ground = RaceGround { root: "/".into(), bakeoff: "/".into(), folder: "/".into(), cache: "/".into() };
+        let guest = HandMadeGuest::from_record(&record, &ground).unwrap();
         assert_eq!((guest.accelerator.as_str(), guest.append.as_str()), ("tcg", "a b"));
-        assert!(Guest::from_record(&json!({}), &ground).is_err());
+        assert!(HandMadeGuest::from_record(&json!({}), &ground).is_err());
     }
 }

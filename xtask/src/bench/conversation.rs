@@ -1,6 +1,6 @@
 //! A conversation with an agent: a plain process of ours, or one behind a socket.
 
-use super::Ground;
+use super::RaceGround;
 use crate::process::descendants;
 use anyhow::{Context, bail};
 use machines::link::AgentLink;
@@ -13,15 +13,15 @@ use std::time::Duration;
 /// Nothing in a race is silent for longer, even on an emulated CPU.
 const SILENCE_LIMIT: Duration = Duration::from_mins(10);
 
-pub struct Conversation {
+pub struct TimedConversation {
     link: AgentLink,
     /// The agent's own process, if we started it.
     process: Option<Child>,
 }
 
-impl Conversation {
+impl TimedConversation {
     /// Starts an agent on this host with its data in `folder`.
-    pub fn start(ground: &Ground, folder: &Path) -> anyhow::Result<Self> {
+    pub fn start(ground: &RaceGround, folder: &Path) -> anyhow::Result<Self> {
         let mut process = Command::new(&ground.bakeoff)
             .arg("agent")
             .args([Path::new("--data"), &folder.join("data"), Path::new("--logs"), &folder.join("logs")])
@@ -87,7 +87,7 @@ impl Conversation {
     }
 }
 
-impl Drop for Conversation {
+impl Drop for TimedConversation {
     fn drop(&mut self) {
         if let Some(process) = &mut self.process {
             // It has already ended unless something failed. Its server would outlive it. When the server notices that

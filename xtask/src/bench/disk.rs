@@ -3,7 +3,7 @@
 //!
 //! The disk and the commits are examples of the crate `disk`, because nothing of ours is linked here.
 
-use super::bar::{Asked, Bar, median, spread, verdict};
+use super::bar::{Bar, BarSize, median, spread, verdict};
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 use std::fs::File;
@@ -48,7 +48,7 @@ pub fn race(root: &Path, rounds: u32, commits: u32) -> anyhow::Result<()> {
         println!("{what}: {} µs on the disk that does not, as in an audit", spread(idle));
         println!("{what}: {} times as long", spread(ratios.clone()));
         let found = median(ratios);
-        bars.push(Bar { what: format!("{what}: time, of a plain file's"), found, asked: Asked::AtMost(MOST_RATIO) });
+        bars.push(Bar { what: format!("{what}: time, of a plain file's"), found, asked: BarSize::AtMost(MOST_RATIO) });
     }
     bars.extend(rebuilt(&examples, &folder.0, &idle)?);
     verdict(&bars)
@@ -67,8 +67,12 @@ fn rebuilt(examples: &Path, folder: &Path, disk: &Formatted) -> anyhow::Result<V
     // Their time grows with the log.
     let for_64_mib = |ms: f64| ms / 1e3 * f64::from(64 << 20) / 1e6 / log_mb;
     Ok(vec![
-        Bar { what: "torn cut, s for 64 MiB of log".to_owned(), found: for_64_mib(torn_ms), asked: Asked::AtMost(1.0) },
-        Bar { what: "scan, GB/s".to_owned(), found: log_mb / scan_ms, asked: Asked::AtLeast(1.0) },
+        Bar {
+            what: "torn cut, s for 64 MiB of log".to_owned(),
+            found: for_64_mib(torn_ms),
+            asked: BarSize::AtMost(1.0),
+        },
+        Bar { what: "scan, GB/s".to_owned(), found: log_mb / scan_ms, asked: BarSize::AtLeast(1.0) },
     ])
 }
 
@@ -118,7 +122,7 @@ struct Formatted {
     base: PathBuf,
     mounted: PathBuf,
     /// Ends after the file system on it.
-    _served: Option<Served>,
+    _served: Option<DiskProcess>,
 }
 
 impl Formatted {
@@ -131,7 +135,7 @@ impl Formatted {
         done(Command::new("cp").arg("--sparse=always").args([&image, &base]))?;
         // What is allocated only while it is written costs the host's journal, in both.
         done(Command::new("fallocate").args(["--length", &SIZE_BYTES.to_string()]).arg(&image))?;
-        let served = disk.map(|(examples, flushes)| Served::start(examples, &image, flushes)).transpose()?;
+        let served = disk.map(|(examples, flushes)| DiskProcess::start(examples, &image, flushes)).transpose()?;
         std::fs::create_dir(&mounted).with_context(|| format!("making {}", mounted.display()))?;
         let file = served.as_ref().map_or(&image, |served| &served.mount);
         done(Command::new("mount").args(["-o", "loop"]).args([file, &mounted]))?;
@@ -148,13 +152,13 @@ impl Drop for Formatted {
 }
 
 /// The process of a disk.
-struct Served {
+struct DiskProcess {
     process: Child,
     mount: PathBuf,
     control: PathBuf,
 }
 
-impl Served {
+impl DiskProcess {
     fn start(examples: &Path, backing: &Path, flushes_backing: bool) -> anyhow::Result<Self> {
         let [mount, log, control] = ["disk", "log", "control"].map(|end| backing.with_extension(end));
         File::create(&mount).with_context(|| format!("making {}", mount.display()))?;
@@ -185,7 +189,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for DiskProcess {
     fn drop(&mut self) {
         if let Err(error) = self.quit() {
             eprintln!("{}: {error}", self.mount.display());

@@ -4,10 +4,10 @@
 //! create the same keys, indexes and statistics afterwards. Our time includes generating rows; psql's does not include
 //! writing the files.
 
-use super::Ground;
-use super::postgres::Server;
+use super::RaceGround;
+use super::postgres::RacePostgres;
 use super::ratio::{judge, rounds};
-use super::table::{self, Source, Table};
+use super::table::{self, BenchTable, SizedWorkload};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -21,27 +21,27 @@ const SQL: &str = "crates/workloads/src/order_entry/sql";
 const MOST: f64 = 1.25;
 
 /// Data to load.
-struct Load {
-    source: Source,
+struct DataToLoad {
+    source: SizedWorkload,
     /// The workload's settings, as the agent takes them.
     settings: Value,
     writers: u32,
 }
 
 /// Times of ours and theirs, against a limit.
-pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyhow::Result<()> {
+pub fn race(ground: &RaceGround, warehouses: u32, writers: u32, count: u32) -> anyhow::Result<()> {
     let settings = json!({
         "warehouses": warehouses, "delivery": "deferred", "transactions": "client", "statements": "plain",
         "data_seed": 42,
     });
-    let load = Load { source: Source::order_entry(warehouses), settings, writers };
+    let load = DataToLoad { source: SizedWorkload::order_entry(warehouses), settings, writers };
     let scripts = load.prepare(ground)?;
     let rounds = rounds(count, || load.ours(ground), || theirs(ground, &scripts))?;
     judge(&format!("loading {warehouses} warehouses with {writers} connections"), &rounds, MOST)
 }
 
-impl Load {
-    fn ours(&self, ground: &Ground) -> anyhow::Result<Duration> {
+impl DataToLoad {
+    fn ours(&self, ground: &RaceGround) -> anyhow::Result<Duration> {
         in_new_server(ground, |server| {
             let workload = json!({ "kind": self.source.workload, "settings": self.settings });
             server
@@ -52,12 +52,12 @@ impl Load {
     }
 
     /// Writes the rows to files, and for each connection a script that copies its share of them, table by table.
-    fn prepare(&self, ground: &Ground) -> anyhow::Result<Vec<PathBuf>> {
+    fn prepare(&self, ground: &RaceGround) -> anyhow::Result<Vec<PathBuf>> {
         let tables = table::list(ground, &self.source)?;
         (0..self.writers).map(|index| self.copying(ground, &tables, (index, self.writers))).collect()
     }
 
-    fn copying(&self, ground: &Ground, tables: &[Table], share: (u32, u32)) -> anyhow::Result<PathBuf> {
+    fn copying(&self, ground: &RaceGround, tables: &[BenchTable], share: (u32, u32)) -> anyhow::Result<PathBuf> {
         let mut text = String::new();
         for table in tables {
             let file = table::write(ground, &self.source, table, share, &ground.folder)?;
@@ -69,7 +69,7 @@ impl Load {
     }
 }
 
-fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
+fn theirs(ground: &RaceGround, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
     let [schema, finish] = ["schema.postgres.sql", "finish.postgres.sql"].map(|name| ground.root.join(SQL).join(name));
     in_new_server(ground, |server| {
         server.run(&[schema])?;
@@ -80,9 +80,12 @@ fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
 }
 
 /// How long `work` takes in a new server.
-fn in_new_server(ground: &Ground, work: impl FnOnce(&mut Server) -> anyhow::Result<()>) -> anyhow::Result<Duration> {
+fn in_new_server(
+    ground: &RaceGround,
+    work: impl FnOnce(&mut RacePostgres) -> anyhow::Result<()>,
+) -> anyhow::Result<Duration> {
     let folder = ground.folder.join("server");
-    let mut server = Server::start(ground, &folder)?;
+    let mut server = RacePostgres::start(ground, &folder)?;
     let begin = Instant::now();
     work(&mut server)?;
     let taken = begin.elapsed();

@@ -100,7 +100,7 @@ pub enum Race {
 }
 
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
-    let ground = || Ground::prepare(root);
+    let ground = || RaceGround::prepare(root);
     match race {
         Race::Load { warehouses, writers, rounds } => load::race(&ground()?, *warehouses, (*writers).max(1), *rounds),
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
@@ -118,7 +118,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
 }
 
 /// The place of races: the project, its release binary, and a folder that is emptied for each race.
-pub struct Ground {
+pub struct RaceGround {
     pub root: PathBuf,
     pub bakeoff: PathBuf,
     pub folder: PathBuf,
@@ -129,7 +129,7 @@ pub struct Ground {
 /// Prefixes of the variables in which cargo describes a program's own package.
 const OF_THIS_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
-impl Ground {
+impl RaceGround {
     fn prepare(root: &Path) -> anyhow::Result<Self> {
         let mut cargo = Command::new("cargo");
         cargo.args(["build", "--release", "--package", "bakeoff"]).current_dir(root);

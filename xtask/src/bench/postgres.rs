@@ -1,7 +1,7 @@
 //! A PostgreSQL server of our own for a race, and psql as its client.
 
-use super::Ground;
-use super::conversation::Conversation;
+use super::RaceGround;
+use super::conversation::TimedConversation;
 use anyhow::{Context, ensure};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 const VCPUS: u32 = 2;
 const MEMORY_BYTES: u64 = 2 << 30;
 
-pub struct Server {
-    pub conversation: Conversation,
+pub struct RacePostgres {
+    pub conversation: TimedConversation,
     /// Host, port, user and database, as psql takes them.
     address: [String; 4],
 }
 
-impl Server {
+impl RacePostgres {
     /// Starts a new, empty server with its data in `folder`.
-    pub fn start(ground: &Ground, folder: &Path) -> anyhow::Result<Self> {
+    pub fn start(ground: &RaceGround, folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder.join("data")).with_context(|| format!("making {}", folder.display()))?;
-        let mut conversation = Conversation::start(ground, folder)?;
+        let mut conversation = TimedConversation::start(ground, folder)?;
         let reply = conversation.ask(&json!({
             "request": "start-server",
             "engine": { "kind": "postgres", "settings": { "profile": "sized", "isolation": "read committed" } },

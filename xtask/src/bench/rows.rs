@@ -3,10 +3,10 @@
 //! One process generates every table and discards it; one psql copies the same rows from files into tables
 //! without indexes. If generating were slower than copying, it would slow down loading.
 
-use super::Ground;
-use super::postgres::Server;
+use super::RaceGround;
+use super::postgres::RacePostgres;
 use super::ratio::{geometric_mean, rounds};
-use super::table::{self, Source, Table};
+use super::table::{self, BenchTable, SizedWorkload};
 use anyhow::{Context, ensure};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const WHOLE: (u32, u32) = (0, 1);
 const SCHEMA: &str = "crates/workloads/src/order_entry/sql/schema.postgres.sql";
 
-pub fn race(ground: &Ground, warehouses: u32, count: u32) -> anyhow::Result<()> {
-    let source = Source::order_entry(warehouses);
+pub fn race(ground: &RaceGround, warehouses: u32, count: u32) -> anyhow::Result<()> {
+    let source = SizedWorkload::order_entry(warehouses);
     let tables = table::list(ground, &source)?;
     let script = write_script(ground, &source, &tables)?;
     let rounds = rounds(count, || generate(ground, &source, &tables), || copy(ground, &script))?;
@@ -29,15 +29,15 @@ pub fn race(ground: &Ground, warehouses: u32, count: u32) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn generate(ground: &Ground, source: &Source, tables: &[Table]) -> anyhow::Result<Duration> {
+fn generate(ground: &RaceGround, source: &SizedWorkload, tables: &[BenchTable]) -> anyhow::Result<Duration> {
     let begin = Instant::now();
     tables.iter().try_for_each(|table| table::generate(ground, source, table, WHOLE, Stdio::null()))?;
     Ok(begin.elapsed())
 }
 
-fn copy(ground: &Ground, script: &PathBuf) -> anyhow::Result<Duration> {
+fn copy(ground: &RaceGround, script: &PathBuf) -> anyhow::Result<Duration> {
     let folder = ground.folder.join("server");
-    let server = Server::start(ground, &folder)?;
+    let server = RacePostgres::start(ground, &folder)?;
     server.run(&[ground.root.join(SCHEMA)])?;
     let begin = Instant::now();
     server.run(std::slice::from_ref(script))?;
@@ -47,7 +47,7 @@ fn copy(ground: &Ground, script: &PathBuf) -> anyhow::Result<Duration> {
     Ok(taken)
 }
 
-fn write_script(ground: &Ground, source: &Source, tables: &[Table]) -> anyhow::Result<PathBuf> {
+fn write_script(ground: &RaceGround, source: &SizedWorkload, tables: &[BenchTable]) -> anyhow::Result<PathBuf> {
     let mut text = String::new();
     for table in tables {
         let file = table::write(ground, source, table, WHOLE, &ground.folder)?;

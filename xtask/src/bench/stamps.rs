@@ -5,10 +5,10 @@
 
 mod planted;
 
-use self::planted::{Disturbance, Treatment};
-use super::Ground;
-use super::bar::{Asked, Bar, verdict};
-use super::study::{self, Ended};
+use self::planted::{PlantedLoad, Treatment};
+use super::RaceGround;
+use super::bar::{Bar, BarSize, verdict};
+use super::study::{self, EndedRun};
 use anyhow::Context;
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ platform = PLATFORM
 "#;
 
 /// What a study said of b against a.
-struct Found {
+struct FoundAnswer {
     /// Of throughput: the ratio, and its interval.
     ratio: [f64; 3],
     /// How far all doubts of known size move it together.
@@ -61,9 +61,9 @@ struct Found {
     doubts: Vec<String>,
 }
 
-impl Found {
+impl FoundAnswer {
     /// `None` if nothing was compared.
-    fn of(run: &Ended) -> anyhow::Result<Option<Self>> {
+    fn of(run: &EndedRun) -> anyhow::Result<Option<Self>> {
         let (report, analysis) = (run.json("report.json")?, run.json("analysis.json")?);
         let contrast = study::throughput_of(&analysis["comparisons"][0]);
         let number = |of: &Value, name: &str| of[name].as_f64();
@@ -115,7 +115,7 @@ impl Found {
     }
 }
 
-pub fn race(ground: &Ground, studies: u32, only: &str) -> anyhow::Result<()> {
+pub fn race(ground: &RaceGround, studies: u32, only: &str) -> anyhow::Result<()> {
     println!(
         "| beside b | change of b against a, % | doubts move it by, % | stamp | doubts |\n| --- | --- | --- | --- | --- |"
     );
@@ -123,15 +123,15 @@ pub fn race(ground: &Ground, studies: u32, only: &str) -> anyhow::Result<()> {
     let mut bars = Vec::new();
     if wants("nothing") {
         let alone = equal(ground, studies, None)?;
-        let close = |found: &&Found| found.ratio[1] > 1.0 - MARGIN && found.ratio[2] < 1.0 + MARGIN;
-        let sure: Vec<&Found> = alone.iter().filter(close).collect();
+        let close = |found: &&FoundAnswer| found.ratio[1] > 1.0 - MARGIN && found.ratio[2] < 1.0 + MARGIN;
+        let sure: Vec<&FoundAnswer> = alone.iter().filter(close).collect();
         bars.push(share("A/A studies with an interval inside ±5 % that are usable", &sure, 1.0, |found| {
             found.is_usable()
         }));
     }
     if wants("another program") {
         let beside = equal(ground, studies, Some(&planted::HOGS[1]))?;
-        let all: Vec<&Found> = beside.iter().collect();
+        let all: Vec<&FoundAnswer> = beside.iter().collect();
         bars.push(share("A/A studies beside another program that are not usable", &all, 1.0, |found| {
             !found.is_usable()
         }));
@@ -140,8 +140,8 @@ pub fn race(ground: &Ground, studies: u32, only: &str) -> anyhow::Result<()> {
     for planted in planted::DISTURBANCES.iter().flat_map(|pair| *pair).filter(|planted| wants(planted.name)) {
         found.extend(disturbed(ground, planted, 1)?);
     }
-    let all: Vec<&Found> = found.iter().collect();
-    bars.push(share("disturbed studies with the truth within", &all, LEAST_WITHIN, Found::has_truth_within));
+    let all: Vec<&FoundAnswer> = found.iter().collect();
+    bars.push(share("disturbed studies with the truth within", &all, LEAST_WITHIN, FoundAnswer::has_truth_within));
     bars.push(share("disturbed studies that are usable only if right", &all, 1.0, |found| !found.is_wrong()));
     for treatment in planted::TREATMENTS.iter().flat_map(|pair| *pair).filter(|treatment| wants(treatment.name)) {
         treated(ground, treatment)?;
@@ -149,10 +149,10 @@ pub fn race(ground: &Ground, studies: u32, only: &str) -> anyhow::Result<()> {
     verdict(&bars)
 }
 
-fn share(what: &str, of: &[&Found], least: f64, is_so: impl Fn(&Found) -> bool) -> Bar {
+fn share(what: &str, of: &[&FoundAnswer], least: f64, is_so: impl Fn(&FoundAnswer) -> bool) -> Bar {
     let so = of.iter().filter(|found| is_so(found)).count();
     let found = if of.is_empty() { 1.0 } else { so as f64 / of.len() as f64 };
-    Bar { what: format!("share of {} {what}", of.len()), found, asked: Asked::AtLeast(least) }
+    Bar { what: format!("share of {} {what}", of.len()), found, asked: BarSize::AtLeast(least) }
 }
 
 const NATIVE: &str = r#"{ kind = "native" }"#;
@@ -163,14 +163,14 @@ fn text(seed: u32, blocks: u32, engine: &str, platform: &str) -> String {
 }
 
 /// So many studies of ten blocks.
-fn equal(ground: &Ground, studies: u32, beside: Option<&Disturbance>) -> anyhow::Result<Vec<Found>> {
+fn equal(ground: &RaceGround, studies: u32, beside: Option<&PlantedLoad>) -> anyhow::Result<Vec<FoundAnswer>> {
     let mut all = Vec::new();
     for seed in 1..=studies {
         let study = text(seed, 10, "sqlite", NATIVE);
         if let Some(planted) = beside {
             all.extend(disturbed_of(ground, planted, &study)?);
         } else {
-            let found = Found::of(&study::run(ground, "equal", &study)?)?;
+            let found = FoundAnswer::of(&study::run(ground, "equal", &study)?)?;
             show("nothing", found.as_ref());
             all.extend(found);
         }
@@ -178,12 +178,12 @@ fn equal(ground: &Ground, studies: u32, beside: Option<&Disturbance>) -> anyhow:
     Ok(all)
 }
 
-fn disturbed(ground: &Ground, planted: &Disturbance, seed: u32) -> anyhow::Result<Option<Found>> {
+fn disturbed(ground: &RaceGround, planted: &PlantedLoad, seed: u32) -> anyhow::Result<Option<FoundAnswer>> {
     disturbed_of(ground, planted, &text(seed, 5, "sqlite", NATIVE))
 }
 
 /// From the beginning of b's warm-up until its window has ended.
-fn disturbed_of(ground: &Ground, planted: &Disturbance, study: &str) -> anyhow::Result<Option<Found>> {
+fn disturbed_of(ground: &RaceGround, planted: &PlantedLoad, study: &str) -> anyhow::Result<Option<FoundAnswer>> {
     let prepared = planted.prepare(ground)?;
     let mut going_on = None;
     let run = study::watched(ground, "disturbed", study, &[], &mut |run, line| {
@@ -194,19 +194,19 @@ fn disturbed_of(ground: &Ground, planted: &Disturbance, study: &str) -> anyhow::
         }
         Ok(())
     })?;
-    let found = Found::of(&run)?;
+    let found = FoundAnswer::of(&run)?;
     show(planted.name, found.as_ref());
     Ok(found)
 }
 
 /// What a study sets differently on purpose is no doubt, so only its stamp is shown.
-fn treated(ground: &Ground, treatment: &Treatment) -> anyhow::Result<()> {
+fn treated(ground: &RaceGround, treatment: &Treatment) -> anyhow::Result<()> {
     let native = text(1, 5, treatment.engine, treatment.platform) + treatment.of_b;
     let run = study::with(ground, "treated", &native, &[])?;
-    show(treatment.name, Found::of(&run)?.as_ref());
+    show(treatment.name, FoundAnswer::of(&run)?.as_ref());
     Ok(())
 }
 
-fn show(name: &str, found: Option<&Found>) {
-    println!("| {name} | {} |", found.map_or("no valid blocks | | | ".to_owned(), Found::line));
+fn show(name: &str, found: Option<&FoundAnswer>) {
+    println!("| {name} | {} |", found.map_or("no valid blocks | | | ".to_owned(), FoundAnswer::line));
 }

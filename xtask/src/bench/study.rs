@@ -1,6 +1,6 @@
 //! A study run to its end by the release binary, as users run it.
 
-use super::Ground;
+use super::RaceGround;
 use anyhow::Context;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A run that has ended, successfully or not.
-pub struct Ended {
+pub struct EndedRun {
     pub folder: PathBuf,
     /// Its progress messages.
     pub said: String,
 }
 
-impl Ended {
+impl EndedRun {
     pub fn text(&self, name: &str) -> anyhow::Result<String> {
         let path = self.folder.join(name);
         std::fs::read_to_string(&path)
@@ -27,23 +27,23 @@ impl Ended {
     }
 }
 
-pub fn run(ground: &Ground, name: &str, text: &str) -> anyhow::Result<Ended> {
+pub fn run(ground: &RaceGround, name: &str, text: &str) -> anyhow::Result<EndedRun> {
     with(ground, name, text, &[])
 }
 
 /// The same with further arguments.
-pub fn with(ground: &Ground, name: &str, text: &str, further: &[&OsStr]) -> anyhow::Result<Ended> {
+pub fn with(ground: &RaceGround, name: &str, text: &str, further: &[&OsStr]) -> anyhow::Result<EndedRun> {
     watched(ground, name, text, further, &mut |_, _| Ok(()))
 }
 
 /// The same; `watch` gets the process and each line it prints.
 pub fn watched(
-    ground: &Ground,
+    ground: &RaceGround,
     name: &str,
     text: &str,
     further: &[&OsStr],
     watch: &mut dyn FnMut(u32, &str) -> anyhow::Result<()>,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<EndedRun> {
     let study = ground.folder.join(name).with_extension("toml");
     std::fs::write(&study, text).with_context(|| format!("writing {}", study.display()))?;
     let runs = ground.folder.join("runs");
@@ -64,7 +64,7 @@ pub fn watched(
     }
     bakeoff.0.wait().context("waiting for its end")?;
     let folder = newest_folder(&runs).with_context(|| format!("the run said:\n{said}"))?;
-    Ok(Ended { folder, said })
+    Ok(EndedRun { folder, said })
 }
 
 /// The throughput ratio of a comparison in `analysis.json`; null if there is none.

@@ -1,12 +1,12 @@
 //! The tables of a workload, and their rows in files as written by `bakeoff rows`.
 
-use super::Ground;
+use super::RaceGround;
 use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct BenchTable {
     pub name: String,
     pub rows: u64,
     pub columns: Vec<String>,
@@ -14,18 +14,18 @@ pub struct Table {
 
 /// A workload at one size.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct SizedWorkload {
     pub workload: &'static str,
     /// What sets its size, as `--set` takes it.
     pub size: String,
 }
 
-impl Source {
+impl SizedWorkload {
     pub fn order_entry(warehouses: u32) -> Self {
         Self { workload: "order-entry", size: format!("warehouses={warehouses}") }
     }
 
-    fn rows_command(&self, ground: &Ground) -> Command {
+    fn rows_command(&self, ground: &RaceGround) -> Command {
         let mut command = Command::new(&ground.bakeoff);
         command.args(["rows", self.workload, "--set", &self.size]);
         command
@@ -33,7 +33,7 @@ impl Source {
 }
 
 /// Lists the tables in their order.
-pub fn list(ground: &Ground, source: &Source) -> anyhow::Result<Vec<Table>> {
+pub fn list(ground: &RaceGround, source: &SizedWorkload) -> anyhow::Result<Vec<BenchTable>> {
     let output = source.rows_command(ground).output().context("starting bakeoff rows")?;
     ensure!(output.status.success(), "bakeoff rows: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).context("reading the list of tables")?;
@@ -41,10 +41,10 @@ pub fn list(ground: &Ground, source: &Source) -> anyhow::Result<Vec<Table>> {
 }
 
 /// Parses a line such as "warehouse   10 rows  `w_id` `w_name` …".
-fn parse(line: &str) -> Option<Table> {
+fn parse(line: &str) -> Option<BenchTable> {
     let (head, columns) = line.split_once(" rows ")?;
     let (name, rows) = head.trim().split_once(' ')?;
-    Some(Table {
+    Some(BenchTable {
         name: name.to_owned(),
         rows: rows.trim().parse().ok()?,
         columns: columns.split_whitespace().map(ToOwned::to_owned).collect(),
@@ -53,9 +53,9 @@ fn parse(line: &str) -> Option<Table> {
 
 /// Writes part `index` of `count` of a table's rows to a file in `folder`.
 pub fn write(
-    ground: &Ground,
-    source: &Source,
-    table: &Table,
+    ground: &RaceGround,
+    source: &SizedWorkload,
+    table: &BenchTable,
     (index, count): (u32, u32),
     folder: &Path,
 ) -> anyhow::Result<PathBuf> {
@@ -67,9 +67,9 @@ pub fn write(
 
 /// Writes part `index` of `count` of a table's rows to `out`.
 pub fn generate(
-    ground: &Ground,
-    source: &Source,
-    table: &Table,
+    ground: &RaceGround,
+    source: &SizedWorkload,
+    table: &BenchTable,
     (index, count): (u32, u32),
     out: Stdio,
 ) -> anyhow::Result<()> {
@@ -80,7 +80,7 @@ pub fn generate(
 }
 
 /// A psql line that copies a file into its table.
-pub fn copy_line(table: &Table, file: &Path) -> String {
+pub fn copy_line(table: &BenchTable, file: &Path) -> String {
     format!("\\copy {} ({}) from '{}'\n", table.name, table.columns.join(", "), file.display())
 }
 

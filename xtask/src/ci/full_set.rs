@@ -3,8 +3,8 @@
 //!
 //! The file is tracked, so that main itself says how long ago all of it was shown to work.
 
-use super::timed::{Timed, hundredths};
-use super::times::Times;
+use super::timed::{TimedTest, hundredths};
+use super::times::CheckTimes;
 use super::tools::NEXTEST;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const MAIN: &str = "main";
 /// A test of the full set, and the day on which it last passed.
 #[derive(Debug, Clone, PartialEq)]
 struct Passed {
-    timed: Timed,
+    timed: TimedTest,
     date: String,
 }
 
@@ -42,7 +42,8 @@ impl FullSet {
     }
 
     fn of_json(value: &Value) -> Option<Self> {
-        let passed = |row: &Value| Some(Passed { timed: Timed::of_json(row)?, date: row["date"].as_str()?.to_owned() });
+        let passed =
+            |row: &Value| Some(Passed { timed: TimedTest::of_json(row)?, date: row["date"].as_str()?.to_owned() });
         Some(Self {
             commit: value["commit"].as_str()?.to_owned(),
             date: value["date"].as_str()?.to_owned(),
@@ -65,7 +66,7 @@ impl FullSet {
     }
 
     /// Records a green run, of all tests or of those that were asked for.
-    pub fn passed(root: &Path, times: &Times, is_whole: bool) -> anyhow::Result<()> {
+    pub fn passed(root: &Path, times: &CheckTimes, is_whole: bool) -> anyhow::Result<()> {
         let before = Self::read(root)?;
         let ignored = ignored(root)?;
         let date = today()?;
@@ -109,13 +110,13 @@ impl FullSet {
         if chosen.is_empty() {
             return Vec::new();
         }
-        let one = |test: &Timed| format!("(binary_id(={}) & test(={}))", test.binary, test.test);
+        let one = |test: &TimedTest| format!("(binary_id(={}) & test(={}))", test.binary, test.test);
         vec!["--filterset".to_owned(), chosen.into_iter().map(one).collect::<Vec<_>>().join(" + ")]
     }
 
     /// Tests that passed on the same day take turns: each commit draws another order of them.
-    fn chosen(&self, changed: &BTreeSet<String>, head: &str, time: Duration) -> Vec<&Timed> {
-        let draw = |test: &Timed| {
+    fn chosen(&self, changed: &BTreeSet<String>, head: &str, time: Duration) -> Vec<&TimedTest> {
+        let draw = |test: &TimedTest| {
             let mut hasher = DefaultHasher::new();
             (head, test.name()).hash(&mut hasher);
             hasher.finish()
@@ -183,7 +184,7 @@ mod tests {
 
     fn set() -> FullSet {
         let passed = |binary: &str, test: &str, wall_s: f64, date: &str| {
-            let timed = Timed { binary: binary.to_owned(), test: test.to_owned(), wall_s, cpu_s: 1.0 };
+            let timed = TimedTest { binary: binary.to_owned(), test: test.to_owned(), wall_s, cpu_s: 1.0 };
             Passed { timed, date: date.to_owned() }
         };
         let tests = vec![

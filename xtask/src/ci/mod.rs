@@ -12,11 +12,11 @@ mod tools;
 use crate::tidy;
 use anyhow::ensure;
 use full_set::FullSet;
-use nextest::Asked;
+use nextest::TestSet;
 use phases::{Phases, start};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use times::Times;
+use times::CheckTimes;
 use tools::NEXTEST;
 
 pub use mutants::try_all as try_mutants;
@@ -45,17 +45,17 @@ fn lint_in(phases: &mut Phases, root: &Path) -> anyhow::Result<()> {
 /// The tests that newcomers run, or with `full` all of them.
 pub fn test(root: &Path, full: bool, filters: &[String]) -> anyhow::Result<()> {
     let mut phases = Phases::default();
-    let asked = if full { Asked::All } else { Asked::Default };
+    let asked = if full { TestSet::All } else { TestSet::Default };
     let result = run_tests(&mut phases, root, asked, filters);
-    let times = Times::new(phases, timed::read(root)?);
+    let times = CheckTimes::new(phases, timed::read(root)?);
     println!("{times}");
     times.write(root)?;
     result?;
     if full { FullSet::passed(root, &times, filters.is_empty()) } else { Ok(()) }
 }
 
-fn run_tests(phases: &mut Phases, root: &Path, asked: Asked, filters: &[String]) -> anyhow::Result<()> {
-    let packages = if asked == Asked::Default { "--tests" } else { "--full" };
+fn run_tests(phases: &mut Phases, root: &Path, asked: TestSet, filters: &[String]) -> anyhow::Result<()> {
+    let packages = if asked == TestSet::Default { "--tests" } else { "--full" };
     phases.measure("packages", || start(root, &["scripts/packages", packages]))?;
     phases.measure("test runner", || NEXTEST.program(root))?;
     phases.measure("build", || nextest::build(root, filters))?;
@@ -86,7 +86,7 @@ pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
     } else {
         start(root, &["make", "--no-print-directory", "test"])?;
     }
-    let mut times = Times::read(root)?.after(phases);
+    let mut times = CheckTimes::read(root)?.after(phases);
     if let (false, Some(known)) = (full, known) {
         let left = PART.min(ALL.saturating_sub(begin.elapsed()));
         times = run_a_part(root, &known, left, times)?;
@@ -95,7 +95,7 @@ pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
     times.write(root)
 }
 
-fn run_a_part(root: &Path, known: &FullSet, left: Duration, times: Times) -> anyhow::Result<Times> {
+fn run_a_part(root: &Path, known: &FullSet, left: Duration, times: CheckTimes) -> anyhow::Result<CheckTimes> {
     let part = known.part(root, left);
     if part.is_empty() {
         println!("No test of the full set fits into the {} s that are left.", left.as_secs());
@@ -103,6 +103,6 @@ fn run_a_part(root: &Path, known: &FullSet, left: Duration, times: Times) -> any
     }
     let mut phases = Phases::default();
     phases.measure("packages of the full set", || start(root, &["scripts/packages", "--full"]))?;
-    phases.measure("a part of the full set", || nextest::run_tests(root, Asked::Ignored, &part))?;
+    phases.measure("a part of the full set", || nextest::run_tests(root, TestSet::Ignored, &part))?;
     Ok(times.and(phases, timed::read(root)?))
 }

@@ -18,7 +18,7 @@ const WAITING: &str = "waiting = { max-threads = 4 }";
 
 /// Which tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum TestSet {
     Default,
     Ignored,
     All,
@@ -29,11 +29,11 @@ pub fn build(root: &Path, filters: &[String]) -> anyhow::Result<()> {
 }
 
 /// Runs tests, all that are asked for or those that filters of nextest's name.
-pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Result<()> {
+pub fn run_tests(root: &Path, asked: TestSet, filters: &[String]) -> anyhow::Result<()> {
     let ignored = match asked {
-        Asked::Default => "default",
-        Asked::Ignored => "only",
-        Asked::All => "all",
+        TestSet::Default => "default",
+        TestSet::Ignored => "only",
+        TestSet::All => "all",
     };
     let log = timed::fresh_log(root)?;
     let own = std::env::current_exe().context("finding this program")?;
@@ -41,7 +41,7 @@ pub fn run_tests(root: &Path, asked: Asked, filters: &[String]) -> anyhow::Resul
     // Without this, nextest starts itself once more before each test, to be ready for Ctrl+Z.
     let mut variables = vec![(RUNNER, runner.as_str()), ("NEXTEST_DOUBLE_SPAWN", "0")];
     // Those of the full set can be larger than memory.
-    let in_memory = if asked == Asked::Default { memory::folder() } else { None };
+    let in_memory = if asked == TestSet::Default { memory::folder() } else { None };
     variables.extend(in_memory.as_ref().and_then(|folder| Some((memory::VARIABLE, folder.path().to_str()?))));
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let (threads, settings) = ((THREADS_PER_CPU * cpus).to_string(), settings_for(root, cpus)?);

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Phase {
+pub struct TimedPhase {
     pub name: String,
     pub wall_s: f64,
     /// Of all processes that were started and have ended.
@@ -16,14 +16,14 @@ pub struct Phase {
 
 /// The phases that are done, or have failed.
 #[derive(Default)]
-pub struct Phases(pub Vec<Phase>);
+pub struct Phases(pub Vec<TimedPhase>);
 
 impl Phases {
     pub fn measure<T>(&mut self, name: &str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
         let (begin, cpu_before_s) = (Instant::now(), cpu_of_children()?);
         let result = work();
         let cpu_s = cpu_of_children()? - cpu_before_s;
-        self.0.push(Phase { name: name.to_owned(), wall_s: begin.elapsed().as_secs_f64(), cpu_s });
+        self.0.push(TimedPhase { name: name.to_owned(), wall_s: begin.elapsed().as_secs_f64(), cpu_s });
         result
     }
 }

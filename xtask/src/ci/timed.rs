@@ -16,7 +16,7 @@ const EXACT: &str = "--exact";
 
 /// What one test took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Timed {
+pub struct TimedTest {
     /// The test binary as nextest calls it: the crate, or the crate and a file of its tests.
     pub binary: String,
     pub test: String,
@@ -24,7 +24,7 @@ pub struct Timed {
     pub cpu_s: f64,
 }
 
-impl Timed {
+impl TimedTest {
     pub fn package(&self) -> &str {
         self.binary.split("::").next().unwrap_or_default()
     }
@@ -61,9 +61,10 @@ pub fn fresh_log(root: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The lines of the last log; none if no test was started.
-pub fn read(root: &Path) -> anyhow::Result<Vec<Timed>> {
+pub fn read(root: &Path) -> anyhow::Result<Vec<TimedTest>> {
     let text = std::fs::read_to_string(log(root)).unwrap_or_default();
-    let lines = text.lines().map(|line| Timed::of_json(&serde_json::from_str(line)?).context("a line about a test"));
+    let lines =
+        text.lines().map(|line| TimedTest::of_json(&serde_json::from_str(line)?).context("a line about a test"));
     lines.collect()
 }
 
@@ -76,7 +77,7 @@ pub fn run(log: &Path, command: &[String]) -> anyhow::Result<ExitCode> {
     let test = arguments.iter().skip_while(|word| *word != EXACT).nth(1);
     if let Some(test) = test {
         let binary = std::env::var("NEXTEST_BINARY_ID").unwrap_or_default();
-        let timed = Timed { binary, test: test.clone(), wall_s, cpu_s: cpu_of_children()? };
+        let timed = TimedTest { binary, test: test.clone(), wall_s, cpu_s: cpu_of_children()? };
         let mut log =
             OpenOptions::new().append(true).open(log).with_context(|| format!("opening {}", log.display()))?;
         log.write_all(format!("{}\n", timed.json()).as_bytes())?;
@@ -101,7 +102,7 @@ mod tests {
         let code = run(&log, &words(&["sh", "-c", "exit 3", "--exact", "module::test"])).unwrap();
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(3)));
         let line: Value = serde_json::from_str(&std::fs::read_to_string(&log).unwrap()).unwrap();
-        assert_eq!(Timed::of_json(&line).unwrap().test, "module::test");
+        assert_eq!(TimedTest::of_json(&line).unwrap().test, "module::test");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! What a check took: by phase, by crate, and the slowest tests.
 
-use super::phases::{Phase, Phases};
-use super::timed::{Timed, hundredths};
+use super::phases::{Phases, TimedPhase};
+use super::timed::{TimedTest, hundredths};
 use super::tools::target;
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ const SLOWEST: usize = 20;
 /// The phase that runs tests.
 pub const TESTS: &str = "tests";
 
-pub struct Times {
-    phases: Vec<Phase>,
-    pub tests: Vec<Timed>,
+pub struct CheckTimes {
+    phases: Vec<TimedPhase>,
+    pub tests: Vec<TimedTest>,
 }
 
-impl Times {
-    pub fn new(phases: Phases, tests: Vec<Timed>) -> Self {
+impl CheckTimes {
+    pub fn new(phases: Phases, tests: Vec<TimedTest>) -> Self {
         Self { phases: phases.0, tests }
     }
 
@@ -29,7 +29,7 @@ impl Times {
     }
 
     /// With what was done after these.
-    pub fn and(self, phases: Phases, tests: Vec<Timed>) -> Self {
+    pub fn and(self, phases: Phases, tests: Vec<TimedTest>) -> Self {
         Self { phases: [self.phases, phases.0].concat(), tests: [self.tests, tests].concat() }
     }
 
@@ -38,9 +38,9 @@ impl Times {
     }
 
     pub fn write(&self, root: &Path) -> anyhow::Result<()> {
-        let phase = |phase: &Phase| json!({ "phase": phase.name, "wall_s": hundredths(phase.wall_s), "cpu_s": hundredths(phase.cpu_s) });
+        let phase = |phase: &TimedPhase| json!({ "phase": phase.name, "wall_s": hundredths(phase.wall_s), "cpu_s": hundredths(phase.cpu_s) });
         let phases: Vec<Value> = self.phases.iter().map(phase).collect();
-        let tests: Vec<Value> = self.tests.iter().map(Timed::json).collect();
+        let tests: Vec<Value> = self.tests.iter().map(TimedTest::json).collect();
         let file = Self::file(root);
         std::fs::create_dir_all(file.parent().context("the file lies in a folder")?)?;
         let text = serde_json::to_string_pretty(&json!({ "phases": phases, "tests": tests }))?;
@@ -56,10 +56,10 @@ impl Times {
     fn of_json(value: &Value) -> Option<Self> {
         let phase = |phase: &Value| {
             let (wall_s, cpu_s) = (phase["wall_s"].as_f64()?, phase["cpu_s"].as_f64()?);
-            Some(Phase { name: phase["phase"].as_str()?.to_owned(), wall_s, cpu_s })
+            Some(TimedPhase { name: phase["phase"].as_str()?.to_owned(), wall_s, cpu_s })
         };
         let phases: Option<_> = value["phases"].as_array()?.iter().map(phase).collect();
-        let tests: Option<_> = value["tests"].as_array()?.iter().map(Timed::of_json).collect();
+        let tests: Option<_> = value["tests"].as_array()?.iter().map(TimedTest::of_json).collect();
         Some(Self { phases: phases?, tests: tests? })
     }
 
@@ -84,20 +84,20 @@ impl Times {
         tests.map_or((0.0, 0.0), |phase| (phase.wall_s, phase.cpu_s))
     }
 
-    fn slowest(&self) -> Vec<&Timed> {
-        let mut tests: Vec<&Timed> = self.tests.iter().collect();
+    fn slowest(&self) -> Vec<&TimedTest> {
+        let mut tests: Vec<&TimedTest> = self.tests.iter().collect();
         tests.sort_by(|one, other| other.wall_s.total_cmp(&one.wall_s));
         tests.truncate(SLOWEST);
         tests
     }
 }
 
-impl fmt::Display for Times {
+impl fmt::Display for CheckTimes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = |what: &str| format!("\n{:>8}{:>8}  {what}", "wall s", "CPU s");
         let row = |wall_s: f64, cpu_s: f64, what: &str| format!("{wall_s:>8.1}{cpu_s:>8.1}  {what}");
         writeln!(formatter, "{}", head("phase"))?;
-        for Phase { name, wall_s, cpu_s } in &self.phases {
+        for TimedPhase { name, wall_s, cpu_s } in &self.phases {
             writeln!(formatter, "{}", row(*wall_s, *cpu_s, name))?;
         }
         writeln!(formatter, "{}", head("crate and number of tests; their times are added up"))?;
@@ -116,15 +116,15 @@ impl fmt::Display for Times {
 mod tests {
     use super::*;
 
-    fn timed(binary: &str, test: &str, wall_s: f64, cpu_s: f64) -> Timed {
-        Timed { binary: binary.to_owned(), test: test.to_owned(), wall_s, cpu_s }
+    fn timed(binary: &str, test: &str, wall_s: f64, cpu_s: f64) -> TimedTest {
+        TimedTest { binary: binary.to_owned(), test: test.to_owned(), wall_s, cpu_s }
     }
 
-    fn some() -> Times {
-        let phase = Phase { name: "build".to_owned(), wall_s: 60.0, cpu_s: 110.5 };
+    fn some() -> CheckTimes {
+        let phase = TimedPhase { name: "build".to_owned(), wall_s: 60.0, cpu_s: 110.5 };
         let tests =
             vec![timed("disk::life", "a", 1.0, 0.25), timed("disk", "b", 3.0, 0.5), timed("trial", "c", 2.0, 1.5)];
-        Times { phases: vec![phase], tests }
+        CheckTimes { phases: vec![phase], tests }
     }
 
     #[test]
@@ -142,10 +142,11 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let value = json!({
             "phases": [{ "phase": "build", "wall_s": 60.0, "cpu_s": 110.5 }],
-            "tests": times.tests.iter().map(Timed::json).collect::<Vec<_>>(),
+            "tests": times.tests.iter().map(TimedTest::json).collect::<Vec<_>>(),
         });
         std::fs::write(&file, value.to_string()).unwrap();
-        let read = Times::of_json(&serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap()).unwrap();
+        let read =
+            CheckTimes::of_json(&serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((read.phases, read.tests), (times.phases, times.tests));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A subcommand of cargo from a crate of its own.
-pub struct Tool {
+pub struct CargoTool {
     pub crate_name: &'static str,
     pub subcommand: &'static str,
     /// The least that is enough, and the one that is built.
@@ -14,7 +14,7 @@ pub struct Tool {
 }
 
 /// Each test is a process, and all of them share the CPUs as `.config/nextest.toml` says.
-pub const NEXTEST: Tool = Tool {
+pub const NEXTEST: CargoTool = CargoTool {
     crate_name: "cargo-nextest",
     subcommand: "nextest",
     version: "0.9.151",
@@ -23,9 +23,10 @@ pub const NEXTEST: Tool = Tool {
 };
 
 /// Breaks the code in small ways, and looks whether a test fails.
-pub const MUTANTS: Tool = Tool { crate_name: "cargo-mutants", subcommand: "mutants", version: "27.1.0", options: &[] };
+pub const MUTANTS: CargoTool =
+    CargoTool { crate_name: "cargo-mutants", subcommand: "mutants", version: "27.1.0", options: &[] };
 
-impl Tool {
+impl CargoTool {
     pub fn program(&self, root: &Path) -> anyhow::Result<PathBuf> {
         let tools = target(root).join("tools");
         let own = tools.join("bin").join(self.crate_name);

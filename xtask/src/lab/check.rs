@@ -1,6 +1,6 @@
 //! The lab's study: every door to a machine, as each kind of user.
 
-use super::Kind;
+use super::LabKind;
 use super::host::LabHost;
 use anyhow::{Context, ensure};
 use serde_json::Value;
@@ -34,7 +34,7 @@ const LEFT: &str = "pgrep -a -f 'bakeoff|qemu-system' | grep -v pgrep; find /sys
 const SCRATCH: &str = "ls .cache/bakeoff/scratch; true";
 
 /// Runs the study as this user, on a disk with room, and looks at its record; the record is fetched, whatever is found.
-pub fn check(host: &LabHost, kind: Kind, user: &str) -> anyhow::Result<()> {
+pub fn check(host: &LabHost, kind: LabKind, user: &str) -> anyhow::Result<()> {
     let libvirt = if user == "root" { "qemu:///system" } else { "qemu:///session" };
     if user != "root" {
         // systemd starts that of the system when it is asked. A user's is started by the user, and ends with the last session.

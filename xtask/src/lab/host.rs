@@ -1,6 +1,6 @@
 //! A lab's host that has booted, reached by ssh.
 
-use super::Kind;
+use super::LabKind;
 use anyhow::{Context, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct LabHost {
 }
 
 impl LabHost {
-    pub fn of(root: &Path, kind: Kind) -> Self {
+    pub fn of(root: &Path, kind: LabKind) -> Self {
         Self { folder: root.join("target/lab").join(kind.name()) }
     }
 

@@ -1,6 +1,6 @@
 //! From a recipe to a host that boots.
 
-use super::Kind;
+use super::LabKind;
 use super::host::LabHost;
 use super::images::cached;
 use anyhow::{Context, ensure};
@@ -40,7 +40,7 @@ pub struct LabFiles {
 }
 
 /// Builds the image of that kind, or finds it in the cache.
-pub fn files(root: &Path, program: &Path, kind: Kind) -> anyhow::Result<LabFiles> {
+pub fn files(root: &Path, program: &Path, kind: LabKind) -> anyhow::Result<LabFiles> {
     let recipes = root.join("target/lab/recipes");
     fs::create_dir_all(&recipes)?;
     fs::write(recipes.join(format!("{}.toml", kind.name())), RECIPE.replace("SUITE", kind.suite()))?;

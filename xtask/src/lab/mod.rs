@@ -19,13 +19,13 @@ use std::process::Command;
 pub enum LabAct {
     /// Make the lab's host if it is not there, and boot it
     Up {
-        #[arg(value_enum, default_value_t = Kind::Debian12)]
-        kind: Kind,
+        #[arg(value_enum, default_value_t = LabKind::Debian12)]
+        kind: LabKind,
     },
     /// Run a command in it, with the bakeoff of this checkout in the path; ends with its exit code
     Run {
-        #[arg(long, value_enum, default_value_t = Kind::Debian12)]
-        kind: Kind,
+        #[arg(long, value_enum, default_value_t = LabKind::Debian12)]
+        kind: LabKind,
         /// The user who runs it; dba is in group kvm
         #[arg(long = "as", value_parser = ["root", "dba"], default_value = "root")]
         user: String,
@@ -34,28 +34,28 @@ pub enum LabAct {
     },
     /// Run the lab's study in it as that user, and check the record and what is left
     Check {
-        #[arg(value_enum, default_value_t = Kind::Debian12)]
-        kind: Kind,
+        #[arg(value_enum, default_value_t = LabKind::Debian12)]
+        kind: LabKind,
         #[arg(long = "as", value_parser = ["root", "dba"], default_value = "root")]
         user: String,
     },
     /// Power it off
     Down {
-        #[arg(value_enum, default_value_t = Kind::Debian12)]
-        kind: Kind,
+        #[arg(value_enum, default_value_t = LabKind::Debian12)]
+        kind: LabKind,
     },
 }
 
 /// The system of a lab's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum LabKind {
     #[value(name = "debian-12")]
     Debian12,
     #[value(name = "debian-13")]
     Debian13,
 }
 
-impl Kind {
+impl LabKind {
     fn name(self) -> &'static str {
         match self {
             Self::Debian12 => "debian-12",
@@ -90,7 +90,7 @@ pub fn run(root: &Path, act: &LabAct) -> anyhow::Result<u8> {
     }
 }
 
-fn up(root: &Path, kind: Kind) -> anyhow::Result<LabHost> {
+fn up(root: &Path, kind: LabKind) -> anyhow::Result<LabHost> {
     let program = program(root)?;
     let host = LabHost::of(root, kind);
     if !host.is_up() {

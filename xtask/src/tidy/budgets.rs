@@ -2,33 +2,33 @@
 //!
 //! Blank lines, tests and examples do not count.
 
-use super::finding::Finding;
+use super::finding::Breach;
 use super::source_file::RustFile;
 use std::collections::BTreeMap;
 
 /// By the crate's folder.
 const BUDGETS: &[(&str, usize)] = &[
     ("agent", 2_010),
-    ("analysis", 12_180),
-    ("cli", 8_690),
-    ("disk", 2_220),
+    ("analysis", 12_200),
+    ("cli", 8_720),
+    ("disk", 2_230),
     ("driver", 5_500),
-    ("engines", 8_490),
+    ("engines", 8_520),
     ("fleet", 1_510),
     ("histograms", 540),
-    ("images", 2_050),
+    ("images", 2_060),
     ("machines", 2_720),
     ("platforms", 11_460),
     ("record", 5_200),
-    ("report", 7_140),
+    ("report", 7_180),
     ("settings", 640),
     ("study", 3_610),
     ("telemetry", 3_960),
-    ("trial", 6_890),
+    ("trial", 6_900),
     ("trust", 220),
     ("uring", 580),
     ("workloads", 20_740),
-    ("xtask", 5_570),
+    ("xtask", 5_650),
 ];
 
 /// What a budget may exceed its crate by: after a larger cut it goes down, too.
@@ -36,11 +36,11 @@ const ROOM: usize = 100;
 
 const TABLE: &str = "xtask/src/tidy/budgets.rs";
 
-pub fn check(files: &[RustFile]) -> Vec<Finding> {
+pub fn check(files: &[RustFile]) -> Vec<Breach> {
     check_against(BUDGETS, files)
 }
 
-fn check_against(budgets: &[(&str, usize)], files: &[RustFile]) -> Vec<Finding> {
+fn check_against(budgets: &[(&str, usize)], files: &[RustFile]) -> Vec<Breach> {
     let mut counted: BTreeMap<&str, usize> = budgets.iter().map(|(name, _)| (*name, 0)).collect();
     for file in files {
         *counted.entry(file.package()).or_default() += production_lines(file);
@@ -57,7 +57,7 @@ fn check_against(budgets: &[(&str, usize)], files: &[RustFile]) -> Vec<Finding> 
             }
             Some(_) => return None,
         };
-        Some(Finding::new(TABLE, 0, "budget", name, wrong))
+        Some(Breach::new(TABLE, 0, "budget", name, wrong))
     };
     counted.into_iter().filter_map(of_crate).collect()
 }

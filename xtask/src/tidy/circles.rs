@@ -2,7 +2,7 @@
 //!
 //! A module's root and the files below it belong together: that a root uses its own modules is no arrow.
 
-use super::finding::Finding;
+use super::finding::Breach;
 use super::source_file::RustFile;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 /// A type and its parts may know each other.
 const MOST_FILES: usize = 3;
 
-pub fn check(files: &[RustFile]) -> Vec<Finding> {
+pub fn check(files: &[RustFile]) -> Vec<Breach> {
     let known: BTreeMap<Vec<&str>, &str> = files
         .iter()
         .filter(|file| !file.is_test_line(1))
@@ -31,11 +31,11 @@ pub fn check(files: &[RustFile]) -> Vec<Finding> {
     circles.map(of_circle).collect()
 }
 
-fn of_circle(mut circle: Vec<&str>) -> Finding {
+fn of_circle(mut circle: Vec<&str>) -> Breach {
     circle.sort_unstable();
     let text =
         format!("{} files use each other in a circle ({}); at most {MOST_FILES} may", circle.len(), circle.join(", "));
-    Finding::new(circle[0], 0, "circle", circle[0], text)
+    Breach::new(circle[0], 0, "circle", circle[0], text)
 }
 
 /// The file of the longest part of a path that is a file. A crate's root names its modules, which is no use of them.

@@ -2,14 +2,14 @@
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
-pub enum Token {
+pub enum CodeToken {
     Word(String, Span),
     Mark(char, Span),
     /// A literal as written, including quotes.
     Literal(String, Span),
 }
 
-impl Token {
+impl CodeToken {
     pub fn line(&self) -> usize {
         let (Self::Word(_, span) | Self::Mark(_, span) | Self::Literal(_, span)) = self;
         span.start().line
@@ -25,24 +25,24 @@ impl Token {
 }
 
 /// All tokens in order. Brackets become marks; comments are absent from tokens, and documentation is left out.
-pub fn flatten(tokens: &TokenStream) -> Vec<Token> {
+pub fn flatten(tokens: &TokenStream) -> Vec<CodeToken> {
     let mut flat = Vec::new();
     append(tokens.clone(), &mut flat);
     flat
 }
 
-fn append(tokens: TokenStream, flat: &mut Vec<Token>) {
+fn append(tokens: TokenStream, flat: &mut Vec<CodeToken>) {
     for token in tokens {
         match token {
-            TokenTree::Ident(ident) => flat.push(Token::Word(ident.to_string(), ident.span())),
-            TokenTree::Punct(punct) => flat.push(Token::Mark(punct.as_char(), punct.span())),
-            TokenTree::Literal(literal) => flat.push(Token::Literal(literal.to_string(), literal.span())),
+            TokenTree::Ident(ident) => flat.push(CodeToken::Word(ident.to_string(), ident.span())),
+            TokenTree::Punct(punct) => flat.push(CodeToken::Mark(punct.as_char(), punct.span())),
+            TokenTree::Literal(literal) => flat.push(CodeToken::Literal(literal.to_string(), literal.span())),
             TokenTree::Group(group) if is_documentation(&group) => {}
             TokenTree::Group(group) => {
                 let (open, close) = marks(group.delimiter());
-                flat.push(Token::Mark(open, group.span_open()));
+                flat.push(CodeToken::Mark(open, group.span_open()));
                 append(group.stream(), flat);
-                flat.push(Token::Mark(close, group.span_close()));
+                flat.push(CodeToken::Mark(close, group.span_close()));
             }
         }
     }
@@ -63,13 +63,13 @@ fn marks(delimiter: Delimiter) -> (char, char) {
 }
 
 /// Lines on which the tokens spell `pattern`, whose parts are separated by blanks ("process :: exit").
-pub fn lines_with(tokens: &[Token], pattern: &str) -> Vec<usize> {
+pub fn lines_with(tokens: &[CodeToken], pattern: &str) -> Vec<usize> {
     let parts: Vec<String> = pattern.split(' ').flat_map(split_marks).collect();
-    let spells = |window: &&[Token]| window.iter().zip(&parts).all(|(token, part)| is_part(token, part));
+    let spells = |window: &&[CodeToken]| window.iter().zip(&parts).all(|(token, part)| is_part(token, part));
     tokens.windows(parts.len()).filter(spells).map(|window| window[0].line()).collect()
 }
 
-fn is_part(token: &Token, part: &str) -> bool {
+fn is_part(token: &CodeToken, part: &str) -> bool {
     token.is_word(part) || part.chars().next().is_some_and(|first| part.len() == 1 && token.is_mark(first))
 }
 

@@ -3,7 +3,7 @@
 //! The record is the waist: what is left of it has effects and computes no statistic, and what is right of it is a
 //! pure function of files. Tests may use any crate.
 
-use super::finding::Finding;
+use super::finding::Breach;
 use serde_json::Value;
 
 /// Every crate with the crates it may use, from the bottom up.
@@ -52,11 +52,11 @@ const ANY: &[&str] = &["*"];
 const TABLE: &str = "xtask/src/tidy/direction.rs";
 
 /// `metadata` is the output of `cargo metadata --no-deps`.
-pub fn check(metadata: &Value) -> Vec<Finding> {
+pub fn check(metadata: &Value) -> Vec<Breach> {
     check_against(ALLOWED, metadata)
 }
 
-fn check_against(table: &[(&str, &[&str])], metadata: &Value) -> Vec<Finding> {
+fn check_against(table: &[(&str, &[&str])], metadata: &Value) -> Vec<Breach> {
     let packages: Vec<&Value> = metadata["packages"].as_array().into_iter().flatten().collect();
     let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
     let mut findings = Vec::new();
@@ -64,26 +64,26 @@ fn check_against(table: &[(&str, &[&str])], metadata: &Value) -> Vec<Finding> {
         let name = package["name"].as_str().unwrap_or_default();
         let Some((_, allowed)) = table.iter().find(|(listed, _)| *listed == name) else {
             let message = format!("the crate `{name}` is not in the table of directions; decide what it may use");
-            findings.push(Finding::new(TABLE, 0, "direction", name, message));
+            findings.push(Breach::new(TABLE, 0, "direction", name, message));
             continue;
         };
         findings.extend(forbidden_edges(package, name, allowed, &names));
     }
     let absent = table.iter().map(|(name, _)| *name).filter(|name| !names.contains(name));
     findings.extend(absent.map(|name| {
-        Finding::new(TABLE, 0, "direction", name, format!("the table of directions names `{name}`, which is no crate"))
+        Breach::new(TABLE, 0, "direction", name, format!("the table of directions names `{name}`, which is no crate"))
     }));
     findings
 }
 
-fn forbidden_edges(package: &Value, name: &str, allowed: &[&str], ours: &[&str]) -> Vec<Finding> {
+fn forbidden_edges(package: &Value, name: &str, allowed: &[&str], ours: &[&str]) -> Vec<Breach> {
     let dependencies = package["dependencies"].as_array().into_iter().flatten();
     let used = dependencies.filter(|dependency| dependency["kind"] != "dev").filter_map(|used| used["name"].as_str());
     let is_forbidden = |used: &&str| ours.contains(used) && !allowed.contains(used) && allowed != ANY;
     let path = manifest_path(package);
     let finding = |used: &str| {
         let message = format!("`{name}` may not use `{used}`: data moves one way (see the table in {TABLE})");
-        Finding::new(&path, 0, "direction", used, message)
+        Breach::new(&path, 0, "direction", used, message)
     };
     used.filter(is_forbidden).map(finding).collect()
 }

@@ -1,6 +1,6 @@
 //! Places that may break a rule, each with its reason. An exception that is no longer needed is itself a finding.
 
-use super::finding::Finding;
+use super::finding::Breach;
 
 pub struct Exception {
     pub path: &'static str,
@@ -39,20 +39,20 @@ pub const LISTED: &[Exception] = &[
 const THIS_FILE: &str = "xtask/src/tidy/exceptions.rs";
 
 /// Drops excepted findings and adds a finding for each exception without a use or a reason.
-pub fn apply(listed: &[Exception], findings: Vec<Finding>) -> Vec<Finding> {
-    let covers = |exception: &Exception, finding: &Finding| {
+pub fn apply(listed: &[Exception], findings: Vec<Breach>) -> Vec<Breach> {
+    let covers = |exception: &Exception, finding: &Breach| {
         (exception.path, exception.rule, exception.subject) == (&finding.path, finding.rule, &finding.subject)
     };
-    let mut kept: Vec<Finding> = Vec::new();
+    let mut kept: Vec<Breach> = Vec::new();
     for exception in listed {
         let place = format!("{} [{}] {}", exception.path, exception.rule, exception.subject);
         if !findings.iter().any(|finding| covers(exception, finding)) {
             let message = format!("the exception for {place} is no longer needed; remove it");
-            kept.push(Finding::new(THIS_FILE, 0, "exception", exception.subject, message));
+            kept.push(Breach::new(THIS_FILE, 0, "exception", exception.subject, message));
         }
         if exception.why.trim().is_empty() {
             let message = format!("the exception for {place} has no reason");
-            kept.push(Finding::new(THIS_FILE, 0, "exception", exception.subject, message));
+            kept.push(Breach::new(THIS_FILE, 0, "exception", exception.subject, message));
         }
     }
     kept.extend(findings.into_iter().filter(|finding| !listed.iter().any(|exception| covers(exception, finding))));
@@ -66,14 +66,14 @@ mod tests {
     const LONG: Exception =
         Exception { path: "crates/a/src/b.rs", rule: "function-length", subject: "parse", why: "a table" };
 
-    fn finding() -> Finding {
-        Finding::new("crates/a/src/b.rs", 7, "function-length", "parse", "is long")
+    fn finding() -> Breach {
+        Breach::new("crates/a/src/b.rs", 7, "function-length", "parse", "is long")
     }
 
     #[test]
     fn an_exception_covers_its_finding_only() {
         assert!(apply(&[LONG], vec![finding()]).is_empty());
-        let other = Finding { subject: "print".to_owned(), ..finding() };
+        let other = Breach { subject: "print".to_owned(), ..finding() };
         assert_eq!(apply(&[LONG], vec![finding(), other.clone()]), [other]);
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct Breach {
     pub path: String,
     /// Counted from 1; 0 means the whole file.
     pub line: usize,
@@ -15,13 +15,13 @@ pub struct Finding {
     pub message: String,
 }
 
-impl Finding {
+impl Breach {
     pub fn new(path: &str, line: usize, rule: &'static str, subject: &str, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, rule, subject: subject.to_owned(), message: message.into() }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Breach {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => write!(formatter, "{}: {} [{}]", self.path, self.message, self.rule),

@@ -1,19 +1,19 @@
 //! The head of a file: a `//!` comment that says what it is for.
 
-use super::finding::Finding;
+use super::finding::Breach;
 use super::source_file::RustFile;
 
 /// With fewer words it says nothing beyond the file's name.
 const FEWEST_WORDS: usize = 3;
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     let head: String =
         file.lines.iter().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect::<Vec<_>>().join(" ");
     if head.split_whitespace().count() >= FEWEST_WORDS {
         return Vec::new();
     }
     let message = "the file does not begin with a `//!` comment that says what it is for and what it leaves out";
-    vec![Finding::new(&file.path, 1, "head", "", message)]
+    vec![Breach::new(&file.path, 1, "head", "", message)]
 }
 
 #[cfg(test)]

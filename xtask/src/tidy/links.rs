@@ -1,11 +1,11 @@
 //! Checks that links from one page of the project to another lead somewhere.
 
-use super::finding::Finding;
-use super::sources::Source;
+use super::finding::Breach;
+use super::sources::SourceFile;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-pub fn check(sources: &[Source]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile]) -> Vec<Breach> {
     let files: BTreeSet<PathBuf> = sources.iter().map(|source| PathBuf::from(&source.path)).collect();
     // LICENSE is not searched for words, but links to it are valid.
     let is_text = |target: &Path| target == Path::new("LICENSE") || files.iter().any(|file| file.starts_with(target));
@@ -19,7 +19,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
             let dead = targets(line).filter(|target| !exists(&plain(&folder.join(target))));
             findings.extend(dead.map(|target| {
                 let message = format!("the link to {target} leads nowhere");
-                Finding::new(&page.path, index + 1, "link", target, message)
+                Breach::new(&page.path, index + 1, "link", target, message)
             }));
         }
     }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn dead_links_are_found_and_others_are_not() {
-        let page = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let page = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
         let text = "[a](README.md) and [b](docs/formats.md#files)\n[c](docs) [d](https://example.com/) [e](gone.md)\n";
         let sources = [page("README.md", text), page("docs/formats.md", "[up](../README.md) [self](#files)\n")];
         let found: Vec<_> = check(&sources).into_iter().map(|finding| (finding.line, finding.subject)).collect();

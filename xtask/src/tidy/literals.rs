@@ -1,7 +1,7 @@
 //! SQL lives in `.sql` files beside the workload, where it can be read, compared between dialects and run by hand.
 
-use super::code::{Token, flatten};
-use super::finding::Finding;
+use super::code::{CodeToken, flatten};
+use super::finding::Breach;
 use super::source_file::RustFile;
 
 /// Pairs of words that, in this order, show that a text is a statement rather than prose with one such word.
@@ -18,18 +18,18 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("with", "select"),
 ];
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     if file.package() != "workloads" {
         return Vec::new();
     }
     let tokens = flatten(&file.tokens);
     let literals = tokens.iter().filter_map(|token| match token {
-        Token::Literal(text, _) if text.contains('"') => Some((token.line(), text)),
+        CodeToken::Literal(text, _) if text.contains('"') => Some((token.line(), text)),
         _ => None,
     });
     let statements = literals.filter(|(line, text)| is_statement(text) && !file.is_test_line(*line));
     let message = "a statement of SQL in a text; put it into a `.sql` file beside the workload";
-    statements.map(|(line, _)| Finding::new(&file.path, line, "sql", "", message)).collect()
+    statements.map(|(line, _)| Breach::new(&file.path, line, "sql", "", message)).collect()
 }
 
 /// True if a text begins and continues like a statement.

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 #[derive(Default, Clone, Copy)]
-struct Lines {
+struct LinesByKind {
     production: usize,
     comment: usize,
     test: usize,
 }
 
-impl Lines {
+impl LinesByKind {
     /// Blank lines do not count.
     fn of(file: &RustFile) -> Self {
         let mut lines = Self::default();
@@ -41,13 +41,13 @@ pub fn run(root: &Path) -> anyhow::Result<()> {
 }
 
 fn table(files: &[RustFile]) -> String {
-    let (mut crates, mut all) = (BTreeMap::<&str, Lines>::new(), Lines::default());
+    let (mut crates, mut all) = (BTreeMap::<&str, LinesByKind>::new(), LinesByKind::default());
     for file in files {
-        let lines = Lines::of(file);
+        let lines = LinesByKind::of(file);
         crates.entry(file.package()).or_default().add(lines);
         all.add(lines);
     }
-    let row = |name: &str, lines: &Lines| {
+    let row = |name: &str, lines: &LinesByKind| {
         format!("{name:<12} {:>10} {:>10} {:>10}\n", lines.production, lines.comment, lines.test)
     };
     let head = format!("{:<12} {:>10} {:>10} {:>10}\n", "crate", "production", "comment", "test");

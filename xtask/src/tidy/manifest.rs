@@ -1,12 +1,12 @@
 //! Manifests: every dependency says what it saves us, and is used; every crate says what it is.
 
-use super::code::{Token, flatten};
-use super::finding::Finding;
+use super::code::{CodeToken, flatten};
+use super::finding::Breach;
 use super::source_file::RustFile;
-use super::sources::Source;
+use super::sources::SourceFile;
 use std::collections::BTreeSet;
 
-pub fn check(sources: &[Source], rust: &[RustFile]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile], rust: &[RustFile]) -> Vec<Breach> {
     let mut findings = Vec::new();
     for source in sources {
         if source.path == "Cargo.toml" {
@@ -21,7 +21,7 @@ pub fn check(sources: &[Source], rust: &[RustFile]) -> Vec<Finding> {
 }
 
 /// A line `name = …` of a section, with its line number.
-struct Entry<'a> {
+struct ManifestLine<'a> {
     line: usize,
     name: &'a str,
     value: &'a str,
@@ -30,7 +30,7 @@ struct Entry<'a> {
 }
 
 /// Entries of all sections whose title satisfies `wanted`. In our manifests each entry is on one line.
-fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Entry<'_>> {
+fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<ManifestLine<'_>> {
     let mut inside = false;
     let mut comment = String::new();
     let mut entries = Vec::new();
@@ -43,7 +43,12 @@ fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Entry<'_>> {
             comment.push_str(words);
         } else if let Some((name, value)) = line.split_once('=').filter(|_| inside) {
             let name = name.trim().trim_end_matches(".workspace");
-            entries.push(Entry { line: index + 1, name, value: value.trim(), comment: std::mem::take(&mut comment) });
+            entries.push(ManifestLine {
+                line: index + 1,
+                name,
+                value: value.trim(),
+                comment: std::mem::take(&mut comment),
+            });
         } else {
             comment.clear();
         }
@@ -52,7 +57,7 @@ fn entries(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Entry<'_>> {
 }
 
 /// External dependencies without a sentence above their line. Those of one family (`serde`, `serde_json`) share one.
-fn unexplained(source: &Source) -> Vec<Finding> {
+fn unexplained(source: &SourceFile) -> Vec<Breach> {
     let mut findings = Vec::new();
     let mut explained_family = "";
     for entry in entries(&source.text, |title| title == "workspace.dependencies") {
@@ -62,36 +67,36 @@ fn unexplained(source: &Source) -> Vec<Finding> {
             explained_family = family;
         } else if !entry.value.contains("path =") && family != explained_family {
             let message = format!("`{}` has no sentence above it that says what it saves us", entry.name);
-            findings.push(Finding::new(&source.path, entry.line, "dependency-reason", entry.name, message));
+            findings.push(Breach::new(&source.path, entry.line, "dependency-reason", entry.name, message));
         }
     }
     findings
 }
 
-fn undescribed(source: &Source) -> Vec<Finding> {
+fn undescribed(source: &SourceFile) -> Vec<Breach> {
     let package = entries(&source.text, |title| title == "package");
     let description = package.iter().find(|entry| entry.name == "description");
     if description.is_some_and(|entry| entry.value.split(' ').count() > 2) {
         return Vec::new();
     }
     let line = description.map_or(1, |entry| entry.line);
-    vec![Finding::new(&source.path, line, "description", "", "the crate does not say in one sentence what it is")]
+    vec![Breach::new(&source.path, line, "description", "", "the crate does not say in one sentence what it is")]
 }
 
-fn unused(source: &Source, words: &BTreeSet<String>) -> Vec<Finding> {
+fn unused(source: &SourceFile, words: &BTreeSet<String>) -> Vec<Breach> {
     let dependencies = entries(&source.text, |title| title.ends_with("dependencies"));
     let unused = dependencies.iter().filter(|entry| !words.contains(&entry.name.replace('-', "_")));
     unused
         .map(|entry| {
             let message = format!("no file of this crate uses `{}`; remove it", entry.name);
-            Finding::new(&source.path, entry.line, "dependency-unused", entry.name, message)
+            Breach::new(&source.path, entry.line, "dependency-unused", entry.name, message)
         })
         .collect()
 }
 
 fn words_used<'a>(files: impl Iterator<Item = &'a RustFile>) -> BTreeSet<String> {
     let words = files.flat_map(|file| flatten(&file.tokens)).filter_map(|token| match token {
-        Token::Word(word, _) => Some(word),
+        CodeToken::Word(word, _) => Some(word),
         _ => None,
     });
     words.collect()
@@ -101,8 +106,8 @@ fn words_used<'a>(files: impl Iterator<Item = &'a RustFile>) -> BTreeSet<String>
 mod tests {
     use super::*;
 
-    fn source(path: &str, text: &str) -> Source {
-        Source { path: path.to_owned(), text: text.to_owned() }
+    fn source(path: &str, text: &str) -> SourceFile {
+        SourceFile { path: path.to_owned(), text: text.to_owned() }
     }
 
     #[test]

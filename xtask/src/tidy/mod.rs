@@ -24,9 +24,9 @@ mod unsafety;
 mod words;
 
 use anyhow::{Context, ensure};
-use finding::Finding;
+use finding::Breach;
 use source_file::RustFile;
-use sources::Source;
+use sources::SourceFile;
 use std::path::Path;
 use std::process::Command;
 
@@ -45,7 +45,7 @@ pub fn run(root: &Path) -> anyhow::Result<()> {
 }
 
 /// Every rule that needs only files.
-fn check(sources: &[Source]) -> Vec<Finding> {
+fn check(sources: &[SourceFile]) -> Vec<Breach> {
     let mut findings = Vec::new();
     let rust = source_file::parse_all(sources, &mut findings);
     for source in sources {
@@ -57,13 +57,14 @@ fn check(sources: &[Source]) -> Vec<Finding> {
     }
     findings.extend(budgets::check(&rust));
     findings.extend(circles::check(&rust));
+    findings.extend(names::check_unique(&rust));
     findings.extend(manifest::check(sources, &rust));
     findings.extend(links::check(sources));
     findings
 }
 
-fn check_rust(file: &RustFile) -> Vec<Finding> {
-    let checks: [fn(&RustFile) -> Vec<Finding>; 7] =
+fn check_rust(file: &RustFile) -> Vec<Breach> {
+    let checks: [fn(&RustFile) -> Vec<Breach>; 7] =
         [heads::check, sizes::check, names::check_items, unsafety::check, paths::check, literals::check, tells::check];
     checks.iter().flat_map(|check| check(file)).collect()
 }

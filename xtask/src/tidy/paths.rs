@@ -1,13 +1,13 @@
 //! What must be absent: functions and types that some crates must not use, and why.
 
 use super::code::{flatten, lines_with};
-use super::finding::Finding;
+use super::finding::Breach;
 use super::source_file::RustFile;
 
 struct Absence {
     /// Packages that must not use it.
     in_packages: In,
-    code: Code,
+    code: PathToken,
     patterns: &'static [&'static str],
     why: &'static str,
 }
@@ -19,7 +19,7 @@ enum In {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Code {
+enum PathToken {
     Product,
     Tests,
     Both,
@@ -28,19 +28,19 @@ enum Code {
 const ABSENCES: &[Absence] = &[
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["println !", "print !", "eprintln !", "eprint !", "dbg !"],
         why: "only cli prints; hand back a value or an event",
     },
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["process :: exit", "process :: abort", "exit_group"],
         why: "only cli ends the process; hand back an error",
     },
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &[
             "env :: var",
             "env :: var_os",
@@ -57,55 +57,55 @@ const ABSENCES: &[Absence] = &[
     },
     Absence {
         in_packages: In::Only(&["analysis", "report", "settings", "study"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["std :: fs", "fs :: read", "fs :: write", "File :: open", "File :: create"],
         why: "this crate is a pure function of its input and touches no disk",
     },
     Absence {
         in_packages: In::Only(&["analysis", "report", "settings", "study", "record", "histograms"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["Instant", "SystemTime"],
         why: "this crate reads no clock; a moment is an input",
     },
     Absence {
         in_packages: In::Only(&["workloads"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["Instant"],
         why: "a workload measures nothing; the driver does",
     },
     Absence {
         in_packages: In::Only(&["workloads"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["TcpStream", "UnixStream", "rusqlite", "postgres_protocol"],
         why: "a workload never opens a connection and knows no product; it speaks through a session",
     },
     Absence {
         in_packages: In::Only(&["workloads", "analysis", "report", "settings", "study", "record", "histograms"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["thread :: sleep", "thread :: spawn"],
         why: "this crate neither waits nor runs beside itself",
     },
     Absence {
         in_packages: In::Only(&["driver", "engines"]),
-        code: Code::Product,
+        code: PathToken::Product,
         patterns: &["Mutex", "RwLock"],
         why: "the hot path has no lock; each shard owns what it works on",
     },
     Absence {
         in_packages: In::All,
-        code: Code::Tests,
+        code: PathToken::Tests,
         patterns: &["thread :: sleep"],
         why: "a test that sleeps is slow or wrong; wait for a condition, with a limit",
     },
     Absence {
         in_packages: In::All,
-        code: Code::Both,
+        code: PathToken::Both,
         patterns: &["unimplemented !", "todo !"],
         why: "nothing half-made is kept",
     },
 ];
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     let tokens = flatten(&file.tokens);
     let mut findings = Vec::new();
     for absence in ABSENCES.iter().filter(|absence| absence.in_packages.covers(file.package())) {
@@ -113,7 +113,7 @@ pub fn check(file: &RustFile) -> Vec<Finding> {
             let lines = lines_with(&tokens, pattern).into_iter();
             let name = pattern.replace(' ', "");
             findings.extend(lines.filter(|line| absence.code.covers(file.is_test_line(*line))).map(|line| {
-                Finding::new(&file.path, line, "absence", &name, format!("`{name}` is used, but {}", absence.why))
+                Breach::new(&file.path, line, "absence", &name, format!("`{name}` is used, but {}", absence.why))
             }));
         }
     }
@@ -130,7 +130,7 @@ impl In {
     }
 }
 
-impl Code {
+impl PathToken {
     fn covers(self, is_test: bool) -> bool {
         match self {
             Self::Product => !is_test,

@@ -1,13 +1,13 @@
 //! Limits on size: a file can be read in one sitting, and a function fits on one screen.
 
-use super::finding::Finding;
+use super::finding::Breach;
 use super::source_file::RustFile;
 use syn::visit::{self, Visit};
 
 const LONGEST_FILE_LINES: usize = 500;
 const LONGEST_FUNCTION_LINES: usize = 70;
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     let mut visitor = Functions { path: &file.path, findings: Vec::new() };
     visitor.visit_file(&file.tree);
     let mut findings = visitor.findings;
@@ -15,14 +15,14 @@ pub fn check(file: &RustFile) -> Vec<Finding> {
     if length > LONGEST_FILE_LINES {
         let message =
             format!("{length} lines are too many to read in one sitting (at most {LONGEST_FILE_LINES}); split it");
-        findings.push(Finding::new(&file.path, 0, "file-length", "", message));
+        findings.push(Breach::new(&file.path, 0, "file-length", "", message));
     }
     findings
 }
 
 struct Functions<'a> {
     path: &'a str,
-    findings: Vec<Finding>,
+    findings: Vec<Breach>,
 }
 
 impl Functions<'_> {
@@ -35,7 +35,7 @@ impl Functions<'_> {
             let message = format!(
                 "`{name}` has {length} lines and does not fit a screen (at most {LONGEST_FUNCTION_LINES}); split it by what it does"
             );
-            self.findings.push(Finding::new(self.path, start, "function-length", &name, message));
+            self.findings.push(Breach::new(self.path, start, "function-length", &name, message));
         }
     }
 }

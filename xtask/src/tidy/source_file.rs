@@ -1,7 +1,7 @@
 //! A Rust file parsed once for all rules: its lines, tokens and syntax tree, and which of its lines are tests.
 
-use super::finding::Finding;
-use super::sources::Source;
+use super::finding::Breach;
+use super::sources::SourceFile;
 use proc_macro2::TokenStream;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -20,8 +20,8 @@ pub struct RustFile {
 }
 
 impl RustFile {
-    pub fn parse(path: &str, text: &str) -> Result<Self, Finding> {
-        let unreadable = |line: usize, why: String| Finding::new(path, line, "syntax", "", why);
+    pub fn parse(path: &str, text: &str) -> Result<Self, Breach> {
+        let unreadable = |line: usize, why: String| Breach::new(path, line, "syntax", "", why);
         let tokens = TokenStream::from_str(text)
             .map_err(|error| unreadable(error.span().start().line, format!("not Rust: {error}")))?;
         let tree: syn::File = syn::parse2(tokens.clone())
@@ -46,7 +46,7 @@ impl RustFile {
 }
 
 /// Parses every Rust source; a source that does not parse becomes a finding.
-pub fn parse_all(sources: &[Source], findings: &mut Vec<Finding>) -> Vec<RustFile> {
+pub fn parse_all(sources: &[SourceFile], findings: &mut Vec<Breach>) -> Vec<RustFile> {
     let mut files = Vec::new();
     for source in sources.iter().filter(|source| source.is_rust()) {
         match RustFile::parse(&source.path, &source.text) {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn files_below_tests_and_files_of_test_modules_are_tests() {
-        let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let source = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
         let sources = [
             source("crates/x/src/lib.rs", "#[cfg(test)]\nmod pretend;\nmod real;\n"),
             source("crates/x/src/pretend.rs", "fn a() {}"),

@@ -4,13 +4,13 @@ use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-pub struct Source {
+pub struct SourceFile {
     /// Relative to the project's root, with forward slashes.
     pub path: String,
     pub text: String,
 }
 
-impl Source {
+impl SourceFile {
     pub fn is_rust(&self) -> bool {
         self.ends_in("rs")
     }
@@ -28,7 +28,7 @@ impl Source {
 const NOT_OURS: &[&str] = &["Cargo.lock", "LICENSE"];
 
 /// Reads every file that git tracks or would track. Files that are not text are left out.
-pub fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
+pub fn read(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
@@ -46,7 +46,7 @@ pub fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
         }
         let bytes = std::fs::read(&file).with_context(|| format!("reading {path}"))?;
         if let Ok(text) = String::from_utf8(bytes) {
-            sources.push(Source { path: path.to_owned(), text });
+            sources.push(SourceFile { path: path.to_owned(), text });
         }
     }
     Ok(sources)

@@ -1,7 +1,7 @@
 //! Comments and messages say what a program prints, returns or reports: "tell" is for people. Names are left alone.
 
-use super::code::{Token, flatten};
-use super::finding::Finding;
+use super::code::{CodeToken, flatten};
+use super::finding::Breach;
 use super::source_file::RustFile;
 
 const WORDS: &[&str] = &["tell", "tells", "told", "telling"];
@@ -10,16 +10,16 @@ const MESSAGE: &str = "programs print, return or report, and “tell” is for p
 /// The only production code that has these words, so it is the only one that is not searched.
 const THIS_FILE: &str = "xtask/src/tidy/tells.rs";
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     let comments = (1..).zip(&file.lines).filter_map(|(line, text)| Some((line, text.split_once("//")?.1.to_owned())));
     let mut texts: Vec<(usize, String)> = comments.collect();
     for token in flatten(&file.tokens) {
-        if let Token::Literal(text, _) = &token {
+        if let CodeToken::Literal(text, _) = &token {
             texts.extend((token.line()..).zip(text.lines().map(ToOwned::to_owned)));
         }
     }
     texts.retain(|(line, text)| file.path != THIS_FILE && !file.is_test_line(*line) && tells(text));
-    texts.iter().map(|(line, _)| Finding::new(&file.path, *line, "tell", "", MESSAGE)).collect()
+    texts.iter().map(|(line, _)| Breach::new(&file.path, *line, "tell", "", MESSAGE)).collect()
 }
 
 /// A word in backticks, braces or a path is a name.

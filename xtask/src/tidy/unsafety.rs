@@ -1,15 +1,15 @@
 //! Unsafe code must say right above it why it is sound.
 
-use super::code::{Token, flatten};
-use super::finding::Finding;
+use super::code::{CodeToken, flatten};
+use super::finding::Breach;
 use super::source_file::RustFile;
 
-pub fn check(file: &RustFile) -> Vec<Finding> {
+pub fn check(file: &RustFile) -> Vec<Breach> {
     let tokens = flatten(&file.tokens);
-    let lines = tokens.iter().filter(|token| token.is_word("unsafe")).map(Token::line);
+    let lines = tokens.iter().filter(|token| token.is_word("unsafe")).map(CodeToken::line);
     let bare = lines.filter(|line| !is_explained(&file.lines, *line));
     let message = "unsafe code without a `// SAFETY:` comment right above it that says why it is sound";
-    bare.map(|line| Finding::new(&file.path, line, "safety", "", message)).collect()
+    bare.map(|line| Breach::new(&file.path, line, "safety", "", message)).collect()
 }
 
 /// Looks at the line itself, and upwards through comments and attributes.

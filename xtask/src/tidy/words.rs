@@ -2,8 +2,8 @@
 //!
 //! This is the only file that contains these words, so it is the only one that is not searched.
 
-use super::finding::Finding;
-use super::sources::Source;
+use super::finding::Breach;
+use super::sources::SourceFile;
 
 /// Words that say nothing in names.
 pub const SAYS_NOTHING: &[&str] = &["util", "utils", "common", "manager", "helper", "helpers", "misc"];
@@ -33,7 +33,7 @@ const REGISTRIES: &[&str] = &[
 
 const THIS_FILE: &str = "xtask/src/tidy/words.rs";
 
-pub fn check(source: &Source) -> Vec<Finding> {
+pub fn check(source: &SourceFile) -> Vec<Breach> {
     if source.path == THIS_FILE {
         return Vec::new();
     }
@@ -43,14 +43,14 @@ pub fn check(source: &Source) -> Vec<Finding> {
     }
     if !source.text.is_empty() && !source.text.ends_with('\n') {
         let line = source.text.lines().count();
-        findings.push(Finding::new(&source.path, line, "whitespace", "", "the last line has no end"));
+        findings.push(Breach::new(&source.path, line, "whitespace", "", "the last line has no end"));
     }
     findings
 }
 
-fn check_line(source: &Source, line: usize, text: &str, findings: &mut Vec<Finding>) {
+fn check_line(source: &SourceFile, line: usize, text: &str, findings: &mut Vec<Breach>) {
     let mut add = |rule: &'static str, subject: &str, message: String| {
-        findings.push(Finding::new(&source.path, line, rule, subject, message));
+        findings.push(Breach::new(&source.path, line, rule, subject, message));
     };
     if text.ends_with([' ', '\t', '\r']) {
         add("whitespace", "", "blanks at the end of the line".to_owned());
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn subjects(text: &str) -> Vec<String> {
-        let source = Source { path: "README.md".to_owned(), text: text.to_owned() };
+        let source = SourceFile { path: "README.md".to_owned(), text: text.to_owned() };
         check(&source).into_iter().map(|finding| format!("{} {}", finding.rule, finding.subject)).collect()
     }
 

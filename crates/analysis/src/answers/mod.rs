@@ -7,9 +7,9 @@ pub mod reach;
 
 use self::reach::{Reach, Sides};
 use crate::cells::CellResult;
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{Comparison, RatioVerdict};
 use crate::consistency::host::OTHERS_MAX;
-use crate::consolidation::neighbour::{Effect, Of};
+use crate::consolidation::neighbour::{NeighbourEffect, Of};
 use crate::contrast::Contrast;
 use crate::durability::Audited;
 use crate::estimate::Estimate;
@@ -47,7 +47,7 @@ pub struct Answered {
     pub question: Question,
     pub stamp: Stamp,
     /// The findings that could move the answer, the worst first. If each alone has a better stamp, their sum decided.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AnswerDoubt>,
     /// The share of the host's CPU time that other processes and a hypervisor below had during these trials, if it is more than on an
     /// idle system. Where all sides lost it alike, it is the answer's scope and no doubt.
     pub others: Option<f64>,
@@ -55,7 +55,7 @@ pub struct Answered {
 
 /// A finding about the trials behind an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Doubt {
+pub struct AnswerDoubt {
     /// Its place in the list of findings.
     pub finding: usize,
     pub code: &'static str,
@@ -146,24 +146,24 @@ pub fn audited_alike(analysis: &Analysis, index: usize) -> impl Iterator<Item = 
 
 /// The figure of an answer: over the baseline, over the smallest size, or a level, of which there is no verdict.
 #[derive(Clone, Copy)]
-struct Figure<'a> {
+struct AnswerFigure<'a> {
     estimate: &'a Estimate,
     scale: Scale,
-    verdict: Verdict,
+    verdict: RatioVerdict,
 }
 
-fn ratio(contrast: &Contrast, verdict: Verdict) -> Figure<'_> {
-    Figure { estimate: &contrast.estimate, scale: contrast.scale, verdict }
+fn ratio(contrast: &Contrast, verdict: RatioVerdict) -> AnswerFigure<'_> {
+    AnswerFigure { estimate: &contrast.estimate, scale: contrast.scale, verdict }
 }
 
-fn level(estimate: &Estimate) -> Figure<'_> {
-    Figure { estimate, scale: Scale::Ratio, verdict: Verdict::NothingToCompare }
+fn level(estimate: &Estimate) -> AnswerFigure<'_> {
+    AnswerFigure { estimate, scale: Scale::Ratio, verdict: RatioVerdict::NothingToCompare }
 }
 
 /// The cells of the baseline and those of the contender, and their figure.
-type Part<'a> = (Sides<'a>, Option<Figure<'a>>);
+type AnswerCells<'a> = (Sides<'a>, Option<AnswerFigure<'a>>);
 
-fn parts(analysis: &Analysis, question: Question) -> Vec<Part<'_>> {
+fn parts(analysis: &Analysis, question: Question) -> Vec<AnswerCells<'_>> {
     match question {
         Question::Cost(index) => vec![of_comparison(analysis, &analysis.comparisons[index])],
         Question::Change(index) => {
@@ -179,7 +179,7 @@ fn parts(analysis: &Analysis, question: Question) -> Vec<Part<'_>> {
         Question::Minimum(index) => {
             let one = &analysis.consolidation[index];
             let effects = one.neighbour.iter().flat_map(|neighbour| &neighbour.effects);
-            let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(Effect::kept);
+            let effect = effects.filter(|effect| effect.of == Of::Mean).find_map(NeighbourEffect::kept);
             vec![(sides(analysis, &[], &[one.cell]), effect.or(one.minimum.as_ref()).map(level))]
         }
         Question::Level(index) => {
@@ -214,7 +214,7 @@ fn sides<'a>(analysis: &'a Analysis, base: &[u32], own: &[u32]) -> Sides<'a> {
     Sides { analysis, base, own }
 }
 
-fn of_comparison<'a>(analysis: &'a Analysis, one: &'a Comparison) -> Part<'a> {
+fn of_comparison<'a>(analysis: &'a Analysis, one: &'a Comparison) -> AnswerCells<'a> {
     let figure = one.throughput().map(|contrast| ratio(contrast, one.verdict));
     (sides(analysis, &[one.baseline_cell], &[one.contender_cell]), figure)
 }
@@ -228,8 +228,8 @@ fn changes(analysis: &Analysis, effect: usize) -> Vec<&Comparison> {
 }
 
 /// The stamp of a figure, and the doubts that count against it.
-fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<Figure<'_>>) -> (Stamp, Vec<Doubt>) {
-    let mut doubts: Vec<Doubt> = Vec::new();
+fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<AnswerFigure<'_>>) -> (Stamp, Vec<AnswerDoubt>) {
+    let mut doubts: Vec<AnswerDoubt> = Vec::new();
     let mut together = Reach::NONE;
     // Whether a doubt of known size can be held against it.
     let is_relative =
@@ -248,7 +248,7 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<Figure<'_>>) -> 
         if !doubts.iter().any(|known| known.reach == reach && reach.is_some()) {
             together = together.and(reach.unwrap_or(Reach::NONE));
         }
-        doubts.push(Doubt { finding: place, code, kind: kind.name, stamp, reach });
+        doubts.push(AnswerDoubt { finding: place, code, kind: kind.name, stamp, reach });
     }
     let together = stamp(figure, analysis.margin, together);
     doubts.retain(|doubt| doubt.stamp > Stamp::Usable || doubt.reach.is_some_and(|reach| reach != Reach::NONE));
@@ -258,10 +258,10 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<Figure<'_>>) -> 
 
 /// Usable: the answer stays within its interval, or within the margin below which the study calls a difference none. With care: it
 /// moves. Not usable: it would be another answer.
-fn stamp(figure: Option<Figure<'_>>, margin: Option<f64>, reach: Reach) -> Stamp {
-    let Some(Figure { estimate, verdict, .. }) = figure else { return Stamp::NotUsable };
+fn stamp(figure: Option<AnswerFigure<'_>>, margin: Option<f64>, reach: Reach) -> Stamp {
+    let Some(AnswerFigure { estimate, verdict, .. }) = figure else { return Stamp::NotUsable };
     let Some((low, high)) = estimate.bounds.known() else { return Stamp::NotUsable };
-    if verdict == Verdict::WrongData {
+    if verdict == RatioVerdict::WrongData {
         return Stamp::NotUsable;
     }
     let within =
@@ -272,9 +272,9 @@ fn stamp(figure: Option<Figure<'_>>, margin: Option<f64>, reach: Reach) -> Stamp
         return Stamp::Usable;
     }
     let is_another = match verdict {
-        Verdict::Slower => high * reach.high >= 1.0,
-        Verdict::Faster => low * reach.low <= 1.0,
-        Verdict::Equivalent => !of_margin.is_some_and(|margin| within(margin, reach, [low, high])),
+        RatioVerdict::Slower => high * reach.high >= 1.0,
+        RatioVerdict::Faster => low * reach.low <= 1.0,
+        RatioVerdict::Equivalent => !of_margin.is_some_and(|margin| within(margin, reach, [low, high])),
         // The doubt says more than the measurement.
         _ => reach.high / reach.low > high / low,
     };

@@ -211,7 +211,7 @@ fn without_an_interval_nothing_is_usable() {
     let sound = all(&analyse(&synthetic::run(5))).remove(0);
     assert_eq!((sound.stamp, sound.doubts[0].kind), (Stamp::WithCare, "not-honoured"));
     let mut wrong = with(vec![]);
-    wrong.comparisons[0].verdict = Verdict::WrongData;
+    wrong.comparisons[0].verdict = RatioVerdict::WrongData;
     assert_eq!(stamps(&wrong), [Stamp::NotUsable]);
 }
 
@@ -265,8 +265,8 @@ fn equal_machines_are_asked_for_their_shares_and_audits_for_their_verdict() {
         faults: Vec::new(),
         cost: None,
     };
-    let kept = |cuts| crate::durability::Verdict::Kept { cuts, bound: 0.05 };
-    let unknown = crate::durability::Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() };
+    let kept = |cuts| crate::durability::DurabilityVerdict::Kept { cuts, bound: 0.05 };
+    let unknown = crate::durability::DurabilityVerdict::NotAudited { why: "there is no /dev/fuse".to_owned() };
     analysis.durability =
         vec![audited("a", kept(60)), audited("b", unknown), audited("c", kept(60)), audited("d", kept(70))];
     let of_audits = asked(&analysis, |one| matches!(one, Question::Durable(_)));
@@ -274,12 +274,12 @@ fn equal_machines_are_asked_for_their_shares_and_audits_for_their_verdict() {
 }
 
 /// A difference that is sure, and the same without a verdict.
-static RATIOS: LazyLock<[(Contrast, Verdict); 2]> = LazyLock::new(|| {
+static RATIOS: LazyLock<[(Contrast, RatioVerdict); 2]> = LazyLock::new(|| {
     let one = analyse(&synthetic::run(5)).comparisons.remove(0);
     let ratio = one.throughput().unwrap().clone();
     let mut wide = ratio.clone();
     wide.estimate.bounds = crate::estimate::Bounds::Known { low: 0.7, high: 1.1 };
-    [(ratio, one.verdict), (wide, Verdict::Undecided)]
+    [(ratio, one.verdict), (wide, RatioVerdict::Undecided)]
 });
 
 proptest! {

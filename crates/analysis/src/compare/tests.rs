@@ -66,17 +66,17 @@ fn five_blocks_give_a_verdict() {
     assert!((ratio.estimate.point - 0.855_893_350).abs() < 1e-9, "{ratio:?}");
     let (low, high) = ratio.estimate.bounds.known().unwrap();
     assert!((low - 0.837_375_931).abs() < 1e-6 && (high - 0.874_820_257).abs() < 1e-6, "{ratio:?}");
-    assert_eq!(comparison.verdict, Verdict::Slower);
+    assert_eq!(comparison.verdict, RatioVerdict::Slower);
 }
 
 #[test]
 fn an_interval_around_one_decides_nothing() {
     let run = counted(&[(1000, 990), (1000, 1010), (1000, 1000), (1000, 1005)]);
-    assert_eq!(all(&run)[0].verdict, Verdict::Undecided);
+    assert_eq!(all(&run)[0].verdict, RatioVerdict::Undecided);
     let run = counted(&[(1000, 1200), (1000, 1210), (1000, 1190)]);
-    assert_eq!(all(&run)[0].verdict, Verdict::Faster);
+    assert_eq!(all(&run)[0].verdict, RatioVerdict::Faster);
     let run = counted(&[(1000, 1200)]);
-    assert_eq!(all(&run)[0].verdict, Verdict::TooFewTrials);
+    assert_eq!(all(&run)[0].verdict, RatioVerdict::TooFewTrials);
 }
 
 /// Whatever the trials are like, the ratio of two levels is the ratio that is shown with them, in every measure.
@@ -112,7 +112,7 @@ fn blocks_without_both_sides_are_left_out_and_named() {
     let [failed, skipped, invalid, wrong, missing] = comparison.left_out.as_slice() else {
         panic!("{:?}", comparison.left_out)
     };
-    let ended = |left: &LeftOut| match &left.why[0].why {
+    let ended = |left: &UnpairedBlock| match &left.why[0].why {
         WhyUnusable::NotCompleted(outcome) => outcome.clone(),
         other => panic!("{other:?}"),
     };
@@ -121,7 +121,7 @@ fn blocks_without_both_sides_are_left_out_and_named() {
     assert!(matches!(ended(invalid), Outcome::Invalid { .. }), "{invalid:?}");
     assert_eq!((wrong.why[0].why.clone(), wrong.why[0].contender.as_str()), (WhyUnusable::WrongData, "kvm"));
     assert_eq!((missing.why[0].why.clone(), missing.why[0].contender.as_str()), (WhyUnusable::NotReached, "native"));
-    assert_eq!(comparison.verdict, Verdict::WrongData);
+    assert_eq!(comparison.verdict, RatioVerdict::WrongData);
 }
 
 /// One trial has one wrong balance: its numbers enter no estimate, and the other trials give no verdict either.
@@ -133,7 +133,7 @@ fn wrong_data_is_in_no_number_and_refuses_the_verdict() {
     let trial = wrong.record.id;
     let analysis = crate::summary::analyse(&run);
     let comparison = &analysis.comparisons[0];
-    assert_eq!(comparison.verdict, Verdict::WrongData);
+    assert_eq!(comparison.verdict, RatioVerdict::WrongData);
     assert_eq!(comparison.wrong_data, [WrongData { contender: "kvm".to_owned(), trials: vec![trial] }]);
     let blocks: Vec<u32> = comparison.throughput().unwrap().blocks.iter().map(|block| block.block).collect();
     assert_eq!(blocks, [1, 2, 3]);
@@ -185,12 +185,12 @@ fn with_a_margin_contenders_can_be_equivalent() {
         all(&run)[0].verdict
     };
     let near = [(1000, 994), (1000, 995), (1000, 996), (1000, 994), (1000, 995)];
-    assert_eq!(verdict(&near, None), Verdict::Slower, "by half a per cent, and surely so");
-    assert_eq!(verdict(&near, Some(0.02)), Verdict::Equivalent);
-    assert_eq!(verdict(&near, Some(0.002)), Verdict::Slower);
+    assert_eq!(verdict(&near, None), RatioVerdict::Slower, "by half a per cent, and surely so");
+    assert_eq!(verdict(&near, Some(0.02)), RatioVerdict::Equivalent);
+    assert_eq!(verdict(&near, Some(0.002)), RatioVerdict::Slower);
     let noisy = [(1000, 950), (1000, 1060), (1000, 1000), (1000, 1010), (1000, 970)];
-    assert_eq!(verdict(&noisy, Some(0.02)), Verdict::Undecided);
-    assert_eq!(verdict(&noisy, Some(0.2)), Verdict::Equivalent);
+    assert_eq!(verdict(&noisy, Some(0.02)), RatioVerdict::Undecided);
+    assert_eq!(verdict(&noisy, Some(0.2)), RatioVerdict::Equivalent);
 }
 
 /// Alone, this contender would be called slower; among four the evidence is too weak (Holm).
@@ -200,7 +200,7 @@ fn more_comparisons_ask_for_more() {
     let run = counted(&just);
     let alone = &all(&run)[0];
     let p = alone.p_equal.unwrap();
-    assert_eq!((alone.verdict, (0.0125..0.05).contains(&p)), (Verdict::Slower, true), "{p}");
+    assert_eq!((alone.verdict, (0.0125..0.05).contains(&p)), (RatioVerdict::Slower, true), "{p}");
     let mut many = run.clone();
     for copy in 2..5_u32 {
         let mut cell = run.plan.cells[1].clone();
@@ -215,7 +215,7 @@ fn more_comparisons_ask_for_more() {
         many.plan.cells.push(cell);
     }
     let found = all(&many);
-    assert_eq!((found.len(), found[0].verdict), (4, Verdict::Undecided));
+    assert_eq!((found.len(), found[0].verdict), (4, RatioVerdict::Undecided));
     assert!(found[0].p_equal.unwrap() > p);
     assert_eq!(found[0].throughput().unwrap().estimate, alone.throughput().unwrap().estimate);
 }

@@ -14,43 +14,43 @@ use crate::measures::Scale;
 use crate::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
 /// How much one measure may differ.
-pub struct Rule {
+pub struct WorkRule {
     pub measure: &'static str,
     /// As a share of the larger side, however many transactions there were. Contenders of a block get the same inputs
     /// but do not get equally far through them, and old orders differ from new ones.
     pub tolerance: f64,
     /// A smaller difference per transaction does not count as work.
     at_least: f64,
-    kind: Work,
+    kind: WorkKind,
 }
 
 /// Whose work it is: of the statements that a transaction consists of, or of what stores their data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum WorkKind {
     Statements,
     Storage,
 }
 
-const fn rule(measure: &'static str, tolerance: f64, (kind, at_least): (Work, f64)) -> Rule {
-    Rule { measure, tolerance, at_least, kind }
+const fn rule(measure: &'static str, tolerance: f64, (kind, at_least): (WorkKind, f64)) -> WorkRule {
+    WorkRule { measure, tolerance, at_least, kind }
 }
 
 /// One operation in ten transactions, and a small page.
-const OPERATIONS: (Work, f64) = (Work::Storage, 0.1);
-const BYTES: (Work, f64) = (Work::Storage, 1_024.0);
-const ANY: (Work, f64) = (Work::Statements, 0.0);
+const OPERATIONS: (WorkKind, f64) = (WorkKind::Storage, 0.1);
+const BYTES: (WorkKind, f64) = (WorkKind::Storage, 1_024.0);
+const ANY: (WorkKind, f64) = (WorkKind::Statements, 0.0);
 
 /// By how much statements and rows of a transaction may differ.
 pub const OF_STATEMENTS: f64 = 0.02;
 
 /// Redo is written by the database itself, with no cache in between.
-pub const RULES: [Rule; 8] = [
+pub const RULES: [WorkRule; 8] = [
     rule(STATEMENTS, OF_STATEMENTS, ANY),
     rule(ROWS_RETURNED, OF_STATEMENTS, ANY),
     rule(ROWS_CHANGED, OF_STATEMENTS, ANY),
@@ -101,19 +101,19 @@ pub fn all(run: &Run, observations: &Observations) -> Vec<Unequal> {
 pub fn differing<'a>(
     one: (&'a Observations, u32),
     other: (&'a Observations, u32),
-    against: impl Fn(&Measured, &Measured) -> Option<Contrast> + 'a,
-) -> impl Iterator<Item = (&'static Rule, [f64; 2], f64)> + 'a {
+    against: impl Fn(&MeasuredValues, &MeasuredValues) -> Option<Contrast> + 'a,
+) -> impl Iterator<Item = (&'static WorkRule, [f64; 2], f64)> + 'a {
     RULES.iter().filter_map(move |rule| {
         let measured = [one.0.measure(rule.measure)?, other.0.measure(rule.measure)?];
         let [(base, transactions), (own, others)] = [read(measured[0], one.1)?, read(measured[1], other.1)?];
         let tolerance = match rule.kind {
-            Work::Statements => rule.tolerance + STANDARD_ERRORS * (1.0 / transactions + 1.0 / others).sqrt(),
-            Work::Storage => rule.tolerance,
+            WorkKind::Statements => rule.tolerance + STANDARD_ERRORS * (1.0 / transactions + 1.0 / others).sqrt(),
+            WorkKind::Storage => rule.tolerance,
         };
         let most = base.max(own);
         let apart = match rule.kind {
-            Work::Statements => (base - own).abs(),
-            Work::Storage => surely_apart(&against(measured[0], measured[1])?, most)?,
+            WorkKind::Statements => (base - own).abs(),
+            WorkKind::Storage => surely_apart(&against(measured[0], measured[1])?, most)?,
         };
         (apart > rule.at_least && apart > tolerance * most).then_some((rule, [base, own], tolerance))
     })
@@ -131,7 +131,7 @@ fn surely_apart(contrast: &Contrast, most: f64) -> Option<f64> {
 }
 
 /// The mean of a cell, and the number of transactions behind it.
-fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
+fn read(measured: &MeasuredValues, cell: u32) -> Option<(f64, f64)> {
     let transactions: u64 = measured.of_cell(cell).filter_map(|one| one.n).sum();
     Some((measured.level(cell)?.estimate.point, transactions as f64))
 }
@@ -139,7 +139,7 @@ fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
 /// Findings for each group: differences in the workload's own work and in storage work separately.
 pub fn findings(unequal: &[Unequal]) -> Vec<Finding> {
     let of_storage =
-        |work: &UnequalWork| RULES.iter().any(|rule| rule.measure == work.measure && rule.kind == Work::Storage);
+        |work: &UnequalWork| RULES.iter().any(|rule| rule.measure == work.measure && rule.kind == WorkKind::Storage);
     let each = unequal.iter().map(|one| ((of_storage(&one.work), one.coordinates.as_str()), one.work.clone()));
     let finding = |((of_storage, place), work): ((bool, &str), Vec<UnequalWork>)| {
         let what = if of_storage { What::DiskWorkUnequal { work } } else { What::WorkUnequal { work } };

@@ -216,7 +216,7 @@ fn frequencies(trials: &[HostDuringTrial]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::host_state::{ProcessTimes, Stalls};
+    use record::host_state::{PressureStalls, ProcessTimes};
     use record::ladder::CpuTime;
     use record::synthetic;
 
@@ -240,7 +240,7 @@ mod tests {
         state.end.cpu = Reading::Known(end);
         state.start.processes = Reading::Known(ProcessTimes { others_ticks: 20, ..ProcessTimes::default() });
         state.end.processes = Reading::Known(ProcessTimes { others_ticks: 500, ..ProcessTimes::default() });
-        state.end.stalls = Reading::Known(Stalls { memory_us: 1_200_000, ..Stalls::default() });
+        state.end.stalls = Reading::Known(PressureStalls { memory_us: 1_200_000, ..PressureStalls::default() });
         let found = of_run(&run);
         let trial = &found.trials[1];
         let shares = [trial.busy, trial.stolen, trial.others, trial.memory_stalled].map(Option::unwrap);

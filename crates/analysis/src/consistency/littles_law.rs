@@ -143,7 +143,7 @@ mod tests {
     use record::intervals::{Interval, KindInterval, Measured};
     use record::synthetic;
     use record::synthetic::consolidated;
-    use record::trial::{ArrivalProcess, Queue};
+    use record::trial::{ArrivalProcess, QueuedWork};
 
     /// A trial of ten seconds in which each second has the same times.
     fn trial(each_second: &[(u64, u32)]) -> StoredTrial {
@@ -202,7 +202,7 @@ mod tests {
         let with = |waiting: u64| {
             let mut trial = paced(trial(&[(20_000, 200)]), pacing, 0);
             trial.record.driver.as_mut().unwrap().queue =
-                Some(Queue { each_second: vec![waiting; 10], ..Queue::default() });
+                Some(QueuedWork { each_second: vec![waiting; 10], ..QueuedWork::default() });
             of_machine(&trial).unwrap()
         };
         assert!(with(2).holds, "two wait and two are served");

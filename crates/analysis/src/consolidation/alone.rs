@@ -4,7 +4,7 @@ use crate::estimate::Estimate;
 use crate::measures::Scale;
 use crate::measures::machines::SUM;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use crate::validity;
 use record::plan::{Cell, Plan};
@@ -17,13 +17,13 @@ const MEMORY_ALIKE: f64 = 0.02;
 
 /// A cell of one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reference {
+pub struct AloneCell {
     pub cell: u32,
     pub contender: String,
     pub coordinates: String,
 }
 
-impl Reference {
+impl AloneCell {
     pub fn of(cell: &Cell) -> Self {
         Self { cell: cell.id, contender: cell.contender.clone(), coordinates: cell.coordinates() }
     }
@@ -32,7 +32,7 @@ impl Reference {
 /// What all machines achieve together, divided by what one machine achieves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Efficiency {
-    pub reference: Reference,
+    pub reference: AloneCell,
     /// True if that one machine has as many vCPUs and as much memory as all of these together.
     pub same_total: bool,
     pub value: Estimate,
@@ -76,7 +76,7 @@ pub fn over(
     run: &Run,
     observations: &Observations,
     [one, several]: [&Cell; 2],
-    own: impl FnOnce(&Measured) -> Option<BTreeMap<u32, f64>>,
+    own: impl FnOnce(&MeasuredValues) -> Option<BTreeMap<u32, f64>>,
 ) -> Option<Estimate> {
     let throughput = observations.measure(THROUGHPUT)?;
     let slowest = throughput.by_block(several.id)?;
@@ -97,7 +97,7 @@ pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell) -> Option
     let nearest = |one: &&Cell| (!is_same(one, cell, &["load"]), !has_same_total(one, cell), size(one) != size(cell));
     let reference = whole.min_by_key(nearest).or_else(|| own.min_by_key(nearest))?;
     Some(Efficiency {
-        reference: Reference::of(reference),
+        reference: AloneCell::of(reference),
         same_total: has_same_total(reference, cell),
         value: over(run, observations, [reference, cell], |_| observations.measure(SUM)?.by_block(cell.id))?,
     })

@@ -8,7 +8,7 @@
 use super::{TrialReadings, means};
 use crate::contrast::Position;
 use crate::distributions::{integral, normal_below, normal_density};
-use crate::estimate::{Bounds, Estimate, Method};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
 use crate::gathered::by_key;
 use crate::student::{FEWEST_BLOCKS, mean_of as mean, too_few};
 use rand_core::{Rng, SeedableRng};
@@ -64,7 +64,7 @@ fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
             (Bounds::Known { low: at(low), high: at(high) }, by_chance.against(distance(rows)).turned())
         }
     };
-    let method = Method::LeastOfEqualMachines { machines, draws: DRAWS };
+    let method = EstimateMethod::LeastOfEqualMachines { machines, draws: DRAWS };
     AgainstChance { noise, expected: Estimate { point: at(expected_least(machines)), bounds, method }, minimum }
 }
 

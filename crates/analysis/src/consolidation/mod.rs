@@ -24,18 +24,18 @@ use crate::missing::Missing;
 use crate::observations::Observations;
 use crate::student::mean_of;
 use crate::{throughput, validity};
-use alone::{Efficiency, Reference};
+use alone::{AloneCell, Efficiency};
 use attribution::Attribution;
 use bystander::Bystander;
 use chance::AgainstChance;
 use neighbour::Neighbour;
-use reasons::Reason;
+use reasons::MachineReason;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 use skew::TrialSkew;
-use slots::Slot;
+use slots::StartSlot;
 use unlike::Unlike;
 
 /// A cell with several machines.
@@ -61,18 +61,18 @@ pub struct Consolidation {
     /// Over what one machine does alone.
     pub minimum_of_alone: Option<Estimate>,
     /// Each machine by itself, in the order of their numbers.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<StartSlot>,
     /// Why machines that are held back or behind get less, as far as is known.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<MachineReason>,
     /// How much of that is due to machines, to their places or to their start order; absent from old files.
     pub attribution: Option<Attribution>,
     /// `None` for fewer than two machines.
     pub chance: Option<AgainstChance>,
     /// The cell in which one such machine is alone, if the study has one.
-    pub alone: Option<Reference>,
+    pub alone: Option<AloneCell>,
     /// The cell in which one machine of the baseline is alone under the same load, if these are not the baseline's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of_baseline: Option<Reference>,
+    pub of_baseline: Option<AloneCell>,
     pub efficiency: Option<Efficiency>,
     /// Plain readings of every valid trial.
     pub trials: Vec<TrialReadings>,
@@ -157,8 +157,8 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
         slots,
         attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
-        alone: alone.map(Reference::of),
-        of_baseline: of_baseline.filter(|one| observations.level(THROUGHPUT, one.id).is_some()).map(Reference::of),
+        alone: alone.map(AloneCell::of),
+        of_baseline: of_baseline.filter(|one| observations.level(THROUGHPUT, one.id).is_some()).map(AloneCell::of),
         efficiency: alone::efficiency(run, observations, cell),
         left_out,
         skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),

@@ -4,7 +4,7 @@
 //! cause is named only where the whole interval of the difference leaves no doubt. The causes are a table; if none is
 //! seen, the report says so. What the study itself did to a machine is named beside what was seen.
 
-use super::slots::Slot;
+use super::slots::StartSlot;
 use crate::contrast::Position;
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 /// A reason why one machine gets less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct MachineReason {
     /// Counted from 1.
     pub machine: u32,
     #[serde(flatten)]
@@ -97,8 +97,8 @@ impl Suspect {
 }
 
 /// The reasons for every machine that is held back or behind.
-pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
-    let worse = |slot: &&Slot| slot.position == Position::Below;
+pub fn of_cell(run: &Run, cell: &Cell, slots: &[StartSlot]) -> Vec<MachineReason> {
+    let worse = |slot: &&StartSlot| slot.position == Position::Below;
     let worse: Vec<u32> = slots.iter().filter(worse).map(|slot| slot.machine).collect();
     if worse.is_empty() {
         return Vec::new();
@@ -107,7 +107,7 @@ pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
     worse.into_iter().flat_map(|machine| of_machine(&trials, cell, machine)).collect()
 }
 
-fn of_machine(trials: &[CountedTrial], cell: &Cell, machine: u32) -> Vec<Reason> {
+fn of_machine(trials: &[CountedTrial], cell: &Cell, machine: u32) -> Vec<MachineReason> {
     let (mut found, mut alike, mut not_counted): (Vec<Cause>, Vec<Suspect>, Vec<Suspect>) = Default::default();
     let mut is_throttled = false;
     for (suspect, measures, least) in QUESTIONS {
@@ -131,10 +131,10 @@ fn of_machine(trials: &[CountedTrial], cell: &Cell, machine: u32) -> Vec<Reason>
         found.extend(quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study }));
         found.extend(odd.clients.map(|clients| Cause::OwnClients { clients: clients.into() }));
     }
-    found.into_iter().map(|cause| Reason { machine, cause }).collect()
+    found.into_iter().map(|cause| MachineReason { machine, cause }).collect()
 }
 
-type Measure = fn(&CountedTrial) -> Option<f64>;
+type ReasonMeasure = fn(&CountedTrial) -> Option<f64>;
 
 /// How far a machine must surely be above the others.
 #[derive(Clone, Copy)]
@@ -145,7 +145,7 @@ enum Least {
 
 /// The possible causes, how to read them of the machine and of the others, and from where on they are one. They are shares of the
 /// window, or of the time in which it wanted to run, or ratios to the others.
-const QUESTIONS: [(Suspect, [Measure; 2], Least); 5] = [
+const QUESTIONS: [(Suspect, [ReasonMeasure; 2], Least); 5] = [
     (Suspect::CpuQuota, [CountedTrial::throttled_share, throttled_if_limited], Least::By(0.01)),
     (Suspect::WaitingForCpu, [CountedTrial::waited_of_wanted; 2], Least::By(0.05)),
     (Suspect::StolenTime, [CountedTrial::stolen_share; 2], Least::By(0.02)),
@@ -159,7 +159,7 @@ fn throttled_if_limited(trial: &CountedTrial) -> Option<f64> {
 }
 
 /// A machine against the mean of the others of its trials, over blocks.
-struct Against {
+struct AgainstMean {
     own: Estimate,
     others: Estimate,
     /// Its own value minus the others'.
@@ -168,7 +168,7 @@ struct Against {
     ratio: Option<Estimate>,
 }
 
-impl Against {
+impl AgainstMean {
     /// Both values, if the machine's is surely above the others' by this.
     fn surely(self, least: Least) -> Option<OwnAndOthers> {
         let (found, neutral, least, times) = match least {
@@ -181,7 +181,7 @@ impl Against {
 }
 
 /// `None` if no trial has the measure for all of its machines.
-fn against(trials: &[CountedTrial], machine: u32, [of, of_others]: [Measure; 2]) -> Option<Against> {
+fn against(trials: &[CountedTrial], machine: u32, [of, of_others]: [ReasonMeasure; 2]) -> Option<AgainstMean> {
     let of_trial = |trial: &CountedTrial| {
         let (own, others): (Vec<_>, Vec<_>) = trial.machines.iter().partition(|(number, _)| *number == machine);
         let others = others.into_iter().map(|(_, other)| of_others(other));
@@ -192,7 +192,7 @@ fn against(trials: &[CountedTrial], machine: u32, [of, of_others]: [Measure; 2])
     let mean = |pairs: &[[f64; 2]], side: usize| pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;
     let pairs: Vec<[f64; 2]> = blocks.values().map(|pairs| [0, 1].map(|side| mean(pairs, side))).collect();
     let of_both = |of: fn(&[f64; 2]) -> f64| -> Vec<f64> { pairs.iter().map(of).collect() };
-    Some(Against {
+    Some(AgainstMean {
         own: student::mean_amount(of_both(|[own, _]| *own))?,
         others: student::mean_amount(of_both(|[_, others]| *others))?,
         difference: student::mean(of_both(|[own, others]| own - others))?,

@@ -20,12 +20,12 @@ const NANOS_PER_MILLI: f64 = 1e6;
 pub struct TrialSkew {
     pub trial: u32,
     #[serde(flatten)]
-    pub apart: Apart,
+    pub apart: StartsApart,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "skew", rename_all = "kebab-case")]
-pub enum Apart {
+pub enum StartsApart {
     Known {
         /// From the first window's beginning to the last one's, at most over all phases.
         start_ms: f64,
@@ -42,16 +42,16 @@ pub enum Apart {
 impl TrialSkew {
     /// The larger of the two.
     pub fn worst_ms(&self) -> Option<f64> {
-        let Apart::Known { start_ms, end_ms, .. } = self.apart else { return None };
+        let StartsApart::Known { start_ms, end_ms, .. } = self.apart else { return None };
         Some(end_ms.map_or(start_ms, |end_ms| start_ms.max(end_ms)))
     }
 }
 
 pub fn of_trial(trial: &StoredTrial) -> TrialSkew {
-    TrialSkew { trial: trial.record.id, apart: apart(trial).unwrap_or_else(|why| Apart::Unknown { why }) }
+    TrialSkew { trial: trial.record.id, apart: apart(trial).unwrap_or_else(|why| StartsApart::Unknown { why }) }
 }
 
-fn apart(trial: &StoredTrial) -> Result<Apart, Missing> {
+fn apart(trial: &StoredTrial) -> Result<StartsApart, Missing> {
     let (mut machines, mut uncertain_ns, mut ends_with_its_work) = (Vec::new(), 0, false);
     for (number, machine) in trial.measured_machines() {
         let parts = window::parts_of_side(&machine.record, Side::Host).map_err(|why| why.of_machine(number))?;
@@ -63,7 +63,7 @@ fn apart(trial: &StoredTrial) -> Result<Apart, Missing> {
     let starts = (0..parts)
         .filter_map(|number| spread(machines.iter().filter_map(|parts| parts.get(number)).map(|part| part.start_ns)));
     let ends = spread(machines.iter().filter_map(|parts| parts.last()).map(|part| part.end_ns));
-    Ok(Apart::Known {
+    Ok(StartsApart::Known {
         start_ms: starts.reduce(f64::max).ok_or(Missing::NotDriven)?,
         end_ms: ends.filter(|_| !ends_with_its_work),
         uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI,

@@ -5,7 +5,7 @@
 
 use super::TrialReadings;
 use crate::contrast::{self, Position};
-use crate::estimate::{CONFIDENCE, Estimate, Method};
+use crate::estimate::{CONFIDENCE, Estimate, EstimateMethod};
 use crate::measures::Scale;
 use crate::student;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const HELD_BACK: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Slot {
+pub struct StartSlot {
     /// Counted from 1.
     pub machine: u32,
     pub throughput: Option<Estimate>,
@@ -35,7 +35,7 @@ pub struct Slot {
 }
 
 /// `over` gives a machine over what one does alone, of the same contender and of the baseline.
-pub fn all(trials: &[TrialReadings], over: impl Fn(u32) -> [Option<Estimate>; 2]) -> Vec<Slot> {
+pub fn all(trials: &[TrialReadings], over: impl Fn(u32) -> [Option<Estimate>; 2]) -> Vec<StartSlot> {
     let Some(first) = trials.first() else { return Vec::new() };
     let numbers = first.machines.iter().map(|(number, _)| *number).enumerate();
     numbers.map(|(place, number)| of_slot(trials, place, number, over(number))).collect()
@@ -46,7 +46,7 @@ fn of_slot(
     place: usize,
     machine: u32,
     [of_alone, of_baseline]: [Option<Estimate>; 2],
-) -> Slot {
+) -> StartSlot {
     let each = |of: &dyn Fn(&TrialReadings, f64) -> f64| -> Vec<f64> {
         let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
         student::by_block(values).into_values().collect()
@@ -54,7 +54,7 @@ fn of_slot(
     let slots = trials[0].machines.len();
     let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
     let of_others = (slots > 1).then(|| each(&others)).and_then(|values| simultaneous(&values, slots));
-    Slot {
+    StartSlot {
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),
         share: student::mean(each(&|trial, own| own / trial.together.sum)).map(|share| share.within(0.0, 1.0)),
@@ -72,7 +72,7 @@ fn of_slot(
 pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     let blocks = (1..).zip(values).map(|(block, ratio)| (block, 1.0, *ratio));
     let ratio = contrast::paired("of_others", Scale::Ratio, blocks)?;
-    let method = Method::MachineAmongOthers { machines: of };
+    let method = EstimateMethod::MachineAmongOthers { machines: of };
     Some(Estimate { bounds: ratio.bounds_but_for((1.0 - CONFIDENCE) / of as f64), method, ..ratio.estimate })
 }
 

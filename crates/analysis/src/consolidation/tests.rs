@@ -1,13 +1,13 @@
 //! Made-up studies of one, two and three machines, and rows of figures with scores computed elsewhere.
 
-use super::skew::Apart;
+use super::skew::StartsApart;
 use super::*;
 use crate::contrast::Position;
 use crate::findings::{Property, Severity};
 use crate::measures::machines::FAIRNESS;
-use crate::measures::{self, Better, Entry, Measure, Scale, Unit};
+use crate::measures::{self, Better, Measure, MeasureEntry, Scale, Unit};
 use crate::missing::Missing;
-use crate::observations::{Measured, Observation};
+use crate::observations::{MeasuredValues, Observation};
 use record::check::Verdict;
 use record::facts::Fact;
 use record::script::{PhaseDone, PhaseEnd};
@@ -29,7 +29,7 @@ pub fn all_of(run: &Run) -> Vec<Consolidation> {
 }
 
 fn observed(run: &Run) -> Observations {
-    Observations::of_run(run, &[measures::throughput::readings as Entry, measures::machines::readings])
+    Observations::of_run(run, &[measures::throughput::readings as MeasureEntry, measures::machines::readings])
 }
 
 fn of_kvm(run: &Run, machines: usize) -> Consolidation {
@@ -71,7 +71,7 @@ fn scores_are_those_of_scipy() {
             n: None,
         };
         let observations = readings_of(&ROWS).into_iter().map(observation).collect();
-        Measured { measure, observations }.level(0).unwrap().estimate
+        MeasuredValues { measure, observations }.level(0).unwrap().estimate
     };
     let minimum = level(Scale::Ratio, |trial| trial.minimum);
     close(minimum.point, 52.171_871_583_770_9, 1e-9);
@@ -205,7 +205,7 @@ fn machines_may_be_done_at_different_times_if_their_load_ends_with_its_work() {
     }
     let trial = run.trials.iter_mut().find(of_three).unwrap();
     let told = skew::of_trial(trial).apart;
-    assert!(matches!(told, Apart::Known { start_ms, end_ms: None, .. } if start_ms < 5.0), "{told:?}");
+    assert!(matches!(told, StartsApart::Known { start_ms, end_ms: None, .. } if start_ms < 5.0), "{told:?}");
     assert_eq!(unlike::of_trial(trial), None);
     let with_memory = |bytes: [u64; 3]| {
         let mut trial = trial.clone();

@@ -1,6 +1,6 @@
 //! The worth of one column over a window, or the parts of one: the difference of a count, or the mean of a reading.
 
-use super::Rate;
+use super::CountedRate;
 use super::window::SideWindow;
 use record::telemetry::Behaviour;
 
@@ -92,12 +92,12 @@ fn mean_of_both_sides(points: &[(u64, u64)], window: &SideWindow) -> Option<f64>
 
 /// The growth per second between one sample in a part and the next, times `factor`. Samples that follow closely say
 /// little and are skipped; so is a decrease.
-pub fn rates(points: &[(u64, u64)], parts: &[SideWindow], factor: f64) -> Vec<Rate> {
+pub fn rates(points: &[(u64, u64)], parts: &[SideWindow], factor: f64) -> Vec<CountedRate> {
     let begin_ns = parts.first().map_or(0, |first| first.start_ns);
     parts.iter().flat_map(|part| rates_within(points, part, begin_ns, factor)).collect()
 }
 
-fn rates_within(points: &[(u64, u64)], window: &SideWindow, begin_ns: u64, factor: f64) -> Vec<Rate> {
+fn rates_within(points: &[(u64, u64)], window: &SideWindow, begin_ns: u64, factor: f64) -> Vec<CountedRate> {
     let mut rates = Vec::new();
     let mut within = points.iter().filter(|&&(at_ns, _)| window.holds(at_ns));
     let Some(mut before) = within.next() else { return rates };
@@ -108,7 +108,7 @@ fn rates_within(points: &[(u64, u64)], window: &SideWindow, begin_ns: u64, facto
         }
         if let Some(grown) = point.1.checked_sub(before.1) {
             let at_s = ((before.0 - begin_ns) as f64 + length_ns as f64 / 2.0) / 1e9;
-            rates.push(Rate { at_s, per_second: grown as f64 * factor * 1e9 / length_ns as f64 });
+            rates.push(CountedRate { at_s, per_second: grown as f64 * factor * 1e9 / length_ns as f64 });
         }
         before = point;
     }
@@ -205,7 +205,7 @@ mod tests {
             (9 * SECOND, 0),
         ];
         let found = rates(&points, &window(0.5, 6.0), 2.0);
-        let expected = [Rate { at_s: 1.5, per_second: 40.0 }, Rate { at_s: 4.0, per_second: 40.0 }];
+        let expected = [CountedRate { at_s: 1.5, per_second: 40.0 }, CountedRate { at_s: 4.0, per_second: 40.0 }];
         assert_eq!(found, expected, "ten to fifty in two seconds, then a reset, then seven to twenty-seven in one");
     }
 

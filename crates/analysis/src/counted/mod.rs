@@ -22,7 +22,7 @@ use record::telemetry::{Behaviour, Series, Side};
 use record::trial::KindTotals;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use unit::Unit;
+use unit::CountedUnit;
 use window::SideWindow;
 
 const MICROS_PER_MILLI: f64 = 1e3;
@@ -67,15 +67,15 @@ pub struct Unseen {
 /// A column's worth over the window, in its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counted {
-    pub unit: Unit,
+    pub unit: CountedUnit,
     pub behaviour: Behaviour,
     pub worth: Option<f64>,
     /// For counts: the rate per second between one sample of the window and the next.
-    pub rates: Vec<Rate>,
+    pub rates: Vec<CountedRate>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
+pub struct CountedRate {
     /// The middle between the two samples, in seconds since the window began.
     pub at_s: f64,
     pub per_second: f64,
@@ -138,7 +138,7 @@ fn counts(series: &Series, parts: &[SideWindow]) -> SideCounts {
         let points: Vec<(u64, u64)> = points.collect();
         let factor = unit::factor(&column.unit);
         let counted = Counted {
-            unit: Unit::named(&column.unit),
+            unit: CountedUnit::named(&column.unit),
             behaviour: column.behaviour,
             worth: worth(column.behaviour, &points, parts).map(|worth| worth * factor),
             rates: if column.behaviour == Behaviour::Counts { rates(&points, parts, factor) } else { Vec::new() },

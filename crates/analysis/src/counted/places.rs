@@ -1,6 +1,6 @@
 //! Which columns hold what people ask for: disks, interfaces, vCPUs, and the shape's share of a system.
 
-use super::unit::Unit;
+use super::unit::CountedUnit;
 use super::{Counted, SideCounts};
 use record::telemetry::Behaviour;
 
@@ -54,7 +54,7 @@ impl SideCounts {
         // The kernel's own sum of interrupts is over all CPUs.
         if of_shape.iter().any(|name| name.starts_with("interrupts.")) {
             let worth = self.sum_of(0, |name| name.starts_with("interrupts.") && name != "interrupts.total");
-            let total = Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth, rates: Vec::new() };
+            let total = Counted { unit: CountedUnit::Things, behaviour: Behaviour::Counts, worth, rates: Vec::new() };
             self.columns.insert("interrupts.total".to_owned(), total);
         }
         self
@@ -211,8 +211,12 @@ mod tests {
     use super::*;
 
     fn side(columns: &[(&str, f64)]) -> SideCounts {
-        let counted =
-            |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: Vec::new() };
+        let counted = |worth| Counted {
+            unit: CountedUnit::Things,
+            behaviour: Behaviour::Counts,
+            worth: Some(worth),
+            rates: Vec::new(),
+        };
         let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth)));
         SideCounts { seconds: 10.0, samples: 10, columns: columns.collect(), unavailable: [].into() }
     }

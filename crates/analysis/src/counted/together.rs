@@ -6,8 +6,8 @@
 //! shared follows from where a probe reads: on one kernel, the same file counts the same thing. Windows of machines
 //! differ slightly, and each machine is counted over its own.
 
-use super::unit::Unit;
-use super::{Counted, Rate, SideCounts, Unseen, of_side};
+use super::unit::CountedUnit;
+use super::{Counted, CountedRate, SideCounts, Unseen, of_side};
 use crate::gathered::distinct;
 use crate::missing::Missing;
 use crate::topology;
@@ -22,7 +22,7 @@ const OF_SHAPE: &str = ".shape.";
 const PERF: &str = "perf";
 
 /// One machine's part.
-struct Part<'a> {
+struct CountedMachine<'a> {
     number: u32,
     counts: SideCounts,
     series: &'a Series,
@@ -33,7 +33,7 @@ struct Part<'a> {
 
 /// The counts of all measured machines of a trial together, or why there are none.
 pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
-    let parts = trial.measured_machines().map(|(number, machine)| Part::of(number, machine, side));
+    let parts = trial.measured_machines().map(|(number, machine)| CountedMachine::of(number, machine, side));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let first = parts.first().ok_or(Missing::NoMachine)?;
     let mut columns = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missin
     Ok(SideCounts { seconds, samples, columns, unavailable: distinct(unavailable) })
 }
 
-impl<'a> Part<'a> {
+impl<'a> CountedMachine<'a> {
     fn of(number: u32, machine: &'a StoredTrial, side: Side) -> Result<Self, Missing> {
         let of_machine = |why: Missing| why.of_machine(number);
         let counts = of_side(machine, side).map_err(of_machine)?;
@@ -100,10 +100,10 @@ fn is_of_shape(column: &str) -> bool {
 }
 
 /// The column over all parts, without a worth if one has none. `Err` says why it cannot be summed, `None` that nobody has it.
-fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
+fn column(parts: &[CountedMachine<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let probe = parts.iter().find_map(|part| part.probe_of(name)).map(|(probe, _)| probe);
     // What belongs to the host was sampled beside only one of them.
-    let concerned: Vec<&Part<'_>> =
+    let concerned: Vec<&CountedMachine<'_>> =
         parts.iter().filter(|part| probe.is_none_or(|probe| part.has_probe(probe))).collect();
     if is_of_shape(name) && concerned.len() < parts.len() {
         return Err(Missing::CpusOfOneMachine);
@@ -130,7 +130,7 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let Some(any) = distinct.iter().flatten().next() else { return Ok(None) };
     let (unit, behaviour) = (any.unit.clone(), any.behaviour);
     let all: Option<Vec<&Counted>> = distinct.into_iter().collect();
-    let adds_up = behaviour == Behaviour::Counts || unit == Unit::Bytes;
+    let adds_up = behaviour == Behaviour::Counts || unit == CountedUnit::Bytes;
     let Some(all) = all else { return Ok(Some(Counted { unit, behaviour, worth: None, rates: Vec::new() })) };
     let sum = all.iter().map(|counted| counted.worth).sum::<Option<f64>>();
     let worth = if adds_up { sum } else { sum.map(|sum| sum / all.len() as f64) };
@@ -139,20 +139,20 @@ fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
 }
 
 /// Machines are sampled at different moments, so the others' rates are interpolated at the moments of the first.
-fn summed(all: &[&[Rate]]) -> Vec<Rate> {
+fn summed(all: &[&[CountedRate]]) -> Vec<CountedRate> {
     let Some((first, others)) = all.split_first() else { return Vec::new() };
-    let sum = |rate: &Rate| {
+    let sum = |rate: &CountedRate| {
         let rest: Option<f64> = others.iter().map(|rates| at(rates, rate.at_s)).sum();
-        Some(Rate { at_s: rate.at_s, per_second: rate.per_second + rest? })
+        Some(CountedRate { at_s: rate.at_s, per_second: rate.per_second + rest? })
     };
     first.iter().filter_map(sum).collect()
 }
 
 /// The rate at a moment, by linear interpolation; at most half a second beyond the ends.
-fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
+fn at(rates: &[CountedRate], at_s: f64) -> Option<f64> {
     const BEYOND_S: f64 = 0.5;
     let after = rates.partition_point(|rate| rate.at_s < at_s);
-    let near = |rate: &&Rate| (rate.at_s - at_s).abs() <= BEYOND_S;
+    let near = |rate: &&CountedRate| (rate.at_s - at_s).abs() <= BEYOND_S;
     match (after.checked_sub(1).and_then(|before| rates.get(before)), rates.get(after)) {
         (Some(before), Some(after)) => {
             let share = (at_s - before.at_s) / (after.at_s - before.at_s);
@@ -163,10 +163,10 @@ fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
 }
 
 /// Probes that saw nothing. A machine is named if others saw something, or saw nothing for other reasons.
-fn unavailable(parts: &[Part<'_>]) -> impl Iterator<Item = Unseen> {
+fn unavailable(parts: &[CountedMachine<'_>]) -> impl Iterator<Item = Unseen> {
     let all = parts.iter().flat_map(|part| part.counts.unavailable.iter().map(move |unseen| (part, unseen)));
     all.map(move |(part, unseen)| {
-        let has_it = |other: &&Part<'_>| unseen.probe.as_ref().is_some_and(|probe| other.has_probe(probe));
+        let has_it = |other: &&CountedMachine<'_>| unseen.probe.as_ref().is_some_and(|probe| other.has_probe(probe));
         let is_alike = parts.iter().filter(has_it).all(|other| other.counts.unavailable.contains(unseen));
         let why = if is_alike { unseen.why.clone() } else { unseen.why.clone().of_machine(part.number) };
         Unseen { why, ..unseen.clone() }

@@ -8,7 +8,7 @@ const MILLIS_PER_TICK: f64 = 10.0;
 /// The unit of a worth or a figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum CountedUnit {
     /// Things that happened.
     Things,
     Milliseconds,
@@ -17,7 +17,7 @@ pub enum Unit {
     Other(String),
 }
 
-impl Unit {
+impl CountedUnit {
     /// The unit of a column. Times become milliseconds when multiplied by [`factor`].
     pub fn named(name: &str) -> Self {
         match name {

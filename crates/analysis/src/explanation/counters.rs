@@ -2,9 +2,9 @@
 //!
 //! Like is compared with like: counters read inside with counters read inside, the host's with the host's.
 
-use super::evidence::{BOTH, Evidence, Pair, Who};
+use super::evidence::{BOTH, Evidence, ValuePair, Who};
 use crate::contrast::{self, Contrast};
-use crate::counted::unit::Unit;
+use crate::counted::unit::CountedUnit;
 use crate::counted::{Counted, CountedTrial};
 use crate::estimate::{CONFIDENCE, Estimate};
 use record::telemetry::{Behaviour, Side};
@@ -36,7 +36,7 @@ pub struct CounterComparison {
 pub struct CounterRow {
     pub side: Side,
     pub name: String,
-    pub unit: Unit,
+    pub unit: CountedUnit,
     /// Counts are per transaction; readings are means over the window.
     pub behaviour: Behaviour,
     pub baseline: Estimate,
@@ -119,20 +119,20 @@ fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Opt
     let rate = |trial: &CountedTrial| trial.side(side)?.per_second(name);
     let (pair, rates) = (evidence.pair(&each)?, evidence.pair(&rate)?);
     let is_negligible = is_negligible(column, &pair, rates.baseline.point.max(rates.contender.point));
-    let Pair { baseline, contender, ratio, difference: contrast } = pair;
+    let ValuePair { baseline, contender, ratio, difference: contrast } = pair;
     let (name, unit, behaviour) = (name.to_owned(), column.unit.clone(), column.behaviour);
     let difference = contrast.estimate.clone();
     let row = CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart: None };
     Some((row, contrast, is_negligible))
 }
 
-fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
+fn is_negligible(column: &Counted, pair: &ValuePair, per_second: f64) -> bool {
     let nothing_stands = pair.baseline.point.max(pair.contender.point) <= 0.0;
     match (column.behaviour, &column.unit) {
         (Behaviour::Stands, _) => nothing_stands,
-        (Behaviour::Counts, Unit::Things | Unit::Other(_)) => per_second < FEWEST_PER_SECOND,
-        (Behaviour::Counts, Unit::Bytes) => per_second < FEWEST_BYTES_PER_SECOND,
-        (Behaviour::Counts, Unit::Milliseconds) => per_second < FEWEST_MILLIS_PER_SECOND,
+        (Behaviour::Counts, CountedUnit::Things | CountedUnit::Other(_)) => per_second < FEWEST_PER_SECOND,
+        (Behaviour::Counts, CountedUnit::Bytes) => per_second < FEWEST_BYTES_PER_SECOND,
+        (Behaviour::Counts, CountedUnit::Milliseconds) => per_second < FEWEST_MILLIS_PER_SECOND,
     }
 }
 
@@ -144,8 +144,12 @@ mod tests {
     use record::synthetic;
 
     fn with(columns: &[(&str, f64)]) -> CountedTrial {
-        let counted =
-            |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: Vec::new() };
+        let counted = |worth| Counted {
+            unit: CountedUnit::Things,
+            behaviour: Behaviour::Counts,
+            worth: Some(worth),
+            rates: Vec::new(),
+        };
         let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth))).collect();
         let machine = Ok(SideCounts { seconds: 10.0, samples: 10, columns, unavailable: [].into() });
         CountedTrial { machine, host: Err(crate::missing::Missing::NotDriven), ..trial(100.0) }

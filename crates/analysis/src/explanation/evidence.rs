@@ -29,12 +29,12 @@ pub struct Evidence<'a> {
     pub names: [&'a str; 2],
     pub blocks: Vec<PairedBlock<'a>>,
     /// The costs of a transaction on both sides; empty for a single machine.
-    pub costs: Vec<Cost>,
+    pub costs: Vec<MeasurePair>,
 }
 
 /// A measure of both contenders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
+pub struct MeasurePair {
     pub measure: Measure,
     #[serde(flatten)]
     pub pair: OfBoth,
@@ -47,7 +47,7 @@ pub type PairedBlock<'a> = [Vec<&'a CountedTrial>; 2];
 
 /// The values of a quantity on both sides: geometric means if there is a ratio, so that it is their quotient.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
+pub struct ValuePair {
     pub baseline: Estimate,
     pub contender: Estimate,
     /// Contender over baseline; `None` if one is not positive in some block.
@@ -119,7 +119,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Both sides, over the blocks in which both have the quantity.
-    pub fn pair(&self, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Pair> {
+    pub fn pair(&self, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<ValuePair> {
         let of_block = |[baseline, contender]: &PairedBlock<'_>| Some((mean(baseline, of)?, mean(contender, of)?));
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
         let paired = |scale| {
@@ -134,7 +134,7 @@ impl<'a> Evidence<'a> {
             Some(_) => student::geometric_mean(&values),
             None => student::mean_amount(values),
         };
-        Some(Pair {
+        Some(ValuePair {
             baseline: level(pairs.iter().map(|pair| pair.0).collect())?,
             contender: level(pairs.iter().map(|pair| pair.1).collect())?,
             ratio,

@@ -8,15 +8,15 @@ pub mod counters;
 pub mod evidence;
 pub mod rules;
 
-use crate::counted::unit::Unit;
-use crate::counted::{self, CountedTrial, Rate};
+use crate::counted::unit::CountedUnit;
+use crate::counted::{self, CountedRate, CountedTrial};
 use crate::groups::{self, Group};
 use crate::measures::Scale;
 use crate::measures::counted::COSTS;
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use counters::CounterComparison;
-use evidence::{BOTH, Cost, Evidence, PairedBlock};
+use evidence::{BOTH, Evidence, MeasurePair, PairedBlock};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Side};
@@ -39,17 +39,17 @@ pub struct Explanation {
     /// What could not be determined, and what was not counted.
     pub unknown: Vec<Unknown>,
     pub counters: CounterComparison,
-    pub courses: Vec<Course>,
+    pub courses: Vec<CounterCourse>,
 }
 
 /// A counter of both contenders over the window of the first block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Course {
+pub struct CounterCourse {
     pub side: Side,
     pub name: String,
-    pub unit: Unit,
-    pub baseline: Vec<Rate>,
-    pub contender: Vec<Rate>,
+    pub unit: CountedUnit,
+    pub baseline: Vec<CountedRate>,
+    pub contender: Vec<CountedRate>,
 }
 
 /// Explains every comparison that has telemetry on both sides in at least one block.
@@ -88,11 +88,11 @@ fn of_pair(
 }
 
 /// `None` where there is no ratio.
-fn cost(measured: &Measured, pairing: &Pairing<'_>, evidence: &Evidence<'_>) -> Option<Cost> {
+fn cost(measured: &MeasuredValues, pairing: &Pairing<'_>, evidence: &Evidence<'_>) -> Option<MeasurePair> {
     let ratio = measured.paired(pairing).filter(|contrast| contrast.scale == Scale::Ratio)?.estimate;
     let level = |cell| measured.level(cell).map(|level| level.estimate);
     let pair = evidence.both(level(pairing.baseline)?, level(pairing.contender)?);
-    Some(Cost { measure: measured.measure.clone(), pair, ratio })
+    Some(MeasurePair { measure: measured.measure.clone(), pair, ratio })
 }
 
 /// Everything that the evidence shows.
@@ -104,7 +104,7 @@ fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
     Explanation { coordinates, baseline, contender, blocks, reasons, unknown, counters, courses }
 }
 
-fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<Course> {
+fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<CounterCourse> {
     let Some([baseline, contender]) = evidence.blocks.first() else { return Vec::new() };
     let counts = counters.rows.iter().filter(|row| row.behaviour == Behaviour::Counts);
     let of_row = |row: &counters::CounterRow| {
@@ -112,7 +112,7 @@ fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<Course>
             let column = trials.first()?.side(row.side)?.columns.get(&row.name)?;
             (!column.rates.is_empty()).then(|| column.rates.clone())
         };
-        Some(Course {
+        Some(CounterCourse {
             side: row.side,
             name: row.name.clone(),
             unit: row.unit.clone(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::estimate::Estimate;
 use crate::measures::CATALOG;
-use record::synthetic::telemetry::{Source, counts, vcpu};
+use record::synthetic::telemetry::{MadeUpColumn, counts, vcpu};
 use record::synthetic::{consolidated, run, sampled};
 use rules::{HeldBackDisk, ShareOf, SharedCpu};
 
@@ -33,8 +33,8 @@ fn close(found: &Estimate, expected: f64) {
 }
 
 /// Exactly this much each second.
-fn limited(name: &str, unit: &'static str, rate: f64) -> Source {
-    Source { wobble: 0.0, ..counts(name, unit, rate) }
+fn limited(name: &str, unit: &'static str, rate: f64) -> MadeUpColumn {
+    MadeUpColumn { wobble: 0.0, ..counts(name, unit, rate) }
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn a_slow_disk_is_not_called_held_back() {
 fn a_disk_far_away_is_not_called_held_back() {
     let mut run = run(5);
     let far = [
-        Source { wobble: 0.3, ..counts("disk.data.reads", "", 100.0) },
-        Source { wobble: 0.3, ..counts("disk.data.writes", "", 100.0) },
-        Source { wobble: 0.3, ..counts("disk.data.read_bytes", "bytes", 1e6) },
-        Source { wobble: 0.3, ..counts("disk.data.write_bytes", "bytes", 1e6) },
+        MadeUpColumn { wobble: 0.3, ..counts("disk.data.reads", "", 100.0) },
+        MadeUpColumn { wobble: 0.3, ..counts("disk.data.writes", "", 100.0) },
+        MadeUpColumn { wobble: 0.3, ..counts("disk.data.read_bytes", "bytes", 1e6) },
+        MadeUpColumn { wobble: 0.3, ..counts("disk.data.write_bytes", "bytes", 1e6) },
         limited("disk.data.write_time", "ms", 800.0),
         limited("disk.data.busy", "ms", 990.0),
     ];
@@ -189,7 +189,7 @@ fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
     let is_work =
         |reason: &&Reason| matches!(reason, Reason::WorkPerTransaction(cost) if cost.measure.id == "work.interrupts");
     let work: Vec<&Reason> = reasons.iter().filter(is_work).collect();
-    let [Reason::WorkPerTransaction(Cost { pair, .. })] = work[..] else { panic!("{work:#?}") };
+    let [Reason::WorkPerTransaction(MeasurePair { pair, .. })] = work[..] else { panic!("{work:#?}") };
     assert_eq!((pair.baseline.as_str(), pair.contender.as_str()), ("native", "kvm"));
     let found = &all(&run)[0];
     assert_eq!(found.blocks, 3);

@@ -2,8 +2,8 @@
 //! `bakeoff explain`, the page, the schema and the table of docs/findings.md come from here.
 
 use super::{
-    Change, ChangedWork, ContenderValue, EngineWait, FactDiffers, HostFact, HostRatio, InTrials, Part, Property,
-    Severity, SharedValue, Stamp, TableSums, UnequalWork,
+    ChangedWork, ComparedPart, ContenderValue, EngineWait, FactDiffers, HostFact, HostRatio, InTrials, Property,
+    Severity, SharedValue, Stamp, TableSums, UnequalWork, ValueChange,
 };
 use crate::estimate::Estimate;
 use crate::missing::Missing;
@@ -21,12 +21,12 @@ pub struct Code {
     pub evidence: &'static str,
     pub meaning: &'static str,
     pub limit: &'static str,
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [FindingKind],
 }
 
 /// One of the findings that share a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct FindingKind {
     pub name: &'static str,
     pub severity: Severity,
     /// The stamp of an answer, unless the study accepts the finding or its size is known.
@@ -51,7 +51,7 @@ macro_rules! catalog {
         pub const CODES: &[Code] = &[
             $(Code {
                 name: $code, acceptable: catalog!(@$acceptable), evidence: $evidence, meaning: $meaning, limit: $limit,
-                kinds: &[$(Kind {
+                kinds: &[$(FindingKind {
                     name: $kind, severity: Severity::$severity, stamp: Stamp::$stamp, remedy: $remedy,
                 },)*],
             },)*
@@ -224,9 +224,9 @@ catalog! {
     "two-runs" acceptable ""
     "The hosts, settings, machines, servers, loads, seeds or builds of two runs are not the same, or a transaction costs another amount of work."
     "any difference; of work, as `work-unequal`" {
-        "hosts-differ" Serious WithCare "Repeat both runs on one host." HostsDiffer { changes: Vec<Change> };
+        "hosts-differ" Serious WithCare "Repeat both runs on one host." HostsDiffer { changes: Vec<ValueChange> };
         "seeds-differ" Serious WithCare "Use the same seed in both studies." SeedsDiffer { old: u64, new: u64 };
-        "runs-differ" Serious WithCare "Set it back and run again, unless you compare it." RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
+        "runs-differ" Serious WithCare "Set it back and run again, unless you compare it." RunsDiffer { part: ComparedPart, cells: Vec<String>, changes: Vec<ValueChange> };
         "work-changed" Serious WithCare "Look for changes of schema, query plans and cache." WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
         "host-restarted" Caution Usable "Repeat the old run if a small difference matters." HostRestarted;
         "builds-differ" Caution Usable "Repeat the old run with the new build." BuildsDiffer { old: String, new: String };
@@ -310,7 +310,7 @@ impl What {
     }
 
     /// Every variant is of a kind in the list.
-    pub fn kind(&self) -> &'static Kind {
+    pub fn kind(&self) -> &'static FindingKind {
         let [code, name] = self.names();
         let kinds = CODES.iter().filter(|known| known.name == code).flat_map(|code| code.kinds);
         kinds.into_iter().find(|kind| kind.name == name).unwrap_or(&CODES[0].kinds[0])
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_remedy_has_at_most_ten_words_and_every_name_is_used_once() {
-        let kinds: Vec<&Kind> = CODES.iter().flat_map(|code| code.kinds).collect();
+        let kinds: Vec<&FindingKind> = CODES.iter().flat_map(|code| code.kinds).collect();
         for kind in &kinds {
             assert!(kind.remedy.split_whitespace().count() <= 10, "{}: {}", kind.name, kind.remedy);
             assert!(kind.remedy.ends_with('.'), "{}", kind.name);

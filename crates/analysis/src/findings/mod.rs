@@ -7,7 +7,7 @@ mod catalog;
 mod concerns;
 pub mod of_run;
 
-pub use self::catalog::{CODES, Code, Kind, What, code, names};
+pub use self::catalog::{CODES, Code, FindingKind, What, code, names};
 use crate::estimate::Estimate;
 use crate::gathered::{by_first, by_key};
 use record::plan::Plan;
@@ -64,7 +64,7 @@ pub enum Stamp {
 pub struct Subject {
     /// Which of two runs it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<Which>,
+    pub run: Option<WhichRun>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contender: Option<String>,
     /// Scenario and swept values.
@@ -76,7 +76,7 @@ pub struct Subject {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Which {
+pub enum WhichRun {
     Old,
     New,
 }
@@ -175,13 +175,13 @@ pub struct OfMachines {
 
 /// A value in the old run and the different one in the new run; `None` where it is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct ValueChange {
     pub name: String,
     pub old: Option<String>,
     pub new: Option<String>,
 }
 
-impl From<Differing> for Change {
+impl From<Differing> for ValueChange {
     fn from(Differing { key, old, new }: Differing) -> Self {
         let [old, new] = [old, new].map(|value| value.map(|value| value.to_string()));
         Self { name: key, old, new }
@@ -205,7 +205,7 @@ pub enum HostFact {
 /// The part of two runs that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum ComparedPart {
     Settings,
     Machines,
     Servers,

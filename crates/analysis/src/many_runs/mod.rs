@@ -41,7 +41,7 @@ pub struct Brief {
     /// The study's name, and a hash of the parts of its plan that decide figures ([`study_id`]).
     pub study: String,
     pub study_id: String,
-    pub state: State,
+    pub state: RunState,
     /// The number of planned trials, and of those whose figures count.
     pub planned: u32,
     pub valid: u32,
@@ -54,7 +54,7 @@ pub struct Brief {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum RunState {
     /// Every planned trial has a record, and no more are to come.
     Complete,
     Unfinished,
@@ -103,9 +103,9 @@ pub fn brief(run: &Run, analysis: &Analysis) -> Brief {
     let is_over = run.plan.precision.is_none_or(|wish| wish.ended.is_some());
     let all_reached = run.trials.len() >= run.plan.trials.len();
     let state = match (run.plan.rehearsed, is_over && all_reached) {
-        (true, _) => State::Rehearsed,
-        (false, true) => State::Complete,
-        (false, false) => State::Unfinished,
+        (true, _) => RunState::Rehearsed,
+        (false, true) => RunState::Complete,
+        (false, false) => RunState::Unfinished,
     };
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let stamps = answers::stamps(analysis);
@@ -127,7 +127,7 @@ fn brief_cell(analysis: &Analysis, stamps: &BTreeMap<u32, Stamp>, cell: &CellRes
     let comparison = analysis.comparisons.iter().find(|one| one.contender_cell == cell.cell);
     let contrasts = comparison.map(|one| one.contrasts.as_slice()).unwrap_or_default();
     let without_blocks = |one: &Contrast| Contrast { spread: None, blocks: Vec::new(), ..one.clone() };
-    let level = |level: &crate::observations::Level| {
+    let level = |level: &crate::observations::CellMean| {
         let measure = analysis.observations.measure(&level.measure)?.measure.clone();
         Some(BriefLevel { measure, estimate: level.estimate.clone(), trials: level.trials })
     };

@@ -3,10 +3,10 @@
 //! Each run's level has the interval that its own blocks give. None of these includes what differs from run to run. So
 //! the mean over runs has its own interval, in which a run counts once.
 
-use super::{Brief, BriefCell, BriefLevel, HostBrief, State};
+use super::{Brief, BriefCell, BriefLevel, HostBrief, RunState};
 use crate::contrast::Contrast;
-use crate::estimate::{Bounds, Estimate, Method};
-use crate::findings::{Change, Stamp};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
+use crate::findings::{Stamp, ValueChange};
 use crate::gathered::differing;
 use crate::measures::{Measure, Scale, Unit};
 use crate::missing::Missing;
@@ -24,11 +24,11 @@ pub struct Trend {
     /// Ordered by their first runs.
     pub courses: Vec<Course>,
     /// Runs that belong to no course, each with the reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutRun>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct LeftOutRun {
     pub run: String,
     pub why: Missing,
 }
@@ -42,18 +42,18 @@ pub struct Course {
     pub host: HostBrief,
     /// Why its runs do not belong to an earlier course of a study of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart: Option<Apart>,
+    pub apart: Option<CourseBreak>,
     /// The oldest first.
     pub runs: Vec<Stop>,
-    pub series: Vec<Series>,
+    pub series: Vec<CellSeries>,
 }
 
 /// What separates a course from an earlier one of a study of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
-pub enum Apart {
+pub enum CourseBreak {
     Host {
-        changes: Vec<Change>,
+        changes: Vec<ValueChange>,
     },
     /// Its seed, its cells or their settings differ.
     Study,
@@ -62,7 +62,7 @@ pub enum Apart {
 /// What a reader must know about a run's figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
-pub enum Note {
+pub enum RunNote {
     Unfinished {
         valid: u32,
         planned: u32,
@@ -75,7 +75,7 @@ pub enum Note {
         contender: String,
     },
     /// A component differs from the one that the run before used.
-    Changed(Change),
+    Changed(ValueChange),
 }
 
 /// A run's position in a course.
@@ -83,12 +83,12 @@ pub enum Note {
 pub struct Stop {
     pub run: String,
     pub started: Option<String>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<RunNote>,
 }
 
 /// One cell over the runs of a course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub struct CellSeries {
     pub cell: u32,
     pub contender: String,
     pub coordinates: String,
@@ -103,7 +103,7 @@ pub struct Series {
 
 /// The query.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct TrendQuery<'a> {
     pub measure: &'a str,
     pub study: Option<&'a str>,
     pub contender: Option<&'a str>,
@@ -125,8 +125,9 @@ pub enum UnknownError {
 }
 
 /// The runs may come in any order.
-pub fn trend(runs: &[Brief], wanted: Wanted<'_>) -> Result<Trend, UnknownError> {
-    let (rehearsed, measured): (Vec<&Brief>, Vec<&Brief>) = runs.iter().partition(|run| run.state == State::Rehearsed);
+pub fn trend(runs: &[Brief], wanted: TrendQuery<'_>) -> Result<Trend, UnknownError> {
+    let (rehearsed, measured): (Vec<&Brief>, Vec<&Brief>) =
+        runs.iter().partition(|run| run.state == RunState::Rehearsed);
     let mut chosen = of_study(measured, wanted)?;
     chosen.sort_by(|one, other| (&one.started, &one.run).cmp(&(&other.started, &other.run)));
     let measure = find_measure(&chosen, wanted)?;
@@ -134,13 +135,13 @@ pub fn trend(runs: &[Brief], wanted: Wanted<'_>) -> Result<Trend, UnknownError> 
     let (with, without): (Vec<&Brief>, Vec<&Brief>) = chosen.into_iter().partition(has_it);
     let rehearsed = rehearsed.into_iter().map(|run| (run, Missing::Rehearsed));
     let without = without.into_iter().map(|run| (run, Missing::NoSuchMeasure { measure: measure.id.clone() }));
-    let left_out = rehearsed.chain(without).map(|(run, why)| LeftOut { run: run.run.clone(), why }).collect();
+    let left_out = rehearsed.chain(without).map(|(run, why)| LeftOutRun { run: run.run.clone(), why }).collect();
     let groups = grouped(&with);
     let courses = (0..groups.len()).map(|place| course(&groups, place, &measure, wanted)).collect();
     Ok(Trend { format: record::FORMAT, measure, courses, left_out })
 }
 
-fn of_study<'a>(runs: Vec<&'a Brief>, wanted: Wanted<'_>) -> Result<Vec<&'a Brief>, UnknownError> {
+fn of_study<'a>(runs: Vec<&'a Brief>, wanted: TrendQuery<'_>) -> Result<Vec<&'a Brief>, UnknownError> {
     let known: BTreeSet<String> = runs.iter().map(|run| run.study.clone()).collect();
     let chosen: Vec<&Brief> =
         runs.into_iter().filter(|run| wanted.study.is_none_or(|name| run.study == name)).collect();
@@ -153,12 +154,12 @@ fn of_study<'a>(runs: Vec<&'a Brief>, wanted: Wanted<'_>) -> Result<Vec<&'a Brie
     }
 }
 
-fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a BriefCell> {
+fn series_of<'a>(run: &'a Brief, wanted: TrendQuery<'a>) -> impl Iterator<Item = &'a BriefCell> {
     let of_contender = move |cell: &&BriefCell| wanted.contender.is_none_or(|name| cell.contender == name);
     run.cells.iter().filter(of_contender).filter(move |cell| wanted.cell.is_none_or(|number| cell.cell == number))
 }
 
-fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownError> {
+fn find_measure(runs: &[&Brief], wanted: TrendQuery<'_>) -> Result<Measure, UnknownError> {
     let levels = || runs.iter().flat_map(|run| series_of(run, wanted)).flat_map(|cell| &cell.levels);
     // The unit and direction of the newest run, since a version of the tool may have changed them.
     let wanted_ones = || levels().map(|level| &level.measure).filter(|measure| measure.id == wanted.measure);
@@ -180,16 +181,16 @@ fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownE
 }
 
 /// Runs that belong together, with every fact about the host that one of them knows.
-struct Group<'a> {
+struct RunGroup<'a> {
     runs: Vec<&'a Brief>,
     host: Facts,
 }
 
 /// Groups runs by study and host. Two hosts are the same if no fact that both know differs, as when two runs are compared.
-fn grouped<'a>(runs: &[&'a Brief]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+fn grouped<'a>(runs: &[&'a Brief]) -> Vec<RunGroup<'a>> {
+    let mut groups: Vec<RunGroup<'a>> = Vec::new();
     for run in runs {
-        let is_own = |group: &&mut Group<'a>| {
+        let is_own = |group: &&mut RunGroup<'a>| {
             group.runs[0].study_id == run.study_id && differing_facts(&group.host, &run.host).is_empty()
         };
         // A host with few known facts may fit several groups; the newest is nearest in time.
@@ -198,13 +199,13 @@ fn grouped<'a>(runs: &[&'a Brief]) -> Vec<Group<'a>> {
                 group.runs.push(run);
                 group.host.extend(run.host.clone());
             }
-            None => groups.push(Group { runs: vec![run], host: run.host.clone() }),
+            None => groups.push(RunGroup { runs: vec![run], host: run.host.clone() }),
         }
     }
     groups
 }
 
-fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<'_>) -> Course {
+fn course(groups: &[RunGroup<'_>], place: usize, measure: &Measure, wanted: TrendQuery<'_>) -> Course {
     let group = &groups[place];
     let study: BTreeSet<&String> = group.runs.iter().map(|run| &run.study).collect();
     Course {
@@ -218,29 +219,29 @@ fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<
 }
 
 /// Compared with the nearest earlier course: of the same study on another host, otherwise of another study of the same name.
-fn apart(earlier: &[Group<'_>], group: &Group<'_>) -> Option<Apart> {
+fn apart(earlier: &[RunGroup<'_>], group: &RunGroup<'_>) -> Option<CourseBreak> {
     let first = group.runs[0];
     let nearest = |is_near: &dyn Fn(&Brief) -> bool| earlier.iter().rev().find(|other| is_near(other.runs[0]));
     if let Some(other) = nearest(&|run| run.study_id == first.study_id) {
-        return Some(Apart::Host { changes: differing_facts(&other.host, &group.host) });
+        return Some(CourseBreak::Host { changes: differing_facts(&other.host, &group.host) });
     }
-    nearest(&|run| run.study == first.study).map(|_| Apart::Study)
+    nearest(&|run| run.study == first.study).map(|_| CourseBreak::Study)
 }
 
 fn stops(runs: &[&Brief]) -> Vec<Stop> {
     let before = std::iter::once(None).chain(runs.iter().map(Some));
     let stop = |(run, before): (&&Brief, Option<&&Brief>)| {
         let mut notes = Vec::new();
-        if run.state == State::Unfinished {
-            notes.push(Note::Unfinished { valid: run.valid, planned: run.planned });
+        if run.state == RunState::Unfinished {
+            notes.push(RunNote::Unfinished { valid: run.valid, planned: run.planned });
         }
         let contenders = |is: fn(&&BriefCell) -> bool| {
             run.cells.iter().filter(is).map(|cell| cell.contender.clone()).collect::<BTreeSet<String>>()
         };
         let wrong = contenders(|cell| cell.wrong_data).into_iter();
-        notes.extend(wrong.map(|contender| Note::WrongData { contender }));
+        notes.extend(wrong.map(|contender| RunNote::WrongData { contender }));
         let unusable = contenders(|cell| cell.stamp == Some(Stamp::NotUsable)).into_iter();
-        notes.extend(unusable.map(|contender| Note::NotUsable { contender }));
+        notes.extend(unusable.map(|contender| RunNote::NotUsable { contender }));
         notes.extend(before.map(|before| changes(before, run)).unwrap_or_default());
         Stop { run: run.run.clone(), started: run.started.clone(), notes }
     };
@@ -248,15 +249,15 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
 }
 
 /// The components whose version differs from that of the run before.
-fn changes(before: &Brief, run: &Brief) -> Vec<Note> {
+fn changes(before: &Brief, run: &Brief) -> Vec<RunNote> {
     let change = |(what, old, new): (&String, Option<&Vec<String>>, Option<&Vec<String>>)| {
         let [old, new] = [old?, new?].map(|versions| Some(versions.join(" | ")));
-        Some(Note::Changed(Change { name: what.clone(), old, new }))
+        Some(RunNote::Changed(ValueChange { name: what.clone(), old, new }))
     };
     differing(&before.versions, &run.versions).filter_map(change).collect()
 }
 
-fn all_series(runs: &[&Brief], measure: &Measure, wanted: Wanted<'_>) -> Vec<Series> {
+fn all_series(runs: &[&Brief], measure: &Measure, wanted: TrendQuery<'_>) -> Vec<CellSeries> {
     let Some(newest) = runs.last() else { return Vec::new() };
     // All runs of a study have the same cells, but their plans may number them differently.
     let of_cell = |cell: &BriefCell| {
@@ -264,7 +265,7 @@ fn all_series(runs: &[&Brief], measure: &Measure, wanted: Wanted<'_>) -> Vec<Ser
         let own: Vec<Option<&BriefCell>> = runs.iter().map(|run| run.cells.iter().find(same)).collect();
         let levels: Vec<_> = own.iter().map(|cell| cell.as_ref()?.level(&measure.id).cloned()).collect();
         let contrasts: Vec<_> = own.iter().map(|cell| cell.as_ref()?.contrast(&measure.id).cloned()).collect();
-        Series {
+        CellSeries {
             cell: cell.cell,
             contender: cell.contender.clone(),
             coordinates: cell.coordinates.clone(),
@@ -306,8 +307,8 @@ fn over_runs(mean: Estimate, runs: usize) -> Estimate {
         other => other,
     };
     let method = match mean.method {
-        Method::GeometricMeanOverBlocks => Method::GeometricMeanOverRuns,
-        _ => Method::MeanOverRuns,
+        EstimateMethod::GeometricMeanOverBlocks => EstimateMethod::GeometricMeanOverRuns,
+        _ => EstimateMethod::MeanOverRuns,
     };
     Estimate { bounds, method, point: mean.point }
 }
@@ -338,8 +339,8 @@ mod tests {
         runs.iter().map(|run| brief(run, &analyse(run))).collect()
     }
 
-    fn wanted(measure: &str) -> Wanted<'_> {
-        Wanted { measure, ..Wanted::default() }
+    fn wanted(measure: &str) -> TrendQuery<'_> {
+        TrendQuery { measure, ..TrendQuery::default() }
     }
 
     #[test]
@@ -361,7 +362,7 @@ mod tests {
         let points: Vec<f64> = native.levels.iter().flatten().map(|level| level.estimate.point).collect();
         let mean = native.mean.as_ref().unwrap();
         assert_eq!(Some(mean.bounds.known()), student::geometric_mean(&points).map(|mean| mean.bounds.known()));
-        assert_eq!(mean.method, Method::GeometricMeanOverRuns);
+        assert_eq!(mean.method, EstimateMethod::GeometricMeanOverRuns);
     }
 
     #[test]
@@ -401,10 +402,10 @@ mod tests {
             [vec!["01", "02", "04"], vec!["03"], vec!["05"]]
         );
         assert_eq!(trend.courses[0].study, ["quickstart", "renamed"]);
-        assert_eq!(trend.courses[1].apart, Some(Apart::Study));
+        assert_eq!(trend.courses[1].apart, Some(CourseBreak::Study));
         let [old, new] = ["1", "2"].map(|value| Some(value.to_owned()));
-        let changes = vec![Change { name: "memory.swappiness".to_owned(), old, new }];
-        assert_eq!(trend.courses[2].apart, Some(Apart::Host { changes }));
+        let changes = vec![ValueChange { name: "memory.swappiness".to_owned(), old, new }];
+        assert_eq!(trend.courses[2].apart, Some(CourseBreak::Host { changes }));
     }
 
     #[test]
@@ -428,13 +429,13 @@ mod tests {
         rehearsed.plan.rehearsed = true;
         troubled.dir = "troubled".into();
         let trend = trend(&briefs(&[&runs[..], &[rehearsed, troubled]].concat()), wanted(THROUGHPUT)).unwrap();
-        let notes: Vec<&Note> = trend.courses[0].runs.iter().flat_map(|stop| &stop.notes).collect();
-        let changed = |note: &Note| match note {
-            Note::Changed(Change { name, new: Some(new), .. }) => name == "server" && new.contains("16.0"),
+        let notes: Vec<&RunNote> = trend.courses[0].runs.iter().flat_map(|stop| &stop.notes).collect();
+        let changed = |note: &RunNote| match note {
+            RunNote::Changed(ValueChange { name, new: Some(new), .. }) => name == "server" && new.contains("16.0"),
             _ => false,
         };
-        assert!(notes.contains(&&Note::Unfinished { valid: 4, planned: 6 }), "{notes:?}");
-        assert!(notes.contains(&&Note::WrongData { contender: "kvm".to_owned() }), "{notes:?}");
+        assert!(notes.contains(&&RunNote::Unfinished { valid: 4, planned: 6 }), "{notes:?}");
+        assert!(notes.contains(&&RunNote::WrongData { contender: "kvm".to_owned() }), "{notes:?}");
         assert!(notes.iter().any(|note| changed(note)), "{notes:?}");
         assert_eq!(trend.left_out.len(), 1);
         assert!(trend.left_out[0].run.starts_with("20261104"), "{:?}", trend.left_out);
@@ -450,12 +451,12 @@ mod tests {
             UnknownError::Runs => Vec::new(),
         };
         assert!(known(wanted("thruput")).contains(&THROUGHPUT.to_owned()));
-        assert_eq!(known(Wanted { study: Some("x"), ..wanted(THROUGHPUT) }), ["quickstart"]);
+        assert_eq!(known(TrendQuery { study: Some("x"), ..wanted(THROUGHPUT) }), ["quickstart"]);
         let cells = ["kvm (cell 1)", "native (cell 0)"];
-        assert_eq!(known(Wanted { contender: Some("x"), ..wanted(THROUGHPUT) }), cells);
-        assert_eq!(known(Wanted { cell: Some(7), ..wanted(THROUGHPUT) }), cells);
+        assert_eq!(known(TrendQuery { contender: Some("x"), ..wanted(THROUGHPUT) }), cells);
+        assert_eq!(known(TrendQuery { cell: Some(7), ..wanted(THROUGHPUT) }), cells);
         assert_eq!(trend(&[], wanted(THROUGHPUT)), Err(UnknownError::Runs));
-        let one = trend(&runs, Wanted { contender: Some("kvm"), ..wanted(THROUGHPUT) }).unwrap();
+        let one = trend(&runs, TrendQuery { contender: Some("kvm"), ..wanted(THROUGHPUT) }).unwrap();
         assert_eq!(one.courses[0].series.len(), 1);
     }
 }

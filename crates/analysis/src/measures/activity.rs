@@ -4,7 +4,7 @@
 //! Figures of the database and the device are over the time between two looks within the measured window; those of the
 //! workload are over the whole window.
 
-use super::{Better, Reading, Scale, Unit};
+use super::{Better, MeasureReading, Scale, Unit};
 use record::looks::{DatabaseCounts, DeviceCounts, Looks};
 use record::run::StoredTrial;
 
@@ -14,18 +14,18 @@ const MILLIS_PER_SECOND: f64 = 1e3;
 /// Prefix of counters that mean something only to the workload's own audit.
 const FOR_AUDITS: &str = "audit.";
 
-pub fn database(trial: &StoredTrial) -> Vec<Reading> {
+pub fn database(trial: &StoredTrial) -> Vec<MeasureReading> {
     trial.looks.as_ref().map(between_looks).unwrap_or_default()
 }
 
 /// What the database counted between the two looks.
-pub fn between_looks(looks: &Looks) -> Vec<Reading> {
+pub fn between_looks(looks: &Looks) -> Vec<MeasureReading> {
     let both = looks.start.database.known().zip(looks.end.database.known());
     let seconds = looks.span_ns() as f64 / NANOS_PER_SECOND;
     both.filter(|_| seconds > 0.0).map(|(start, end)| of_database(start, end, seconds)).unwrap_or_default()
 }
 
-pub fn device(trial: &StoredTrial) -> Vec<Reading> {
+pub fn device(trial: &StoredTrial) -> Vec<MeasureReading> {
     let of = |looks: &Looks| {
         let (start, end) = (looks.start.device.known()?, looks.end.device.known()?);
         Some(of_device(start, end, looks.span_ns() as f64 / NANOS_PER_SECOND))
@@ -33,13 +33,13 @@ pub fn device(trial: &StoredTrial) -> Vec<Reading> {
     trial.looks.as_ref().filter(|looks| looks.span_ns() > 0).and_then(of).unwrap_or_default()
 }
 
-pub fn workload(trial: &StoredTrial) -> Vec<Reading> {
+pub fn workload(trial: &StoredTrial) -> Vec<MeasureReading> {
     let Some(driver) = trial.record.driver.as_ref().filter(|driver| driver.measured_ms > 0) else { return Vec::new() };
     let seconds = driver.measured_ms as f64 / MILLIS_PER_SECOND;
     let counted = driver.tally.iter().filter(|(name, count)| **count > 0 && !name.starts_with(FOR_AUDITS));
     let reading = |(name, count): (&String, &u64)| {
         let (id, rate) = (format!("workload/{name}"), *count as f64 / seconds);
-        Reading::new(id, Unit::PerSecond, Better::Neither, Scale::Ratio, rate)
+        MeasureReading::new(id, Unit::PerSecond, Better::Neither, Scale::Ratio, rate)
     };
     counted.map(reading).collect()
 }
@@ -49,9 +49,9 @@ fn between(start: Option<u64>, end: Option<u64>) -> Option<f64> {
     Some(end?.checked_sub(start?)? as f64)
 }
 
-type Figure = (&'static str, Unit, Better, Option<f64>);
+type ActivityFigure = (&'static str, Unit, Better, Option<f64>);
 
-fn of_database(start: &DatabaseCounts, end: &DatabaseCounts, seconds: f64) -> Vec<Reading> {
+fn of_database(start: &DatabaseCounts, end: &DatabaseCounts, seconds: f64) -> Vec<MeasureReading> {
     let reads = between(start.reads, end.reads);
     let hits = between(start.hits, end.hits);
     let rate = |count: Option<f64>| count.map(|count| count / seconds);
@@ -65,7 +65,7 @@ fn of_database(start: &DatabaseCounts, end: &DatabaseCounts, seconds: f64) -> Ve
     ])
 }
 
-fn of_device(start: &DeviceCounts, end: &DeviceCounts, seconds: f64) -> Vec<Reading> {
+fn of_device(start: &DeviceCounts, end: &DeviceCounts, seconds: f64) -> Vec<MeasureReading> {
     let count = |of: fn(&DeviceCounts) -> u64| between(Some(of(start)), Some(of(end)));
     let rate = |of| count(of).map(|count| count / seconds);
     let mean = |sum: Option<f64>, number: Option<f64>| Some(sum? / number.filter(|number| *number > 0.0)?);
@@ -84,10 +84,10 @@ fn of_device(start: &DeviceCounts, end: &DeviceCounts, seconds: f64) -> Vec<Read
     ])
 }
 
-fn known<const N: usize>(figures: [Figure; N]) -> Vec<Reading> {
-    let reading = |(id, unit, better, value): Figure| {
+fn known<const N: usize>(figures: [ActivityFigure; N]) -> Vec<MeasureReading> {
+    let reading = |(id, unit, better, value): ActivityFigure| {
         let scale = if unit == Unit::Share { Scale::Proportion } else { Scale::Ratio };
-        Some(Reading::new(id, unit, better, scale, value?))
+        Some(MeasureReading::new(id, unit, better, scale, value?))
     };
     figures.into_iter().filter_map(reading).collect()
 }

@@ -3,7 +3,7 @@
 //!
 //! Unless a figure says otherwise, it is as the machine itself sees it: a guest its own disk, a native machine the host's.
 
-use super::{Better, Reading, Scale, Unit};
+use super::{Better, MeasureReading, Scale, Unit};
 use crate::counted::places::DiskWork;
 use crate::counted::{self, CountedTrial, SideCounts};
 use record::run::StoredTrial;
@@ -40,7 +40,7 @@ const MICROS_PER_JOULE: f64 = 1e6;
 /// TLB misses are counted for so many instructions.
 const INSTRUCTIONS: f64 = 1_000.0;
 
-struct Figure {
+struct CountedFigure {
     id: &'static str,
     unit: Unit,
     better: Better,
@@ -49,19 +49,19 @@ struct Figure {
 }
 
 /// What each transaction cost: less is better.
-const fn cost(id: &'static str, unit: Unit, of: fn(&CountedTrial) -> Option<f64>) -> Figure {
-    Figure { id, unit, better: Better::Less, scale: Scale::Ratio, of }
+const fn cost(id: &'static str, unit: Unit, of: fn(&CountedTrial) -> Option<f64>) -> CountedFigure {
+    CountedFigure { id, unit, better: Better::Less, scale: Scale::Ratio, of }
 }
 
-const fn rate(id: &'static str, unit: Unit, of: fn(&CountedTrial) -> Option<f64>) -> Figure {
-    Figure { id, unit, better: Better::Neither, scale: Scale::Ratio, of }
+const fn rate(id: &'static str, unit: Unit, of: fn(&CountedTrial) -> Option<f64>) -> CountedFigure {
+    CountedFigure { id, unit, better: Better::Neither, scale: Scale::Ratio, of }
 }
 
-const fn share(id: &'static str, better: Better, of: fn(&CountedTrial) -> Option<f64>) -> Figure {
-    Figure { id, unit: Unit::Share, better, scale: Scale::Proportion, of }
+const fn share(id: &'static str, better: Better, of: fn(&CountedTrial) -> Option<f64>) -> CountedFigure {
+    CountedFigure { id, unit: Unit::Share, better, scale: Scale::Proportion, of }
 }
 
-const FIGURES: &[Figure] = &[
+const FIGURES: &[CountedFigure] = &[
     cost(CPU_ON_HOST, Unit::MillisecondsPerTransaction, |trial| each(trial, host(trial)?.cpu_of_machine_ms())),
     cost(CPU_INSIDE, Unit::MillisecondsPerTransaction, |trial| {
         let cpu = machine(trial)?.cpu()?;
@@ -101,7 +101,7 @@ const FIGURES: &[Figure] = &[
     rate("machine.received", Unit::BytesPerSecond, |trial| network(trial, "received_bytes")),
     rate("machine.sent", Unit::BytesPerSecond, |trial| network(trial, "sent_bytes")),
     // Of a machine on the host's kernel it is the host's, so there is no ratio of it.
-    Figure {
+    CountedFigure {
         id: "memory.free",
         unit: Unit::Bytes,
         better: Better::Neither,
@@ -130,14 +130,14 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// None without telemetry.
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     counted::of_trial(trial).map(|trial| of_counted(&trial)).unwrap_or_default()
 }
 
-fn of_counted(trial: &CountedTrial) -> Vec<Reading> {
-    let reading = |Figure { id, unit, better, scale, of }: &Figure| {
+fn of_counted(trial: &CountedTrial) -> Vec<MeasureReading> {
+    let reading = |CountedFigure { id, unit, better, scale, of }: &CountedFigure| {
         let value = of(trial).filter(|value| value.is_finite())?;
-        Some(Reading::new(*id, unit.clone(), *better, *scale, value))
+        Some(MeasureReading::new(*id, unit.clone(), *better, *scale, value))
     };
     FIGURES.iter().filter_map(reading).collect()
 }
@@ -180,7 +180,7 @@ fn network(trial: &CountedTrial, field: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::counted::Counted;
-    use crate::counted::unit::Unit as CountedUnit;
+    use crate::counted::unit::CountedUnit;
     use crate::explanation::evidence::tests::trial;
     use record::telemetry::Behaviour;
 
@@ -197,7 +197,7 @@ mod tests {
 
     /// The figures of these families, in millionths.
     fn found(trial: &CountedTrial, families: &[&str]) -> Vec<(String, f64)> {
-        let of = |reading: Reading| {
+        let of = |reading: MeasureReading| {
             let value = reading.value.unwrap();
             (reading.measure.id, (value * 1e6).round() / 1e6)
         };

@@ -1,6 +1,6 @@
 //! How long transactions took: the mean and percentiles of each kind, from the histograms of a trial's measured window.
 
-use super::{Better, Measure, Reading, Scale, Unit};
+use super::{Better, Measure, MeasureReading, Scale, Unit};
 use crate::latency::{self, Counts, QUANTILES};
 use crate::missing::Missing;
 use record::intervals::Span;
@@ -38,7 +38,7 @@ fn name(span: Span) -> &'static str {
     if span == Span::Service { "service" } else { "response" }
 }
 
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     let Some(measured) = &trial.measured else { return Vec::new() };
     let kinds = || (0..).zip(&measured.kinds);
     let of_kind = |(number, kind): (u16, &String)| {
@@ -48,11 +48,11 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     kinds().flat_map(of_kind).collect()
 }
 
-fn of_counts(span: Span, kind: &str, counts: &Counts) -> Vec<Reading> {
+fn of_counts(span: Span, kind: &str, counts: &Counts) -> Vec<MeasureReading> {
     let Some(mean_us) = counts.mean() else { return Vec::new() };
     let reading = |id: String, value: Result<f64, Missing>| {
         let measure = Measure { id, unit: Unit::Microseconds, better: Better::Less, scale: Scale::Ratio };
-        Reading { measure, value, n: Some(counts.total()) }
+        MeasureReading { measure, value, n: Some(counts.total()) }
     };
     let of_quantile = |quantile: f64| {
         let value = counts.quantile(quantile).filter(|_| latency::above(counts, quantile) >= 1.0);

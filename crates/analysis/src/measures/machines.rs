@@ -1,6 +1,6 @@
 //! What several machines side by side did together. Their throughput is that of the slowest; these say what it hides.
 
-use super::{Better, Reading, Scale, Unit};
+use super::{Better, MeasureReading, Scale, Unit};
 use crate::consolidation::side_by_side;
 use crate::throughput;
 use record::run::StoredTrial;
@@ -17,15 +17,15 @@ pub fn least(measure: &str) -> f64 {
 }
 
 /// None of a single machine, and none where one of several did nothing.
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     let several = throughput::of_machines(trial).filter(|machines| machines.len() > 1);
     let rates = several.map(|machines| machines.into_iter().map(|(_, rate)| rate).collect::<Vec<f64>>());
     let Some(together) = rates.and_then(|rates| side_by_side::of(&rates)) else { return Vec::new() };
     let unit = || Unit::Own(trial.record.driver.as_ref().map(|driver| driver.metric.unit.clone()).unwrap_or_default());
     vec![
-        Reading::new(SUM, unit(), Better::More, Scale::Ratio, together.sum),
-        Reading::new(MEAN, unit(), Better::More, Scale::Ratio, together.mean),
-        Reading::new(APART, Unit::Count, Better::Less, Scale::Ratio, together.largest_over_smallest),
-        Reading::new(FAIRNESS, Unit::Share, Better::More, Scale::Proportion, together.fairness),
+        MeasureReading::new(SUM, unit(), Better::More, Scale::Ratio, together.sum),
+        MeasureReading::new(MEAN, unit(), Better::More, Scale::Ratio, together.mean),
+        MeasureReading::new(APART, Unit::Count, Better::Less, Scale::Ratio, together.largest_over_smallest),
+        MeasureReading::new(FAIRNESS, Unit::Share, Better::More, Scale::Proportion, together.fairness),
     ]
 }

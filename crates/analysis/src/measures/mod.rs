@@ -70,14 +70,14 @@ pub enum Scale {
 
 /// One value of one trial, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct MeasureReading {
     pub measure: Measure,
     pub value: Result<f64, Missing>,
     /// The number of transactions, seconds or samples behind the value, if it is made from any.
     pub n: Option<u64>,
 }
 
-impl Reading {
+impl MeasureReading {
     pub fn new(id: impl Into<String>, unit: Unit, better: Better, scale: Scale, value: f64) -> Self {
         Self { measure: Measure { id: id.into(), unit, better, scale }, value: Ok(value), n: None }
     }
@@ -91,10 +91,10 @@ impl Reading {
 
 /// An entry of the list: what it reads of a trial. Names or units may come from the record: one measure for each kind of transaction or
 /// each counter.
-pub type Entry = fn(&StoredTrial) -> Vec<Reading>;
+pub type MeasureEntry = fn(&StoredTrial) -> Vec<MeasureReading>;
 
 /// All measures, in the order in which tables list them.
-pub const CATALOG: &[Entry] = &[
+pub const CATALOG: &[MeasureEntry] = &[
     throughput::readings,
     machines::readings,
     phases::readings,
@@ -108,4 +108,4 @@ pub const CATALOG: &[Entry] = &[
 ];
 
 /// For callers that need only throughput, so that nothing else is read.
-pub const THROUGHPUT_ONLY: &[Entry] = &[throughput::readings];
+pub const THROUGHPUT_ONLY: &[MeasureEntry] = &[throughput::readings];

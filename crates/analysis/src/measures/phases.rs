@@ -1,6 +1,6 @@
 //! What each phase of a load yielded that ends with its work.
 
-use super::{Better, Reading, Scale, Unit};
+use super::{Better, MeasureReading, Scale, Unit};
 use crate::missing::Missing;
 use crate::phases::{self, PhaseFigures};
 use crate::throughput;
@@ -13,7 +13,7 @@ pub const LENGTH: &str = "phase.length";
 pub const TIME: &str = "phase.time";
 
 /// Of several machines, that with the lowest figure.
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     let Some(machine) = throughput::slowest(trial) else { return Vec::new() };
     let Some(driver) = &machine.record.driver else { return Vec::new() };
     let unit = Unit::Own(driver.metric.unit.clone());
@@ -24,17 +24,18 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
     }
 }
 
-fn of_phase(phase: &PhaseFigures, unit: &Unit) -> Vec<Reading> {
+fn of_phase(phase: &PhaseFigures, unit: &Unit) -> Vec<MeasureReading> {
     let PhaseFigures { name, rate, length_s, times } = phase;
     let time = |(kind, time_us): &(String, f64)| {
-        Reading::new(format!("{TIME}.{name}/{kind}"), Unit::Microseconds, Better::Less, Scale::Ratio, *time_us)
+        MeasureReading::new(format!("{TIME}.{name}/{kind}"), Unit::Microseconds, Better::Less, Scale::Ratio, *time_us)
     };
-    let rate = rate.map(|rate| Reading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, rate));
-    let length = Reading::new(format!("{LENGTH}/{name}"), Unit::Seconds, Better::Less, Scale::Ratio, *length_s);
+    let rate =
+        rate.map(|rate| MeasureReading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, rate));
+    let length = MeasureReading::new(format!("{LENGTH}/{name}"), Unit::Seconds, Better::Less, Scale::Ratio, *length_s);
     rate.into_iter().chain([length]).chain(times.iter().map(time)).collect()
 }
 
-fn missing(name: &str, unit: &Unit, why: &Missing) -> Reading {
-    let reading = Reading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, 0.0);
-    Reading { value: Err(why.clone()), ..reading }
+fn missing(name: &str, unit: &Unit, why: &Missing) -> MeasureReading {
+    let reading = MeasureReading::new(format!("{RATE}/{name}"), unit.clone(), Better::More, Scale::Ratio, 0.0);
+    MeasureReading { value: Err(why.clone()), ..reading }
 }

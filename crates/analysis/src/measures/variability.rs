@@ -2,7 +2,7 @@
 //!
 //! Two databases of equal throughput are not equal if one of them stops for a second now and then.
 
-use super::{Better, Measure, Reading, Scale, Unit};
+use super::{Better, Measure, MeasureReading, Scale, Unit};
 use crate::cycle;
 use crate::latency::Counts;
 use crate::missing::Missing;
@@ -34,7 +34,7 @@ pub fn band(quantile: f64) -> String {
     format!("variability.p{:.0}", quantile * 100.0)
 }
 
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     let seconds = throughput::measured_seconds(trial);
     let Some(median) = median(&seconds) else { return Vec::new() };
     let count = seconds.len() as u64;
@@ -50,28 +50,28 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
         (SLOW_SHARE, Unit::Share, Scale::Proportion, slow_share, transactions),
     ];
     let reading = |(id, unit, scale, value, n): (&str, Unit, Scale, Option<f64>, u64)| {
-        Some(Reading::new(id, unit, Better::Less, scale, value?).of(n))
+        Some(MeasureReading::new(id, unit, Better::Less, scale, value?).of(n))
     };
     let bands = if median > 0.0 { bands(&seconds, median) } else { Vec::new() };
     figures.into_iter().filter_map(reading).chain(bands).chain(period(&seconds)).collect()
 }
 
 /// The period of a cycle; `None` if the window is too short to look for one.
-fn period(seconds: &[f64]) -> Option<Reading> {
+fn period(seconds: &[f64]) -> Option<MeasureReading> {
     let value = (seconds.len() >= cycle::FEWEST_SECONDS).then(|| cycle::period_s(seconds).ok_or(Missing::NoCycle))?;
     let measure = Measure { id: CYCLE.to_owned(), unit: Unit::Seconds, better: Better::Neither, scale: Scale::Ratio };
-    Some(Reading { measure, value, n: Some(seconds.len() as u64) })
+    Some(MeasureReading { measure, value, n: Some(seconds.len() as u64) })
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Neither negative nor too large to fit.
-fn bands(seconds: &[f64], median: f64) -> Vec<Reading> {
+fn bands(seconds: &[f64], median: f64) -> Vec<MeasureReading> {
     let shares = Counts::of(seconds.iter().map(|rate| ((rate / median * MILLIONTHS).round() as u64, 1)));
     let of_band = |quantile: f64| {
         let better = if quantile < 0.5 { Better::More } else { Better::Less };
         let measure = Measure { id: band(quantile), unit: Unit::Share, better, scale: Scale::Difference };
         let value = shares.quantile(quantile).filter(|_| beyond(shares.total(), quantile) >= 1.0);
         let value = value.map(|share| share as f64 / MILLIONTHS).ok_or(Missing::TooFewSeconds);
-        Reading { measure, value, n: Some(shares.total()) }
+        MeasureReading { measure, value, n: Some(shares.total()) }
     };
     BANDS.into_iter().map(of_band).collect()
 }

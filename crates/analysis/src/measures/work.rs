@@ -1,7 +1,7 @@
 //! What each transaction cost. Statements and rows are counted by the load engine; what reached the device and the redo
 //! log comes from the two looks within the window.
 
-use super::{Better, Reading, Scale, Unit};
+use super::{Better, MeasureReading, Scale, Unit};
 use record::looks::{DeviceCounts, Looks};
 use record::run::StoredTrial;
 use record::trial::KindTotals;
@@ -18,7 +18,7 @@ pub const REDO_BYTES: &str = "storage.redo_bytes";
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
-pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+pub fn readings(trial: &StoredTrial) -> Vec<MeasureReading> {
     let Some(work) = trial.record.driver.as_ref().map(|driver| driver.work) else { return Vec::new() };
     let counts = [
         (STATEMENTS, Unit::PerTransaction, Some(work.statements)),
@@ -32,10 +32,10 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
 
 /// The counts that are known, for each of so many transactions.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above 0, and counted.
-fn each<const N: usize>(transactions: f64, counts: [(&str, Unit, Option<u64>); N]) -> Vec<Reading> {
+fn each<const N: usize>(transactions: f64, counts: [(&str, Unit, Option<u64>); N]) -> Vec<MeasureReading> {
     let reading = |(id, unit, count): (&str, Unit, Option<u64>)| {
         let value = count.filter(|_| transactions > 0.0)? as f64 / transactions;
-        Some(Reading::new(id, unit, Better::Less, Scale::Ratio, value).of(transactions.round() as u64))
+        Some(MeasureReading::new(id, unit, Better::Less, Scale::Ratio, value).of(transactions.round() as u64))
     };
     counts.into_iter().filter_map(reading).collect()
 }
@@ -49,7 +49,7 @@ fn between_looks(trial: &StoredTrial) -> Option<f64> {
     (transactions.is_finite() && transactions > 0.0).then_some(transactions)
 }
 
-fn of_storage(trial: &StoredTrial) -> Vec<Reading> {
+fn of_storage(trial: &StoredTrial) -> Vec<MeasureReading> {
     let Some((transactions, looks)) = between_looks(trial).zip(trial.looks.as_ref()) else { return Vec::new() };
     let device = |count: fn(&DeviceCounts) -> u64| {
         count(looks.end.device.known()?).checked_sub(count(looks.start.device.known()?))

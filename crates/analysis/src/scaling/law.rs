@@ -1,7 +1,7 @@
 //! A fitted law with intervals over blocks, and whether its peak is a finding or an extrapolation.
 
 use super::fit::{self, AMDAHL, Fit, Terms, UNIVERSAL};
-use crate::estimate::{Bounds, Estimate, Method};
+use crate::estimate::{Bounds, Estimate, EstimateMethod};
 use crate::missing::Missing;
 use crate::student;
 use serde::{Deserialize, Serialize};
@@ -31,9 +31,9 @@ pub struct UniversalLaw {
     pub coherency: Estimate,
     /// The largest relative distance of a point from the curve; a point value.
     pub furthest_off: f64,
-    pub peak: Peak,
+    pub peak: LawPeak,
     /// For drawing, within the measured sizes.
-    pub curve: Vec<CurvePoint>,
+    pub curve: Vec<LawPoint>,
 }
 
 /// Amdahl's law for the same sizes.
@@ -45,7 +45,7 @@ pub struct AmdahlsLaw {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct CurvePoint {
+pub struct LawPoint {
     pub size: f64,
     pub throughput: f64,
 }
@@ -53,7 +53,7 @@ pub struct CurvePoint {
 /// The size beyond which throughput falls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "peak", rename_all = "kebab-case")]
-pub enum Peak {
+pub enum LawPeak {
     Determined {
         size: Estimate,
     },
@@ -144,10 +144,10 @@ impl Fitted {
 }
 
 fn estimate(point: f64, bounds: Bounds) -> Estimate {
-    Estimate { point, bounds, method: Method::ScalabilityLaw }
+    Estimate { point, bounds, method: EstimateMethod::ScalabilityLaw }
 }
 
-fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[f64]) -> Peak {
+fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[f64]) -> LawPeak {
     let smallest = sizes.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     let mut why = match fit.peak() {
@@ -169,17 +169,17 @@ fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[f64]) -> Peak 
     if why.is_empty() && size.bounds.known().is_none() {
         why.push(Missing::NoUpperEnd);
     }
-    if why.is_empty() { Peak::Determined { size } } else { Peak::NotDetermined { extrapolated: fit.peak(), why } }
+    if why.is_empty() { LawPeak::Determined { size } } else { LawPeak::NotDetermined { extrapolated: fit.peak(), why } }
 }
 
 fn furthest_off(fit: &Fit, points: &[(f64, f64)]) -> f64 {
     points.iter().map(|&(size, rate)| (fit.at(size) / rate - 1.0).abs()).fold(0.0, f64::max)
 }
 
-fn curve(fit: &Fit, points: &[(f64, f64)]) -> Vec<CurvePoint> {
+fn curve(fit: &Fit, points: &[(f64, f64)]) -> Vec<LawPoint> {
     let (first, last) = (points.first().map_or(0.0, |point| point.0), points.last().map_or(0.0, |point| point.0));
     let size = |step: u32| first + (last - first) * f64::from(step) / f64::from(CURVE_POINTS);
-    (0..=CURVE_POINTS).map(|step| CurvePoint { size: size(step), throughput: fit.at(size(step)) }).collect()
+    (0..=CURVE_POINTS).map(|step| LawPoint { size: size(step), throughput: fit.at(size(step)) }).collect()
 }
 
 #[cfg(test)]
@@ -201,7 +201,7 @@ mod tests {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks = blocks(&truth, 6);
         let law = universal(&SIZES, &blocks).unwrap();
-        let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
+        let LawPeak::Determined { size } = &law.peak else { panic!("{law:?}") };
         assert_eq!(size.bounds.contain(truth.peak().unwrap()), Some(true), "{size:?}");
         assert_eq!(law.contention.bounds.contain(0.02), Some(true), "{law:?}");
         assert_eq!(law.coherency.bounds.contain(0.001), Some(true), "{law:?}");
@@ -216,7 +216,7 @@ mod tests {
     fn intervals_are_those_of_scipy() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let law = universal(&SIZES, &blocks(&truth, 6)).unwrap();
-        let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
+        let LawPeak::Determined { size } = &law.peak else { panic!("{law:?}") };
         for (found, point, low, high) in [
             (&law.rate_of_one, 999.223_826, 992.850_421, 1_005.638_14),
             (&law.contention, 0.019_693_137_7, 0.017_844_030_6, 0.021_542_244_9),
@@ -235,7 +235,7 @@ mod tests {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.05, coherency: 0.0 };
         let blocks = blocks(&truth, 6);
         let law = universal(&SIZES, &blocks).unwrap();
-        let Peak::NotDetermined { why, .. } = &law.peak else { panic!("{law:?}") };
+        let LawPeak::NotDetermined { why, .. } = &law.peak else { panic!("{law:?}") };
         assert!(!why.is_empty());
         let amdahl = amdahl(&SIZES, &blocks).unwrap();
         assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
@@ -247,7 +247,7 @@ mod tests {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks: Vec<Vec<f64>> = blocks(&truth, 6).into_iter().map(|block| block[2..].to_vec()).collect();
         let law = universal(&SIZES[2..], &blocks).unwrap();
-        let Peak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
+        let LawPeak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
         assert!((25.0..40.0).contains(size), "{law:?}");
         assert_eq!(why, &[Missing::TooFewSizes { sizes: 5, needed: 6 }]);
     }
@@ -257,7 +257,7 @@ mod tests {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.0, coherency: 0.0001 };
         let blocks = vec![[1.0, 2.0, 4.0].map(|size| truth.at(size)).to_vec(); 2];
         let law = universal(&[1.0, 2.0, 4.0], &blocks).unwrap();
-        let Peak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
+        let LawPeak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
         assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
         assert_eq!(why.len(), 3, "{why:?}");
         assert!(

@@ -13,10 +13,10 @@ use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::gathered::by_first;
 use crate::measures::throughput::THROUGHPUT;
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use crate::throughput;
-use crate::topology::{Place, Topology};
+use crate::topology::{Topology, VcpuPlace};
 use crate::validity;
 use law::{AmdahlsLaw, UniversalLaw};
 use record::plan::{Cell, Plan};
@@ -37,9 +37,9 @@ pub struct Scaling {
     pub held: String,
     pub metric: Metric,
     /// From the smallest size to the largest.
-    pub points: Vec<Point>,
+    pub points: Vec<ScalingPoint>,
     /// The growth from each size to the next.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScalingStep>,
     /// Limits that the curve crosses, and what is unknown about them.
     pub remarks: Vec<Remark>,
     pub universal: Option<UniversalLaw>,
@@ -54,7 +54,7 @@ pub fn is_resource(axis: &str) -> bool {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ScalingPoint {
     pub cell: u32,
     pub size: f64,
     pub throughput: Option<Estimate>,
@@ -63,11 +63,11 @@ pub struct Point {
     /// Growth over the growth that there would be if every unit did as much as those of the smallest size.
     pub efficiency: Option<Contrast>,
     /// Where the vCPUs ran.
-    pub place: Place,
+    pub place: VcpuPlace,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct ScalingStep {
     pub from: f64,
     pub to: f64,
     pub growth: Option<Contrast>,
@@ -138,24 +138,24 @@ fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
     families
 }
 
-impl Point {
+impl ScalingPoint {
     fn shares_cores(&self) -> bool {
         self.place.shares_cores(self.size) == Some(true)
     }
 }
 
-fn of_cells(run: &Run, throughput: &Measured, axis: &str, cells: &[&Cell], topology: &Topology) -> Scaling {
-    let points: Vec<Point> =
+fn of_cells(run: &Run, throughput: &MeasuredValues, axis: &str, cells: &[&Cell], topology: &Topology) -> Scaling {
+    let points: Vec<ScalingPoint> =
         cells.iter().filter_map(|cell| point(run, throughput, axis, [cells[0], cell], topology)).collect();
     let mut trials = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id));
     // Over machines, each size is a minimum of a different number of them.
     let plain = |trial: &StoredTrial| Some(trial.record.driver.as_ref()?.metric.clone());
     let metric = trials.find_map(if axis == key::COUNT { plain } else { throughput::metric });
     let steps = cells.windows(2).zip(points.windows(2));
-    let steps: Vec<Step> = steps
+    let steps: Vec<ScalingStep> = steps
         .map(|(cells, points)| step(growth(run, throughput, [cells[0], cells[1]]), [&points[0], &points[1]], axis))
         .collect();
-    let fitted: Vec<&Point> = if axis == key::VCPUS { on_own_cores(&points) } else { points.iter().collect() };
+    let fitted: Vec<&ScalingPoint> = if axis == key::VCPUS { on_own_cores(&points) } else { points.iter().collect() };
     let rows = complete_blocks(throughput, &fitted);
     let sizes: Vec<f64> = fitted.iter().map(|point| point.size).collect();
     Scaling {
@@ -173,7 +173,7 @@ fn of_cells(run: &Run, throughput: &Measured, axis: &str, cells: &[&Cell], topol
 }
 
 /// Where the vCPUs of a cell's machines ran.
-fn place(run: &Run, cell: &Cell, topology: &Topology) -> Option<Place> {
+fn place(run: &Run, cell: &Cell, topology: &Topology) -> Option<VcpuPlace> {
     let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
     Some(topology.place(cell.settings.machine().vcpus?, machine))
 }
@@ -190,26 +190,26 @@ fn held(axis: &str, cells: &[&Cell]) -> String {
 
 fn point(
     run: &Run,
-    throughput: &Measured,
+    throughput: &MeasuredValues,
     axis: &str,
     [smallest, cell]: [&Cell; 2],
     topology: &Topology,
-) -> Option<Point> {
+) -> Option<ScalingPoint> {
     let growth = growth(run, throughput, [smallest, cell]);
     let units = size(cell, axis)? / size(smallest, axis)?;
-    Some(Point {
+    Some(ScalingPoint {
         cell: cell.id,
         size: size(cell, axis)?,
         throughput: throughput.level(cell.id).map(|level| level.estimate),
         efficiency: growth.as_ref().filter(|_| is_resource(axis)).map(|growth| growth.scaled(1.0 / units, 1.0)),
         growth,
-        place: if axis == key::VCPUS { place(run, cell, topology)? } else { Place::default() },
+        place: if axis == key::VCPUS { place(run, cell, topology)? } else { VcpuPlace::default() },
     })
 }
 
-fn step(growth: Option<Contrast>, [from, to]: [&Point; 2], axis: &str) -> Step {
+fn step(growth: Option<Contrast>, [from, to]: [&ScalingPoint; 2], axis: &str) -> ScalingStep {
     let doublings = doublings(from.size, to.size);
-    Step {
+    ScalingStep {
         from: from.size,
         to: to.size,
         per_doubling: growth.as_ref().map(|growth| growth.scaled(1.0, 1.0 / doublings)),
@@ -218,7 +218,7 @@ fn step(growth: Option<Contrast>, [from, to]: [&Point; 2], axis: &str) -> Step {
     }
 }
 
-fn growth(run: &Run, throughput: &Measured, [from, to]: [&Cell; 2]) -> Option<Contrast> {
+fn growth(run: &Run, throughput: &MeasuredValues, [from, to]: [&Cell; 2]) -> Option<Contrast> {
     throughput.paired(&Pairing::of(run, from, to))
 }
 
@@ -228,8 +228,8 @@ fn doublings(from: f64, to: f64) -> f64 {
 }
 
 /// Throughput of each size, for each block that has all of them.
-fn complete_blocks(throughput: &Measured, points: &[&Point]) -> Vec<Vec<f64>> {
-    let of_size = |point: &&Point| throughput.by_block(point.cell).unwrap_or_default();
+fn complete_blocks(throughput: &MeasuredValues, points: &[&ScalingPoint]) -> Vec<Vec<f64>> {
+    let of_size = |point: &&ScalingPoint| throughput.by_block(point.cell).unwrap_or_default();
     let sizes: Vec<BTreeMap<u32, f64>> = points.iter().map(of_size).collect();
     let Some(first) = sizes.first() else { return Vec::new() };
     let of_block = |block: &u32| sizes.iter().map(|values| values.get(block).copied()).collect();
@@ -237,23 +237,28 @@ fn complete_blocks(throughput: &Measured, points: &[&Point]) -> Vec<Vec<f64>> {
 }
 
 /// The sizes to which a law is fitted: up to where vCPUs begin to share cores. If they share cores everywhere, all sizes.
-fn on_own_cores(points: &[Point]) -> Vec<&Point> {
-    let all_share = points.iter().all(Point::shares_cores);
+fn on_own_cores(points: &[ScalingPoint]) -> Vec<&ScalingPoint> {
+    let all_share = points.iter().all(ScalingPoint::shares_cores);
     points.iter().filter(|point| all_share || !point.shares_cores()).collect()
 }
 
-fn crossings(from: &Point, to: &Point) -> Vec<Crossing> {
+fn crossings(from: &ScalingPoint, to: &ScalingPoint) -> Vec<Crossing> {
     let cores = to.place.cores.filter(|_| to.shares_cores() && !from.shares_cores());
     let shared = cores.map(|cores| Crossing::SharedCores { vcpus: to.size, cores });
     let nodes = from.place.nodes.zip(to.place.nodes).filter(|(from, to)| from != to);
     shared.into_iter().chain(nodes.map(|(from, to)| Crossing::MemoryNodes { from, to })).collect()
 }
 
-fn remarks(points: &[Point], steps: &[Step], fitted: &[&Point], topology: &Topology) -> Vec<Remark> {
-    let crossed = steps.iter().flat_map(|Step { from, to, crosses, .. }| {
+fn remarks(
+    points: &[ScalingPoint],
+    steps: &[ScalingStep],
+    fitted: &[&ScalingPoint],
+    topology: &Topology,
+) -> Vec<Remark> {
+    let crossed = steps.iter().flat_map(|ScalingStep { from, to, crosses, .. }| {
         crosses.iter().map(|what| Remark::Crossed { from: *from, to: *to, what: *what })
     });
-    let all_share = points.iter().all(Point::shares_cores);
+    let all_share = points.iter().all(ScalingPoint::shares_cores);
     let others = [
         (all_share, Remark::CoresSharedAtEverySize),
         (!all_share && fitted.len() < points.len(), Remark::CoresSharedAtSomeSizes),

@@ -42,9 +42,9 @@ fn the_drift_is_the_slope_that_scipy_finds() {
     assert_eq!(judge(&found), Steadiness::Drifting);
 }
 
-fn seconds(rates: &[f64], warmup: usize) -> Vec<Second> {
+fn seconds(rates: &[f64], warmup: usize) -> Vec<BatchSecond> {
     let second =
-        |(index, &rate): (usize, &f64)| Second { start_ms: index as u64 * 1000, measured: index >= warmup, rate };
+        |(index, &rate): (usize, &f64)| BatchSecond { start_ms: index as u64 * 1000, measured: index >= warmup, rate };
     rates.iter().enumerate().map(second).collect()
 }
 
@@ -104,8 +104,11 @@ fn false_alarms_are_as_rare_as_promised() {
 }
 
 fn trial(verdict: Steadiness, drift: f64, settled: Settled) -> TrialSteadiness {
-    let estimate =
-        Estimate { point: drift, bounds: Bounds::Unknown { why: Missing::NeverSeen }, method: Method::MeanOfDrifts };
+    let estimate = Estimate {
+        point: drift,
+        bounds: Bounds::Unknown { why: Missing::NeverSeen },
+        method: EstimateMethod::MeanOfDrifts,
+    };
     let checkpoints = Checkpoints::Counted { begun: 3 };
     TrialSteadiness { verdict, drift: Some(estimate), second_half: None, settled, checkpoints }
 }

@@ -1,7 +1,7 @@
 //! When a run stops, and how much coverage that costs.
 
 use super::*;
-use crate::estimate::Method;
+use crate::estimate::EstimateMethod;
 use crate::estimate::{Bounds, Estimate};
 use crate::measures::Scale;
 use crate::student;
@@ -36,7 +36,7 @@ fn attained_with(blocks: u32, found: &[Option<f64>]) -> Attained {
 #[test]
 fn the_half_width_is_a_share_of_the_ratio() {
     let of = |bounds: Bounds| {
-        let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: Method::MeanOverBlocks };
+        let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: EstimateMethod::MeanOverBlocks };
         half_width(&Contrast {
             measure: String::new(),
             scale: Scale::Ratio,
@@ -53,25 +53,25 @@ fn the_half_width_is_a_share_of_the_ratio() {
 #[test]
 fn it_goes_on_until_every_ratio_is_narrow_or_a_limit_is_met() {
     let (narrow, wide) = (Some(0.009), Some(0.02));
-    assert_eq!(decide(&attained_with(10, &[narrow, narrow]), 0), Next::Stop(Ended::Reached));
-    assert_eq!(decide(&attained_with(10, &[narrow, wide]), 0), Next::AnotherBlock);
-    assert_eq!(decide(&attained_with(40, &[narrow, wide]), 0), Next::Stop(Ended::MaxBlocks));
-    assert_eq!(decide(&attained_with(40, &[narrow, narrow]), 0), Next::Stop(Ended::Reached));
+    assert_eq!(decide(&attained_with(10, &[narrow, narrow]), 0), NextBlock::Stop(StopReason::Reached));
+    assert_eq!(decide(&attained_with(10, &[narrow, wide]), 0), NextBlock::AnotherBlock);
+    assert_eq!(decide(&attained_with(40, &[narrow, wide]), 0), NextBlock::Stop(StopReason::MaxBlocks));
+    assert_eq!(decide(&attained_with(40, &[narrow, narrow]), 0), NextBlock::Stop(StopReason::Reached));
     let with_limit = |time_limit_ms| {
         let attained = attained_with(10, &[wide]);
         Attained { wish: Precision { time_limit_ms: Some(time_limit_ms), ..attained.wish }, ..attained }
     };
-    assert_eq!(decide(&with_limit(1_100), 1_000), Next::AnotherBlock, "an eleventh block of 100 ms just fits");
-    assert_eq!(decide(&with_limit(1_099), 1_000), Next::Stop(Ended::TimeLimit));
+    assert_eq!(decide(&with_limit(1_100), 1_000), NextBlock::AnotherBlock, "an eleventh block of 100 ms just fits");
+    assert_eq!(decide(&with_limit(1_099), 1_000), NextBlock::Stop(StopReason::TimeLimit));
 }
 
 #[test]
 fn what_cannot_become_precise_is_not_waited_for() {
-    assert_eq!(decide(&attained_with(10, &[Some(0.009), None]), 0), Next::Stop(Ended::OutOfReach));
-    assert_eq!(decide(&attained_with(10, &[Some(0.02), None]), 0), Next::AnotherBlock, "the other ratio can");
+    assert_eq!(decide(&attained_with(10, &[Some(0.009), None]), 0), NextBlock::Stop(StopReason::OutOfReach));
+    assert_eq!(decide(&attained_with(10, &[Some(0.02), None]), 0), NextBlock::AnotherBlock, "the other ratio can");
     let mut wrong = attained_with(10, &[Some(0.009)]);
     wrong.ratios[0].in_reach = false;
-    assert_eq!(decide(&wrong, 0), Next::Stop(Ended::OutOfReach));
+    assert_eq!(decide(&wrong, 0), NextBlock::Stop(StopReason::OutOfReach));
 }
 
 #[test]
@@ -82,15 +82,15 @@ fn a_run_is_judged_by_its_record() {
         run
     };
     let next_of = |run: &Run| next(run).map(|(_, next)| next);
-    assert_eq!(next_of(&wishing(0.5)), Some(Next::Stop(Ended::Reached)));
-    assert_eq!(next_of(&wishing(0.001)), Some(Next::AnotherBlock));
+    assert_eq!(next_of(&wishing(0.5)), Some(NextBlock::Stop(StopReason::Reached)));
+    assert_eq!(next_of(&wishing(0.001)), Some(NextBlock::AnotherBlock));
     assert_eq!(next_of(&synthetic::run(10)), None, "no wish");
     let mut ended = wishing(0.5);
-    ended.plan.precision = Some(Precision { ended: Some(Ended::Reached), ..wish(0.5) });
+    ended.plan.precision = Some(Precision { ended: Some(StopReason::Reached), ..wish(0.5) });
     assert_eq!(next_of(&ended), None, "it was decided already");
     let mut late = wishing(0.001);
     late.plan.precision = Some(Precision { time_limit_ms: Some(spent_ms(&late)), ..wish(0.001) });
-    assert_eq!(next_of(&late), Some(Next::Stop(Ended::TimeLimit)));
+    assert_eq!(next_of(&late), Some(NextBlock::Stop(StopReason::TimeLimit)));
     let mut repeated = wishing(0.001);
     let other_load = serde_json::json!({
         "limit": 0.05, "max_repeats": 3, "other_cpu": { "known": 0.01 },
@@ -98,15 +98,15 @@ fn a_run_is_judged_by_its_record() {
     });
     repeated.trials[0].record.other_load = Some(serde_json::from_value(other_load).unwrap());
     repeated.plan.precision = Some(Precision { time_limit_ms: Some(3_600_000), ..wish(0.001) });
-    assert_eq!(next_of(&repeated), Some(Next::Stop(Ended::TimeLimit)), "what was void took its time");
+    assert_eq!(next_of(&repeated), Some(NextBlock::Stop(StopReason::TimeLimit)), "what was void took its time");
     let mut skipped = wishing(0.001);
     for trial in skipped.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
         trial.record.outcome = Outcome::Skipped { why: "no kvm".to_owned() };
     }
-    assert_eq!(next_of(&skipped), Some(Next::Stop(Ended::OutOfReach)));
+    assert_eq!(next_of(&skipped), Some(NextBlock::Stop(StopReason::OutOfReach)));
     let mut wrong = wishing(0.5);
     wrong.trials[0].findings[0].verdict = CheckVerdict::Violated { seen: "1".to_owned() };
-    assert_eq!(next_of(&wrong), Some(Next::Stop(Ended::OutOfReach)));
+    assert_eq!(next_of(&wrong), Some(NextBlock::Stop(StopReason::OutOfReach)));
 }
 
 /// Normal random numbers from a seed, by Box and Muller.
@@ -153,15 +153,15 @@ fn stopping_when_the_interval_is_narrow_costs_little_coverage_from_ten_blocks_on
 proptest! {
     #[test]
     fn it_always_stops_at_its_greatest_number_of_blocks(found in prop::collection::vec(prop::option::of(0.0..1.0_f64), 0..5), spent_ms: u64) {
-        prop_assert!(decide(&attained_with(40, &found), spent_ms) != Next::AnotherBlock);
+        prop_assert!(decide(&attained_with(40, &found), spent_ms) != NextBlock::AnotherBlock);
     }
 
     #[test]
     fn a_narrower_wish_never_stops_earlier(found in prop::collection::vec(0.001..1.0_f64, 1..5), half_width in 0.001..0.5_f64) {
         let found: Vec<Option<f64>> = found.into_iter().map(Some).collect();
         let with = |half_width| Attained { wish: wish(half_width), ..attained_with(12, &found) };
-        if decide(&with(half_width), 0) == Next::AnotherBlock {
-            prop_assert_eq!(decide(&with(half_width / 2.0), 0), Next::AnotherBlock);
+        if decide(&with(half_width), 0) == NextBlock::AnotherBlock {
+            prop_assert_eq!(decide(&with(half_width / 2.0), 0), NextBlock::AnotherBlock);
         }
     }
 }

@@ -10,14 +10,14 @@ pub mod questions;
 pub mod surroundings;
 
 use crate::answers;
-use crate::compare::{self, Verdict};
+use crate::compare::{self, RatioVerdict};
 use crate::contrast::{self, Contrast};
 use crate::estimate::{Bounds, Estimate};
 use crate::findings::{Finding, Stamp};
 use crate::measures::throughput::THROUGHPUT;
-use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
+use crate::measures::{Better, CATALOG, Measure, MeasureEntry, Scale};
 use crate::missing::Missing;
-use crate::observations::{Measured, Observations};
+use crate::observations::{MeasuredValues, Observations};
 use crate::pairing::Pairing;
 use crate::summary;
 use crate::throughput;
@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TwoRuns {
     pub format: u32,
-    pub old: Side,
-    pub new: Side,
+    pub old: RunSide,
+    pub new: RunSide,
     /// The share by which something may be slower without being a regression, if there is a threshold.
     pub threshold: Option<f64>,
     /// True if contenders are judged by their own figures, and not by their ratios to the baselines.
@@ -47,7 +47,7 @@ pub struct TwoRuns {
 
 /// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Side {
+pub struct RunSide {
     pub folder: String,
     pub study: String,
     pub seed: u64,
@@ -74,7 +74,7 @@ pub struct CellPair {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_stamp: Option<Stamp>,
     /// Measures that both runs have, in their order. Empty if either run has no valid trial.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ComparedFigure>,
     /// Measures with a threshold that cannot be compared, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<NotCompared>,
@@ -82,7 +82,7 @@ pub struct CellPair {
 
 /// One measure of a cell in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct ComparedFigure {
     #[serde(flatten)]
     pub measure: Measure,
     /// The baseline of both runs, if the figure is a ratio to it.
@@ -97,7 +97,7 @@ pub struct Figure {
     pub new: Estimate,
     /// New compared with old.
     pub change: Contrast,
-    pub verdict: Verdict,
+    pub verdict: RatioVerdict,
     pub regression: Regression,
     /// About how many blocks each run would need to show a regression or to rule it out, if neither has happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,24 +170,29 @@ impl TwoRuns {
 
 /// How two runs are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Question {
+pub struct RunComparison {
     pub threshold: Option<f64>,
     pub absolute: bool,
 }
 
-impl From<Option<f64>> for Question {
+impl From<Option<f64>> for RunComparison {
     fn from(threshold: Option<f64>) -> Self {
         Self { threshold, absolute: false }
     }
 }
 
 /// Compares two runs, or says how they ask for different things.
-pub fn compare(old: &Run, new: &Run, question: impl Into<Question>) -> Result<TwoRuns, Vec<Difference>> {
+pub fn compare(old: &Run, new: &Run, question: impl Into<RunComparison>) -> Result<TwoRuns, Vec<Difference>> {
     compare_with(old, new, question.into(), CATALOG)
 }
 
 /// The same with other measures than the catalog's.
-pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry]) -> Result<TwoRuns, Vec<Difference>> {
+pub fn compare_with(
+    old: &Run,
+    new: &Run,
+    question: RunComparison,
+    catalog: &[MeasureEntry],
+) -> Result<TwoRuns, Vec<Difference>> {
     let matched = matched(old, new);
     let refusals = questions::differences(old, new, &matched);
     if !refusals.is_empty() {
@@ -239,14 +244,14 @@ pub fn name(cell: &Cell) -> String {
     }
 }
 
-fn side(run: &Run) -> Side {
+fn side(run: &Run) -> RunSide {
     let (study, seed, blocks) = (run.plan.study.clone(), run.plan.seed, run.plan.blocks);
-    Side { folder: run.dir.display().to_string(), study, seed, blocks }
+    RunSide { folder: run.dir.display().to_string(), study, seed, blocks }
 }
 
 /// The baseline of the same scenario and swept values, if both runs have one and it is compared with others: those have it, and so has
 /// the baseline itself.
-fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Question) -> Option<Matched<'a>> {
+fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: RunComparison) -> Option<Matched<'a>> {
     let of_group = |other: &&Matched<'a>| (&other.0.scenario, &other.0.sweep) == (&cell.scenario, &cell.sweep);
     let group: Vec<&Matched<'a>> = matched.iter().filter(of_group).collect();
     let is_compared = !question.absolute && group.len() > 1;
@@ -258,7 +263,7 @@ fn of_cell(
     &(before, after): &Matched<'_>,
     [old_stamp, new_stamp]: [Option<Stamp>; 2],
     baseline: Option<Matched<'_>>,
-    question: Question,
+    question: RunComparison,
 ) -> CellPair {
     let count =
         |run: &Run, cell: &Cell| u32::try_from(validity::valid_trials(run, cell.id).count()).unwrap_or(u32::MAX);
@@ -270,7 +275,7 @@ fn of_cell(
     let pairings = baseline
         .filter(|_| !is_baseline)
         .map(|(base, base_now)| (&base.contender, [Pairing::of(old, base, before), Pairing::of(new, base_now, after)]));
-    let mut figures: Vec<Figure> = Vec::new();
+    let mut figures: Vec<ComparedFigure> = Vec::new();
     for measured in observed_now.measures() {
         let Some(older) = observed.measure(&measured.measure.id) else { continue };
         let is_headline = judged.contains(&measured.measure.id);
@@ -323,25 +328,25 @@ fn of_cell(
     }
 }
 
-type OfCell<'a> = (&'a Measured, &'a Cell);
+type CellOfRun<'a> = (&'a MeasuredValues, &'a Cell);
 
 /// A figure of both runs, its change, and how many blocks the smaller run has.
 type InBoth = ([Estimate; 2], Contrast, usize);
 
 /// A cell's own figures.
-fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<InBoth> {
+fn absolute((older, before): CellOfRun<'_>, (measured, after): CellOfRun<'_>) -> Option<InBoth> {
     let blocks = older.by_block(before.id)?.len().min(measured.by_block(after.id)?.len());
     let change = measured.unpaired(after.id, older, before.id)?;
     Some(([older.level(before.id)?.estimate, measured.level(after.id)?.estimate], change, blocks))
 }
 
 /// A cell's ratios to the baseline of each run.
-fn relative([older, measured]: [&Measured; 2], [before, after]: &[Pairing<'_>; 2]) -> Option<InBoth> {
+fn relative([older, measured]: [&MeasuredValues; 2], [before, after]: &[Pairing<'_>; 2]) -> Option<InBoth> {
     let (old, new) = (older.paired(before)?, measured.paired(after)?);
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
         return None;
     }
-    let sample = |measured: &Measured, pairing: &Pairing<'_>, contrast: &Contrast| {
+    let sample = |measured: &MeasuredValues, pairing: &Pairing<'_>, contrast: &Contrast| {
         let rounding = measured.rounding(&[pairing.baseline, pairing.contender]);
         (contrast.blocks.iter().map(|block| block.value).collect(), rounding)
     };
@@ -352,13 +357,13 @@ fn relative([older, measured]: [&Measured; 2], [before, after]: &[Pairing<'_>; 2
 
 /// What the interval of a figure allows us to say. `threshold` is that of a figure that decides.
 fn figure(
-    measured: &Measured,
+    measured: &MeasuredValues,
     relative_to: Option<String>,
     [is_headline, judged]: [bool; 2],
     ([old, new], change, blocks): InBoth,
     threshold: Option<f64>,
     wrong_data: bool,
-) -> Figure {
+) -> ComparedFigure {
     let (measure, blocks) = (measured.measure.clone(), u32::try_from(blocks).unwrap_or(u32::MAX));
     let better = measure.better;
     let limit = threshold.map(|threshold| limit(better, threshold));
@@ -368,8 +373,8 @@ fn figure(
     let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
     let is_open = regression == Regression::NotShown;
     let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
-    let verdict = if wrong_data { Verdict::WrongData } else { change.position(better).into() };
-    Figure { measure, relative_to, is_headline, judged, old, new, change, verdict, regression, blocks_needed }
+    let verdict = if wrong_data { RatioVerdict::WrongData } else { change.position(better).into() };
+    ComparedFigure { measure, relative_to, is_headline, judged, old, new, change, verdict, regression, blocks_needed }
 }
 
 /// The ends of the interval of a ratio, turned so that above one means slower; the nearer end comes first.

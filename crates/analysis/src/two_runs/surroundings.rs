@@ -5,7 +5,7 @@ use super::{Matched, name};
 use crate::agreement;
 use crate::consistency::{equal_work, host, littles_law};
 use crate::findings::of_run::disagreements;
-use crate::findings::{Change, ChangedWork, Finding, Part, What, Which, accept};
+use crate::findings::{ChangedWork, ComparedPart, Finding, ValueChange, What, WhichRun, accept};
 use crate::gathered::{by_first, differing, joined, text};
 use crate::machines::known;
 use crate::observations::Observations;
@@ -37,7 +37,7 @@ const TELLING_INSIDE: [&str; 7] = [
 ];
 
 /// Names and values that a trial has recorded.
-type Recorded = fn(&StoredTrial) -> Vec<(String, String)>;
+type RecordedValues = fn(&StoredTrial) -> Vec<(String, String)>;
 
 /// The worst first.
 pub fn findings(
@@ -49,10 +49,11 @@ pub fn findings(
     findings.extend(builds(old, new));
     findings.extend(seeds(old, new));
     // Everything the study decided except workload and load, which must not differ at all if both have the key.
-    findings.extend(of_cells(matched, Part::Settings, |(before, after)| {
-        before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
+    findings.extend(of_cells(matched, ComparedPart::Settings, |(before, after)| {
+        before.settings.differing(&after.settings).into_iter().map(ValueChange::from).collect()
     }));
-    let recorded: [(Part, Recorded); 3] = [(Part::Machines, machine), (Part::Servers, server), (Part::Loads, driven)];
+    let recorded: [(ComparedPart, RecordedValues); 3] =
+        [(ComparedPart::Machines, machine), (ComparedPart::Servers, server), (ComparedPart::Loads, driven)];
     for (part, of_trial) in recorded {
         findings.extend(of_cells(matched, part, |(before, after)| {
             let seen = |run, cell| joined(validity::trials_of(run, cell).flat_map(of_trial), " | ");
@@ -63,7 +64,7 @@ pub fn findings(
         let unequal = equal_work::differing((observed, before.id), (observed_now, after.id), |older, measured| {
             measured.unpaired(after.id, older, before.id)
         });
-        let changed = |(rule, [old, new], _): (&equal_work::Rule, [f64; 2], f64)| ChangedWork {
+        let changed = |(rule, [old, new], _): (&equal_work::WorkRule, [f64; 2], f64)| ChangedWork {
             measure: rule.measure.to_owned(),
             old,
             new,
@@ -71,7 +72,7 @@ pub fn findings(
         unequal.map(changed).collect()
     });
     findings.extend(work.into_iter().map(|(work, cells)| Finding::new(What::WorkChanged { cells, work })));
-    for (run, which) in [(old, Which::Old), (new, Which::New)] {
+    for (run, which) in [(old, WhichRun::Old), (new, WhichRun::New)] {
         // Only what is about each run's own measuring. Differences between contenders may well exist in both runs.
         let mut own = host::findings(&host::of_run(run));
         own.extend(littles_law::findings(&littles_law::all(run)));
@@ -91,10 +92,10 @@ pub(crate) fn lasting(host: &Facts) -> Facts {
 
 /// Facts that both hosts know and in which they differ. Facts that only one knows are ignored: another version of
 /// bakeoff knows others, which says nothing about the host.
-pub(crate) fn differing_facts(old: &Facts, new: &Facts) -> Vec<Change> {
+pub(crate) fn differing_facts(old: &Facts, new: &Facts) -> Vec<ValueChange> {
     let change = |(name, old, new): (&String, _, _)| {
         let [old, new] = [old?, new?].map(|fact: &Fact| Some(fact.to_string()));
-        Some(Change { name: name.clone(), old, new })
+        Some(ValueChange { name: name.clone(), old, new })
     };
     differing(old, new).filter_map(change).collect()
 }
@@ -124,8 +125,8 @@ fn seeds(old: &Run, new: &Run) -> Option<Finding> {
 
 fn of_cells<'a>(
     matched: &[Matched<'a>],
-    part: Part,
-    differences: impl Fn(&Matched<'a>) -> Vec<Change>,
+    part: ComparedPart,
+    differences: impl Fn(&Matched<'a>) -> Vec<ValueChange>,
 ) -> Vec<Finding> {
     let found = cells_that_differ(matched, differences).into_iter();
     found.map(|(changes, cells)| Finding::new(What::RunsDiffer { part, cells, changes })).collect()
@@ -164,11 +165,11 @@ fn driven(trial: &StoredTrial) -> Vec<(String, String)> {
 }
 
 /// What only one run has is reported, too, unless the other has nothing: it was not reached then, as is said elsewhere.
-fn differing_texts(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Vec<Change> {
+fn differing_texts(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Vec<ValueChange> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let change = |(name, old, new): (&String, Option<&String>, Option<&String>)| Change {
+    let change = |(name, old, new): (&String, Option<&String>, Option<&String>)| ValueChange {
         name: name.clone(),
         old: old.cloned(),
         new: new.cloned(),

@@ -1,8 +1,8 @@
 //! Two runs with known ratios, and what keeps them from being compared.
 
-use super::questions::{Asked, Difference};
+use super::questions::{Difference, DifferenceKind};
 use super::*;
-use crate::findings::{Change, Severity, What};
+use crate::findings::{Severity, ValueChange, What};
 use crate::latency::tests::uneven;
 use crate::missing::Missing;
 use record::check;
@@ -22,15 +22,15 @@ fn counted(native: &[u64]) -> Run {
 const OLD: [u64; 5] = [5282, 5210, 5341, 5190, 5305];
 
 /// Cells are judged by their own figures, whatever their baselines did.
-fn absolutely(threshold: f64) -> Question {
-    Question { threshold: Some(threshold), absolute: true }
+fn absolutely(threshold: f64) -> RunComparison {
+    RunComparison { threshold: Some(threshold), absolute: true }
 }
 
-fn judged(cell: &CellPair) -> impl Iterator<Item = &Figure> {
+fn judged(cell: &CellPair) -> impl Iterator<Item = &ComparedFigure> {
     cell.figures.iter().filter(|figure| figure.judged)
 }
 
-fn throughput_of(two: &TwoRuns) -> &Figure {
+fn throughput_of(two: &TwoRuns) -> &ComparedFigure {
     &two.cells[0].figures[0]
 }
 
@@ -38,12 +38,12 @@ fn throughput_of(two: &TwoRuns) -> &Figure {
 #[test]
 fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     let (old, new) = (counted(&OLD), counted(&[5020, 5105, 4960, 5068]));
-    let with = |threshold: Option<f64>| compare(&old, &new, Question { threshold, absolute: true }).unwrap();
+    let with = |threshold: Option<f64>| compare(&old, &new, RunComparison { threshold, absolute: true }).unwrap();
     let figure = throughput_of(&with(None)).clone();
     assert!((figure.change.estimate.point - 0.956_824_192).abs() < 1e-9, "{figure:?}");
     let (low, high) = figure.change.estimate.bounds.known().unwrap();
     assert!((low - 0.938_005_475).abs() < 1e-8 && (high - 0.976_020_460).abs() < 1e-8, "{figure:?}");
-    assert_eq!((figure.verdict, figure.regression), (Verdict::Slower, Regression::NotAsked));
+    assert_eq!((figure.verdict, figure.regression), (RatioVerdict::Slower, Regression::NotAsked));
     let regression = |threshold: f64| throughput_of(&with(Some(threshold))).regression;
     assert_eq!(regression(0.02), Regression::Found, "even 0.976 is less than 0.98");
     assert_eq!(regression(0.03), Regression::NotShown, "0.97 lies within");
@@ -92,7 +92,7 @@ fn the_other_way_round_it_is_faster() {
     let (old, new) = (counted(&[5020, 5105, 4960, 5068]), counted(&OLD));
     let two = compare(&old, &new, absolutely(0.01)).unwrap();
     let figure = throughput_of(&two);
-    assert_eq!((figure.verdict, figure.regression), (Verdict::Faster, Regression::RuledOut));
+    assert_eq!((figure.verdict, figure.regression), (RatioVerdict::Faster, Regression::RuledOut));
 }
 
 /// The compared levels are those in the report of either run, also where trials differ in speed and in how much they
@@ -101,7 +101,7 @@ fn the_other_way_round_it_is_faster() {
 fn levels_are_those_of_the_report() {
     let run = uneven(5);
     let observations = Observations::of_run(&run, CATALOG);
-    let two = compare(&run, &run, Question { threshold: None, absolute: true }).unwrap();
+    let two = compare(&run, &run, RunComparison { threshold: None, absolute: true }).unwrap();
     assert_eq!(two.cells.len(), run.plan.cells.len());
     for pair in &two.cells {
         assert_eq!(pair.figures.iter().filter(|figure| figure.judged).count(), 4);
@@ -125,10 +125,10 @@ fn response_times_are_slower_above_one() {
     }
     let two = compare(&old, &new, absolutely(0.5)).unwrap();
     assert_eq!(two.cells.len(), 2);
-    let found: Vec<(Verdict, Regression)> =
+    let found: Vec<(RatioVerdict, Regression)> =
         judged(&two.cells[1]).map(|figure| (figure.verdict, figure.regression)).collect();
-    assert_eq!(found[0], (Verdict::Undecided, Regression::RuledOut), "nothing less was done");
-    assert_eq!(found[1..3], [(Verdict::Slower, Regression::Found); 2]);
+    assert_eq!(found[0], (RatioVerdict::Undecided, Regression::RuledOut), "nothing less was done");
+    assert_eq!(found[1..3], [(RatioVerdict::Slower, Regression::Found); 2]);
     assert!(judged(&two.cells[1]).any(|figure| figure.measure.id == "response.p99/new-order"));
     assert!((judged(&two.cells[1]).nth(1).unwrap().change.estimate.point - 2.0).abs() < 1e-9);
 }
@@ -139,7 +139,9 @@ fn a_run_against_itself_has_no_warning_and_no_difference() {
     let two = compare(&run, &run, Some(0.2)).unwrap();
     assert_eq!(two.findings, []);
     let verdicts = two.cells.iter().flat_map(|cell| &cell.figures).map(|figure| figure.verdict);
-    assert!(verdicts.into_iter().all(|verdict| matches!(verdict, Verdict::Undecided | Verdict::TooFewTrials)));
+    assert!(
+        verdicts.into_iter().all(|verdict| matches!(verdict, RatioVerdict::Undecided | RatioVerdict::TooFewTrials))
+    );
     assert!((throughput_of(&two).change.estimate.point - 1.0).abs() < 1e-12);
     assert_eq!((two.gate(), two.only_old.len(), two.only_new.len()), (Gate::Open, 0, 0));
 }
@@ -159,13 +161,13 @@ fn runs_that_ask_for_different_things_are_refused() {
     };
     let workload = refused(&|run| set(run, "workload", "warehouses", json!(4)));
     let of_cell = |cell: &str, what, name: &str, old: &str, new: &str| {
-        let change = Change { name: name.to_owned(), old: Some(old.to_owned()), new: Some(new.to_owned()) };
+        let change = ValueChange { name: name.to_owned(), old: Some(old.to_owned()), new: Some(new.to_owned()) };
         Difference::OfCell { cell: cell.to_owned(), what, change }
     };
-    let warehouses = |cell| of_cell(cell, Asked::Key, "workload.warehouses", "2", "4");
+    let warehouses = |cell| of_cell(cell, DifferenceKind::Key, "workload.warehouses", "2", "4");
     assert_eq!(workload, [warehouses("native"), warehouses("kvm")]);
     let load = refused(&|run| set(run, "load", "clients", json!(16)));
-    assert_eq!(load[0], of_cell("native", Asked::Key, "load.clients", "4", "16"));
+    assert_eq!(load[0], of_cell("native", DifferenceKind::Key, "load.clients", "4", "16"));
     let data = refused(&|run| {
         for finding in run.trials.iter_mut().flat_map(|trial| &mut trial.findings) {
             if finding.checksum_of() == Some("stock") {
@@ -174,7 +176,7 @@ fn runs_that_ask_for_different_things_are_refused() {
         }
     });
     let old_sum = "200000 rows, checksum 50b91db7da4f671d";
-    assert_eq!(data[0], of_cell("native", Asked::LoadedTable, "stock", old_sum, "7 rows, checksum 00"));
+    assert_eq!(data[0], of_cell("native", DifferenceKind::LoadedTable, "stock", old_sum, "7 rows, checksum 00"));
     let cells = refused(&|run| run.plan.cells.iter_mut().for_each(|cell| cell.contender.push('x')));
     let [old, new] = [["native", "kvm"], ["nativex", "kvmx"]].map(|names| names.map(str::to_owned).to_vec());
     assert_eq!(cells, [Difference::NoCommonCell { old, new }]);
@@ -201,7 +203,7 @@ fn another_build_is_a_caution_and_an_old_record_that_names_none_is_not() {
 fn what_cannot_be_told_does_not_pass_the_gate() {
     let (old, mut new) = (synthetic::run(3), synthetic::run(2));
     let two = compare(&old, &new, absolutely(0.03)).unwrap();
-    assert_eq!(throughput_of(&two).verdict, Verdict::TooFewTrials);
+    assert_eq!(throughput_of(&two).verdict, RatioVerdict::TooFewTrials);
     assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::Unknown, Gate::Untold));
     new = old.clone();
     new.plan.cells.pop();
@@ -229,7 +231,7 @@ fn wrong_data_has_no_verdict() {
     new.trials[0].findings[0].verdict = check::Verdict::Violated { seen: "12.50 short".to_owned() };
     let two = compare(&old, &new, Some(0.03)).unwrap();
     let wrong = two.cells.iter().find(|cell| cell.new_wrong_data).unwrap();
-    assert!(wrong.figures.iter().all(|figure| figure.verdict == Verdict::WrongData));
+    assert!(wrong.figures.iter().all(|figure| figure.verdict == RatioVerdict::WrongData));
     assert_eq!((wrong.new_trials, two.gate()), (4, Gate::WrongData));
     assert_eq!(compare(&new, &old, Some(0.03)).unwrap().gate(), Gate::Untold);
 }
@@ -275,13 +277,13 @@ fn what_slows_the_baseline_as_well_cancels() {
         }
         new
     };
-    let regressions = |new: &Run, question: Question| {
+    let regressions = |new: &Run, question: RunComparison| {
         let two = compare(&old, new, question).unwrap();
         let of_cell =
             |cell: &CellPair| judged(cell).next().map(|figure| (figure.relative_to.clone(), figure.regression));
         two.cells.iter().map(of_cell).collect::<Vec<_>>()
     };
-    let relative = Question::from(Some(0.05));
+    let relative = RunComparison::from(Some(0.05));
     let native = Some("native".to_owned());
     assert_eq!(regressions(&slower(&[0, 1]), relative), [None, Some((native.clone(), Regression::RuledOut))]);
     assert_eq!(regressions(&slower(&[1]), relative), [None, Some((native, Regression::Found))]);

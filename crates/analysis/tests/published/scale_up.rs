@@ -4,10 +4,10 @@ use crate::records::{Figure, run};
 use crate::{close, ratio};
 use analysis::measures::work::STATEMENTS;
 use analysis::missing::Missing;
-use analysis::scaling::law::Peak;
+use analysis::scaling::law::LawPeak;
 use analysis::scaling::{Crossing, Remark, Scaling};
 use analysis::summary::analyse;
-use analysis::topology::Place;
+use analysis::topology::VcpuPlace;
 use record::facts::Fact;
 use record::run::Run;
 use record::settings::key;
@@ -84,7 +84,7 @@ fn order_entry_grows_by_1_90_and_1_87_for_each_doubling() {
     let law = curve.universal.unwrap();
     close(law.contention.point, 0.021_053_4, 1e-6);
     close(law.coherency.point, 0.0, 1e-9);
-    let Peak::NotDetermined { extrapolated: None, why } = law.peak else { panic!("three sizes cannot tell a peak") };
+    let LawPeak::NotDetermined { extrapolated: None, why } = law.peak else { panic!("three sizes cannot tell a peak") };
     assert!(why.iter().any(|why| matches!(why, Missing::TooFewSizes { needed: 6, .. })), "{why:?}");
     close(curve.amdahl.unwrap().contention.point, 0.021_053_4, 1e-6);
 }
@@ -173,7 +173,7 @@ fn nothing_is_known_of_the_cores_of_another_host() {
         cell.settings.set("platform.kind", serde_json::json!("host")).unwrap();
     }
     let curve = only_curve(&run);
-    assert!(curve.points.iter().all(|point| point.place == Place::default()), "{:?}", curve.points);
+    assert!(curve.points.iter().all(|point| point.place == VcpuPlace::default()), "{:?}", curve.points);
     assert_eq!(curve.remarks, [Remark::CoresUnknown, Remark::NodesUnknown]);
     assert_eq!(analyse(&run).thread_gains, []);
 }
@@ -189,7 +189,7 @@ fn the_peak_of_the_store_is_an_extrapolation() {
     close(law.rate_of_one.point * per_minute(), 6_933.688, 0.1);
     close(law.contention.point, 0.0, 1e-9);
     close(law.coherency.point, 2.574_627e-5, 1e-10);
-    let Peak::NotDetermined { extrapolated, why } = &law.peak else { panic!("{law:?}") };
+    let LawPeak::NotDetermined { extrapolated, why } = &law.peak else { panic!("{law:?}") };
     close(extrapolated.unwrap(), 197.08, 0.01);
     assert!(why.contains(&Missing::PeakBeyond { times: 2.0, largest: 60.0 }), "{why:?}");
     assert!(why.iter().any(|why| matches!(why, Missing::NoInterval { .. })), "{why:?}");

@@ -2,7 +2,7 @@
 
 use crate::arguments::AgentOptions;
 use crate::display::say;
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use agent::service::{Folders, serve};
 use anyhow::{Context, Result};
 use machines::listening::listen;
@@ -15,7 +15,7 @@ pub fn agent(options: &AgentOptions) -> Result<Exit> {
     machines::limits::hold_open_files().context("setting the limit of open files")?;
     let place = Folders { data: options.data.clone(), logs: options.logs.clone() };
     let served = if let (Some(address), Some(token)) = (options.listen, &options.token_file) {
-        let token = Token::of_file(token).map_err(|error| Ended::bad_input(error.to_string()))?;
+        let token = Token::of_file(token).map_err(|error| EndedWith::bad_input(error.to_string()))?;
         let (read, write) = listen(address, token, &mut |text| say(text))?;
         serve(read, write, place)
     } else {

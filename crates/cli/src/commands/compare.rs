@@ -2,9 +2,9 @@
 
 use crate::arguments::CompareOptions;
 use crate::display::{print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::run_name;
-use analysis::two_runs::{self, Gate, Question, TwoRuns};
+use analysis::two_runs::{self, Gate, RunComparison, TwoRuns};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::run::Run;
@@ -19,11 +19,14 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
     if paths[0].canonicalize().ok() == paths[1].canonicalize().ok() {
         say(&format!("! both are the same run, {}", paths[0].display()));
     }
-    let question = Question { threshold: options.threshold, absolute: options.absolute };
+    let question = RunComparison { threshold: options.threshold, absolute: options.absolute };
     let two = two_runs::compare(&old, &new, question).map_err(|refusals| {
         let reasons: Vec<String> = refusals.iter().map(|one| format!("\n  {}", difference(one))).collect();
         let (old, new) = (options.old.display(), options.new.display());
-        Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
+        EndedWith::bad_input(format!(
+            "{old} and {new} ask for different things and are not compared:{}",
+            reasons.concat()
+        ))
     })?;
     let document = report::two_runs::document(&two);
     for (file, text) in
@@ -45,10 +48,10 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
 pub const MADE_UP: &str = "the run was rehearsed, so its figures are made up; name a run that was measured";
 
 fn open(path: &Path) -> Result<Run> {
-    RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
+    RunFolder::open(path).map_err(|error| EndedWith::bad_input(format!("{error}; name a run folder")))?;
     let run = Run::open(path).with_context(|| format!("reading {}", path.display()))?;
     if run.plan.rehearsed {
-        return Err(Ended::bad_input(format!("{}: {MADE_UP}", path.display())).into());
+        return Err(EndedWith::bad_input(format!("{}: {MADE_UP}", path.display())).into());
     }
     Ok(run)
 }

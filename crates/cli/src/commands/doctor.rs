@@ -6,7 +6,7 @@ use crate::commands::study_file::plan_of;
 use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
 use crate::readiness;
-use crate::tools::{OF_OTHER_HOSTS, RUNTIMES, TOOLS, Tool};
+use crate::tools::{FoundTool, OF_OTHER_HOSTS, RUNTIMES, TOOLS};
 use crate::{host, site};
 use analysis::equal::{EqualRow, Sameness};
 use anyhow::Result;
@@ -15,7 +15,7 @@ use platforms::HostTrial;
 use platforms::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
 use platforms::libvirt;
 use platforms::oci::runtime::Runtime;
-use platforms::qemu::accelerator::{self, Probe};
+use platforms::qemu::accelerator::{self, KvmProbe};
 use platforms::qemu::isolation::Isolation;
 use record::facts::{Fact, Facts};
 use record::looks::Reading;
@@ -88,8 +88,8 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
 }
 
 /// Whether each kind of contender can be measured here, and what to do if not.
-fn print_verdict(can: &Facts, kvm: &Tried, limits: &Facts, site: &Site) {
-    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
+fn print_verdict(can: &Facts, kvm: &TriedKvm, limits: &Facts, site: &Site) {
+    let missing: Vec<&FoundTool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
     let lacks = |program: &str| missing.iter().any(|tool| tool.program == program);
     let may_build = rustix::process::geteuid().is_root() || crate::tools::may_map_ids();
     let is_native_ready = !missing.iter().any(|tool| tool.program != QEMU);
@@ -134,9 +134,9 @@ fn print_verdict(can: &Facts, kvm: &Tried, limits: &Facts, site: &Site) {
 }
 
 /// What trying KVM showed, or why it could not be tried.
-type Tried = Result<accelerator::CheckResult, String>;
+type TriedKvm = Result<accelerator::ProbeResult, String>;
 
-fn vm_line(kvm: &Tried) -> String {
+fn vm_line(kvm: &TriedKvm) -> String {
     match kvm {
         Ok(tried) if tried.works => format!("✓ VM: ready, {}", tried.sentence),
         Ok(tried) => format!("! VM: only emulated, because {}", accelerator::cause(&tried.sentence)),
@@ -144,7 +144,7 @@ fn vm_line(kvm: &Tried) -> String {
     }
 }
 
-fn fact_of(kvm: &Tried) -> Fact {
+fn fact_of(kvm: &TriedKvm) -> Fact {
     match kvm {
         Ok(tried) if tried.works => Fact::known(tried.sentence.clone()),
         Ok(tried) => Fact::unavailable(tried.sentence.clone()),
@@ -182,8 +182,8 @@ fn limits_line(limits: &Facts) -> String {
 
 /// The properties that native machines, guests and containers of one shape have here, and whether they are equal.
 fn equal(can: &Facts, site: &Site) -> Result<Facts> {
-    let is_here = |tool: &&Tool| matches!(can.get(&format!("{RUNTIME}{}", tool.program)), Some(Fact::Known(_)));
-    let runtime = |tool: &Tool| (tool.program, format!("\"oci\", runtime = \"{}\"", tool.program));
+    let is_here = |tool: &&FoundTool| matches!(can.get(&format!("{RUNTIME}{}", tool.program)), Some(Fact::Known(_)));
+    let runtime = |tool: &FoundTool| (tool.program, format!("\"oci\", runtime = \"{}\"", tool.program));
     let machines = [("native", "\"native\""), ("VM", "\"qemu\", accelerator = \"tcg\"")];
     let machines = machines.map(|(name, kind)| (name, kind.to_owned())).into_iter();
     let machines = machines.chain(RUNTIMES.iter().filter(is_here).map(runtime));
@@ -250,7 +250,7 @@ fn containers(can: &Facts) -> String {
 }
 
 /// The version of a runtime, or why it cannot be used.
-fn runtime(tool: &Tool) -> Fact {
+fn runtime(tool: &FoundTool) -> Fact {
     Runtime::find(tool.program)
         .map_or_else(|error| Fact::unavailable(error.to_string()), |found| Fact::known(found.version))
 }
@@ -285,8 +285,8 @@ fn probes(path: &Path) -> Facts {
     facts
 }
 
-fn told(tool: &Tool) -> Fact {
-    let Tool { program, package, purpose, .. } = tool;
+fn told(tool: &FoundTool) -> Fact {
+    let FoundTool { program, package, purpose, .. } = tool;
     match tool.find() {
         Some(file) => Fact::known(format!("{} (for {purpose})", file.display())),
         None => Fact::unavailable(format!("{program} is not installed; install Debian's package {package}")),
@@ -324,13 +324,13 @@ fn held_back() -> Facts {
 }
 
 /// Boots a tiny guest with KVM, within a time limit. The answer is remembered until the host is booted again.
-fn kvm(site: &Site) -> Result<accelerator::CheckResult> {
+fn kvm(site: &Site) -> Result<accelerator::ProbeResult> {
     let cache = images::Cache::open(&site.cache)?;
     let recipe = images::find("micro", None)?;
     let image = images::build(&recipe, images::Flavour::Cloud, &cache, false, &mut |step| say(step))?;
     let scratch = Scratch::create(&site.scratch, &format!("doctor-{}", std::process::id()))?;
     let folder = scratch.machine("kvm")?;
-    let probe = Probe {
+    let probe = KvmProbe {
         image,
         agent: site.agent.clone(),
         cache: site.cache.clone(),
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn kvm_that_was_not_tried_is_not_called_missing() {
-        let found = |works, sentence: &str| Ok(accelerator::CheckResult { works, sentence: sentence.to_owned() });
+        let found = |works, sentence: &str| Ok(accelerator::ProbeResult { works, sentence: sentence.to_owned() });
         assert_eq!(vm_line(&found(true, "KVM works")), "✓ VM: ready, KVM works");
         assert_eq!(vm_line(&found(false, "it hangs")), "! VM: only emulated, because it hangs");
         let untried = Err("cannot build the image micro".to_owned());

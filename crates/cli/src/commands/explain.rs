@@ -2,8 +2,8 @@
 
 use crate::arguments::ExplainOptions;
 use crate::display::print;
-use crate::exit::{Ended, Exit};
-use analysis::findings::{CODES, Code, Kind, Severity, code, names};
+use crate::exit::{EndedWith, Exit};
+use analysis::findings::{CODES, Code, FindingKind, Severity, code, names};
 use anyhow::Result;
 use settings::nearest;
 
@@ -23,7 +23,7 @@ pub fn known(name: &str) -> Result<&'static Code> {
     code(name).ok_or_else(|| {
         let near = nearest(name, names().map(|(name, _)| name));
         let near = near.map_or_else(|| ";".to_owned(), |word| format!("; did you mean {word}?"));
-        Ended::bad_input(format!("there is no code {name:?}{near} `bakeoff explain` lists all codes")).into()
+        EndedWith::bad_input(format!("there is no code {name:?}{near} `bakeoff explain` lists all codes")).into()
     })
 }
 
@@ -39,7 +39,7 @@ fn text(code: &Code) -> String {
 }
 
 /// "halves-unlike (caution). What to do: Measure longer."
-fn of_kind(code: &Code, kind: &Kind) -> String {
+fn of_kind(code: &Code, kind: &FindingKind) -> String {
     let severity = match kind.severity {
         Severity::Serious => "warning",
         Severity::Caution => "caution",

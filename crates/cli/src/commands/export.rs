@@ -6,7 +6,7 @@
 
 use crate::arguments::ExportOptions;
 use crate::display::say;
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::run_name;
 use analysis::counted::window;
 use anyhow::{Context, Result};
@@ -28,14 +28,14 @@ const US_PER_S: u128 = 1_000_000;
 pub fn export(options: &ExportOptions) -> Result<Exit> {
     let run = run_name::resolve(&options.run)?;
     let run = run.as_path();
-    let folder = RunFolder::open(run).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
+    let folder = RunFolder::open(run).map_err(|error| EndedWith::bad_input(format!("{error}; name a run folder")))?;
     let plan = folder.plan().context("reading the plan of the run")?;
     let trials = complete_trials(&folder, &plan);
     let file = options.csv.as_path();
     let exported = if file == Path::new(STANDARD_OUTPUT) {
         write_all(io::stdout().lock(), &trials)
     } else {
-        let create = || Ended::bad_input(format!("--csv: {} cannot be written; name another file", file.display()));
+        let create = || EndedWith::bad_input(format!("--csv: {} cannot be written; name another file", file.display()));
         write_all(File::create(file).with_context(create)?, &trials)
     };
     match exported {
@@ -109,7 +109,7 @@ impl Exported {
             if series.is_empty() {
                 without.push(machine);
             }
-            let source = Source { record: &record, machine, is_alone: trial.machines.len() == 1 };
+            let source = LineSource { record: &record, machine, is_alone: trial.machines.len() == 1 };
             for one in &series {
                 self.write_series(out, &source, one)?;
             }
@@ -123,7 +123,7 @@ impl Exported {
         Ok(())
     }
 
-    fn write_series(&mut self, out: &mut impl Write, source: &Source<'_>, series: &Series) -> io::Result<()> {
+    fn write_series(&mut self, out: &mut impl Write, source: &LineSource<'_>, series: &Series) -> io::Result<()> {
         let start_ns = window::of_side(source.record, series.side).map(|window| window.start_ns);
         if let Err(why) = &start_ns {
             let (source, side) = (source.told(), side_name(series.side));
@@ -146,14 +146,14 @@ fn write_all(out: impl Write, trials: &[Trial]) -> Result<Exported> {
 }
 
 /// The trial and machine of a line.
-struct Source<'a> {
+struct LineSource<'a> {
     record: &'a TrialRecord,
     /// Counted from 1.
     machine: u32,
     is_alone: bool,
 }
 
-impl Source<'_> {
+impl LineSource<'_> {
     /// "trial 3, machine 2".
     fn told(&self) -> String {
         let trial = format!("trial {}", self.record.id);
@@ -162,8 +162,13 @@ impl Source<'_> {
 }
 
 /// Returns the number of values. What could not be read at a moment has no line.
-fn write_series(out: &mut impl Write, source: &Source<'_>, series: &Series, start_ns: Option<u64>) -> io::Result<u64> {
-    let Source { record: TrialRecord { id, block, cell, contender, .. }, machine, .. } = source;
+fn write_series(
+    out: &mut impl Write,
+    source: &LineSource<'_>,
+    series: &Series,
+    start_ns: Option<u64>,
+) -> io::Result<u64> {
+    let LineSource { record: TrialRecord { id, block, cell, contender, .. }, machine, .. } = source;
     let before = format!("{id},{block},{},{cell},{machine},{}", quoted(contender), side_name(series.side));
     let columns: Vec<String> = series.columns.iter().map(described).collect();
     let mut values = 0;
@@ -242,7 +247,7 @@ mod tests {
 
     fn written(start_ns: Option<u64>) -> String {
         let mut out = Vec::new();
-        let source = Source { record: &record(), machine: 2, is_alone: false };
+        let source = LineSource { record: &record(), machine: 2, is_alone: false };
         let values = write_series(&mut out, &source, &series(), start_ns).unwrap();
         assert_eq!(values, 3);
         String::from_utf8(out).unwrap()

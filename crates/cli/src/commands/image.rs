@@ -2,7 +2,7 @@
 
 use crate::arguments::{ImageCommand, ImageOptions};
 use crate::display::{print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::host;
 use anyhow::{Context, Result};
 use images::{Cache, Recipe};
@@ -20,44 +20,44 @@ pub fn image(options: &ImageOptions) -> Result<Exit> {
 }
 
 fn recipe_of(name: &str, folder: Option<&Path>) -> Result<Recipe> {
-    images::find(name, folder).map_err(|error| Ended::bad_input(error.to_string()).into())
+    images::find(name, folder).map_err(|error| EndedWith::bad_input(error.to_string()).into())
 }
 
 fn build(recipe: &Recipe, kernel: &str, force: bool) -> Result<Exit> {
     let kernel = images::Flavour::named(kernel)
-        .ok_or_else(|| Ended::bad_input(format!("--kernel {kernel:?}: expected cloud or generic")))?;
-    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+        .ok_or_else(|| EndedWith::bad_input(format!("--kernel {kernel:?}: expected cloud or generic")))?;
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| EndedWith::host(error.to_string()))?;
     let image = images::build(recipe, kernel, &cache, force, &mut |step| say(step))
-        .map_err(|error| Ended::host(format!("building image {}: {error:#}", recipe.name)))?;
+        .map_err(|error| EndedWith::host(format!("building image {}: {error:#}", recipe.name)))?;
     print(&format!("{} {}\n", image.name, image.id));
     Ok(Exit::Done)
 }
 
 fn export(recipe: &Recipe, file: &Path) -> Result<Exit> {
     let name = &recipe.name;
-    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| EndedWith::host(error.to_string()))?;
     let image = images::build_without_kernel(recipe, &cache, &mut |step| say(step))
-        .map_err(|error| Ended::host(format!("building image {}: {error:#}", recipe.name)))?;
+        .map_err(|error| EndedWith::host(format!("building image {}: {error:#}", recipe.name)))?;
     if !image.tree.join("bin/sh").exists() {
         let told = format!("the image {name} has no shell, which an agent of a fleet needs; take that of a server");
-        return Err(Ended::bad_input(told).into());
+        return Err(EndedWith::bad_input(told).into());
     }
     let program = std::env::current_exe().context("finding this program's own file")?;
     let called = format!("bakeoff-{name}:{}", env!("CARGO_PKG_VERSION"));
-    images::oci::export(&image, &program, &called, file).map_err(|error| Ended::host(error.to_string()))?;
+    images::oci::export(&image, &program, &called, file).map_err(|error| EndedWith::host(error.to_string()))?;
     print(&format!("{called} {}\n", file.display()));
     Ok(Exit::Done)
 }
 
 fn list(json: bool, folder: Option<&Path>) -> Result<Exit> {
-    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| EndedWith::host(error.to_string()))?;
     let built = images::list(&cache)?;
     if json {
         print(&format!("{}\n", serde_json::to_string_pretty(&built)?));
         return Ok(Exit::Done);
     }
     let mut text = String::from("recipes:\n");
-    for recipe in images::catalog(folder).map_err(|error| Ended::bad_input(error.to_string()))? {
+    for recipe in images::catalog(folder).map_err(|error| EndedWith::bad_input(error.to_string()))? {
         writeln!(text, "  {:<12} {}", recipe.name, recipe.about)?;
     }
     writeln!(text, "\nbuilt, in {}:", cache.folder().display())?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Compared, InitOptions};
 use crate::display::{print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::host;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -34,7 +34,7 @@ struct Wish {
 pub fn init(options: &InitOptions) -> Result<Exit> {
     if options.file != Path::new(STANDARD_OUTPUT) && options.file.exists() {
         let file = options.file.display();
-        return Err(Ended::bad_input(format!("{file} is there already; name another file")).into());
+        return Err(EndedWith::bad_input(format!("{file} is there already; name another file")).into());
     }
     let InitOptions { engine, compare, warehouses, minutes, .. } = options;
     let nothing_said = engine.is_none() && compare.is_none() && warehouses.is_none() && minutes.is_none();

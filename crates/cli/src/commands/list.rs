@@ -3,7 +3,7 @@
 use crate::arguments::ListOptions;
 use crate::catalog::{Entry, entries};
 use crate::display::print;
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use anyhow::Result;
 use serde_json::json;
 use settings::{Key, nearest};
@@ -17,7 +17,7 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
             let near = nearest(wanted, known.iter().copied());
             let near = near.map(|word| format!("; did you mean {word}?")).unwrap_or_default();
             let known = known.join(", ");
-            return Err(Ended::bad_input(format!("there is no entry {wanted:?}{near}\nknown are {known}")).into());
+            return Err(EndedWith::bad_input(format!("there is no entry {wanted:?}{near}\nknown are {known}")).into());
         }
         entries.retain(|entry| entry.kind == wanted);
     }

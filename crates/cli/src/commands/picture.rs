@@ -1,6 +1,6 @@
 //! A page as a picture, drawn by a browser of this host.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const MEASURE: &str = "<script>document.title = document.documentElement.scrollH
 pub fn draw(page: &str, folder: &RunFolder) -> Result<PathBuf> {
     let browser = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
     let browser = browser.ok_or_else(|| {
-        Ended::host("a picture is unavailable, because there is no Chromium here; on Debian: apt-get install chromium, or use --summary html")
+        EndedWith::host("a picture is unavailable, because there is no Chromium here; on Debian: apt-get install chromium, or use --summary html")
     })?;
     let scratch = tempfile::tempdir().context("making a folder for the picture")?;
     let html = scratch.path().join("summary.html");
@@ -37,7 +37,7 @@ pub fn draw(page: &str, folder: &RunFolder) -> Result<PathBuf> {
         &[format!("--screenshot={}", drawn.display()), "--hide-scrollbars".to_owned()],
         height,
     )?;
-    let picture = std::fs::read(&drawn).with_context(|| Ended::host(format!("{browser} drew no picture")))?;
+    let picture = std::fs::read(&drawn).with_context(|| EndedWith::host(format!("{browser} drew no picture")))?;
     folder.write("summary.png", &picture).context("writing the picture")
 }
 

@@ -3,7 +3,7 @@
 use crate::arguments::PlanOptions;
 use crate::commands::compare::MADE_UP;
 use crate::display::{span, wrapped};
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::run_name;
 use analysis::pilot::{BlocksNeeded, Forecast, Outlook, Range, outlook};
 use anyhow::{Context, Result};
@@ -20,13 +20,13 @@ use std::time::Duration;
 /// `None` unless a pilot is named. A precision on the command line overrides the study's.
 pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>> {
     let Some(named) = &options.pilot else { return Ok(None) };
-    let path =
-        &run_name::resolve(named).map_err(|error| Ended::bad_input(format!("--pilot {}: {error}", named.display())))?;
+    let path = &run_name::resolve(named)
+        .map_err(|error| EndedWith::bad_input(format!("--pilot {}: {error}", named.display())))?;
     let wished = match &options.precision {
         Some(text) => Some(precision(text)?),
         None => plan.precision.map(|wish| wish.half_width),
     };
-    let bad = |error: &dyn std::fmt::Display| Ended::bad_input(format!("--pilot {}: {error}", path.display()));
+    let bad = |error: &dyn std::fmt::Display| EndedWith::bad_input(format!("--pilot {}: {error}", path.display()));
     RunFolder::open(path).map_err(|error| bad(&format!("{error}; name a run folder")))?;
     let pilot = Run::open(path).context("reading the pilot")?;
     if pilot.plan.rehearsed {
@@ -43,7 +43,7 @@ fn precision(text: &str) -> Result<f64> {
     let table = Map::from_iter([("precision".to_owned(), Value::from(text))]);
     let checked = settings::check_written(&table, key.as_slice()).map_err(|problems| {
         let told: Vec<String> = problems.iter().map(|problem| format!("--{problem}")).collect();
-        Ended::bad_input(told.join("\n"))
+        EndedWith::bad_input(told.join("\n"))
     })?;
     checked.get("precision").and_then(Value::as_f64).context("a precision is a number")
 }

@@ -4,7 +4,7 @@ use crate::ahead;
 use crate::arguments::PlanOptions;
 use crate::catalog::keys;
 use crate::commands::pilot;
-use crate::commands::study_file::{Planned, chosen, planned};
+use crate::commands::study_file::{CheckedStudy, chosen, planned};
 use crate::display::{print, say, span, wrapped};
 use crate::exit::Exit;
 use crate::preview;
@@ -14,13 +14,13 @@ use analysis::equal::EqualRow;
 use anyhow::Result;
 use record::plan::Cell;
 use serde_json::Value;
-use settings::{Bytes, Holds, Key, Share, Span};
+use settings::{Bytes, Holds, Key, Share, TimeSpan};
 use std::fmt::Write as _;
 use std::time::Duration;
 use study::{Host, OtherLoadLimit, TimeEstimate, TypedPlan};
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
-    let Planned { plan, host, .. } = planned(&options.study, options.aa, &options.set)?;
+    let CheckedStudy { plan, host, .. } = planned(&options.study, options.aa, &options.set)?;
     let chosen = chosen(&plan, &options.only)?;
     let site = site::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;
@@ -279,7 +279,7 @@ fn one_line(value: &Value, keys: &[Key]) -> String {
         let holds = keys.iter().find(|key| key.name == name).map(|key| key.holds);
         let shown = match (holds, value.as_u64()) {
             (Some(Holds::Size { .. }), Some(bytes)) => Bytes(bytes).to_string(),
-            (Some(Holds::Span { .. }), Some(length_ms)) => Span(length_ms).to_string(),
+            (Some(Holds::Span { .. }), Some(length_ms)) => TimeSpan(length_ms).to_string(),
             (Some(Holds::Share { .. }), _) => {
                 value.as_f64().map_or_else(|| value.to_string(), |part| Share(part).to_string())
             }

@@ -3,10 +3,10 @@
 use crate::arguments::{ReportOptions, SummaryForm};
 use crate::commands::{explain, picture};
 use crate::display::{print, result, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::run_name;
 use analysis::answers;
-use analysis::beside::{Beside, Published as PublishedFigures};
+use analysis::beside::{Beside, PublishedFigures};
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
@@ -26,7 +26,7 @@ const ANALYSIS: &str = "analysis.json";
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let named = run_name::resolve(&options.run)?;
-    let asked_for = Asked { published: options.beside.as_deref(), accepted: accepted(&options.accept)? };
+    let asked_for = ReportParts { published: options.beside.as_deref(), accepted: accepted(&options.accept)? };
     if options.table.is_some() || options.figure.is_some() {
         let (_, run, analysis) = read(&named, &asked_for)?;
         let document = report::sections::all(&run, &analysis);
@@ -63,7 +63,7 @@ fn asked<'a, T>(what: &str, id: &str, found: &[&'a T], id_of: fn(&T) -> &String)
         return Ok(one);
     }
     let known: Vec<&str> = found.iter().map(|one| id_of(one).as_str()).collect();
-    Err(Ended::bad_input(format!("the report has no {what} {id:?}; it has: {}", known.join(", "))).into())
+    Err(EndedWith::bad_input(format!("the report has no {what} {id:?}; it has: {}", known.join(", "))).into())
 }
 
 fn draw(figure: &Figure, svg: Option<&Path>) -> Result<()> {
@@ -76,12 +76,12 @@ fn draw(figure: &Figure, svg: Option<&Path>) -> Result<()> {
         print(&drawn);
         return Ok(());
     }
-    let name = || Ended::bad_input(format!("--svg: {} cannot be written; name another file", file.display()));
+    let name = || EndedWith::bad_input(format!("--svg: {} cannot be written; name another file", file.display()));
     fs::write(file, drawn).with_context(name)
 }
 
 /// The result of analysing and reporting a record.
-pub struct Published {
+pub struct WrittenReport {
     pub run: Run,
     pub analysis: Analysis,
     /// The short table for the terminal.
@@ -90,7 +90,7 @@ pub struct Published {
     pub html: Option<PathBuf>,
 }
 
-impl Published {
+impl WrittenReport {
     /// Prints where the page is.
     pub fn print_place(&self) {
         if let Some(html) = &self.html {
@@ -110,13 +110,13 @@ impl Published {
 }
 
 /// Analyses a run folder and writes every form of its report into it.
-pub fn publish(path: &Path) -> Result<Published> {
-    publish_as_asked(path, &Asked::default())
+pub fn publish(path: &Path) -> Result<WrittenReport> {
+    publish_as_asked(path, &ReportParts::default())
 }
 
 /// Parts of a report that are not in its record.
 #[derive(Default)]
-struct Asked<'a> {
+struct ReportParts<'a> {
     /// Figures from this file.
     published: Option<&'a Path>,
     /// Codes of findings, each with the reason.
@@ -131,29 +131,31 @@ fn accepted(written: &[String]) -> Result<BTreeMap<String, String>> {
         let code = explain::known(name)?;
         let why = why.trim().trim_matches('"');
         if !code.acceptable {
-            return Err(Ended::bad_input(format!("--accept {name}: it makes figures wrong whatever the reason")).into());
+            return Err(
+                EndedWith::bad_input(format!("--accept {name}: it makes figures wrong whatever the reason")).into()
+            );
         }
         if why.is_empty() {
-            return Err(Ended::bad_input(format!("--accept {name}: write the reason, as in {name}=\"why\"")).into());
+            return Err(EndedWith::bad_input(format!("--accept {name}: write the reason, as in {name}=\"why\"")).into());
         }
         Ok((name.to_owned(), why.to_owned()))
     });
     accepted.collect()
 }
 
-fn publish_as_asked(path: &Path, asked_for: &Asked<'_>) -> Result<Published> {
+fn publish_as_asked(path: &Path, asked_for: &ReportParts<'_>) -> Result<WrittenReport> {
     let (folder, run, analysis) = read(path, asked_for)?;
     let table = report::terminal(&run, &analysis);
     if let Some(why) = why_kept(&folder, &run, &analysis) {
         say(&format!("! the reports in {} were kept: {why}", path.display()));
-        return Ok(Published { table, run, analysis, html: None });
+        return Ok(WrittenReport { table, run, analysis, html: None });
     }
     folder.write_json(ANALYSIS, &analysis).context("writing the analysis")?;
     folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
     folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
     folder.write("observations.csv", &report::observations(&run, &analysis)?).context("writing the observations")?;
     let html = folder.write("report.html", report::html(&run, &analysis).as_bytes()).context("writing the report")?;
-    Ok(Published { table, run, analysis, html: Some(html) })
+    Ok(WrittenReport { table, run, analysis, html: Some(html) })
 }
 
 /// The reason if the stored analysis counts all trials that count now, and more, which nobody can count any more.
@@ -182,8 +184,8 @@ fn stored_trials(analysis: &Path) -> BTreeSet<u32> {
     valid.filter_map(|trial| u32::try_from(trial["trial"].as_u64()?).ok()).collect()
 }
 
-fn read(path: &Path, asked_for: &Asked<'_>) -> Result<(RunFolder, Run, Analysis)> {
-    let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
+fn read(path: &Path, asked_for: &ReportParts<'_>) -> Result<(RunFolder, Run, Analysis)> {
+    let folder = RunFolder::open(path).map_err(|error| EndedWith::bad_input(format!("{error}; name a run folder")))?;
     let mut run = Run::open(path).context("reading the run")?;
     run.plan.accept.extend(asked_for.accepted.clone());
     let mut analysis = analysis::summary::analyse(&run);
@@ -195,7 +197,7 @@ fn read(path: &Path, asked_for: &Asked<'_>) -> Result<(RunFolder, Run, Analysis)
 
 /// Published figures from this file, beside those of the run.
 fn beside(run: &Run, analysis: &Analysis, file: &Path) -> Result<Beside> {
-    let wrong = |why: String| Ended::bad_input(format!("{}: {}", file.display(), visible(why.trim_end())));
+    let wrong = |why: String| EndedWith::bad_input(format!("{}: {}", file.display(), visible(why.trim_end())));
     let length = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
     if length > LONGEST_FILE {
         return Err(wrong(format!("it has {length} bytes; expected at most {LONGEST_FILE}")).into());
@@ -267,7 +269,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
         record::synthetic::stored::write(&record::synthetic::run(3), &path).unwrap();
-        let asked_for = Asked { published: None, accepted: of("not-honoured=\"no limit is needed\"").unwrap() };
+        let asked_for = ReportParts { published: None, accepted: of("not-honoured=\"no limit is needed\"").unwrap() };
         let published = publish_as_asked(&path, &asked_for).unwrap();
         assert!(published.table.contains("Accepted: no limit is needed"), "{}", published.table);
         assert!(!publish(&path).unwrap().table.contains("Accepted"), "the record does not change");

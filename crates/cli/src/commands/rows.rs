@@ -3,7 +3,7 @@
 use crate::arguments::RowsOptions;
 use crate::commands::workload;
 use crate::display::print;
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use anyhow::{Context, Result};
 use std::io::Write;
 use workloads::dataset::{DataTable, Dataset, TablePart};
@@ -22,7 +22,7 @@ pub fn rows(options: &RowsOptions) -> Result<Exit> {
     };
     let table = dataset.tables().iter().find(|table| table.name == *name).ok_or_else(|| {
         let known: Vec<_> = dataset.tables().iter().map(|table| &*table.name).collect();
-        Ended::bad_input(format!("{} has no table {name:?}; it has {}", options.workload, known.join(", ")))
+        EndedWith::bad_input(format!("{} has no table {name:?}; it has {}", options.workload, known.join(", ")))
     })?;
     if options.checksum {
         print(&checksum_line(dataset, table));
@@ -59,7 +59,8 @@ fn part(text: Option<&str>) -> Result<TablePart> {
         let (number, count) = (number.parse::<u32>().ok()?, count.parse::<u32>().ok()?);
         (1..=count).contains(&number).then(|| TablePart { index: number - 1, count })
     });
-    Ok(parsed.ok_or_else(|| Ended::bad_input(format!("--part {text:?}: expected N/M with 1 ≤ N ≤ M, as in 2/4")))?)
+    Ok(parsed
+        .ok_or_else(|| EndedWith::bad_input(format!("--part {text:?}: expected N/M with 1 ≤ N ≤ M, as in 2/4")))?)
 }
 
 fn write_rows(dataset: &dyn Dataset, table: &DataTable, part: TablePart) -> std::io::Result<()> {

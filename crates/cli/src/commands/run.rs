@@ -5,9 +5,9 @@ mod audits;
 use crate::arguments::RunOptions;
 use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
-use crate::commands::study_file::{Planned, chosen, planned};
+use crate::commands::study_file::{CheckedStudy, chosen, planned};
 use crate::display::{say, shell_word, span};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::live::{Amount, Expected, Live};
 use crate::metrics::Intent;
 use crate::{ahead, fleet, growth, host, preview, readiness, run_name, site};
@@ -29,7 +29,7 @@ use telemetry::Latest;
 use trial::again;
 use trial::order::{ConductorError, Images, RunOrder, Tallied};
 use trial::queue::Turn;
-use trial::rehearsal::Rehearsed;
+use trial::rehearsal::RehearsedPlatform;
 use trial::site::Site;
 use workloads::entry::ThroughputMetric;
 
@@ -44,13 +44,13 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let mut study = planned(&options.study, options.aa, &options.set)?;
     if options.rehearse {
         let rehearsed = study.plan.with(Plan { rehearsed: true, ..study.plan.plan().clone() });
-        study.plan = rehearsed.played_by(|settings| Arc::new(Rehearsed(Arc::clone(settings))));
+        study.plan = rehearsed.played_by(|settings| Arc::new(RehearsedPlatform(Arc::clone(settings))));
     }
     carry_out(options, &study, Doing::Trials)
 }
 
 /// Carries out the study's trials, and its audits.
-pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<Exit> {
+pub fn carry_out(options: &RunOptions, study: &CheckedStudy, doing: Doing) -> Result<Exit> {
     let (begun, plan) = match &options.resume {
         Some(run) => reopen(options, &study.plan, run).map(|(folder, plan)| (Some(folder), plan))?,
         None => (None, study.plan.clone()),
@@ -85,7 +85,7 @@ pub fn carry_out(options: &RunOptions, study: &Planned, doing: Doing) -> Result<
     let live = Live::new(&left, Expected::of(&left, preparing), metric, amount(options));
     let mut audience = Audience::gather(live, intent, options.metrics.zip(latest.clone()))?;
     let images = trial::conductor::images(&work, &site, &mut |event| audience.hear(event));
-    let images = images.map_err(|error| Ended::host(error.to_string()))?;
+    let images = images.map_err(|error| EndedWith::host(error.to_string()))?;
     if !options.rehearse {
         notes.extend(foreseen(&work, &images, &site, options.require_kvm)?);
     }
@@ -140,7 +140,7 @@ fn report(
     // Errors that end a run are the host's fault: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
         let again = resume_command(options, folder, doing);
-        Ended::host(format!(
+        EndedWith::host(format!(
             "{error}\nonce that is mended, `{again}` goes on; trials that are complete stay as they are"
         ))
     })?;
@@ -232,7 +232,7 @@ fn require_ready(left: &TypedPlan, site: &Site, options: &RunOptions) -> Result<
         if !without.is_empty() {
             lacking.push(format!("--skip-missing runs the study without {}", without.join(", ")));
         }
-        return Err(Ended::host(lacking.join("\n")).into());
+        return Err(EndedWith::host(lacking.join("\n")).into());
     }
     if options.require_kvm { readiness::require_kvm(left, &site.cache) } else { Ok(()) }
 }
@@ -252,7 +252,7 @@ fn turn() -> Result<(Turn, Vec<String>)> {
     let waited = host::queue()?.turn(&mut |holder| {
         say(&format!("waiting for {holder}, which measures on this host; Ctrl-C ends the wait"));
     });
-    let (turn, waited) = waited.map_err(|error| Ended::host(error.to_string()))?;
+    let (turn, waited) = waited.map_err(|error| EndedWith::host(error.to_string()))?;
     let own = host::queue_name().map(|name| {
         format!("the run is in the queue \"{name}\" (BAKEOFF_QUEUE): runs outside of it may measure at the same time")
     });
@@ -278,7 +278,7 @@ fn metric(plan: &Plan) -> Option<&'static ThroughputMetric> {
 }
 
 /// Makes a new run folder, named after the time and the study.
-fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder> {
+fn begin(options: &RunOptions, study: &CheckedStudy, site: &Site) -> Result<RunFolder> {
     host::require_own_runs(&options.runs)?;
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time: String = time.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -303,22 +303,23 @@ fn reopen(options: &RunOptions, planned: &TypedPlan, run: &str) -> Result<(RunFo
     let path = if run == "newest" {
         newest(&options.runs, &planned.study)?
     } else {
-        run_name::resolve_begun(Path::new(run)).map_err(|error| Ended::bad_input(format!("--resume: {error}")))?
+        run_name::resolve_begun(Path::new(run)).map_err(|error| EndedWith::bad_input(format!("--resume: {error}")))?
     };
     host::require_own_runs(&path)?;
-    RunFolder::open(&path)
-        .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;
+    RunFolder::open(&path).map_err(|error| {
+        EndedWith::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…"))
+    })?;
     let folder = locked(&path)?;
     // If it has other cells than the study, it is refused below.
     let plan = planned.with(folder.plan().context("reading the plan of the run")?);
     if plan.aa != planned.aa {
         let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });
-        return Err(Ended::bad_input(format!("--resume: {run} was begun {was}, and goes on only so")).into());
+        return Err(EndedWith::bad_input(format!("--resume: {run} was begun {was}, and goes on only so")).into());
     }
     // The run's own copy of its study has another name.
     if as_begun(&plan) != (Plan { study: plan.study.clone(), ..planned.plan().clone() }) {
         let (study, run) = (options.study.display(), path.display());
-        return Err(Ended::bad_input(format!(
+        return Err(EndedWith::bad_input(format!(
             "--resume: {study} now gives another plan than the one in {run}/plan.json; a run goes on only with the plan \
              it was begun with. Give the same --set, use `bakeoff run {run}/study.toml --resume={run}`, or begin a new run"
         ))
@@ -334,7 +335,7 @@ const OF_ONE_HOST: [&str; 5] =
 fn require_same_host(begun: Option<&RunFolder>, site: &Site) -> Result<()> {
     let Some(folder) = begun else { return Ok(()) };
     let host = folder.host().context("reading the host on which the run was begun")?;
-    moved(&host, &telemetry::describe(&site.cache)).map_or(Ok(()), |why| Err(Ended::bad_input(why).into()))
+    moved(&host, &telemetry::describe(&site.cache)).map_or(Ok(()), |why| Err(EndedWith::bad_input(why).into()))
 }
 
 /// Why a run cannot go on here, if it was begun on another host or kernel: one record would call both the same.
@@ -380,7 +381,7 @@ fn not_resumed(error: RecordError) -> anyhow::Error {
     let run = path.display();
     let process = process.map_or_else(|| "another bakeoff".to_owned(), |process| format!("process {process}"));
     let since = since.map(|since| format!(" since {}", humantime::format_rfc3339_seconds(since))).unwrap_or_default();
-    Ended::bad_input(format!(
+    EndedWith::bad_input(format!(
         "--resume: {process} has been working in {run}{since}. Wait until it has ended, or see what there is so far with \
          `bakeoff report {run}`"
     ))
@@ -398,7 +399,7 @@ fn as_begun(plan: &TypedPlan) -> Plan {
 
 fn newest(runs: &Path, study: &str) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs)
-        .map_err(|error| Ended::bad_input(format!("--resume: reading {}: {error}", runs.display())))?;
+        .map_err(|error| EndedWith::bad_input(format!("--resume: reading {}: {error}", runs.display())))?;
     let of_study = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.split_once('-').is_some_and(|(_, rest)| rest == study || rest.strip_prefix(study).is_some_and(numbered))
@@ -406,7 +407,7 @@ fn newest(runs: &Path, study: &str) -> Result<PathBuf> {
     let begun = entries.flatten().map(|entry| entry.path()).filter(|path| RunFolder::is_at(path));
     let found = begun.filter(of_study).max();
     found.ok_or_else(|| {
-        Ended::bad_input(format!("--resume: {} holds no run of the study {study}", runs.display())).into()
+        EndedWith::bad_input(format!("--resume: {} holds no run of the study {study}", runs.display())).into()
     })
 }
 

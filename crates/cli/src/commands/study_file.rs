@@ -1,34 +1,34 @@
 //! A study file, read and planned, for the commands that start from one.
 
 use super::study_set;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::host;
 use analysis::findings::names;
 use anyhow::Result;
 use platforms::huge_pages::HugePages;
-use platforms::placement::Topology;
+use platforms::placement::UsableCpus;
 use record::plan::Plan;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use study::{Against, Catalogs, Files, FindingCode, Host, Problem, TypedPlan};
+use study::{Against, Catalogs, FindingCode, Flaw, Host, StudyFiles, TypedPlan};
 
 /// A study with every key of every kind and a comment for each takes a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
 
 /// The plan of a study of our own, which has no file.
 pub fn plan_of(text: &str) -> Result<TypedPlan> {
-    let problems = |problems: Vec<Problem>| Ended::bad_input(study::render(&problems, "study"));
+    let problems = |problems: Vec<Flaw>| EndedWith::bad_input(study::render(&problems, "study"));
     typed(plan(Path::new("study"), false, text, &host_here()?).map_err(problems)?)
 }
 
 fn typed(plan: Plan) -> Result<TypedPlan> {
-    Ok(TypedPlan::read(plan, platforms::catalog::settings).map_err(|error| Ended::bad_input(error.to_string()))?)
+    Ok(TypedPlan::read(plan, platforms::catalog::settings).map_err(|error| EndedWith::bad_input(error.to_string()))?)
 }
 
 /// A study that was checked for every problem and has none.
-pub struct Planned {
+pub struct CheckedStudy {
     pub text: String,
     pub plan: TypedPlan,
     /// The host it was planned for.
@@ -36,43 +36,43 @@ pub struct Planned {
 }
 
 /// With `aa`, each contender is compared with itself. `set` are keys that are changed first.
-pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<Planned> {
-    let written = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
+pub fn planned(path: &Path, aa: bool, set: &[String]) -> Result<CheckedStudy> {
+    let written = text(path).map_err(|error| EndedWith::bad_input(unreadable(path, &error)))?;
     let host = host_here()?;
-    let with = |set: &[String]| study_set::with(written.clone(), set).map_err(Ended::bad_input);
+    let with = |set: &[String]| study_set::with(written.clone(), set).map_err(EndedWith::bad_input);
     let text = with(set)?;
     let plan = plan(path, aa, &text, &host).map_err(|problems| {
         let lines = if set.is_empty() { "" } else { " (lines are those of the study with --set)" };
         let problems = study::render(&problems, &path.display().to_string());
-        Ended::bad_input(format!("the study has problems{lines}\n{problems}"))
+        EndedWith::bad_input(format!("the study has problems{lines}\n{problems}"))
     })?;
     // Contenders, scenarios and the sweep come after the keys of the study.
     for (place, setting) in set.iter().enumerate().filter(|(_, setting)| !study_set::is_in(&written, setting)) {
         let others = [&set[..place], &set[place + 1..]].concat();
         if self::plan(path, aa, &with(&others)?, &host).is_ok_and(|without| without == plan) {
-            return Err(Ended::bad_input(format!(
+            return Err(EndedWith::bad_input(format!(
                 "--set {setting} changes nothing: this is the default, or the sweep, the contenders or the scenarios set this key"
             ))
             .into());
         }
     }
-    Ok(Planned { text, plan: typed(plan)?, host })
+    Ok(CheckedStudy { text, plan: typed(plan)?, host })
 }
 
 fn host_here() -> Result<Host> {
     Ok(Host {
-        topology: Topology::of_host(&host::cpus()?),
+        topology: UsableCpus::of_host(&host::cpus()?),
         memory_bytes: host::memory_bytes(),
         huge_pages: HugePages::read(Path::new("/")),
     })
 }
 
-fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<Plan, Vec<Problem>> {
+fn plan(path: &Path, aa: bool, text: &str, host: &Host) -> std::result::Result<Plan, Vec<Flaw>> {
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let against = if aa { Against::Itself } else { Against::Baseline };
     let codes = names().map(|(name, acceptable)| FindingCode { name, acceptable }).collect();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let files = Files(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
+    let files = StudyFiles(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
     let catalogs = Catalogs { codes, files, ..Catalogs::standard() };
     study::plan(&name, text, against, &catalogs, host)
 }
@@ -120,7 +120,7 @@ pub fn text(path: &Path) -> io::Result<String> {
 
 /// The plan with only the trials selected by `--only`.
 pub fn chosen(plan: &TypedPlan, only: &[String]) -> Result<TypedPlan> {
-    let chosen = study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
+    let chosen = study::only(plan, only).map_err(|error| EndedWith::bad_input(format!("--only: {error}")))?;
     Ok(plan.with(chosen))
 }
 

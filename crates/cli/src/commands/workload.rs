@@ -1,7 +1,7 @@
 //! A workload from its name and `--set KEY=VALUE`s.
 
 use crate::commands::study_file;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use anyhow::Result;
 use serde_json::{Map, Value};
 use settings::Chosen;
@@ -35,12 +35,12 @@ pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> R
         let nearest = derived.or_else(nearest);
         let known = known().collect::<Vec<_>>().join(", ");
         let nearest = nearest.unwrap_or_default();
-        return Err(Ended::bad_input(format!("there is no workload {kind:?}{nearest}; known are {known}")).into());
+        return Err(EndedWith::bad_input(format!("there is no workload {kind:?}{nearest}; known are {known}")).into());
     };
     for pair in set {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| Ended::bad_input(format!("--set {pair:?}: expected KEY=VALUE, as in warehouses=2")))?;
+            .ok_or_else(|| EndedWith::bad_input(format!("--set {pair:?}: expected KEY=VALUE, as in warehouses=2")))?;
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
         table.insert(key.to_owned(), value);
     }
@@ -52,11 +52,11 @@ pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> R
 }
 
 /// Every problem with keys from the command line.
-pub fn refused(before: &str, problems: Vec<settings::Problem>) -> Ended {
+pub fn refused(before: &str, problems: Vec<settings::Problem>) -> EndedWith {
     let lines = problems.into_iter().map(|problem| {
         let nearest = problem.nearest.map(|nearest| format!("; did you mean {nearest:?}?"));
         let (path, found, expected) = (problem.path, problem.found, problem.expected);
         format!("{before}{path}: {found}; expected {expected}{}", nearest.unwrap_or_default())
     });
-    Ended::bad_input(lines.collect::<Vec<_>>().join("\n"))
+    EndedWith::bad_input(lines.collect::<Vec<_>>().join("\n"))
 }

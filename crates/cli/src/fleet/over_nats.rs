@@ -1,12 +1,12 @@
 //! The fleet that a file describes.
 
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use crate::origin;
 use analysis::many_runs::hexadecimal;
 use anyhow::{Context, Result};
 use fleet::bridge::{Bridge, FarEnd};
 use fleet::{Arrangement, Build, FleetError};
-use platforms::host::lines::{Far, Line, Lines};
+use platforms::host::lines::{Far, HostProgram, HostScripts};
 use sha2::{Digest, Sha256};
 use std::io::{self, PipeWriter};
 use std::os::unix::process::ExitStatusExt;
@@ -26,11 +26,16 @@ struct OverNats {
 
 struct AtTheEnd(FarEnd);
 
-impl Lines for OverNats {
-    fn run(&self, host: &str, script: &str, errors: PipeWriter) -> io::Result<Line> {
+impl HostScripts for OverNats {
+    fn run(&self, host: &str, script: &str, errors: PipeWriter) -> io::Result<HostProgram> {
         let program = self.bridge.run(host, script, errors).map_err(io::Error::other)?;
         let command_line = [NATS, &self.fleet, host, "sh", "-c", script].map(str::to_owned).to_vec();
-        Ok(Line { input: program.input, output: program.output, far: Box::new(AtTheEnd(program.end)), command_line })
+        Ok(HostProgram {
+            input: program.input,
+            output: program.output,
+            far: Box::new(AtTheEnd(program.end)),
+            command_line,
+        })
     }
 
     fn may_be_away(&self) -> Duration {
@@ -45,21 +50,21 @@ impl Far for AtTheEnd {
 }
 
 pub fn read(file: &Path) -> Result<Arrangement> {
-    Ok(Arrangement::read(file).map_err(|error| Ended::bad_input(error.to_string()))?)
+    Ok(Arrangement::read(file).map_err(|error| EndedWith::bad_input(error.to_string()))?)
 }
 
 pub fn connect(to: &Arrangement) -> Result<Bridge> {
     let bridge = Bridge::connect(to, build()?);
     Ok(bridge.map_err(|error| match error {
         FleetError::Arrangement(_) | FleetError::Login { .. } | FleetError::Tls { .. } => {
-            Ended::bad_input(error.to_string())
+            EndedWith::bad_input(error.to_string())
         }
-        error => Ended::host(error.to_string()),
+        error => EndedWith::host(error.to_string()),
     })?)
 }
 
 /// The hosts of the fleet, for a run.
-pub fn lines(file: &Path) -> Result<Arc<dyn Lines>> {
+pub fn lines(file: &Path) -> Result<Arc<dyn HostScripts>> {
     let arrangement = read(file)?;
     let bridge = connect(&arrangement)?;
     Ok(Arc::new(OverNats { fleet: arrangement.name, bridge }))

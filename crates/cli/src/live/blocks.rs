@@ -36,7 +36,7 @@ pub struct Blocks {
 }
 
 /// The result of a trial.
-struct Figure {
+struct TrialFigure {
     value: Option<f64>,
     /// Why it is doubtful, in a few words.
     doubt: Option<String>,
@@ -75,7 +75,7 @@ impl Blocks {
     /// The figure of an ended trial, with a reason to doubt it: "34,250 NOPM, host busy (24 %)".
     pub fn figure(&mut self, id: u32) -> Option<String> {
         let planned = self.plan.trials.iter().find(|trial| trial.id == id)?.clone();
-        let Figure { value, doubt } = self.read(&planned)?;
+        let TrialFigure { value, doubt } = self.read(&planned)?;
         let value = value.map(|value| format!("{} {}", format::quantity(value), self.unit()));
         Some([value, doubt].into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
     }
@@ -85,7 +85,7 @@ impl Blocks {
     }
 
     /// Notes that a trial ended. If it was the last of its block with these coordinates, returns their results.
-    pub fn ended(&mut self, id: u32) -> Option<Row> {
+    pub fn ended(&mut self, id: u32) -> Option<BlockRow> {
         self.pending.remove(&id);
         if let Some(run) = &mut self.run {
             // It may have been carried out again.
@@ -104,10 +104,10 @@ impl Blocks {
         if alike.iter().any(|(trial, _)| self.pending.contains(&trial.id)) {
             return None;
         }
-        let mut figures: Vec<(Cell, Option<Figure>)> =
+        let mut figures: Vec<(Cell, Option<TrialFigure>)> =
             alike.into_iter().map(|(trial, cell)| (cell, self.read(&trial))).collect();
         figures.sort_by_key(|(cell, _)| (!cell.baseline, cell.id));
-        Some(Row { block: planned.block, so_far: self.so_far(&coordinates), coordinates, figures })
+        Some(BlockRow { block: planned.block, so_far: self.so_far(&coordinates), coordinates, figures })
     }
 
     fn cell(&self, trial: &PlannedTrial) -> Option<&Cell> {
@@ -124,7 +124,7 @@ impl Blocks {
         self.run.as_ref()
     }
 
-    fn read(&mut self, planned: &PlannedTrial) -> Option<Figure> {
+    fn read(&mut self, planned: &PlannedTrial) -> Option<TrialFigure> {
         let cell = self.cell(planned)?;
         let is_alone = cell.machines() == 1 && cell.instances() == 1;
         let has_window = |driver: &DriverFacts| is_alone && !driver.ends_with_its_work();
@@ -137,7 +137,7 @@ impl Blocks {
             trials.find(|stored| stored.record.id == planned.id).and_then(throughput::figure)
         };
         let is_wrong = trial.findings().is_ok_and(|findings| findings.iter().any(CheckResult::is_violated));
-        Some(Figure { value, doubt: doubt(&record, is_wrong) })
+        Some(TrialFigure { value, doubt: doubt(&record, is_wrong) })
     }
 
     /// The comparisons as the report would have them without further blocks.
@@ -158,7 +158,7 @@ impl Blocks {
     }
 
     /// The row as lines of a table, with a heading where a new table begins.
-    pub fn table(&mut self, row: &Row) -> String {
+    pub fn table(&mut self, row: &BlockRow) -> String {
         let mut text = String::new();
         let names: Vec<&str> = row.figures.iter().map(|(cell, _)| cell.contender.as_str()).collect();
         let title = format!("{} {}", row.coordinates, names.join(" "));
@@ -174,14 +174,14 @@ impl Blocks {
 }
 
 /// The results of one block, for cells with the same coordinates; the baseline comes first.
-pub struct Row {
+pub struct BlockRow {
     block: u32,
     coordinates: String,
-    figures: Vec<(Cell, Option<Figure>)>,
+    figures: Vec<(Cell, Option<TrialFigure>)>,
     so_far: Vec<Comparison>,
 }
 
-impl Row {
+impl BlockRow {
     /// "vm −14.7 % against native; so far −14.2 % (−17.2 to −12.4 %)", for each contender.
     pub fn sentence(&self) -> Option<String> {
         let (baseline, others) = self.figures.split_first()?;
@@ -194,7 +194,7 @@ impl Row {
         (!told.is_empty()).then(|| format!("block {}: {told}", self.block))
     }
 
-    fn ratio(&self, figure: Option<&Figure>) -> Option<String> {
+    fn ratio(&self, figure: Option<&TrialFigure>) -> Option<String> {
         let (_, baseline) = self.figures.first()?;
         let (old, new) = (baseline.as_ref()?.value?, figure?.value?);
         (old > 0.0).then(|| format::effect(new / old))
@@ -246,13 +246,13 @@ impl Row {
 }
 
 /// A value with room for its mark.
-fn cell_of(figure: Option<&Figure>) -> String {
+fn cell_of(figure: Option<&TrialFigure>) -> String {
     let value = figure.and_then(|figure| figure.value).map_or_else(|| "–".to_owned(), format::quantity);
     let mark = if figure.is_some_and(|figure| figure.doubt.is_some()) { "!" } else { " " };
     format!("{value:>COLUMN$} {mark}")
 }
 
-fn heading(row: &Row, names: &[&str], is_pair: bool, unit: &str) -> String {
+fn heading(row: &BlockRow, names: &[&str], is_pair: bool, unit: &str) -> String {
     let place = if row.coordinates.is_empty() { String::new() } else { format!("\n{}\n", row.coordinates) };
     let so_far = "so far (95 % CI)";
     if let (true, [baseline, other]) = (is_pair, names) {

@@ -30,10 +30,10 @@ impl Expected {
 }
 
 #[derive(Debug)]
-pub struct Clock {
+pub struct LiveClock {
     begun: Instant,
     expected: Expected,
-    left: Vec<Left>,
+    left: Vec<LeftTrial>,
     /// When each running trial began.
     running: BTreeMap<u32, Instant>,
     /// Lengths of ended trials, by cell and by contender.
@@ -45,14 +45,14 @@ pub struct Clock {
 
 /// A trial that has not ended.
 #[derive(Debug)]
-struct Left {
+struct LeftTrial {
     id: u32,
     cell: u32,
     contender: String,
     planned: Duration,
 }
 
-impl Clock {
+impl LiveClock {
     /// For the trials of a plan.
     pub fn new(plan: &Plan, expected: Expected, now: Instant) -> Self {
         let (by_cell, by_contender) = Default::default();
@@ -67,7 +67,7 @@ impl Clock {
         for trial in trials {
             let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
             let planned = self.expected.of_cells.get(&cell.id).copied().unwrap_or_default();
-            self.left.push(Left { id: trial.id, cell: cell.id, contender: cell.contender.clone(), planned });
+            self.left.push(LeftTrial { id: trial.id, cell: cell.id, contender: cell.contender.clone(), planned });
         }
         self.shown = None;
     }
@@ -101,12 +101,12 @@ impl Clock {
         u64::try_from(passed * 1000 / (passed + left).max(1)).unwrap_or(1000)
     }
 
-    fn rest(&self, left: &Left, now: Instant) -> Duration {
+    fn rest(&self, left: &LeftTrial, now: Instant) -> Duration {
         let passed = self.running.get(&left.id).map_or(Duration::ZERO, |begun| now - *begun);
         self.length(left).saturating_sub(passed)
     }
 
-    fn length(&self, left: &Left) -> Duration {
+    fn length(&self, left: &LeftTrial) -> Duration {
         let seen = self.by_cell.get(&left.cell).or_else(|| self.by_contender.get(&left.contender));
         let mean = |seen: &Vec<Duration>| seen.iter().sum::<Duration>() / u32::try_from(seen.len()).unwrap_or(1);
         seen.map_or(left.planned, mean)
@@ -125,7 +125,7 @@ mod tests {
         let second = |seconds: u64| begun + Duration::from_secs(seconds);
         let of_cells = plan.cells.iter().map(|cell| (cell.id, Duration::from_secs(20))).collect();
         let expected = Expected { preparing: Duration::from_secs(30), of_cells, at_once: 1 };
-        let mut clock = Clock::new(&plan, expected, begun);
+        let mut clock = LiveClock::new(&plan, expected, begun);
         let planned = clock.left(second(0));
         assert_eq!(clock.left(second(10)) + Duration::from_secs(10), planned, "preparing counts down");
         // Every trial of one contender takes 5 s, of the other 11 s.
@@ -143,7 +143,7 @@ mod tests {
         }
         assert_eq!((clock.left(second(now)), clock.permille(second(now))), (Duration::ZERO, 1000));
 
-        let mut clock = Clock::new(&plan, Expected::default(), begun);
+        let mut clock = LiveClock::new(&plan, Expected::default(), begun);
         let mut now = 0;
         for trial in &plan.trials[..2] {
             clock.trial_begins(trial.id, second(now));

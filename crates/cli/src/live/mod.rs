@@ -8,8 +8,8 @@ pub use blocks::BUSY;
 
 use crate::display::{say, span, wrapped};
 use blocks::Blocks;
-use clock::Clock;
 pub use clock::Expected;
+use clock::LiveClock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::event::Event;
 use record::plan::Plan;
@@ -41,13 +41,13 @@ const TICK: Duration = Duration::from_millis(250);
 pub struct Live {
     bar: Option<ProgressBar>,
     amount: Amount,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<LiveState>>,
 }
 
 impl Live {
     /// For the trials of a plan.
     pub fn new(plan: &Plan, expected: Expected, metric: Option<&'static ThroughputMetric>, amount: Amount) -> Self {
-        let state = Arc::new(Mutex::new(State::new(plan, expected, metric)));
+        let state = Arc::new(Mutex::new(LiveState::new(plan, expected, metric)));
         let is_live = std::io::stderr().is_terminal() && amount > Amount::Quiet;
         let bar = is_live.then(|| moving(&state));
         Self { bar, amount, state }
@@ -61,8 +61,8 @@ impl Live {
     pub fn show(&mut self, event: &Event) {
         let told = held(&self.state).take(event, Instant::now(), self.bar.is_some());
         match told {
-            Some(Told::Step(_)) if self.amount < Amount::Steps => {}
-            Some(Told::Step(line) | Told::Line(line)) if self.amount > Amount::Quiet => match &self.bar {
+            Some(KeptLine::Step(_)) if self.amount < Amount::Steps => {}
+            Some(KeptLine::Step(line) | KeptLine::Line(line)) if self.amount > Amount::Quiet => match &self.bar {
                 Some(bar) => bar.suspend(|| say(&line)),
                 None => say(&line),
             },
@@ -77,12 +77,12 @@ impl Live {
     }
 }
 
-fn held(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn held(state: &Mutex<LiveState>) -> MutexGuard<'_, LiveState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A bar that advances with time, whether or not anything happens, until it is finished or its state is gone.
-fn moving(state: &Arc<Mutex<State>>) -> ProgressBar {
+fn moving(state: &Arc<Mutex<LiveState>>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
     let style = ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("▓▓░"));
@@ -105,7 +105,7 @@ fn moving(state: &Arc<Mutex<State>>) -> ProgressBar {
 
 /// A line that stays on the screen.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum KeptLine {
     Line(String),
     /// Shown only if every step is shown.
     Step(String),
@@ -113,11 +113,11 @@ enum Told {
 
 /// The state behind the live line; it needs no terminal.
 #[derive(Debug)]
-struct State {
+struct LiveState {
     /// The metric of throughput; `None` for a plan without a workload.
     metric: Option<&'static ThroughputMetric>,
     blocks: Blocks,
-    clock: Clock,
+    clock: LiveClock,
     /// Of the trial that was heard of last.
     heading: String,
     /// The headings of all trials that go on.
@@ -129,13 +129,13 @@ struct State {
     throughput: Option<String>,
 }
 
-impl State {
+impl LiveState {
     fn new(plan: &Plan, expected: Expected, metric: Option<&'static ThroughputMetric>) -> Self {
         let now = Instant::now();
         Self {
             metric,
             blocks: Blocks::new(plan.clone(), metric),
-            clock: Clock::new(plan, expected, now),
+            clock: LiveClock::new(plan, expected, now),
             heading: String::new(),
             running: BTreeMap::new(),
             phase: "starting".to_owned(),
@@ -146,13 +146,13 @@ impl State {
     }
 
     /// Updates the state with an event.
-    fn take(&mut self, event: &Event, now: Instant, is_live: bool) -> Option<Told> {
+    fn take(&mut self, event: &Event, now: Instant, is_live: bool) -> Option<KeptLine> {
         match event {
             Event::RunStarted { .. } | Event::RunEnded { .. } => None,
             Event::Preparing { what, expected_ms } => {
                 self.heading = String::new();
                 self.enter(format!("preparing {what}"), *expected_ms, now);
-                Some(Told::Step(format!("preparing {what}")))
+                Some(KeptLine::Step(format!("preparing {what}")))
             }
             Event::TrialStarted { trial, of, block, contender, coordinates, host } => {
                 self.clock.trial_begins(*trial, now);
@@ -165,13 +165,13 @@ impl State {
             Event::BlockAdded { block, why, .. } => {
                 let added = self.blocks.grow(*block);
                 self.clock.add(self.blocks.plan(), &added);
-                Some(Told::Line(format!("block {block} is added: {why}")))
+                Some(KeptLine::Line(format!("block {block} is added: {why}")))
             }
-            Event::PrecisionEnded { why, .. } => Some(Told::Line(why.clone())),
+            Event::PrecisionEnded { why, .. } => Some(KeptLine::Line(why.clone())),
             Event::PhaseStarted { trial, phase, expected_ms } => {
                 self.heading = self.heading_of(*trial);
                 self.enter(phase.clone(), *expected_ms, now);
-                Some(Told::Step(format!("{}: {phase}", self.heading)))
+                Some(KeptLine::Step(format!("{}: {phase}", self.heading)))
             }
             Event::Throughput { trial, counted, elapsed_ms, measured, .. } => {
                 let throughput = self.metric.map(|metric| rate(metric, *counted));
@@ -181,7 +181,7 @@ impl State {
                 }
                 let due = *measured && elapsed_ms / 1000 % 10 == 0;
                 let shown = throughput.filter(|_| due && !is_live);
-                shown.map(|throughput| Told::Step(format!("{heading}: {throughput}")))
+                shown.map(|throughput| KeptLine::Step(format!("{heading}: {throughput}")))
             }
             Event::Progress { what, done, of } => {
                 self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
@@ -189,12 +189,12 @@ impl State {
             }
             Event::Warning { text } => {
                 let line = format!("! {text}");
-                Some(Told::Line(if is_live { wrapped(&line, "  ") } else { line }))
+                Some(KeptLine::Line(if is_live { wrapped(&line, "  ") } else { line }))
             }
             Event::Audited { contender, coordinates, elapsed_ms, .. } => {
                 let place = if coordinates.is_empty() { String::new() } else { format!(" ({coordinates})") };
                 let took = span(Duration::from_millis(*elapsed_ms));
-                Some(Told::Line(format!("durability of {contender}{place}: audited, after {took}")))
+                Some(KeptLine::Line(format!("durability of {contender}{place}: audited, after {took}")))
             }
             Event::TrialEnded { trial, outcome, elapsed_ms } => {
                 self.clock.trial_ends(*trial, now);
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// On a terminal: a row once a block is complete, and trials without a result. Otherwise: every trial.
-    fn trial_ended(&mut self, id: u32, outcome: &Outcome, took: Duration, is_live: bool) -> Option<Told> {
+    fn trial_ended(&mut self, id: u32, outcome: &Outcome, took: Duration, is_live: bool) -> Option<KeptLine> {
         let row = self.blocks.ended(id);
         let came_to_nothing = matches!(outcome, Outcome::Failed { .. } | Outcome::Skipped { .. });
         let line = (!is_live || came_to_nothing).then(|| {
@@ -222,7 +222,7 @@ impl State {
             (None, _) => None,
         };
         let told: Vec<String> = line.into_iter().chain(block).collect();
-        (!told.is_empty()).then(|| Told::Line(told.join(if is_live { "\n" } else { "; " })))
+        (!told.is_empty()).then(|| KeptLine::Line(told.join(if is_live { "\n" } else { "; " })))
     }
 
     /// Of a trial that goes on; several may.
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn the_live_line_names_phase_times_and_throughput_and_forgets_them_with_the_phase() {
         let plan = synthetic::run(2).plan;
-        let mut state = State::new(&plan, Expected::default(), metric("order-entry"));
+        let mut state = LiveState::new(&plan, Expected::default(), metric("order-entry"));
         let start = state.phase_begun;
         let (contender, coordinates) = ("native".to_owned(), String::new());
         let begun =
@@ -298,7 +298,7 @@ mod tests {
         let second =
             Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
         state.take(&second, start, true);
-        let told = |state: &mut State| {
+        let told = |state: &mut LiveState| {
             let message = state.message(start + Duration::from_secs(4));
             message.split_once(" left · ").map(|(_, rest)| rest.to_owned())
         };
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn trials_on_several_hosts_keep_their_names_apart() {
         let plan = synthetic::run(2).plan;
-        let mut state = State::new(&plan, Expected::default(), metric("order-entry"));
+        let mut state = LiveState::new(&plan, Expected::default(), metric("order-entry"));
         let start = state.phase_begun;
         for (trial, host) in [(1, "a"), (2, "b")] {
             let (contender, coordinates, host) = ("native".to_owned(), String::new(), Some(host.to_owned()));
@@ -332,6 +332,6 @@ mod tests {
         assert!(message.ends_with(" left · 2 trials at once; trial 1/4, block 1, native on a: boot"), "{message}");
         let outcome = Outcome::Invalid { why: "so".to_owned() };
         let told = state.take(&Event::TrialEnded { trial: 2, outcome, elapsed_ms: 1000 }, start, false);
-        assert_eq!(told, Some(Told::Line("trial 2/4, block 1, native on b: invalid: so, after 1 s".to_owned())));
+        assert_eq!(told, Some(KeptLine::Line("trial 2/4, block 1, native on b: invalid: so, after 1 s".to_owned())));
     }
 }

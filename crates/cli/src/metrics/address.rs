@@ -10,7 +10,7 @@ pub const DEFAULT: &str = "127.0.0.1:9464";
 const PORT: u16 = 9464;
 
 #[derive(Debug, thiserror::Error)]
-pub enum AddressError {
+pub enum BindError {
     #[error("another program already listens at {0}; name another port, or 0 for any that is free, as in --metrics=:0")]
     Busy(SocketAddr),
     #[error("no interface of this host has the address of {0}; --metrics=:{port} is its own", port = .0.port())]
@@ -58,12 +58,12 @@ pub fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-pub fn listen(address: SocketAddr) -> Result<TcpListener, AddressError> {
+pub fn listen(address: SocketAddr) -> Result<TcpListener, BindError> {
     TcpListener::bind(address).map_err(|source| match source.kind() {
-        ErrorKind::AddrInUse => AddressError::Busy(address),
-        ErrorKind::AddrNotAvailable => AddressError::NotOurs(address),
-        ErrorKind::PermissionDenied => AddressError::NotAllowed(address),
-        _ => AddressError::Other { address, source },
+        ErrorKind::AddrInUse => BindError::Busy(address),
+        ErrorKind::AddrNotAvailable => BindError::NotOurs(address),
+        ErrorKind::PermissionDenied => BindError::NotAllowed(address),
+        _ => BindError::Other { address, source },
     })
 }
 

@@ -3,7 +3,7 @@
 //! A metric is named after its column, so that readers of the record recognise it: `disk.data.read_time` is
 //! `bakeoff_telemetry_disk_read_time_seconds_total{of="data"}`. Only the unit is converted.
 
-use super::exposition::{Family, Kind, Labels, Sample, Value};
+use super::exposition::{Family, Labels, MetricKind, MetricSample, MetricValue};
 use record::telemetry::{Behaviour, Column};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -39,18 +39,18 @@ pub fn families(latest_sample: &LatestSample, side: &'static str) -> Vec<Family>
     families
 }
 
-fn is_new_in(known: &Family, family: &Family, sample: &Sample) -> bool {
+fn is_new_in(known: &Family, family: &Family, sample: &MetricSample) -> bool {
     let is_alike = known.kind == family.kind && known.unit == family.unit;
     is_alike && known.samples.iter().all(|other| other.labels != sample.labels)
 }
 
 /// The family of a column without its samples, and the column's sample.
-fn metric(column: &Column, value: u64, side: &'static str) -> (Family, Sample) {
+fn metric(column: &Column, value: u64, side: &'static str) -> (Family, MetricSample) {
     let (words, which) = parted(&column.name);
     let (unit, scale) = in_base_unit(&column.unit);
     let kind = match column.behaviour {
-        Behaviour::Counts => Kind::Counter,
-        Behaviour::Stands => Kind::Gauge,
+        Behaviour::Counts => MetricKind::Counter,
+        Behaviour::Stands => MetricKind::Gauge,
     };
     let mut labels: Labels = vec![("side", side.to_owned())];
     labels.extend(which);
@@ -61,7 +61,7 @@ fn metric(column: &Column, value: u64, side: &'static str) -> (Family, Sample) {
         unit,
         samples: Vec::new(),
     };
-    (family, Sample { labels, value: scale.applied_to(value) })
+    (family, MetricSample { labels, value: scale.applied_to(value) })
 }
 
 /// The words of a metric's name, and the label for the part that was cut out of the column's name.
@@ -81,8 +81,8 @@ fn parted(column: &str) -> (String, Option<(&'static str, String)>) {
 }
 
 /// Counters get `_total` from their kind, so it must not appear twice.
-fn name(words: &str, unit: &str, kind: Kind) -> String {
-    let words = if kind == Kind::Counter { words.strip_suffix(kind.suffix()).unwrap_or(words) } else { words };
+fn name(words: &str, unit: &str, kind: MetricKind) -> String {
+    let words = if kind == MetricKind::Counter { words.strip_suffix(kind.suffix()).unwrap_or(words) } else { words };
     let words = plain(words);
     let is_there = unit.is_empty() || words == unit || words.ends_with(&format!("_{unit}"));
     if is_there { format!("{PREFIX}{words}") } else { format!("{PREFIX}{words}_{unit}") }
@@ -105,44 +105,45 @@ fn help(column: &Column, base_unit: &str, which: Option<&(&'static str, String)>
 
 /// How a number in a column's unit is converted to the base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Scale {
+enum UnitScale {
     One,
     /// Dividing rounds once; multiplying by a fraction rounds twice.
     Divided(f64),
     Times(f64),
 }
 
-impl Scale {
-    fn applied_to(self, value: u64) -> Value {
+impl UnitScale {
+    fn applied_to(self, value: u64) -> MetricValue {
         match self {
-            Self::One => Value::Whole(value),
-            Self::Divided(by) => Value::Real(value as f64 / by),
-            Self::Times(by) => Value::Real(value as f64 * by),
+            Self::One => MetricValue::Whole(value),
+            Self::Divided(by) => MetricValue::Real(value as f64 / by),
+            Self::Times(by) => MetricValue::Real(value as f64 * by),
         }
     }
 }
 
-fn in_base_unit(unit: &str) -> (Cow<'static, str>, Scale) {
+fn in_base_unit(unit: &str) -> (Cow<'static, str>, UnitScale) {
     match unit {
-        "" => ("".into(), Scale::One),
-        "bytes" => ("bytes".into(), Scale::One),
-        "s" => ("seconds".into(), Scale::One),
-        "ms" => ("seconds".into(), Scale::Divided(1e3)),
-        "us" => ("seconds".into(), Scale::Divided(1e6)),
-        "ns" => ("seconds".into(), Scale::Divided(1e9)),
-        "ticks" => ("seconds".into(), Scale::Divided(TICKS_PER_SECOND)),
-        "uj" => ("joules".into(), Scale::Divided(1e6)),
-        "khz" => ("hertz".into(), Scale::Times(1e3)),
-        other => scaled(other).unwrap_or_else(|| (plain(other).into(), Scale::One)),
+        "" => ("".into(), UnitScale::One),
+        "bytes" => ("bytes".into(), UnitScale::One),
+        "s" => ("seconds".into(), UnitScale::One),
+        "ms" => ("seconds".into(), UnitScale::Divided(1e3)),
+        "us" => ("seconds".into(), UnitScale::Divided(1e6)),
+        "ns" => ("seconds".into(), UnitScale::Divided(1e9)),
+        "ticks" => ("seconds".into(), UnitScale::Divided(TICKS_PER_SECOND)),
+        "uj" => ("joules".into(), UnitScale::Divided(1e6)),
+        "khz" => ("hertz".into(), UnitScale::Times(1e3)),
+        other => scaled(other).unwrap_or_else(|| (plain(other).into(), UnitScale::One)),
     }
 }
 
 /// "2^10 bytes", the form of units that have no usual name.
-fn scaled(unit: &str) -> Option<(Cow<'static, str>, Scale)> {
+fn scaled(unit: &str) -> Option<(Cow<'static, str>, UnitScale)> {
     let (base, rest) = unit.split_once('^')?;
     let (exponent, unit) = rest.split_once(' ').unwrap_or((rest, ""));
     let (base, exponent): (f64, i32) = (base.parse().ok()?, exponent.parse().ok()?);
-    let scale = if exponent < 0 { Scale::Divided(base.powi(-exponent)) } else { Scale::Times(base.powi(exponent)) };
+    let scale =
+        if exponent < 0 { UnitScale::Divided(base.powi(-exponent)) } else { UnitScale::Times(base.powi(exponent)) };
     Some((plain(unit).into(), scale))
 }
 

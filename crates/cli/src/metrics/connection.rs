@@ -1,6 +1,6 @@
 //! One connection that never waits: it reads a request, writes the answer, and reads the rest of what the other side sends.
 
-use super::request::{Method, Names, Received, received, refusal};
+use super::request::{HostNames, Method, Received, received, refusal};
 use rustix::event::PollFlags;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,16 +11,16 @@ const CHUNK_BYTES: usize = 2 * 1024;
 /// How much is read after a request. Closing a connection with unread data would make the other side lose the answer.
 const MOST_UNHEARD_BYTES: usize = 1024 * 1024;
 
-pub struct Connection {
+pub struct ScrapeConnection {
     pub stream: TcpStream,
     /// The connection ends by then, however slowly the other side reads or writes.
     pub deadline: Instant,
     /// The host names that a request may use for us.
-    names: Names,
-    state: State,
+    names: HostNames,
+    state: ConnectionState,
 }
 
-enum State {
+enum ConnectionState {
     Reading(Vec<u8>),
     Writing { answer: Vec<u8>, written: usize },
     HearingOut { bytes: usize },
@@ -28,48 +28,53 @@ enum State {
 
 /// Whether a connection is still needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterReply {
     Waits,
     Ends,
 }
 
-impl Connection {
-    pub fn new(stream: TcpStream, names: Names, deadline: Instant) -> std::io::Result<Self> {
+impl ScrapeConnection {
+    pub fn new(stream: TcpStream, names: HostNames, deadline: Instant) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, deadline, names, state: State::Reading(Vec::new()) })
+        Ok(Self { stream, deadline, names, state: ConnectionState::Reading(Vec::new()) })
     }
 
     /// The events it waits for.
     pub fn interest(&self) -> PollFlags {
         match self.state {
-            State::Reading(_) | State::HearingOut { .. } => PollFlags::IN,
-            State::Writing { .. } => PollFlags::OUT,
+            ConnectionState::Reading(_) | ConnectionState::HearingOut { .. } => PollFlags::IN,
+            ConnectionState::Writing { .. } => PollFlags::OUT,
         }
     }
 
     /// Continues as far as possible without waiting.
-    pub fn go_on(&mut self, answer: &dyn Fn(Method) -> Vec<u8>) -> Then {
+    pub fn go_on(&mut self, answer: &dyn Fn(Method) -> Vec<u8>) -> AfterReply {
         loop {
             let step = match &mut self.state {
-                State::Reading(bytes) => read(&mut self.stream, bytes, self.names, answer),
-                State::Writing { answer, written } => write(&mut self.stream, answer, written),
-                State::HearingOut { bytes } => hear_out(&mut self.stream, bytes),
+                ConnectionState::Reading(bytes) => read(&mut self.stream, bytes, self.names, answer),
+                ConnectionState::Writing { answer, written } => write(&mut self.stream, answer, written),
+                ConnectionState::HearingOut { bytes } => hear_out(&mut self.stream, bytes),
             };
             match step {
                 Ok(Some(state)) => self.state = state,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Then::Waits,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return AfterReply::Waits,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // It ended normally, or the other side has gone and nobody can be answered.
-                Ok(None) | Err(_) => return Then::Ends,
+                Ok(None) | Err(_) => return AfterReply::Ends,
             }
         }
     }
 }
 
 /// The next state; `None` at the end.
-type Step = std::io::Result<Option<State>>;
+type ConnectionStep = std::io::Result<Option<ConnectionState>>;
 
-fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, names: Names, answer: &dyn Fn(Method) -> Vec<u8>) -> Step {
+fn read(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    names: HostNames,
+    answer: &dyn Fn(Method) -> Vec<u8>,
+) -> ConnectionStep {
     loop {
         let mut chunk = [0; CHUNK_BYTES];
         let length = stream.read(&mut chunk)?;
@@ -82,19 +87,19 @@ fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, names: Names, answer: &dyn 
             Received::Asked(method) => answer(method),
             Received::Refused(why) => refusal(why),
         };
-        return Ok(Some(State::Writing { answer, written: 0 }));
+        return Ok(Some(ConnectionState::Writing { answer, written: 0 }));
     }
 }
 
-fn write(stream: &mut TcpStream, answer: &[u8], written: &mut usize) -> Step {
+fn write(stream: &mut TcpStream, answer: &[u8], written: &mut usize) -> ConnectionStep {
     while *written < answer.len() {
         *written += stream.write(&answer[*written..])?;
     }
     stream.shutdown(Shutdown::Write)?;
-    Ok(Some(State::HearingOut { bytes: 0 }))
+    Ok(Some(ConnectionState::HearingOut { bytes: 0 }))
 }
 
-fn hear_out(stream: &mut TcpStream, bytes: &mut usize) -> Step {
+fn hear_out(stream: &mut TcpStream, bytes: &mut usize) -> ConnectionStep {
     let mut chunk = [0; CHUNK_BYTES];
     while *bytes <= MOST_UNHEARD_BYTES {
         match stream.read(&mut chunk)? {

@@ -3,7 +3,7 @@
 //! Nothing is derived beyond what the events say, except how long ago something happened. Rates are left to the reader,
 //! who has the counters.
 
-use super::exposition::{Family, Kind, Labels, Value};
+use super::exposition::{Family, Labels, MetricKind, MetricValue};
 use record::event::Event;
 use record::phase::Phase;
 use record::trial::Outcome;
@@ -37,14 +37,14 @@ pub struct Intent {
 }
 
 #[derive(Debug)]
-pub struct Course {
+pub struct TrialCourse {
     intent: Intent,
     folder: Option<String>,
     begun: Instant,
     /// In the order of [`OUTCOMES`].
     ended: [u64; OUTCOMES.len()],
     phase: Option<PhaseNow>,
-    step: Option<Step>,
+    step: Option<PhaseStep>,
     trial: Option<TrialNow>,
 }
 
@@ -58,7 +58,7 @@ struct PhaseNow {
 
 /// A step inside a long phase.
 #[derive(Debug)]
-struct Step {
+struct PhaseStep {
     what: String,
     done: u64,
     of: u64,
@@ -79,7 +79,7 @@ struct TrialNow {
     last_second: Option<u64>,
 }
 
-impl Course {
+impl TrialCourse {
     pub fn new(intent: Intent, now: Instant) -> Self {
         Self { intent, folder: None, begun: now, ended: [0; 5], phase: None, step: None, trial: None }
     }
@@ -118,7 +118,7 @@ impl Course {
                 }
             }
             Event::Progress { what, done, of } => {
-                self.step = Some(Step { what: what.clone(), done: *done, of: *of });
+                self.step = Some(PhaseStep { what: what.clone(), done: *done, of: *of });
             }
             Event::TrialEnded { outcome, .. } => {
                 self.leave();
@@ -152,19 +152,19 @@ impl Course {
         labels.extend(self.folder.clone().map(|folder| ("folder", folder)));
         labels.push(("version", env!("CARGO_PKG_VERSION").to_owned()));
         let mut ended =
-            Family::new(Kind::Counter, "bakeoff_trials_ended", "", "Trials of this call that ended, by outcome.");
+            Family::new(MetricKind::Counter, "bakeoff_trials_ended", "", "Trials of this call that ended, by outcome.");
         for (outcome, count) in OUTCOMES.iter().zip(self.ended) {
-            ended = ended.with(vec![("outcome", (*outcome).to_owned())], Value::Whole(count));
+            ended = ended.with(vec![("outcome", (*outcome).to_owned())], MetricValue::Whole(count));
         }
         vec![
-            Family::new(Kind::Info, "bakeoff_run", "", "The run; counts names its throughput figure.")
-                .with(labels, Value::Whole(1)),
+            Family::new(MetricKind::Info, "bakeoff_run", "", "The run; counts names its throughput figure.")
+                .with(labels, MetricValue::Whole(1)),
             gauge("bakeoff_run_elapsed_seconds", "seconds", "Time since this call began.")
                 .with(Vec::new(), seconds(now - self.begun)),
             gauge("bakeoff_run_expected_seconds", "seconds", "How long the plan expects all its trials to take.")
                 .with(Vec::new(), seconds(*expected)),
             gauge("bakeoff_trials_planned", "", "Trials that this call is to run, those that ended among them.")
-                .with(Vec::new(), Value::Whole(*trials)),
+                .with(Vec::new(), MetricValue::Whole(*trials)),
             ended,
         ]
     }
@@ -175,7 +175,7 @@ impl Course {
             gauge("bakeoff_phase", "", "1 for what is being done, 0 for all else; none is 1 between trials.");
         for state in std::iter::once(PREPARE).chain(PHASES.map(Phase::name)) {
             let is_on = phase.is_some_and(|phase| phase.name == state);
-            states = states.with(vec![("bakeoff_phase", state.to_owned())], Value::Whole(is_on.into()));
+            states = states.with(vec![("bakeoff_phase", state.to_owned())], MetricValue::Whole(is_on.into()));
         }
         let expected = phase.map(|phase| phase.expected).filter(|expected| *expected > Duration::ZERO);
         let step = self.step.as_ref().filter(|step| step.of > 0);
@@ -187,9 +187,9 @@ impl Course {
             gauge("bakeoff_phase_expected_seconds", "seconds", "How long the phase should take, where that is known.")
                 .maybe_with(Vec::new(), expected.map(seconds)),
             gauge("bakeoff_step_done", "", "How much of a step within the phase is done.")
-                .maybe_with(step_labels.clone(), step.map(|step| Value::Whole(step.done))),
+                .maybe_with(step_labels.clone(), step.map(|step| MetricValue::Whole(step.done))),
             gauge("bakeoff_step_planned", "", "How much there is to do in that step.")
-                .maybe_with(step_labels, step.map(|step| Value::Whole(step.of))),
+                .maybe_with(step_labels, step.map(|step| MetricValue::Whole(step.of))),
         ]
     }
 
@@ -205,11 +205,12 @@ impl Course {
             ("coordinates", coordinates.clone()),
         ];
         let counter = |name, help, count: u64| {
-            Family::new(Kind::Counter, name, "", help).with(labels.clone(), Value::Whole(count))
+            Family::new(MetricKind::Counter, name, "", help).with(labels.clone(), MetricValue::Whole(count))
         };
-        let family = Family::new(Kind::Info, "bakeoff_trial", "", "The trial that runs, by its number in the plan.");
+        let family =
+            Family::new(MetricKind::Info, "bakeoff_trial", "", "The trial that runs, by its number in the plan.");
         vec![
-            family.with(labels.clone(), Value::Whole(1)),
+            family.with(labels.clone(), MetricValue::Whole(1)),
             counter(
                 "bakeoff_trial_counted",
                 "Transactions of this trial that throughput counts, warm-up and climb included.",
@@ -218,18 +219,18 @@ impl Course {
             counter("bakeoff_trial_committed", "Transactions of all kinds that committed, likewise.", *committed),
             counter("bakeoff_trial_errors", "Errors that transactions met, likewise.", *errors),
             gauge("bakeoff_trial_throughput", "", "What throughput counts, in the last second that was driven.")
-                .maybe_with(labels, last_second.map(Value::Whole)),
+                .maybe_with(labels, last_second.map(MetricValue::Whole)),
         ]
     }
 }
 
 fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
-    Family::new(Kind::Gauge, name, unit, help)
+    Family::new(MetricKind::Gauge, name, unit, help)
 }
 
 /// To the millisecond; no reader needs more.
-fn seconds(length: Duration) -> Value {
-    Value::Real(length.as_millis() as f64 / 1e3)
+fn seconds(length: Duration) -> MetricValue {
+    MetricValue::Real(length.as_millis() as f64 / 1e3)
 }
 
 fn place_of(outcome: &Outcome) -> usize {
@@ -247,10 +248,10 @@ mod tests {
     use super::super::exposition::text;
     use super::*;
 
-    fn course(begun: Instant) -> Course {
+    fn course(begun: Instant) -> TrialCourse {
         let intent =
             Intent { study: "s".to_owned(), counts: "NOPM".to_owned(), trials: 4, expected: Duration::from_secs(400) };
-        Course::new(intent, begun)
+        TrialCourse::new(intent, begun)
     }
 
     fn second(counted: u64, committed: u64, errors: u64) -> Event {
@@ -342,7 +343,7 @@ mod tests {
     fn what_is_over_is_not_told_any_more() {
         let begun = Instant::now();
         let mut course = course(begun);
-        let told = |course: &Course| text(course.families(begun));
+        let told = |course: &TrialCourse| text(course.families(begun));
         let progress = Event::Progress { what: "order_line".to_owned(), done: 3, of: 10 };
         let preparing = Event::Preparing { what: "data".to_owned(), expected_ms: 0 };
         course.take(&preparing, begun);

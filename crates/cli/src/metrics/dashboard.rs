@@ -1,7 +1,7 @@
 //! Checks that the dashboard, `docs/grafana/bakeoff.json`, uses only metrics that exist.
 
-use super::course::{Course, Intent};
-use super::exposition::{Family, Kind};
+use super::course::{Intent, TrialCourse};
+use super::exposition::{Family, MetricKind};
 use super::{columns, text};
 use record::event::Event;
 use record::telemetry::{Series, Side};
@@ -103,7 +103,7 @@ fn served() -> Vec<Family> {
     let now = Instant::now();
     let expected = Duration::from_mins(1);
     let intent = Intent { study: "s".to_owned(), counts: "NOPM".to_owned(), trials: 1, expected };
-    let mut course = Course::new(intent, now);
+    let mut course = TrialCourse::new(intent, now);
     course.keep_in("runs/s".to_owned());
     let (contender, coordinates) = ("native".to_owned(), String::new());
     for event in [
@@ -157,7 +157,7 @@ fn every_metric_of_the_dashboard_is_served_with_the_labels_it_shows() {
         assert!(!names.is_empty(), "{expression}");
         for (name, is_rate) in names {
             let family = by_name.get(name).unwrap_or_else(|| panic!("{name} is not served: {:?}", by_name.keys()));
-            let counts = family.kind == Kind::Counter;
+            let counts = family.kind == MetricKind::Counter;
             assert!(!is_rate || counts, "only of what counts there is a rate: {expression}");
             for label in labels_in(target["legendFormat"].as_str().unwrap()) {
                 let is_there = family.samples.iter().all(|sample| sample.labels.iter().any(|(own, _)| *own == label));

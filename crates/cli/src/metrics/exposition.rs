@@ -15,7 +15,7 @@ use std::fmt;
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only grows while it exists; its samples' names end in `_total`.
     Counter,
     Gauge,
@@ -28,38 +28,38 @@ pub enum Kind {
 pub struct Family {
     /// Ends in the unit if there is one, and lacks the suffix that its kind adds to samples.
     pub name: Cow<'static, str>,
-    pub kind: Kind,
+    pub kind: MetricKind,
     pub unit: Cow<'static, str>,
     pub help: Cow<'static, str>,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<MetricSample>,
 }
 
 pub type Labels = Vec<(&'static str, String)>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct MetricSample {
     pub labels: Labels,
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 /// A number; whole numbers are written exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub enum MetricValue {
     Whole(u64),
     Real(f64),
 }
 
 impl Family {
-    pub fn new(kind: Kind, name: &'static str, unit: &'static str, help: &'static str) -> Self {
+    pub fn new(kind: MetricKind, name: &'static str, unit: &'static str, help: &'static str) -> Self {
         Self { name: name.into(), kind, unit: unit.into(), help: help.into(), samples: Vec::new() }
     }
 
-    pub fn with(mut self, labels: Labels, value: Value) -> Self {
-        self.samples.push(Sample { labels, value });
+    pub fn with(mut self, labels: Labels, value: MetricValue) -> Self {
+        self.samples.push(MetricSample { labels, value });
         self
     }
 
-    pub fn maybe_with(self, labels: Labels, value: Option<Value>) -> Self {
+    pub fn maybe_with(self, labels: Labels, value: Option<MetricValue>) -> Self {
         match value {
             Some(value) => self.with(labels, value),
             None => self,
@@ -95,9 +95,9 @@ impl Family {
         let unit = unit.map(|unit| Unit::Other(unit.to_owned()));
         let help = self.help.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         let mut metric = encoder.encode_descriptor(name, &help, unit.as_ref(), self.kind.into())?;
-        for Sample { labels, value } in &self.samples {
+        for MetricSample { labels, value } in &self.samples {
             match self.kind {
-                Kind::Info => metric.encode_info(labels)?,
+                MetricKind::Info => metric.encode_info(labels)?,
                 _ if labels.is_empty() => value.encode(self.kind, &mut metric)?,
                 _ => value.encode(self.kind, &mut metric.encode_family(labels)?)?,
             }
@@ -106,18 +106,18 @@ impl Family {
     }
 }
 
-impl Value {
-    fn encode(self, kind: Kind, metric: &mut MetricEncoder<'_>) -> fmt::Result {
+impl MetricValue {
+    fn encode(self, kind: MetricKind, metric: &mut MetricEncoder<'_>) -> fmt::Result {
         match (kind, self) {
-            (Kind::Counter, Self::Whole(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
-            (Kind::Counter, Self::Real(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
+            (MetricKind::Counter, Self::Whole(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
+            (MetricKind::Counter, Self::Real(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
             (_, Self::Whole(value)) => metric.encode_gauge(&value),
             (_, Self::Real(value)) => metric.encode_gauge(&value),
         }
     }
 }
 
-impl Kind {
+impl MetricKind {
     /// What the names of its samples add to the family's name.
     pub fn suffix(self) -> &'static str {
         match self {
@@ -128,12 +128,12 @@ impl Kind {
     }
 }
 
-impl From<Kind> for MetricType {
-    fn from(kind: Kind) -> Self {
+impl From<MetricKind> for MetricType {
+    fn from(kind: MetricKind) -> Self {
         match kind {
-            Kind::Counter => Self::Counter,
-            Kind::Gauge => Self::Gauge,
-            Kind::Info => Self::Info,
+            MetricKind::Counter => Self::Counter,
+            MetricKind::Gauge => Self::Gauge,
+            MetricKind::Info => Self::Info,
         }
     }
 }
@@ -145,14 +145,15 @@ mod tests {
     #[test]
     fn a_text_of_every_kind() {
         let families = vec![
-            Family::new(Kind::Info, "a", "", "What it is.").with(vec![("x", "1".to_owned())], Value::Whole(1)),
-            Family::new(Kind::Counter, "b_seconds", "seconds", "Time.")
-                .with(vec![("of", "0".to_owned()), ("side", "host".to_owned())], Value::Real(0.25))
-                .with(vec![], Value::Whole(u64::MAX)),
-            Family::new(Kind::Gauge, "left_out", "", "Without samples.").maybe_with(Vec::new(), None),
-            Family::new(Kind::Gauge, "c_bytes", "bytes", "Sizes.")
-                .with(vec![("c", "large".to_owned())], Value::Whole(u64::MAX))
-                .with(vec![("c", "small".to_owned())], Value::Whole(3)),
+            Family::new(MetricKind::Info, "a", "", "What it is.")
+                .with(vec![("x", "1".to_owned())], MetricValue::Whole(1)),
+            Family::new(MetricKind::Counter, "b_seconds", "seconds", "Time.")
+                .with(vec![("of", "0".to_owned()), ("side", "host".to_owned())], MetricValue::Real(0.25))
+                .with(vec![], MetricValue::Whole(u64::MAX)),
+            Family::new(MetricKind::Gauge, "left_out", "", "Without samples.").maybe_with(Vec::new(), None),
+            Family::new(MetricKind::Gauge, "c_bytes", "bytes", "Sizes.")
+                .with(vec![("c", "large".to_owned())], MetricValue::Whole(u64::MAX))
+                .with(vec![("c", "small".to_owned())], MetricValue::Whole(3)),
         ];
         insta::assert_snapshot!(text(families), @r#"
         # HELP a What it is.
@@ -174,8 +175,8 @@ mod tests {
 
     #[test]
     fn what_would_end_a_label_or_a_line_is_escaped() {
-        let family = Family::new(Kind::Gauge, "a", "", "one\ntwo \\ \"three\"");
-        let text = text(vec![family.with(vec![("x", "a\"b\\c\nd".to_owned())], Value::Whole(1))]);
+        let family = Family::new(MetricKind::Gauge, "a", "", "one\ntwo \\ \"three\"");
+        let text = text(vec![family.with(vec![("x", "a\"b\\c\nd".to_owned())], MetricValue::Whole(1))]);
         let expected = "# HELP a one\\ntwo \\\\ \\\"three\\\"\n# TYPE a gauge\na{x=\"a\\\"b\\\\c\\nd\"} 1\n# EOF\n";
         assert_eq!(text, expected);
     }

@@ -16,10 +16,10 @@ mod server;
 
 pub use course::Intent;
 
-use course::Course;
+use course::TrialCourse;
 use exposition::{CONTENT_TYPE, Family};
 use record::event::Event;
-use server::Server;
+use server::MetricsServer;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,18 +31,18 @@ const SIDE: &str = "host";
 
 /// Metrics that are served until this is dropped.
 pub struct Metrics {
-    course: Arc<Mutex<Course>>,
+    course: Arc<Mutex<TrialCourse>>,
     address: SocketAddr,
-    _server: Server,
+    _server: MetricsServer,
 }
 
 impl Metrics {
     /// Begins to serve. `latest` holds the host's last sample.
     pub fn serve(listener: TcpListener, intent: Intent, latest: Arc<Latest>) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
-        let course = Arc::new(Mutex::new(Course::new(intent, Instant::now())));
+        let course = Arc::new(Mutex::new(TrialCourse::new(intent, Instant::now())));
         let told = Arc::clone(&course);
-        let server = Server::start(listener, move |method| {
+        let server = MetricsServer::start(listener, move |method| {
             let families = held(&told).families(Instant::now());
             request::answer(method, CONTENT_TYPE, &text(families, latest.latest_sample().as_deref()))
         })?;
@@ -69,6 +69,6 @@ fn text(mut families: Vec<Family>, latest_sample: Option<&LatestSample>) -> Stri
     exposition::text(families)
 }
 
-fn held(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+fn held(course: &Mutex<TrialCourse>) -> MutexGuard<'_, TrialCourse> {
     course.lock().unwrap_or_else(PoisonError::into_inner)
 }

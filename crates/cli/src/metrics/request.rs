@@ -15,7 +15,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// Which host names in a request are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
+pub enum HostNames {
     /// Only this host's own names for itself.
     Loopback,
     Any,
@@ -27,7 +27,7 @@ pub enum Received {
     /// The head is not complete yet.
     Part,
     Asked(Method),
-    Refused(Refusal),
+    Refused(RequestRefusal),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Method {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RequestRefusal {
     NotUnderstood,
     NoSuchPath,
     NotThisMethod,
@@ -46,7 +46,7 @@ pub enum Refusal {
     TooLong,
 }
 
-pub fn received(bytes: &[u8], names: Names) -> Received {
+pub fn received(bytes: &[u8], names: HostNames) -> Received {
     let end = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD);
     match end {
         Some(end) if end <= MOST_HEAD_BYTES => match asked(&bytes[..end], names) {
@@ -54,34 +54,34 @@ pub fn received(bytes: &[u8], names: Names) -> Received {
             Err(refusal) => Received::Refused(refusal),
         },
         None if bytes.len() <= MOST_HEAD_BYTES => Received::Part,
-        _ => Received::Refused(Refusal::TooLong),
+        _ => Received::Refused(RequestRefusal::TooLong),
     }
 }
 
-fn asked(head: &[u8], names: Names) -> Result<Method, Refusal> {
-    let head = std::str::from_utf8(head).map_err(|_| Refusal::NotUnderstood)?;
+fn asked(head: &[u8], names: HostNames) -> Result<Method, RequestRefusal> {
+    let head = std::str::from_utf8(head).map_err(|_| RequestRefusal::NotUnderstood)?;
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
-    let [method, target, version] = first.as_slice() else { return Err(Refusal::NotUnderstood) };
+    let [method, target, version] = first.as_slice() else { return Err(RequestRefusal::NotUnderstood) };
     let fields: Option<Vec<(&str, &str)>> = lines.map(|line| line.split_once(':').filter(is_field)).collect();
-    let fields = fields.ok_or(Refusal::NotUnderstood)?;
+    let fields = fields.ok_or(RequestRefusal::NotUnderstood)?;
     let mut hosts = fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, host)| host.trim());
     let (host, is_one) = (hosts.next(), hosts.next().is_none());
     let is_version = *version == "HTTP/1.0" || (*version == "HTTP/1.1" && host.is_some());
     if !is_version || !is_one || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return Err(Refusal::NotUnderstood);
+        return Err(RequestRefusal::NotUnderstood);
     }
     // Every browser sends a host name; a program that sends none was given the address.
-    if names == Names::Loopback && !host.is_none_or(is_of_loopback) {
-        return Err(Refusal::NotByThisName);
+    if names == HostNames::Loopback && !host.is_none_or(is_of_loopback) {
+        return Err(RequestRefusal::NotByThisName);
     }
     if target.split('?').next() != Some(PATH) {
-        return Err(Refusal::NoSuchPath);
+        return Err(RequestRefusal::NoSuchPath);
     }
     match *method {
         "GET" => Ok(Method::Get),
         "HEAD" => Ok(Method::Head),
-        _ => Err(Refusal::NotThisMethod),
+        _ => Err(RequestRefusal::NotThisMethod),
     }
 }
 
@@ -113,17 +113,17 @@ pub fn answer(method: Method, content_type: &str, text: &str) -> Vec<u8> {
     response("200 OK", content_type, "", text.len(), shown)
 }
 
-pub fn refusal(refusal: Refusal) -> Vec<u8> {
+pub fn refusal(refusal: RequestRefusal) -> Vec<u8> {
     let (status, fields, why) = match refusal {
-        Refusal::NotUnderstood => ("400 Bad Request", "", "this is no request of HTTP 1\n"),
-        Refusal::NoSuchPath => ("404 Not Found", "", "there is /metrics and nothing else\n"),
-        Refusal::NotThisMethod => ("405 Method Not Allowed", "Allow: GET, HEAD\r\n", "this can only be read\n"),
-        Refusal::NotByThisName => (
+        RequestRefusal::NotUnderstood => ("400 Bad Request", "", "this is no request of HTTP 1\n"),
+        RequestRefusal::NoSuchPath => ("404 Not Found", "", "there is /metrics and nothing else\n"),
+        RequestRefusal::NotThisMethod => ("405 Method Not Allowed", "Allow: GET, HEAD\r\n", "this can only be read\n"),
+        RequestRefusal::NotByThisName => (
             "421 Misdirected Request",
             "",
             "these metrics are for this host only; ask for them at localhost, or serve them elsewhere by --metrics=ADDRESS:PORT\n",
         ),
-        Refusal::TooLong => ("431 Request Header Fields Too Large", "", "the request is too long\n"),
+        RequestRefusal::TooLong => ("431 Request Header Fields Too Large", "", "the request is too long\n"),
     };
     response(status, "text/plain; charset=utf-8", fields, why.len(), why)
 }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Received {
-        received(text.as_bytes(), Names::Any)
+        received(text.as_bytes(), HostNames::Any)
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_refused_for_its_reason() {
-        use Refusal::{NoSuchPath, NotThisMethod, NotUnderstood};
+        use RequestRefusal::{NoSuchPath, NotThisMethod, NotUnderstood};
         for (head, refusal) in [
             ("GET / HTTP/1.0", NoSuchPath),
             ("POST /elsewhere HTTP/1.0", NoSuchPath),
@@ -177,7 +177,7 @@ mod tests {
         ] {
             assert_eq!(of(&format!("{head}\r\n\r\n")), Received::Refused(refusal), "{head}");
         }
-        assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n", Names::Any), Received::Refused(NotUnderstood));
+        assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n", HostNames::Any), Received::Refused(NotUnderstood));
     }
 
     /// Names that lead to this host for other systems are not this host's own.
@@ -187,23 +187,23 @@ mod tests {
             |host: &str, names| received(format!("GET /metrics HTTP/1.1\r\nHost:{host}\r\n\r\n").as_bytes(), names);
         let own = ["localhost", "LOCALHOST:9464", "localhost.", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:9464"];
         for host in own.into_iter().chain(["[::ffff:127.0.0.1]:1"]) {
-            assert_eq!(asked(&format!(" {host} "), Names::Loopback), Received::Asked(Method::Get), "{host}");
+            assert_eq!(asked(&format!(" {host} "), HostNames::Loopback), Received::Asked(Method::Get), "{host}");
         }
         let foreign =
             ["evil.example", "evil.example:9464", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.7"];
         for host in foreign.into_iter().chain(["[2001:db8::1]:1", "::1", "127.0.0.1:", "", "127.0.0.1 evil.example"]) {
-            assert_eq!(asked(host, Names::Loopback), Received::Refused(Refusal::NotByThisName), "{host}");
-            assert_eq!(asked(host, Names::Any), Received::Asked(Method::Get), "{host}");
+            assert_eq!(asked(host, HostNames::Loopback), Received::Refused(RequestRefusal::NotByThisName), "{host}");
+            assert_eq!(asked(host, HostNames::Any), Received::Asked(Method::Get), "{host}");
         }
-        assert_eq!(received(b"GET /metrics HTTP/1.0\r\n\r\n", Names::Loopback), Received::Asked(Method::Get));
-        assert!(refusal(Refusal::NotByThisName).starts_with(b"HTTP/1.1 421 "));
+        assert_eq!(received(b"GET /metrics HTTP/1.0\r\n\r\n", HostNames::Loopback), Received::Asked(Method::Get));
+        assert!(refusal(RequestRefusal::NotByThisName).starts_with(b"HTTP/1.1 421 "));
     }
 
     #[test]
     fn a_head_without_end_is_too_long_at_some_point() {
         let long = "GET /metrics HTTP/1.0\r\nx: ".to_owned() + &"y".repeat(MOST_HEAD_BYTES);
-        assert_eq!(of(&long), Received::Refused(Refusal::TooLong));
-        assert_eq!(of(&format!("{long}\r\n\r\n")), Received::Refused(Refusal::TooLong));
+        assert_eq!(of(&long), Received::Refused(RequestRefusal::TooLong));
+        assert_eq!(of(&format!("{long}\r\n\r\n")), Received::Refused(RequestRefusal::TooLong));
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
         assert_eq!(text(answer(Method::Get, "a/b", "xyz")), format!("{expected}xyz"));
         assert_eq!(text(answer(Method::Head, "a/b", "xyz")), expected);
-        let told = text(refusal(Refusal::NotThisMethod));
+        let told = text(refusal(RequestRefusal::NotThisMethod));
         assert!(told.starts_with("HTTP/1.1 405 ") && told.contains("\r\nAllow: GET, HEAD\r\n"), "{told}");
     }
 }

@@ -5,8 +5,8 @@
 //! reason. The text is made when somebody asks; otherwise the thread sleeps in the kernel.
 
 use super::address;
-use super::connection::{Connection, Then};
-use super::request::{Method, Names};
+use super::connection::{AfterReply, ScrapeConnection};
+use super::request::{HostNames, Method};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -24,13 +24,13 @@ const LONGEST: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_secs(1);
 
 /// Serves until it is dropped.
-pub struct Server {
+pub struct MetricsServer {
     /// Closing it wakes the thread and ends it.
     alive: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Server {
+impl MetricsServer {
     /// `answer` makes the complete answer to a request.
     pub fn start(listener: TcpListener, answer: impl Fn(Method) -> Vec<u8> + Send + 'static) -> io::Result<Self> {
         Self::start_with(listener, LONGEST, answer)
@@ -42,7 +42,7 @@ impl Server {
         answer: impl Fn(Method) -> Vec<u8> + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        let names = if address::is_loopback(listener.local_addr()?) { Names::Loopback } else { Names::Any };
+        let names = if address::is_loopback(listener.local_addr()?) { HostNames::Loopback } else { HostNames::Any };
         let (alive, ended) = UnixStream::pair()?;
         let serving = Serving { listener, names, ended, longest, connections: VecDeque::new(), deaf_until: None };
         let body = move || serving.serve(&answer);
@@ -51,7 +51,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for MetricsServer {
     fn drop(&mut self) {
         drop(self.alive.take());
         if let Some(thread) = self.thread.take() {
@@ -63,18 +63,18 @@ impl Drop for Server {
 
 struct Serving {
     listener: TcpListener,
-    names: Names,
+    names: HostNames,
     ended: UnixStream,
     /// How long a connection may take.
     longest: Duration,
     /// The oldest first.
-    connections: VecDeque<Connection>,
+    connections: VecDeque<ScrapeConnection>,
     /// No connection is accepted before.
     deaf_until: Option<Instant>,
 }
 
 /// What is ready; connections by index.
-struct Ready {
+struct ReadyConnections {
     ended: bool,
     knocks: bool,
     connections: Vec<bool>,
@@ -95,8 +95,8 @@ impl Serving {
             let now = Instant::now();
             let mut is_ready = ready.connections.into_iter();
             self.connections.retain_mut(|connection| {
-                let then = if is_ready.next() == Some(true) { connection.go_on(answer) } else { Then::Waits };
-                then == Then::Waits && connection.deadline > now
+                let then = if is_ready.next() == Some(true) { connection.go_on(answer) } else { AfterReply::Waits };
+                then == AfterReply::Waits && connection.deadline > now
             });
             if ready.knocks {
                 self.accept(now, answer);
@@ -104,7 +104,7 @@ impl Serving {
         }
     }
 
-    fn wait(&mut self) -> Result<Ready, Errno> {
+    fn wait(&mut self) -> Result<ReadyConnections, Errno> {
         let now = Instant::now();
         self.deaf_until = self.deaf_until.filter(|until| *until > now);
         let knocks = if self.deaf_until.is_some() { PollFlags::empty() } else { PollFlags::IN };
@@ -117,7 +117,7 @@ impl Serving {
         let mut is_ready = waited_for.iter().map(|one| !one.revents().is_empty());
         let ended = is_ready.next() == Some(true);
         let knocks = is_ready.next() == Some(true);
-        Ok(Ready { ended, knocks, connections: is_ready.collect() })
+        Ok(ReadyConnections { ended, knocks, connections: is_ready.collect() })
     }
 
     /// Accepts all waiting connections and starts on each, since most have sent their request by now.
@@ -132,8 +132,8 @@ impl Serving {
                     return;
                 }
             };
-            let Ok(mut connection) = Connection::new(stream, self.names, now + self.longest) else { continue };
-            if connection.go_on(answer) == Then::Ends {
+            let Ok(mut connection) = ScrapeConnection::new(stream, self.names, now + self.longest) else { continue };
+            if connection.go_on(answer) == AfterReply::Ends {
                 continue;
             }
             if self.connections.len() == MOST_CONNECTIONS {
@@ -166,10 +166,10 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(20);
     const REQUEST: &[u8] = b"GET /metrics HTTP/1.0\r\n\r\n";
 
-    fn serve(text: String) -> (Server, SocketAddr) {
+    fn serve(text: String) -> (MetricsServer, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        (Server::start(listener, move |method| request::answer(method, "text/plain", &text)).unwrap(), address)
+        (MetricsServer::start(listener, move |method| request::answer(method, "text/plain", &text)).unwrap(), address)
     }
 
     fn connect(address: SocketAddr) -> TcpStream {
@@ -223,7 +223,7 @@ mod tests {
         );
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let _server = Server::start(listener, |method| request::answer(method, "text/plain", "to all")).unwrap();
+        let _server = MetricsServer::start(listener, |method| request::answer(method, "text/plain", "to all")).unwrap();
         let told = ask(([127, 0, 0, 1], port).into(), b"GET /metrics HTTP/1.1\r\nHost: host.example\r\n\r\n");
         assert!(told.ends_with("to all"), "{told}");
     }
@@ -248,7 +248,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let large = vec![b'x'; 64 * 1024 * 1024];
-        let _server = Server::start_with(listener, Duration::from_millis(20), move |_| large.clone()).unwrap();
+        let _server = MetricsServer::start_with(listener, Duration::from_millis(20), move |_| large.clone()).unwrap();
         let mut half = connect(address);
         half.write_all(&REQUEST[..5]).unwrap();
         assert!(is_closed(&half));

@@ -1,7 +1,7 @@
 //! README and docs match the binary: every command that they name, and every code of a finding.
 
 use crate::setting::text;
-use analysis::findings::{CODES, Code, Kind, Severity, Stamp};
+use analysis::findings::{CODES, Code, FindingKind, Severity, Stamp};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -140,7 +140,7 @@ fn the_docs_have_the_catalog_of_findings() {
 }
 
 fn row(code: &Code) -> String {
-    let of_kind = |kind: &Kind| {
+    let of_kind = |kind: &FindingKind| {
         let severity = match kind.severity {
             Severity::Serious => "warning",
             Severity::Caution => "caution",

@@ -4,7 +4,7 @@ use crate::leftovers::Leftovers;
 use crate::running::Running;
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
-use record::durability::{Cut, Durability, Fault};
+use record::durability::{Durability, Fault, RebuiltCut};
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
@@ -50,10 +50,10 @@ fn can_be_audited() -> bool {
 /// Nothing is lost by any fault or said too early, and the planted liar is found.
 fn is_kept(found: &Durability) {
     assert!(found.not_audited.is_none() && found.acknowledged > 0, "{found:?}");
-    assert!(found.cuts.iter().all(Cut::is_clean), "{found:?}");
+    assert!(found.cuts.iter().all(RebuiltCut::is_clean), "{found:?}");
     assert_eq!(found.scan.map(|scan| scan.unflushed + scan.unwritten), Some(0), "{found:?}");
     assert!(found.holds.iter().all(|hold| hold.acknowledged == 0), "{found:?}");
-    assert!(found.planted.iter().any(Cut::is_proof), "{found:?}");
+    assert!(found.planted.iter().any(RebuiltCut::is_proof), "{found:?}");
     let cost = found.cost.as_ref().expect("what a commit costs");
     assert!(cost.flushes > 0.1 && cost.slope > Some(0.1), "{cost:?}");
 }
@@ -157,9 +157,9 @@ fn a_guest_whose_hypervisor_drops_flushes_is_a_liar() {
     is_kept(of(&all, "none"));
     is_lost(of(&all, "unsafe"));
     // What QEMU has written outlives it.
-    let of_guest = |cut: &&Cut| cut.fault() == Fault::GuestLost;
+    let of_guest = |cut: &&RebuiltCut| cut.fault() == Fault::GuestLost;
     assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).count() > 0);
-    assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).all(Cut::is_clean), "{told}");
+    assert!(of(&all, "unsafe").cuts.iter().filter(of_guest).all(RebuiltCut::is_clean), "{told}");
     assert!(of(&all, "unsafe").declared.is_empty());
 }
 

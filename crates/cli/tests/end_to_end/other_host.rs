@@ -7,7 +7,7 @@ use crate::runs::at_an_easy_pace;
 use crate::setting::{NOT_USABLE, Place, missing, none_failed, text};
 use crate::sshd::Sshd;
 use engines::catalog;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use record::trial::Outcome;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -70,7 +70,7 @@ impl There {
     fn is_as_it_was(&self) {
         let mut rows = 0;
         let mut admin = catalog::admin(&self.database.server.report().endpoint).unwrap();
-        admin.ask("SELECT kept FROM keepsake", Limit::QUESTION, &mut |_, _| rows += 1).unwrap();
+        admin.ask("SELECT kept FROM keepsake", ReplyLimit::QUESTION, &mut |_, _| rows += 1).unwrap();
         assert_eq!(rows, 1);
         for table in ["categories", "products", "customers", "orders", "orderlines", "bakeoff_tables"] {
             assert!(!self.has(table), "{table} is left");

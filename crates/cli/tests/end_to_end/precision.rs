@@ -4,7 +4,7 @@ use crate::runs::{at_an_easy_pace, small};
 use crate::setting::{NOT_USABLE, Place, has_qemu, missing, none_failed, text};
 use record::event::Event;
 use record::event_log::read_events;
-use record::precision::Ended;
+use record::precision::StopReason;
 use record::run::Run;
 use record::trial::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
@@ -61,7 +61,7 @@ fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_b
     assert_eq!(told.matches(sentence).count(), 2, "once when it is decided, once below the answer: {told}");
     let run = place.record();
     assert_eq!((run.plan.blocks, run.trials.len()), (11, 22));
-    assert_eq!(run.plan.precision.and_then(|wish| wish.ended), Some(Ended::MaxBlocks));
+    assert_eq!(run.plan.precision.and_then(|wish| wish.ended), Some(StopReason::MaxBlocks));
     let (earlier, later) = (started(&before), started(&run));
     assert!(earlier.iter().all(|(id, started)| later[id] == *started), "a trial was repeated");
     let is_told = |wanted: fn(&Event) -> bool| events(&place).iter().filter(|event| wanted(event)).count();
@@ -101,10 +101,12 @@ fn an_aa_study_of_one_contender_says_how_precise_it_is_and_then_serves_as_a_pilo
     assert_eq!(run.trials.len(), 20);
     // A host that others use may be too noisy even for this.
     let sentence = match run.plan.precision.and_then(|wish| wish.ended) {
-        Some(Ended::Reached) => {
+        Some(StopReason::Reached) => {
             "Precision reached after 10 blocks (as planned): the throughput ratio is known to within ±"
         }
-        Some(Ended::MaxBlocks) => "Precision not reached after 10 blocks (as planned), the greatest number allowed: ",
+        Some(StopReason::MaxBlocks) => {
+            "Precision not reached after 10 blocks (as planned), the greatest number allowed: "
+        }
         other => panic!("{other:?}: {told}"),
     };
     assert!(told.contains(sentence), "{told}");

@@ -1,9 +1,9 @@
 //! Figures of published studies, and the studies that repeat them.
 
-use analysis::beside::{Beside, Published, compare};
+use analysis::beside::{Beside, PublishedFigures, compare};
 use analysis::observations::Observations;
 use platforms::huge_pages::HugePages;
-use platforms::placement::Topology;
+use platforms::placement::UsableCpus;
 use record::facts::Facts;
 use record::run::Run;
 use std::fs;
@@ -18,7 +18,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// A run of this study on a host that is large enough, before its first trial.
 fn begun(study: &Path) -> Run {
-    let topology = Topology::flat(&(0..240).collect::<Vec<_>>());
+    let topology = UsableCpus::flat(&(0..240).collect::<Vec<_>>());
     let host = Host { topology, memory_bytes: 2 << 40, huge_pages: HugePages::default() };
     let codes = vec![FindingCode { name: "storage-differs", acceptable: true }];
     let catalogs = Catalogs { codes, ..Catalogs::standard() };
@@ -37,7 +37,7 @@ fn each_published_figure_that_names_a_cell_is_filled_by_a_study_of_its_folder() 
     let folders: Vec<PathBuf> = entries(&published).into_iter().filter(|path| path.is_dir()).collect();
     assert_eq!(folders.len(), 5);
     for folder in folders {
-        let figures: Published = toml::from_str(&fs::read_to_string(folder.join(FIGURES)).unwrap()).unwrap();
+        let figures: PublishedFigures = toml::from_str(&fs::read_to_string(folder.join(FIGURES)).unwrap()).unwrap();
         let studies = entries(&folder)
             .into_iter()
             .filter(|path| path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with(FIGURES));

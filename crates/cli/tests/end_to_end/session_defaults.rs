@@ -3,7 +3,7 @@
 use crate::drive::Database;
 use crate::setting::text;
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::server::Endpoint;
 
 #[test]
@@ -49,7 +49,7 @@ fn one(endpoint: &Endpoint, patiently: bool, sql: &str) -> String {
         admin.work_long().unwrap();
     }
     let mut found = String::new();
-    admin.ask(sql, Limit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap().clone_into(&mut found)).unwrap();
+    admin.ask(sql, ReplyLimit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap().clone_into(&mut found)).unwrap();
     found
 }
 

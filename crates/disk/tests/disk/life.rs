@@ -2,7 +2,7 @@
 
 use crate::place::{LONG, Place, example, is_mounted, loop_devices_of, skip, until};
 use disk::running::DiskError;
-use disk::{Disk, MountError, Settings, undo};
+use disk::{FaultSettings, MountError, RunningDisk, undo};
 use machines::process::{Launch, Process};
 use machines::ready::becomes_ready;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -81,8 +81,8 @@ fn two_disks_do_not_mix() {
 #[test]
 fn what_it_needs_is_told_before_anything_is_mounted() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::in_folder(folder.path(), "base");
-    let why = |settings: &Settings| match Disk::start(&[&example("serve")], settings, LONG).unwrap_err() {
+    let settings = FaultSettings::in_folder(folder.path(), "base");
+    let why = |settings: &FaultSettings| match RunningDisk::start(&[&example("serve")], settings, LONG).unwrap_err() {
         DiskError::Failed { why } => why.replace(&folder.path().display().to_string(), ""),
         DiskError::Unavailable { why } => format!("SKIPPED: {why}"),
         error => panic!("{error}"),
@@ -98,7 +98,7 @@ fn what_it_needs_is_told_before_anything_is_mounted() {
         None => assert_eq!(said, "/disk must be an empty file, in whose place the disk will be"),
     }
     assert_eq!(fs::read(&settings.mount).unwrap(), b"not empty");
-    let error = Disk::start(&["true"], &settings, LONG).unwrap_err();
+    let error = RunningDisk::start(&["true"], &settings, LONG).unwrap_err();
     assert!(matches!(error, DiskError::NotReady { .. }), "{error}");
 }
 
@@ -113,7 +113,7 @@ fn nothing_of_others_is_unmounted() {
 #[test]
 fn a_killed_owner_of_a_frozen_disk_leaves_no_process_mount_or_loop_device() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::in_folder(folder.path(), "base");
+    let settings = FaultSettings::in_folder(folder.path(), "base");
     let (empty, mounted) = (folder.path().join("empty"), folder.path().join("mounted"));
     for folder in [&empty, &mounted] {
         fs::create_dir(folder).unwrap();

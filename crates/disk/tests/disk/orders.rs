@@ -2,7 +2,7 @@
 
 use crate::place::{LONG, Place, until};
 use disk::cut::Keep;
-use disk::{Event, Told};
+use disk::{DiskEvent, DiskOrders};
 use rustix::fs::fdatasync;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ fn beside(file: File, work: impl FnOnce(&File) + Send + 'static) -> (rustix::thr
     (id.recv().unwrap(), end)
 }
 
-fn count(events: &[Event], wanted: impl Fn(&Event) -> bool) -> usize {
+fn count(events: &[DiskEvent], wanted: impl Fn(&DiskEvent) -> bool) -> usize {
     events.iter().filter(|event| wanted(event)).count()
 }
 
@@ -40,15 +40,15 @@ fn a_stalled_flush_waits_for_go() {
     let file = place.open();
     file.write_all_at(&[1; 512], 0).unwrap();
     let (_, end) = beside(file, |file| fdatasync(file).unwrap());
-    until("the flush", || place.events().contains(&Event::FlushBegun));
+    until("the flush", || place.events().contains(&DiskEvent::FlushBegun));
     let during = control.mark("held").unwrap();
     assert_eq!(end.try_recv(), Err(TryRecvError::Empty), "the flush was answered");
     control.go().unwrap();
     end.recv_timeout(LONG).unwrap();
     let events = place.events();
-    let at = |wanted: &dyn Fn(&Event) -> bool| events.iter().position(wanted).unwrap();
-    let go = at(&|event| *event == Event::Told(Told::Go));
-    assert!(at(&|event| matches!(event, Event::Ended { .. })) > go, "{events:?}");
+    let at = |wanted: &dyn Fn(&DiskEvent) -> bool| events.iter().position(wanted).unwrap();
+    let go = at(&|event| *event == DiskEvent::Told(DiskOrders::Go));
+    assert!(at(&|event| matches!(event, DiskEvent::Ended { .. })) > go, "{events:?}");
     let is_there = |path| fs::read(path).unwrap()[0] == 1;
     assert!(!is_there(place.cut(during, Keep::Durable)));
     let position = control.position().unwrap();
@@ -62,11 +62,11 @@ fn a_stalled_disk_holds_writes_that_must_be_on_it_and_goes_when_it_is_told_to_qu
     place.control().stall().unwrap();
     let file = File::options().write(true).custom_flags(0o10_000).open(&place.settings.mount).unwrap();
     let (_, end) = beside(file, |file| file.write_all_at(&[1; 512], 0).unwrap());
-    until("the write", || place.events() != [Event::Told(Told::Stall)]);
+    until("the write", || place.events() != [DiskEvent::Told(DiskOrders::Stall)]);
     assert_eq!(end.try_recv(), Err(TryRecvError::Empty), "the write was answered");
     place.end();
     end.recv_timeout(LONG).unwrap();
-    assert!(matches!(place.events()[..], [_, Event::Write { fua: true, .. }, Event::Ended { begun: 1, .. }]));
+    assert!(matches!(place.events()[..], [_, DiskEvent::Write { fua: true, .. }, DiskEvent::Ended { begun: 1, .. }]));
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn nothing_reaches_a_frozen_disk() {
         matches!(
             events[..],
             [
-                Event::Told(Told::Freeze),
-                Event::Told(Told::Thaw),
-                Event::Write { length: 512, .. },
-                Event::FlushBegun,
-                Event::Ended { .. },
+                DiskEvent::Told(DiskOrders::Freeze),
+                DiskEvent::Told(DiskOrders::Thaw),
+                DiskEvent::Write { length: 512, .. },
+                DiskEvent::FlushBegun,
+                DiskEvent::Ended { .. },
             ]
         ),
         "{events:?}"
@@ -116,7 +116,7 @@ fn a_flush_takes_as_much_longer_as_it_was_told() {
     drop(file);
     let events = place.events();
     let took = events.iter().filter_map(|event| match event {
-        Event::Ended { took_ns, .. } => Some(Duration::from_nanos(*took_ns)),
+        DiskEvent::Ended { took_ns, .. } => Some(Duration::from_nanos(*took_ns)),
         _ => None,
     });
     let took: Vec<Duration> = took.collect();
@@ -147,7 +147,7 @@ fn all_that_a_liar_was_given_is_lost_until_it_is_honest() {
     save(4);
     let honest = control.position().unwrap();
     assert_eq!(firsts(place.cut(honest, Keep::Durable)), [1, 2, 3, 4], "an honest flush saves all before it");
-    let is_flush = |event: &Event| *event == Event::FlushBegun;
+    let is_flush = |event: &DiskEvent| *event == DiskEvent::FlushBegun;
     assert_eq!(count(&place.events(), is_flush), 2);
     drop(file);
     place.end();
@@ -181,7 +181,7 @@ fn marks_of_many_threads_are_all_in_the_log() {
     for client in 0..8 {
         let own = format!("{client} ");
         let own = events.iter().filter_map(|event| match event {
-            Event::Mark(text) => text.strip_prefix(&own),
+            DiskEvent::Mark(text) => text.strip_prefix(&own),
             _ => None,
         });
         assert!(own.eq((0..50).map(|number| number.to_string())), "client {client}");

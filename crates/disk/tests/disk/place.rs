@@ -2,7 +2,7 @@
 
 use disk::cut::{Cut, Keep, build};
 use disk::running::DiskError;
-use disk::{Control, Disk, Entry, Event, Reader, Settings};
+use disk::{DiskControl, DiskEvent, FaultSettings, LogEntry, LogReader, RunningDisk};
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -42,28 +42,28 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
 
 /// A folder with a base, and a disk that began as its copy.
 pub struct Place {
-    pub settings: Settings,
+    pub settings: FaultSettings,
     pub base: PathBuf,
-    disk: Option<Disk>,
+    disk: Option<RunningDisk>,
     cuts: u32,
     folder: TempDir,
 }
 
 impl Place {
     /// `None` where there can be no such disk. `content` is written into the base.
-    pub fn with(size_bytes: u64, change: impl FnOnce(&mut Settings)) -> Option<Self> {
+    pub fn with(size_bytes: u64, change: impl FnOnce(&mut FaultSettings)) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().join("base");
         File::create(&base).unwrap().set_len(size_bytes).unwrap();
         Self::on(folder, base, change)
     }
 
-    pub fn on(folder: TempDir, base: PathBuf, change: impl FnOnce(&mut Settings)) -> Option<Self> {
-        let mut settings = Settings::in_folder(folder.path(), "base");
+    pub fn on(folder: TempDir, base: PathBuf, change: impl FnOnce(&mut FaultSettings)) -> Option<Self> {
+        let mut settings = FaultSettings::in_folder(folder.path(), "base");
         change(&mut settings);
         images::data::copy(&base, &settings.backing).unwrap();
         File::create(&settings.mount).unwrap();
-        match Disk::start(&[&example("serve")], &settings, LONG) {
+        match RunningDisk::start(&[&example("serve")], &settings, LONG) {
             Ok(disk) => Some(Self { settings, base, disk: Some(disk), cuts: 0, folder }),
             Err(DiskError::Unavailable { why }) => {
                 skip("fuse", &why);
@@ -73,11 +73,11 @@ impl Place {
         }
     }
 
-    pub fn disk(&self) -> &Disk {
+    pub fn disk(&self) -> &RunningDisk {
         self.disk.as_ref().unwrap()
     }
 
-    pub fn control(&self) -> Control {
+    pub fn control(&self) -> DiskControl {
         self.disk().control(LONG).unwrap()
     }
 
@@ -100,12 +100,12 @@ impl Place {
     }
 
     /// Gives the disk away, for tests of its end.
-    pub fn take(&mut self) -> Disk {
+    pub fn take(&mut self) -> RunningDisk {
         self.disk.take().unwrap()
     }
 
-    pub fn entries(&self) -> Vec<Entry> {
-        let mut reader = Reader::open(&self.settings.log).unwrap();
+    pub fn entries(&self) -> Vec<LogEntry> {
+        let mut reader = LogReader::open(&self.settings.log).unwrap();
         let mut entries = Vec::new();
         while let Some(entry) = reader.next_entry().unwrap() {
             entries.push(entry);
@@ -113,7 +113,7 @@ impl Place {
         entries
     }
 
-    pub fn events(&self) -> Vec<Event> {
+    pub fn events(&self) -> Vec<DiskEvent> {
         self.entries().into_iter().map(|entry| entry.event).collect()
     }
 

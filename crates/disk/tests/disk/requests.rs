@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use disk::cut::{Grain, Keep};
-use disk::{Event, Told};
+use disk::{DiskEvent, DiskOrders};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rustix::fs::{FallocateFlags, fallocate, fdatasync};
@@ -14,8 +14,8 @@ const SIZE: u64 = 1 << 20;
 /// `O_DSYNC` and `O_SYNC`.
 const SYNCED: [i32; 2] = [0o10_000, 0o4_010_000];
 
-fn write(offset: u64, length: u32) -> Event {
-    Event::Write { offset, length, fua: false }
+fn write(offset: u64, length: u32) -> DiskEvent {
+    DiskEvent::Write { offset, length, fua: false }
 }
 
 #[test]
@@ -28,8 +28,8 @@ fn what_is_flushed_is_kept_and_closing_flushes_nothing() {
     drop(file);
     let position = place.control().position().unwrap();
     let events = place.events();
-    assert_eq!(events[..2], [write(0, 4096), Event::FlushBegun]);
-    assert!(matches!(events[2], Event::Ended { begun: 1, is_flush: true, .. }), "{events:?}");
+    assert_eq!(events[..2], [write(0, 4096), DiskEvent::FlushBegun]);
+    assert!(matches!(events[2], DiskEvent::Ended { begun: 1, is_flush: true, .. }), "{events:?}");
     assert_eq!(events[3..], [write(8192, 512)]);
     let kept = fs::read(place.cut(position, Keep::Durable)).unwrap();
     assert!(kept[..4096].iter().all(|byte| *byte == 1) && kept[4096..].iter().all(|byte| *byte == 0));
@@ -47,8 +47,8 @@ fn a_write_that_must_be_on_the_disk_is_logged_so_and_needs_no_flush() {
     }
     let events = place.events();
     for (number, pair) in (0_u64..).zip(events.chunks(2)) {
-        let [written, Event::Ended { begun, is_flush: false, .. }] = pair else { panic!("{events:?}") };
-        assert_eq!((written, *begun), (&Event::Write { offset: number * 512, length: 512, fua: true }, number * 2));
+        let [written, DiskEvent::Ended { begun, is_flush: false, .. }] = pair else { panic!("{events:?}") };
+        assert_eq!((written, *begun), (&DiskEvent::Write { offset: number * 512, length: 512, fua: true }, number * 2));
     }
     assert_eq!(events.len(), 4);
     let kept = fs::read(place.cut(4, Keep::Durable)).unwrap();
@@ -65,7 +65,7 @@ fn space_is_zeroed_and_has_a_fixed_size() {
     fallocate(&file, punch, 4096, 4096).unwrap();
     fallocate(&file, FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE, 8192, 512).unwrap();
     fallocate(&file, FallocateFlags::KEEP_SIZE, 0, SIZE).unwrap();
-    let zero = |offset, length| Event::Zero { offset, length };
+    let zero = |offset, length| DiskEvent::Zero { offset, length };
     assert_eq!(place.events(), [write(0, 16_384), zero(4096, 4096), zero(8192, 512)]);
     let mut found = vec![0; 16_384];
     file.read_exact_at(&mut found, 0).unwrap();
@@ -143,8 +143,10 @@ fn what_it_was_told_is_in_the_log() {
         control.be_honest().unwrap(),
     ];
     assert_eq!(positions, [1, 2, 3, 4, 5, 6, 7, 8]);
-    let mark = |text: &str| Event::Mark(text.to_owned());
-    let told = [Told::Stall, Told::Go, Told::Freeze, Told::Thaw, Told::Lie, Told::Honest].map(Event::Told);
+    let mark = |text: &str| DiskEvent::Mark(text.to_owned());
+    let told =
+        [DiskOrders::Stall, DiskOrders::Go, DiskOrders::Freeze, DiskOrders::Thaw, DiskOrders::Lie, DiskOrders::Honest]
+            .map(DiskEvent::Told);
     let [stall, go, freeze, thaw, lie, honest] = told;
     assert_eq!(place.events(), [mark("client 1"), stall, go, freeze, mark("while frozen"), thaw, lie, honest]);
     place.end();

@@ -3,7 +3,7 @@
 use crate::place::{Mounted, Place};
 use disk::cut::{Grain, Keep};
 use disk::scan::{Acknowledged, Safety, count, scan};
-use disk::{Event, Reader};
+use disk::{DiskEvent, LogReader};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rusqlite::Connection;
@@ -103,19 +103,19 @@ impl Driven {
     /// For each transaction the last position at which its acknowledgement would have been too early: where the first flush that
     /// began after its marker was written is about to end.
     fn last_early(&self) -> Vec<u64> {
-        let mut reader = Reader::open(&self.place.settings.log).unwrap();
+        let mut reader = LogReader::open(&self.place.settings.log).unwrap();
         let (mut early, mut written, mut data) = (Vec::new(), None, Vec::new());
         while let Some(entry) = reader.next_entry().unwrap() {
             // There is one client, so that whatever is not of this transaction was done before it.
             let Some(receipt) = self.receipts.get(early.len()) else { break };
             match entry.event {
-                Event::Write { .. } if written.is_none() => {
+                DiskEvent::Write { .. } if written.is_none() => {
                     reader.data(&mut data).unwrap();
                     if data.windows(receipt.marker.len()).any(|text| text == receipt.marker.as_bytes()) {
                         written = Some(entry.index);
                     }
                 }
-                Event::Ended { begun, is_flush: true, .. } if written.is_some_and(|written| written < begun) => {
+                DiskEvent::Ended { begun, is_flush: true, .. } if written.is_some_and(|written| written < begun) => {
                     early.push(entry.index);
                     written = None;
                 }

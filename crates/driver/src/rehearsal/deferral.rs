@@ -1,8 +1,8 @@
 //! Deferred transactions: queued at once, executed by a pool that grows while work is overdue, and drained or counted at the end.
 
-use super::workload::{DELIVERY, Rehearsed};
-use super::world::{Answer, Call, RequestKind};
-use super::{Merged, Run, ShardRun, answers_after, plan};
+use super::workload::{DELIVERY, RehearsedWorkload};
+use super::world::{RequestKind, WorldAnswer, WorldCall};
+use super::{Merged, RehearsalRun, ShardRun, answers_after, plan};
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::deferral::{OVERDUE_AFTER, QUEUE_CAPACITY};
@@ -13,16 +13,19 @@ use record::intervals::Span;
 use std::time::Duration;
 
 /// Sales take 1 ms, deliveries as long as given.
-pub fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
+pub fn deliveries_take(millis: u64) -> impl Fn(&WorldCall) -> WorldAnswer {
     move |call| answers_after(if call.asked == RequestKind::Statement(DELIVERY) { millis } else { 1 })
 }
 
 /// The same for a database that accepts no more sessions than there are at the start of driving.
-pub fn but_no_more_sessions(at_start: u32, script: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+pub fn but_no_more_sessions(
+    at_start: u32,
+    script: impl Fn(&WorldCall) -> WorldAnswer,
+) -> impl Fn(&WorldCall) -> WorldAnswer {
     move |call| {
         if call.asked == RequestKind::Connect && call.session >= at_start {
             let (code, message) = ("53300".to_owned(), "too many clients already".to_owned());
-            return Answer::Fail(SessionError::Refused { code, message });
+            return WorldAnswer::Fail(SessionError::Refused { code, message });
         }
         script(call)
     }
@@ -30,8 +33,8 @@ pub fn but_no_more_sessions(at_start: u32, script: impl Fn(&Call) -> Answer) -> 
 
 #[test]
 fn clients_do_not_wait_for_what_they_defer() {
-    let (workload, stop) = (Rehearsed::deferring(10), Control::default());
-    let run = Run::new(&workload, plan(1, 0, 2), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(10), Control::default());
+    let run = RehearsalRun::new(&workload, plan(1, 0, 2), false, &stop);
     let report = run.alone(deliveries_take(5));
     let totals = report.deferred;
     assert!(totals.queued > 200, "{totals:?}");
@@ -47,8 +50,8 @@ fn clients_do_not_wait_for_what_they_defer() {
 fn throughput_does_not_depend_on_the_number_of_shards() {
     let stop = Control::default();
     let driven = |shards: u32| -> Merged {
-        let workload = Rehearsed::deferring(11);
-        let run = Run::new(&workload, plan(16, 3, 5), false, &stop);
+        let workload = RehearsedWorkload::deferring(11);
+        let run = RehearsalRun::new(&workload, plan(16, 3, 5), false, &stop);
         let shard = |shard| run.shard(Slice { shard, of: shards }, deliveries_take(5)).unwrap();
         run.merged((0..shards).map(shard).collect())
     };
@@ -73,8 +76,8 @@ fn throughput_does_not_depend_on_the_number_of_shards() {
 
 #[test]
 fn the_pool_grows_while_work_is_overdue_and_not_beyond_the_clients() {
-    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, plan(16, 0, 4), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(2), Control::default());
+    let run = RehearsalRun::new(&workload, plan(16, 0, 4), false, &stop);
     let enough = run.alone(deliveries_take(2));
     assert_eq!(enough.deferred.sessions_at_start, 2, "one for eight clients");
     assert!(enough.deferred.sessions_at_end > 2 && enough.deferred.sessions_at_end <= 16, "{:?}", enough.deferred);
@@ -84,8 +87,8 @@ fn the_pool_grows_while_work_is_overdue_and_not_beyond_the_clients() {
 
 #[test]
 fn clients_that_are_held_up_are_counted_and_their_wait_is_response_time() {
-    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 30), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(2), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 30), false, &stop);
     let report = run.alone(but_no_more_sessions(5, deliveries_take(20)));
     let totals = report.deferred;
     assert_eq!((totals.longest_queue, totals.sessions_at_end), (QUEUE_CAPACITY as u64, 1));
@@ -100,8 +103,8 @@ fn clients_that_are_held_up_are_counted_and_their_wait_is_response_time() {
 
 #[test]
 fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
-    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 1), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(2), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 1), false, &stop);
     let drained = run.alone(but_no_more_sessions(5, deliveries_take(4)));
     assert_eq!((drained.deferred.abandoned, drained.deferred.queued), (0, drained.deferred.done));
     let hopeless = run.alone(but_no_more_sessions(5, deliveries_take(500)));
@@ -115,8 +118,8 @@ fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
 
 #[test]
 fn response_of_a_deferred_transaction_counts_from_when_its_client_wanted_it() {
-    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(2), Control::default());
+    let run = RehearsalRun::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(but_no_more_sessions(3, deliveries_take(50)));
     let deliveries = |report: &ShardRun| -> Vec<_> {
         report.seconds.iter().map(|second| second.kinds[usize::from(DELIVERY)].clone()).collect()
@@ -131,8 +134,8 @@ fn response_of_a_deferred_transaction_counts_from_when_its_client_wanted_it() {
 
 #[test]
 fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
-    let (workload, stop) = (Rehearsed::deferring(4), Control::default());
-    let run = Run::new(&workload, plan(3, 0, 2), true, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(4), Control::default());
+    let run = RehearsalRun::new(&workload, plan(3, 0, 2), true, &stop);
     let report = run.alone(deliveries_take(2));
     assert_eq!((report.sessions, report.deferred.abandoned), (1, 0));
     assert!(report.deferred.done > 100);
@@ -144,9 +147,9 @@ fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
 
 #[test]
 fn a_user_knows_of_what_it_was_told_before_it_acts_and_how_late_it_acts() {
-    let workload = Rehearsed::telling(Duration::from_millis(300));
+    let workload = RehearsedWorkload::telling(Duration::from_millis(300));
     let stop = Control::default();
-    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
+    let run = RehearsalRun::new(&workload, plan(1, 0, 1), false, &stop);
     let report = run.alone(deliveries_take(1));
     let known = workload.known.lock().unwrap();
     assert_eq!(known.len() as u64, report.deferred.done, "being told takes no session");

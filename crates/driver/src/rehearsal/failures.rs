@@ -1,8 +1,8 @@
 //! Retries, lost sessions, and servers that go away or fall silent.
 
-use super::workload::Rehearsed;
-use super::world::{Answer, Call, RequestKind};
-use super::{Run, answers_after, lost, paced, plan, retryable, since_start};
+use super::workload::RehearsedWorkload;
+use super::world::{RequestKind, WorldAnswer, WorldCall};
+use super::{RehearsalRun, answers_after, lost, paced, plan, retryable, since_start};
 use crate::clock::Nanos;
 use crate::error::DriveError;
 use crate::plan::{ArrivalProcess, Control, Pacing};
@@ -10,12 +10,12 @@ use crate::slice::Slice;
 use engines::session::SessionError;
 use std::cell::Cell;
 
-fn refused() -> Answer {
-    Answer::Fail(SessionError::Refused { code: "23505".to_owned(), message: "duplicate key".to_owned() })
+fn refused() -> WorldAnswer {
+    WorldAnswer::Fail(SessionError::Refused { code: "23505".to_owned(), message: "duplicate key".to_owned() })
 }
 
 /// Fails the first `times` statements with `failure`, then answers.
-fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer {
+fn fails_first(times: u32, failure: fn() -> WorldAnswer) -> impl Fn(&WorldCall) -> WorldAnswer {
     let left = Cell::new(times);
     move |call| {
         if matches!(call.asked, RequestKind::Statement(_)) && left.get() > 0 {
@@ -28,8 +28,8 @@ fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer 
 
 #[test]
 fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_time() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(1, 0, 1), false, &stop);
     let driven = run.merged(vec![run.alone(fails_first(2, retryable))]);
     let attempts = workload.attempts();
     assert_eq!((attempts[0], attempts[0]), (attempts[1], attempts[2]));
@@ -45,8 +45,8 @@ fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_ti
 
 #[test]
 fn a_transaction_is_given_up_after_the_last_allowed_retry() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(1, 0, 1), true, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(1, 0, 1), true, &stop);
     let driven = run.merged(vec![run.alone(fails_first(5, retryable))]);
     let numbers: Vec<u32> = workload.attempts().iter().map(|input| input.number).take(7).collect();
     assert_eq!(numbers, [0, 0, 0, 0, 1, 1, 2]);
@@ -55,8 +55,8 @@ fn a_transaction_is_given_up_after_the_last_allowed_retry() {
 
 #[test]
 fn a_refused_transaction_is_not_tried_again() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(2, 0, 1), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(2, 0, 1), false, &stop);
     let report = run.alone(fails_first(3, refused));
     let driven = run.merged(vec![report]);
     assert_eq!((driven.facts.kinds[0].retries, driven.facts.kinds[0].failed), (0, 3));
@@ -65,8 +65,8 @@ fn a_refused_transaction_is_not_tried_again() {
 
 #[test]
 fn a_lost_session_is_opened_again_and_its_client_goes_on() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(fails_first(1, lost));
     assert_eq!((report.losses.lost, report.losses.reopened), (1, 1));
     let by_client = workload.attempts_by_client();
@@ -79,22 +79,22 @@ fn a_lost_session_is_opened_again_and_its_client_goes_on() {
 
 #[test]
 fn a_session_that_cannot_roll_back_is_opened_again() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(1, 0, 1), false, &stop);
     let failing = fails_first(1, retryable);
     let report = run.alone(move |call| if call.asked == RequestKind::Rollback { refused() } else { failing(call) });
     assert_eq!((report.losses.lost, report.losses.reopened), (1, 1));
 }
 
-fn refuses_connections() -> Answer {
-    Answer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionRefused.into()))
+fn refuses_connections() -> WorldAnswer {
+    WorldAnswer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionRefused.into()))
 }
 
 #[test]
 fn a_server_that_stays_away_ends_the_driving_and_not_what_was_driven() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 600), false, &stop);
-    let dies = |call: &Call| {
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 600), false, &stop);
+    let dies = |call: &WorldCall| {
         if since_start(call) < Nanos::from_millis(1_500) {
             return answers_after(10);
         }
@@ -110,9 +110,9 @@ fn a_server_that_stays_away_ends_the_driving_and_not_what_was_driven() {
 
 #[test]
 fn a_server_that_restarts_costs_the_time_that_it_takes() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 10), false, &stop);
-    let restarts = |call: &Call| {
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 10), false, &stop);
+    let restarts = |call: &WorldCall| {
         let away = Nanos::from_seconds(3)..Nanos::from_seconds(7);
         if away.contains(&since_start(call)) { refuses_connections() } else { answers_after(10) }
     };
@@ -129,10 +129,11 @@ fn a_server_that_restarts_costs_the_time_that_it_takes() {
 
 #[test]
 fn a_server_that_falls_silent_is_told_with_what_it_made_clients_wait() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(3, 1, 5), false, &stop);
-    let silent =
-        |call: &Call| if since_start(call) < Nanos::from_seconds(4) { answers_after(10) } else { Answer::Never };
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(3, 1, 5), false, &stop);
+    let silent = |call: &WorldCall| {
+        if since_start(call) < Nanos::from_seconds(4) { answers_after(10) } else { WorldAnswer::Never }
+    };
     let driven = run.merged(vec![run.alone(silent)]);
     let unended = driven.facts.unended;
     // Two of the window's five seconds, and the ten seconds in which they might still have ended.
@@ -147,12 +148,12 @@ fn a_server_that_falls_silent_is_told_with_what_it_made_clients_wait() {
 /// One of four sessions gets no answers for the last seconds of the window, and goes on after it.
 #[test]
 fn what_ends_after_the_window_is_in_the_percentiles_with_its_whole_time() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 5), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 5), false, &stop);
     let driven = run.merged(vec![run.alone(|call| {
         let (now, end) = (since_start(call), Nanos::from_seconds(6));
         let held = call.session == 2 && (Nanos::from_seconds(2)..end).contains(&now);
-        Answer::After(if held { end.since(now) } else { Nanos::from_millis(10) })
+        WorldAnswer::After(if held { end.since(now) } else { Nanos::from_millis(10) })
     })]);
     assert_eq!(driven.facts.unended.transactions, 0, "it did end");
     assert!(driven.facts.testimony.response.max_us.abs_diff(4_000_000) < 20_000, "{:?}", driven.facts.testimony);
@@ -162,11 +163,12 @@ fn what_ends_after_the_window_is_in_the_percentiles_with_its_whole_time() {
 
 #[test]
 fn arrivals_that_wait_for_a_silent_server_are_in_the_percentiles() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let pacing = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 5 };
-    let run = Run::new(&workload, paced(pacing, 0, 4), false, &stop);
-    let silent =
-        |call: &Call| if since_start(call) < Nanos::from_seconds(2) { answers_after(1) } else { Answer::Never };
+    let run = RehearsalRun::new(&workload, paced(pacing, 0, 4), false, &stop);
+    let silent = |call: &WorldCall| {
+        if since_start(call) < Nanos::from_seconds(2) { answers_after(1) } else { WorldAnswer::Never }
+    };
     let driven = run.merged(vec![run.alone(silent)]);
     let waited: u64 = driven.unended().flat_map(|part| &part.counts).map(|(_, count)| u64::from(*count)).sum();
     assert!((100..=102).contains(&waited), "a second's worth had waited for a second or longer: {waited}");
@@ -175,9 +177,9 @@ fn arrivals_that_wait_for_a_silent_server_are_in_the_percentiles() {
 
 #[test]
 fn a_session_that_cannot_be_opened_is_named() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(9, 0, 2), false, &stop);
-    let full = |call: &Call| if call.session < 2 { answers_after(1) } else { refused() };
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(9, 0, 2), false, &stop);
+    let full = |call: &WorldCall| if call.session < 2 { answers_after(1) } else { refused() };
     let error = run.shard(Slice { shard: 0, of: 3 }, full).unwrap_err();
     assert!(matches!(error, DriveError::Connect { index: 6, of: 9, .. }));
 }

@@ -1,12 +1,12 @@
 //! Complete runs in which each transaction takes a known time, so that the totals are known as well.
 
-use super::workload::{DELIVERY, Rehearsed, SALE};
+use super::workload::{DELIVERY, RehearsedWorkload, SALE};
 use super::{paced, plan};
 use crate::counts::quantile;
 use crate::error::DriveError;
-use crate::plan::{ArrivalProcess, Control, DrivePlan, Driven, Pacing, Seen, Together};
+use crate::plan::{ArrivalProcess, Control, DrivePlan, Driven, Pacing, SeenProgress, Together};
 use crate::script::ScriptError;
-use crate::virtual_time::{Service, rehearse};
+use crate::virtual_time::{ServiceTimes, rehearse};
 use record::intervals::Span;
 use record::trial::Stalls;
 use serde_json::{Map, json};
@@ -14,11 +14,11 @@ use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 use workloads::workload::Workload;
 
-fn taking(millis: u64) -> Service {
-    Service::of_all(Duration::from_millis(millis))
+fn taking(millis: u64) -> ServiceTimes {
+    ServiceTimes::of_all(Duration::from_millis(millis))
 }
 
-fn rehearsed(workload: &impl Workload, plan: &DrivePlan, service: &Service) -> Driven {
+fn rehearsed(workload: &impl Workload, plan: &DrivePlan, service: &ServiceTimes) -> Driven {
     rehearse(workload, plan, service, &Control::default(), &mut |_| ()).unwrap()
 }
 
@@ -27,7 +27,7 @@ fn order_entry() -> AnyWorkload {
 }
 
 /// Also returns everything that was seen on the way.
-fn order_entry_rehearsed(plan: &DrivePlan, service: &Service) -> (Driven, Vec<Seen>) {
+fn order_entry_rehearsed(plan: &DrivePlan, service: &ServiceTimes) -> (Driven, Vec<SeenProgress>) {
     let mut seen = Vec::new();
     let driven =
         crate::rehearse(&order_entry(), plan, service, &Control::default(), &mut |what| seen.push(what)).unwrap();
@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_byte_for_byte() {
 #[test]
 fn clients_do_as_much_as_their_number_over_the_service_time() {
     for clients in [1, 8, 2_000] {
-        let driven = rehearsed(&Rehearsed::default(), &plan(clients, 1, 10), &taking(20));
+        let driven = rehearsed(&RehearsedWorkload::default(), &plan(clients, 1, 10), &taking(20));
         let expected = u64::from(clients) * 500;
         assert!(ended(&driven).abs_diff(expected) <= u64::from(clients), "{clients} clients: {}", ended(&driven));
         assert!(service_of(&driven, SALE, 0.5).abs_diff(20_000) <= 20);
@@ -70,14 +70,14 @@ fn clients_do_as_much_as_their_number_over_the_service_time() {
 fn clients_begin_one_after_another() {
     let mut plan = plan(10, 0, 20);
     plan.phases[0].streams[0].ramp_per_s = Some(1.0);
-    let driven = rehearsed(&Rehearsed::default(), &plan, &taking(10));
+    let driven = rehearsed(&RehearsedWorkload::default(), &plan, &taking(10));
     // The clients work for 20, 19, … 11 s, at 100 transactions a second.
     assert!(ended(&driven).abs_diff(15_500) <= 20, "{}", ended(&driven));
 }
 
 #[test]
 fn spread_changes_neither_the_mean_nor_the_median() {
-    let driven = rehearsed(&Rehearsed::default(), &plan(10, 0, 100), &taking(20).varied(0.5));
+    let driven = rehearsed(&RehearsedWorkload::default(), &plan(10, 0, 100), &taking(20).varied(0.5));
     // 50,000 transactions whose times have a deviation of 4 ms: the mean's own deviation is below 0.1 %.
     assert!(ended(&driven).abs_diff(50_000) < 250, "{}", ended(&driven));
     assert!(service_of(&driven, SALE, 0.5).abs_diff(20_000) < 200);
@@ -88,7 +88,7 @@ fn spread_changes_neither_the_mean_nor_the_median() {
 #[test]
 fn terminals_do_as_much_as_their_number_over_a_cycle() {
     let pacing = Pacing::Terminals { terminals: 1_000, sessions: 50 };
-    let driven = rehearsed(&Rehearsed::pausing(400, 590), &paced(pacing, 2, 30), &taking(10));
+    let driven = rehearsed(&RehearsedWorkload::pausing(400, 590), &paced(pacing, 2, 30), &taking(10));
     assert!(ended(&driven).abs_diff(30_000) <= 1_000, "{}", ended(&driven));
     assert_eq!((driven.facts.clients, driven.facts.sessions), (1_000, 50));
 }
@@ -96,7 +96,7 @@ fn terminals_do_as_much_as_their_number_over_a_cycle() {
 #[test]
 fn arrivals_come_at_their_rate() {
     let pacing = Pacing::Arrivals { per_second: 500.0, process: ArrivalProcess::Uniform, sessions: 20 };
-    let driven = rehearsed(&Rehearsed::default(), &paced(pacing, 1, 20), &taking(10));
+    let driven = rehearsed(&RehearsedWorkload::default(), &paced(pacing, 1, 20), &taking(10));
     assert!(ended(&driven).abs_diff(10_000) <= 10, "{}", ended(&driven));
     let queue = driven.facts.queue.unwrap();
     assert_eq!((queue.turned_away, queue.each_second.len()), (0, 21));
@@ -105,7 +105,7 @@ fn arrivals_come_at_their_rate() {
 #[test]
 fn each_kind_takes_its_own_time_in_the_background_as_well() {
     let times = [4, 30].map(Duration::from_millis).to_vec();
-    let driven = rehearsed(&Rehearsed::deferring(10), &plan(8, 1, 10), &Service::of_kinds(times));
+    let driven = rehearsed(&RehearsedWorkload::deferring(10), &plan(8, 1, 10), &ServiceTimes::of_kinds(times));
     let slower = service_of(&driven, DELIVERY, 0.5);
     assert!(service_of(&driven, SALE, 0.5).abs_diff(4_000) <= 4 && slower.abs_diff(30_000) <= 30, "{slower}");
     let deferred = driven.facts.deferred.unwrap();
@@ -118,23 +118,24 @@ fn each_kind_takes_its_own_time_in_the_background_as_well() {
 fn ten_hours_have_every_second() {
     let (mut ticks, mut seconds, mut ready) = (0, 0, 0);
     let plan = plan(1, 0, 36_000);
-    let driven = rehearse(&Rehearsed::default(), &plan, &taking(100), &Control::default(), &mut |seen| match seen {
-        Seen::Ready => {
-            assert_eq!((ticks, seconds), (0, 0));
-            ready += 1;
-        }
-        Seen::Tick(tick) => {
-            ticks += 1;
-            assert_eq!((tick.elapsed_ms, tick.measured, tick.errors), (ticks * 1_000, true, 0));
-            assert!(tick.counted == tick.committed && tick.counted.abs_diff(10) <= 1);
-        }
-        Seen::Receipts(_) => {}
-        Seen::Second(second) => {
-            assert_eq!((second.interval.start_ms, second.interval.length_ms), (seconds * 1_000, 1_000));
-            seconds += 1;
-        }
-    })
-    .unwrap();
+    let driven =
+        rehearse(&RehearsedWorkload::default(), &plan, &taking(100), &Control::default(), &mut |seen| match seen {
+            SeenProgress::Ready => {
+                assert_eq!((ticks, seconds), (0, 0));
+                ready += 1;
+            }
+            SeenProgress::Tick(tick) => {
+                ticks += 1;
+                assert_eq!((tick.elapsed_ms, tick.measured, tick.errors), (ticks * 1_000, true, 0));
+                assert!(tick.counted == tick.committed && tick.counted.abs_diff(10) <= 1);
+            }
+            SeenProgress::Receipts(_) => {}
+            SeenProgress::Second(second) => {
+                assert_eq!((second.interval.start_ms, second.interval.length_ms), (seconds * 1_000, 1_000));
+                seconds += 1;
+            }
+        })
+        .unwrap();
     assert_eq!((ready, ticks, seconds, driven.seconds.len()), (1, 36_000, 36_000, 36_000));
     assert_eq!((driven.facts.measured_ms, driven.stopped), (36_000_000, false));
     assert!(ended(&driven).abs_diff(360_000) <= 1);
@@ -154,7 +155,7 @@ fn what_is_said_of_it_is_what_real_driving_says_but_nothing_was_executed() {
     assert_eq!((testimony.cpu_ns, testimony.cpu_ns_per_statement, testimony.stalls), (0, Some(0), Stalls::default()));
     assert!(testimony.busiest_shard < 1e-9, "{testimony:?}");
     assert_eq!(testimony.lateness_max_us, 1, "no histogram has less");
-    let measured = seen.iter().filter_map(|seen| if let Seen::Tick(tick) = seen { Some(tick) } else { None });
+    let measured = seen.iter().filter_map(|seen| if let SeenProgress::Tick(tick) = seen { Some(tick) } else { None });
     let counted: Vec<u64> = measured.filter(|tick| tick.measured).map(|tick| tick.counted).collect();
     assert_eq!(counted, driven.seconds.iter().map(|second| second.counted).collect::<Vec<_>>());
 }
@@ -163,9 +164,9 @@ fn what_is_said_of_it_is_what_real_driving_says_but_nothing_was_executed() {
 fn a_stop_ends_it_where_it_is() {
     let stopped_after = |seconds: u64| {
         let control = Control::default();
-        rehearse(&Rehearsed::default(), &plan(4, 1, 36_000), &taking(10), &control, &mut |seen| match seen {
-            Seen::Ready if seconds == 0 => control.stop(),
-            Seen::Tick(tick) if tick.elapsed_ms == seconds * 1_000 => control.stop(),
+        rehearse(&RehearsedWorkload::default(), &plan(4, 1, 36_000), &taking(10), &control, &mut |seen| match seen {
+            SeenProgress::Ready if seconds == 0 => control.stop(),
+            SeenProgress::Tick(tick) if tick.elapsed_ms == seconds * 1_000 => control.stop(),
             _ => {}
         })
         .unwrap()
@@ -178,20 +179,20 @@ fn a_stop_ends_it_where_it_is() {
 #[test]
 fn who_would_start_with_others_starts_at_once_and_goes_on_after_the_window() {
     let together = DrivePlan { together: Some(Together { tail_s: 5 }), ..plan(2, 1, 10) };
-    let driven = rehearsed(&Rehearsed::default(), &together, &taking(10));
+    let driven = rehearsed(&RehearsedWorkload::default(), &together, &taking(10));
     assert_eq!((driven.facts.measured_ms, driven.stopped), (10_000, false));
     assert!(driven.facts.whole_run[0].committed.abs_diff(3_200) <= 2, "{:?}", driven.facts.whole_run);
 }
 
 #[test]
 fn transactions_that_take_no_time_take_a_microsecond() {
-    let driven = rehearsed(&Rehearsed::default(), &plan(1, 0, 1), &taking(0));
+    let driven = rehearsed(&RehearsedWorkload::default(), &plan(1, 0, 1), &taking(0));
     assert!(ended(&driven).abs_diff(1_000_000) <= 1);
 }
 
 #[test]
 fn a_plan_of_nothing_is_refused_as_in_real_driving() {
-    let refused = rehearse(&Rehearsed::default(), &plan(0, 0, 1), &taking(1), &Control::default(), &mut |_| ());
+    let refused = rehearse(&RehearsedWorkload::default(), &plan(0, 0, 1), &taking(1), &Control::default(), &mut |_| ());
     assert!(matches!(refused, Err(DriveError::Script(ScriptError::Nothing { .. }))));
 }
 

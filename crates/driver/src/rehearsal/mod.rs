@@ -23,16 +23,16 @@ use crate::report::ShardReport;
 use crate::run;
 use crate::sessions::{self, SessionList};
 use crate::shard::Surroundings;
-use crate::signals::{Published, Signals};
+use crate::signals::{RunningTotals, Signals};
 use crate::slice::Slice;
-use crate::virtual_time::world::{self, Answer, Call, World};
+use crate::virtual_time::world::{self, World, WorldAnswer, WorldCall};
 use crate::window::Window;
 use engines::session::SessionError;
 use record::intervals::Measured;
 use record::trial::Stalls;
 use std::cell::RefCell;
 use std::ops::Deref;
-use workload::{COUNTERS, KINDS, Rehearsed};
+use workload::{COUNTERS, KINDS, RehearsedWorkload};
 use workloads::workload::Workload as _;
 
 /// All virtual runs start at this moment, which is deliberately not a whole second of the clock.
@@ -53,25 +53,25 @@ pub fn window(plan: &DrivePlan) -> Window {
 }
 
 /// Tests count moments from the start of driving.
-pub fn since_start(call: &Call) -> Nanos {
+pub fn since_start(call: &WorldCall) -> Nanos {
     call.now.since(START)
 }
 
-pub fn answers_after(millis: u64) -> Answer {
-    Answer::After(Nanos::from_millis(millis))
+pub fn answers_after(millis: u64) -> WorldAnswer {
+    WorldAnswer::After(Nanos::from_millis(millis))
 }
 
-pub fn retryable() -> Answer {
-    Answer::Fail(SessionError::Retryable { code: "40001".to_owned(), message: "conflict".to_owned() })
+pub fn retryable() -> WorldAnswer {
+    WorldAnswer::Fail(SessionError::Retryable { code: "40001".to_owned(), message: "conflict".to_owned() })
 }
 
-pub fn lost() -> Answer {
-    Answer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionReset.into()))
+pub fn lost() -> WorldAnswer {
+    WorldAnswer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionReset.into()))
 }
 
 /// A run with the given plan, whose sessions answer as `script` says.
-pub struct Run<'a> {
-    pub workload: &'a Rehearsed,
+pub struct RehearsalRun<'a> {
+    pub workload: &'a RehearsedWorkload,
     pub plan: DrivePlan,
     pub in_process: bool,
     pub stop: &'a Control,
@@ -79,19 +79,23 @@ pub struct Run<'a> {
     pub toil: Nanos,
 }
 
-impl<'a> Run<'a> {
-    pub fn new(workload: &'a Rehearsed, plan: DrivePlan, in_process: bool, stop: &'a Control) -> Self {
+impl<'a> RehearsalRun<'a> {
+    pub fn new(workload: &'a RehearsedWorkload, plan: DrivePlan, in_process: bool, stop: &'a Control) -> Self {
         Self { workload, plan, in_process, stop, toil: Nanos::ZERO }
     }
 
-    pub fn shard(&self, share: Slice, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
+    pub fn shard(
+        &self,
+        share: Slice,
+        script: impl Fn(&WorldCall) -> WorldAnswer + 'static,
+    ) -> Result<ShardRun, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop, self.workload.actors().len());
         let session_list = SessionList::of(self.workload.actors(), share, &self.plan);
         let mut opened = sessions::open(&world, &world, &session_list, || false)?;
-        let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
-        let around = Surroundings::<(Rehearsed, World, SlowClock<'_>, World)> {
+        let (published, seconds) = (RunningTotals::default(), RefCell::new(Vec::new()));
+        let around = Surroundings::<(RehearsedWorkload, World, SlowClock<'_>, World)> {
             connect: &world,
             opener: Some(&world),
             clock: &clock,
@@ -108,7 +112,7 @@ impl<'a> Run<'a> {
     }
 
     /// Drives all clients in one shard.
-    pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardRun {
+    pub fn alone(&self, script: impl Fn(&WorldCall) -> WorldAnswer + 'static) -> ShardRun {
         self.shard(Slice { shard: 0, of: 1 }, script).unwrap()
     }
 

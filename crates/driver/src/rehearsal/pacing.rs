@@ -1,9 +1,9 @@
 //! Terminals and arrivals: what a stall does, what waits for what, and that a plan of arrivals depends on no answer.
 
 use super::deferral::{but_no_more_sessions, deliveries_take};
-use super::workload::{Input, Rehearsed};
-use super::world::{Answer, Call};
-use super::{Run, ShardRun, answers_after, count_at_least, paced, since_start};
+use super::workload::{Input, RehearsedWorkload};
+use super::world::{WorldAnswer, WorldCall};
+use super::{RehearsalRun, ShardRun, answers_after, count_at_least, paced, since_start};
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::pacing::ARRIVALS_WAITING_MAX;
@@ -20,10 +20,10 @@ fn arrivals(per_second: f64, process: ArrivalProcess, sessions: u32) -> Pacing {
 }
 
 /// Answers within a millisecond, but gives no answer from second 2 to second 3.
-fn stalls(call: &Call) -> Answer {
+fn stalls(call: &WorldCall) -> WorldAnswer {
     let now = since_start(call);
     let stalled = if now.whole_seconds() == 2 { Nanos::from_seconds(3).since(now) } else { Nanos::ZERO };
-    Answer::After(stalled + Nanos::from_millis(1))
+    WorldAnswer::After(stalled + Nanos::from_millis(1))
 }
 
 fn slower_than(report: &ShardRun, millis: u64, of: impl Fn(&Second) -> &crate::counts::SparseCounts) -> u64 {
@@ -38,8 +38,8 @@ fn lateness_and_wait(report: &ShardRun, share: f64) -> (u64, u64) {
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
-    let (workload, stop) = (Rehearsed::pausing(200, 299), Control::default());
-    let run = Run::new(&workload, paced(terminals(1_000, 10), 0, 5), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::pausing(200, 299), Control::default());
+    let run = RehearsalRun::new(&workload, paced(terminals(1_000, 10), 0, 5), false, &stop);
     let report = run.alone(stalls);
     // Pauses are half a second: every terminal becomes due in the first half of the stall, and waits until it ends.
     assert_eq!(slower_than(&report, 500, |second| &second.kinds[0].response), 1_000);
@@ -51,8 +51,8 @@ fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, paced(arrivals(1_000.0, ArrivalProcess::Uniform, 50), 1, 4), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, paced(arrivals(1_000.0, ArrivalProcess::Uniform, 50), 1, 4), false, &stop);
     let report = run.alone(stalls);
     let slow = slower_than(&report, 500, |second| &second.kinds[0].response);
     // One is due each millisecond. The first half of those due in the stall waits half a second or more. So do a few
@@ -74,10 +74,10 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
 
 /// The inputs in the order in which they were begun; arrivals are served in the order in which they came.
 fn begun(process: ArrivalProcess, seed: u64, sessions: u32, millis: u64) -> Vec<Input> {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let mut plan = paced(arrivals(500.0, process, sessions), 0, 3);
     plan.seed = seed;
-    Run::new(&workload, plan, false, &stop).alone(move |_| answers_after(millis));
+    RehearsalRun::new(&workload, plan, false, &stop).alone(move |_| answers_after(millis));
     workload.attempts()
 }
 
@@ -97,10 +97,12 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_service_times() {
 fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
     let stop = Control::default();
     let inputs = |shards: u32| {
-        let workload = Rehearsed::default();
+        let workload = RehearsedWorkload::default();
         for shard in 0..shards {
             let plan = paced(arrivals(500.0, ArrivalProcess::Poisson, 12), 0, 2);
-            Run::new(&workload, plan, false, &stop).shard(Slice { shard, of: shards }, |_| answers_after(1)).unwrap();
+            RehearsalRun::new(&workload, plan, false, &stop)
+                .shard(Slice { shard, of: shards }, |_| answers_after(1))
+                .unwrap();
         }
         workload.attempts_by_client()
     };
@@ -109,16 +111,16 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
 
 #[test]
 fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     // One session that needs 15 ms for each arrival, and an arrival every 10 ms.
-    let run = Run::new(&workload, paced(arrivals(100.0, ArrivalProcess::Uniform, 1), 0, 3), false, &stop);
+    let run = RehearsalRun::new(&workload, paced(arrivals(100.0, ArrivalProcess::Uniform, 1), 0, 3), false, &stop);
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 1.0);
     assert_eq!(lateness, 1);
     assert!(wait.abs_diff(1_000_000) < 20_000, "the queue grows by a third of all: {wait}");
     // Enough sessions, but a driver that takes 2 ms for each reading of the clock.
-    let workload = Rehearsed::default();
+    let workload = RehearsedWorkload::default();
     let plan = paced(arrivals(100.0, ArrivalProcess::Uniform, 60), 0, 3);
-    let run = Run { toil: Nanos::from_millis(2), ..Run::new(&workload, plan, false, &stop) };
+    let run = RehearsalRun { toil: Nanos::from_millis(2), ..RehearsalRun::new(&workload, plan, false, &stop) };
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 0.99);
     assert_eq!(wait, 1, "there was always a free session");
     assert!(lateness > 1_000, "{lateness}");
@@ -126,8 +128,8 @@ fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
 
 #[test]
 fn a_hundred_thousand_terminals_are_spread_over_their_pauses() {
-    let (workload, stop) = (Rehearsed::pausing(2_000, 8_000), Control::default());
-    let run = Run::new(&workload, paced(terminals(100_000, 64), 1, 3), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::pausing(2_000, 8_000), Control::default());
+    let run = RehearsalRun::new(&workload, paced(terminals(100_000, 64), 1, 3), false, &stop);
     let report = run.alone(|_| answers_after(1));
     assert_eq!(report.sessions, 64);
     let each_second: Vec<u64> = report.seconds.iter().take(4).map(|second| second.kinds[0].committed).collect();
@@ -139,10 +141,10 @@ fn a_hundred_thousand_terminals_are_spread_over_their_pauses() {
 #[test]
 fn terminals_whose_think_times_vary_come_as_evenly_from_the_start() {
     for (keying_ms, thinking_ms) in [(0, 5_000), (2_500, 2_500), (4_500, 500)] {
-        let mut workload = Rehearsed::pausing(keying_ms, thinking_ms);
+        let mut workload = RehearsedWorkload::pausing(keying_ms, thinking_ms);
         workload.thinking_varies = true;
         let stop = Control::default();
-        let run = Run::new(&workload, paced(terminals(50_000, 64), 0, 4), false, &stop);
+        let run = RehearsalRun::new(&workload, paced(terminals(50_000, 64), 0, 4), false, &stop);
         let report = run.alone(|_| answers_after(1));
         let each_second: Vec<u64> = report.seconds.iter().take(4).map(|second| second.kinds[0].committed).collect();
         // A fifth of 50,000 in each second, with a deviation of a hundred.
@@ -152,8 +154,8 @@ fn terminals_whose_think_times_vary_come_as_evenly_from_the_start() {
 
 #[test]
 fn a_terminal_is_due_again_after_thinking_and_typing() {
-    let (workload, stop) = (Rehearsed::pausing(30, 60), Control::default());
-    let run = Run::new(&workload, paced(terminals(4, 2), 1, 9), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::pausing(30, 60), Control::default());
+    let run = RehearsalRun::new(&workload, paced(terminals(4, 2), 1, 9), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
     assert_eq!(driven.facts.paused_ms, Some(4 * 90 * 90), "90 of them a pause");
@@ -164,8 +166,8 @@ fn a_terminal_is_due_again_after_thinking_and_typing() {
 
 #[test]
 fn without_terminals_only_the_workloads_own_think_time_counts() {
-    let (workload, stop) = (Rehearsed::pausing(30, 90), Control::default());
-    let run = Run::new(&workload, super::plan(4, 1, 9), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::pausing(30, 90), Control::default());
+    let run = RehearsalRun::new(&workload, super::plan(4, 1, 9), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
     assert_eq!(driven.facts.testimony.response.max_us.abs_diff(10_000) / 20, 0, "and is no part of the response");
@@ -173,9 +175,9 @@ fn without_terminals_only_the_workloads_own_think_time_counts() {
 
 #[test]
 fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let rate = 50_000.0;
-    let run = Run::new(&workload, paced(arrivals(rate, ArrivalProcess::Poisson, 1), 0, 4), false, &stop);
+    let run = RehearsalRun::new(&workload, paced(arrivals(rate, ArrivalProcess::Poisson, 1), 0, 4), false, &stop);
     let report = run.alone(|_| answers_after(10));
     let queue = report.queue;
     assert_eq!(queue.longest, ARRIVALS_WAITING_MAX as u64);
@@ -194,8 +196,13 @@ fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
 #[test]
 fn who_is_turned_away_changes_nobody_elses_inputs() {
     let by_client = |sessions: u32, millis: u64| {
-        let (workload, stop) = (Rehearsed::default(), Control::default());
-        let run = Run::new(&workload, paced(arrivals(60_000.0, ArrivalProcess::Uniform, sessions), 0, 3), false, &stop);
+        let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+        let run = RehearsalRun::new(
+            &workload,
+            paced(arrivals(60_000.0, ArrivalProcess::Uniform, sessions), 0, 3),
+            false,
+            &stop,
+        );
         let report = run.alone(move |_| answers_after(millis));
         (workload.attempts(), report.queue.turned_away)
     };
@@ -211,8 +218,8 @@ fn who_is_turned_away_changes_nobody_elses_inputs() {
 
 #[test]
 fn arrivals_do_not_wait_for_room_in_the_background() {
-    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, paced(arrivals(20_000.0, ArrivalProcess::Poisson, 200), 0, 3), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::deferring(2), Control::default());
+    let run = RehearsalRun::new(&workload, paced(arrivals(20_000.0, ArrivalProcess::Poisson, 200), 0, 3), false, &stop);
     let report = run.alone(but_no_more_sessions(225, deliveries_take(20)));
     let deferred = report.deferred;
     assert!(deferred.turned_away > 1_000 && deferred.held_up == 0, "{deferred:?}");

@@ -1,34 +1,36 @@
 //! Phases, one after another; streams that end; what transactions cause; and load generators that share a plan.
 
-use super::workload::{DELIVERY, Rehearsed, SALE};
-use super::{Run, START, answers_after, plan, since_start};
+use super::workload::{DELIVERY, RehearsedWorkload, SALE};
+use super::{RehearsalRun, START, answers_after, plan, since_start};
 use crate::clock::Nanos;
 use crate::deferral::LATER_CAPACITY;
-use crate::plan::{ArrivalProcess, Control, DrivePlan, Driven, Generator, Pacing, Phase, Seen, Stream, Until};
+use crate::plan::{
+    ArrivalProcess, Control, DrivePlan, Driven, Generator, LoadPhase, Pacing, PhaseLimit, SeenProgress, UserStream,
+};
 use crate::virtual_time::world::RequestKind;
-use crate::virtual_time::{Service, rehearse};
+use crate::virtual_time::{ServiceTimes, rehearse};
 use record::intervals::Interval;
 use record::script::PhaseEnd;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-fn to_the_end(name: &str, clients: u32, limit_ms: u64) -> Phase {
-    let streams = vec![Stream::of(0, Pacing::Clients { clients })];
-    Phase { name: name.to_owned(), warmup_ms: 0, until: Until::StreamsEnd { limit_ms }, streams }
+fn to_the_end(name: &str, clients: u32, limit_ms: u64) -> LoadPhase {
+    let streams = vec![UserStream::of(0, Pacing::Clients { clients })];
+    LoadPhase { name: name.to_owned(), warmup_ms: 0, until: PhaseLimit::StreamsEnd { limit_ms }, streams }
 }
 
-fn counted(name: &str, clients: u32, transactions: u32) -> Phase {
-    let stream = Stream { transactions: Some(transactions), ..Stream::of(0, Pacing::Clients { clients }) };
-    Phase { streams: vec![stream], ..to_the_end(name, clients, 60_000) }
+fn counted(name: &str, clients: u32, transactions: u32) -> LoadPhase {
+    let stream = UserStream { transactions: Some(transactions), ..UserStream::of(0, Pacing::Clients { clients }) };
+    LoadPhase { streams: vec![stream], ..to_the_end(name, clients, 60_000) }
 }
 
 /// The result and its seconds, if each transaction takes this long.
-fn driven(workload: &Rehearsed, phases: Vec<Phase>, millis: u64) -> (Driven, Vec<Interval>) {
+fn driven(workload: &RehearsedWorkload, phases: Vec<LoadPhase>, millis: u64) -> (Driven, Vec<Interval>) {
     let (plan, mut seconds) = (DrivePlan::of(phases, 7), Vec::new());
-    let service = Service::of_all(Duration::from_millis(millis));
+    let service = ServiceTimes::of_all(Duration::from_millis(millis));
     let driven = rehearse(workload, &plan, &service, &Control::default(), &mut |seen| {
-        if let Seen::Second(second) = seen {
+        if let SeenProgress::Second(second) = seen {
             seconds.push(second.interval);
         }
     });
@@ -49,7 +51,7 @@ fn shapes(driven: &Driven) -> Vec<(&str, u64, u64, PhaseEnd, u64)> {
 
 #[test]
 fn a_phase_ends_with_its_last_transaction_and_the_next_begins_on_the_grid() {
-    let workload = Rehearsed::ending(30);
+    let workload = RehearsedWorkload::ending(30);
     let phases = vec![to_the_end("power", 2, 60_000), to_the_end("throughput", 5, 60_000)];
     let (driven, seconds) = driven(&workload, phases, 50);
     let expected = [("power", 0, 1_500, PhaseEnd::Streams, 60), ("throughput", 2_000, 1_500, PhaseEnd::Streams, 150)];
@@ -63,8 +65,9 @@ fn a_phase_ends_with_its_last_transaction_and_the_next_begins_on_the_grid() {
 
 #[test]
 fn users_end_after_so_many_transactions_together() {
-    let load = Phase::timed(Pacing::Clients { clients: 3 }, 1_000, 2_000);
-    let (driven, _) = driven(&Rehearsed::default(), vec![counted("fill", 4, 18), load, counted("end", 1, 1)], 10);
+    let load = LoadPhase::timed(Pacing::Clients { clients: 3 }, 1_000, 2_000);
+    let (driven, _) =
+        driven(&RehearsedWorkload::default(), vec![counted("fill", 4, 18), load, counted("end", 1, 1)], 10);
     let expected = [
         ("fill", 0, 50, PhaseEnd::Streams, 18),
         ("load", 1_000, 2_000, PhaseEnd::Time, 600),
@@ -75,7 +78,7 @@ fn users_end_after_so_many_transactions_together() {
 
 #[test]
 fn a_phase_that_is_too_long_ends_at_its_limit_and_nothing_follows() {
-    let workload = Rehearsed::ending(1_000);
+    let workload = RehearsedWorkload::ending(1_000);
     let (driven, _) = driven(&workload, vec![to_the_end("power", 1, 2_000), to_the_end("throughput", 1, 2_000)], 10);
     assert_eq!(shapes(&driven), [("power", 0, 2_000, PhaseEnd::Limit, 199)]);
 }
@@ -84,9 +87,9 @@ fn a_phase_that_is_too_long_ends_at_its_limit_and_nothing_follows() {
 fn whoever_stops_a_phase_stops_the_script() {
     let control = Control::default();
     let plan = DrivePlan::of(vec![counted("fill", 1, 1_000), counted("end", 1, 1)], 7);
-    let service = Service::of_all(Duration::from_millis(10));
-    let driven = rehearse(&Rehearsed::default(), &plan, &service, &control, &mut |seen| {
-        if let Seen::Tick(tick) = seen
+    let service = ServiceTimes::of_all(Duration::from_millis(10));
+    let driven = rehearse(&RehearsedWorkload::default(), &plan, &service, &control, &mut |seen| {
+        if let SeenProgress::Tick(tick) = seen
             && tick.elapsed_ms == 3_000
         {
             control.stop();
@@ -100,10 +103,10 @@ fn whoever_stops_a_phase_stops_the_script() {
 /// A query of an hour and a quarter: only the phase limits how long it may take.
 #[test]
 fn a_transaction_may_take_hours() {
-    let (driven, _) = driven(&Rehearsed::default(), vec![counted("power", 1, 2)], 4_500_250);
+    let (driven, _) = driven(&RehearsedWorkload::default(), vec![counted("power", 1, 2)], 4_500_250);
     assert_eq!(shapes(&driven), [("power", 0, 60_000, PhaseEnd::Limit, 0)], "a minute is the limit of that phase");
-    let long = Phase { until: Until::StreamsEnd { limit_ms: 10_000_000 }, ..counted("power", 1, 2) };
-    let (driven, _) = self::driven(&Rehearsed::default(), vec![long], 4_500_250);
+    let long = LoadPhase { until: PhaseLimit::StreamsEnd { limit_ms: 10_000_000 }, ..counted("power", 1, 2) };
+    let (driven, _) = self::driven(&RehearsedWorkload::default(), vec![long], 4_500_250);
     assert_eq!(shapes(&driven), [("power", 0, 9_000_500, PhaseEnd::Streams, 2)]);
     let longest = driven.latencies.iter().flat_map(|part| &part.counts).map(|(micros, _)| *micros).max().unwrap();
     assert!(longest.abs_diff(4_500_250_000) < 5_000_000, "{longest} µs");
@@ -111,9 +114,9 @@ fn a_transaction_may_take_hours() {
 
 #[test]
 fn what_is_caused_is_executed_when_it_is_due() {
-    let causing = Rehearsed::causing(Duration::from_millis(300));
+    let causing = RehearsedWorkload::causing(Duration::from_millis(300));
     let (stop, deliveries) = (Control::default(), Rc::new(RefCell::new(Vec::new())));
-    let run = Run::new(&causing, plan(1, 0, 2), false, &stop);
+    let run = RehearsalRun::new(&causing, plan(1, 0, 2), false, &stop);
     let seen = Rc::clone(&deliveries);
     let report = run.alone(move |call| {
         if call.asked == RequestKind::Statement(DELIVERY) {
@@ -136,8 +139,9 @@ fn what_is_caused_is_executed_when_it_is_due() {
 
 #[test]
 fn work_for_an_actor_that_does_not_react_ends_the_driving() {
-    let service = Service::of_all(Duration::from_millis(10));
-    let ended = rehearse(&Rehearsed::misdirecting(), &plan(2, 0, 5), &service, &Control::default(), &mut |_| ());
+    let service = ServiceTimes::of_all(Duration::from_millis(10));
+    let ended =
+        rehearse(&RehearsedWorkload::misdirecting(), &plan(2, 0, 5), &service, &Control::default(), &mut |_| ());
     let error = ended.unwrap_err().to_string();
     assert_eq!(error, "the workload causes work for deliveries, which does not react: the work would never be done");
 }
@@ -147,8 +151,8 @@ fn nobody_pauses_where_work_arrives() {
     let stop = Control::default();
     let arrivals = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 1 };
     let run_plan = super::paced(arrivals, 0, 2);
-    let workload = Rehearsed::deferring(2);
-    let run = Run::new(&workload, run_plan, false, &stop);
+    let workload = RehearsedWorkload::deferring(2);
+    let run = RehearsalRun::new(&workload, run_plan, false, &stop);
     // One session for a hundred arrivals a second of 30 ms each, so that transactions wait before they are handed over.
     let report = run.alone(|_| answers_after(30));
     assert_eq!(run.merged(vec![report]).driven.facts.paused_ms, Some(0));
@@ -156,9 +160,9 @@ fn nobody_pauses_where_work_arrives() {
 
 #[test]
 fn too_much_that_is_due_later_is_turned_away_and_counted() {
-    let causing = Rehearsed::causing(Duration::from_hours(1));
+    let causing = RehearsedWorkload::causing(Duration::from_hours(1));
     let stop = Control::default();
-    let report = Run::new(&causing, plan(200, 0, 6), false, &stop).alone(|_| answers_after(10));
+    let report = RehearsalRun::new(&causing, plan(200, 0, 6), false, &stop).alone(|_| answers_after(10));
     let totals = report.deferred;
     assert_eq!(totals.not_due, LATER_CAPACITY as u64);
     assert!(totals.turned_away > 0 && totals.queued == 0, "{totals:?}");
@@ -167,9 +171,9 @@ fn too_much_that_is_due_later_is_turned_away_and_counted() {
 
 #[test]
 fn load_generators_that_share_a_plan_do_what_one_would() {
-    let service = Service::of_all(Duration::from_millis(10));
+    let service = ServiceTimes::of_all(Duration::from_millis(10));
     let done_by = |generator: Generator| {
-        let workload = Rehearsed::default();
+        let workload = RehearsedWorkload::default();
         let plan = DrivePlan { generator, ..plan(5, 1, 2) };
         let driven = rehearse(&workload, &plan, &service, &Control::default(), &mut |_| ()).unwrap();
         (driven, workload)
@@ -185,15 +189,15 @@ fn load_generators_that_share_a_plan_do_what_one_would() {
 
 #[test]
 fn only_clients_of_the_load_are_counted_and_said_to_pause() {
-    let driven = |streams: Vec<Stream>| {
-        let workload = Rehearsed::with_upkeep(50);
+    let driven = |streams: Vec<UserStream>| {
+        let workload = RehearsedWorkload::with_upkeep(50);
         let mut plan = plan(2, 0, 5);
         plan.phases[0].streams.extend(streams);
-        let (stop, service) = (Control::default(), Service::of_all(Duration::from_millis(10)));
+        let (stop, service) = (Control::default(), ServiceTimes::of_all(Duration::from_millis(10)));
         let facts = rehearse(&workload, &plan, &service, &stop, &mut |_| ()).unwrap().facts;
         ((facts.clients, facts.paused_ms.unwrap()), facts.kinds[0].committed)
     };
-    let (alone, beside) = (driven(Vec::new()), driven(vec![Stream::of(1, Pacing::Clients { clients: 3 })]));
+    let (alone, beside) = (driven(Vec::new()), driven(vec![UserStream::of(1, Pacing::Clients { clients: 3 })]));
     assert_eq!(beside.0, alone.0);
     assert_eq!(alone.0.0, 2);
     assert!(beside.1 > 2 * alone.1, "the others work, too: {} and {}", alone.1, beside.1);

@@ -1,6 +1,6 @@
 //! The real clock, threads and epoll, over sockets to a peer that answers, including requests larger than a socket's buffer.
 
-use super::workload::Rehearsed;
+use super::workload::RehearsedWorkload;
 use crate::drive;
 use crate::plan::{Control, DrivePlan, Pacing};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
@@ -115,7 +115,7 @@ impl Session for PeerSession {
 }
 
 fn committed_with(request_bytes: usize) -> u64 {
-    let (workload, stop) = (Rehearsed::deferring(5), Control::default());
+    let (workload, stop) = (RehearsedWorkload::deferring(5), Control::default());
     let pacing = Pacing::Clients { clients: 3 };
     let plan = DrivePlan { shards: 2, ..DrivePlan::timed(pacing, 0, 1_000, 1) };
     let driven = drive(&workload, &Peers { request_bytes }, &plan, &stop, &mut |_| ()).unwrap();

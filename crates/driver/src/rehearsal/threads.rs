@@ -1,10 +1,10 @@
 //! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors are reported.
 
-use super::workload::{FILLING, KINDS, Rehearsed};
+use super::workload::{FILLING, KINDS, RehearsedWorkload};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
 use crate::error::DriveError;
-use crate::plan::{Control, DrivePlan, Pacing, Phase, Seen, Stream, Together, Until};
+use crate::plan::{Control, DrivePlan, LoadPhase, Pacing, PhaseLimit, SeenProgress, Together, UserStream};
 use crate::script::ScriptError;
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
@@ -67,12 +67,12 @@ fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
 
 #[test]
 fn threads_agree_on_one_grid_and_ticks_add_up() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let (mut ticks, mut seconds) = (Vec::new(), Vec::new());
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |seen| match seen {
-        Seen::Tick(tick) => ticks.push(tick),
-        Seen::Second(second) => seconds.push(second),
-        Seen::Ready | Seen::Receipts(_) => {}
+        SeenProgress::Tick(tick) => ticks.push(tick),
+        SeenProgress::Second(second) => seconds.push(second),
+        SeenProgress::Ready | SeenProgress::Receipts(_) => {}
     })
     .unwrap();
     assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
@@ -94,11 +94,11 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
 
 #[test]
 fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_window() {
-    let (workload, control) = (Rehearsed::default(), Control::default());
+    let (workload, control) = (RehearsedWorkload::default(), Control::default());
     let together = DrivePlan { together: Some(Together { tail_s: 1 }), ..plan(2, 2, 1_000) };
     let mut told = 0;
     let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
-        if seen == Seen::Ready {
+        if seen == SeenProgress::Ready {
             told = (MonotonicClock.now() + Nanos::from_millis(150)).0;
             control.start_at(told);
         }
@@ -112,16 +112,16 @@ fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_windo
 /// The driver is done at once with each of the two phases, and others are not.
 #[test]
 fn who_is_done_before_others_keeps_the_database_busy_and_nothing_of_that_counts() {
-    let (workload, control) = (Rehearsed::ending(3), Control::default());
-    let until = Until::StreamsEnd { limit_ms: 60_000 };
-    let clients = vec![Stream::of(0, Pacing::Clients { clients: 2 })];
-    let phase = |name: &str| Phase { name: name.to_owned(), warmup_ms: 0, until, streams: clients.clone() };
+    let (workload, control) = (RehearsedWorkload::ending(3), Control::default());
+    let until = PhaseLimit::StreamsEnd { limit_ms: 60_000 };
+    let clients = vec![UserStream::of(0, Pacing::Clients { clients: 2 })];
+    let phase = |name: &str| LoadPhase { name: name.to_owned(), warmup_ms: 0, until, streams: clients.clone() };
     let plan = DrivePlan::of(vec![phase("power"), phase("throughput")], 7);
     let together = DrivePlan { together: Some(Together { tail_s: 0 }), shards: 2, ..plan };
     let filling = || workload.attempts().iter().filter(|input| input.number >= FILLING).count();
     let mut filled = Vec::new();
     let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
-        if seen == Seen::Ready {
+        if seen == SeenProgress::Ready {
             let before = filling();
             while !filled.is_empty() && filling() < before + 100 {
                 std::thread::yield_now();
@@ -140,11 +140,12 @@ fn who_is_done_before_others_keeps_the_database_busy_and_nothing_of_that_counts(
 #[test]
 fn threads_do_a_counted_load_together() {
     for (clients, count) in [(4, 1_001), (4, 3)] {
-        let stream = Stream { transactions: Some(count), ..Stream::of(0, Pacing::Clients { clients }) };
-        let until = Until::StreamsEnd { limit_ms: 60_000 };
-        let phase = Phase { name: "load".to_owned(), warmup_ms: 0, until, streams: vec![stream] };
+        let stream = UserStream { transactions: Some(count), ..UserStream::of(0, Pacing::Clients { clients }) };
+        let until = PhaseLimit::StreamsEnd { limit_ms: 60_000 };
+        let phase = LoadPhase { name: "load".to_owned(), warmup_ms: 0, until, streams: vec![stream] };
         let plan = DrivePlan { shards: 2, ..DrivePlan::of(vec![phase], 7) };
-        let driven = drive(&Rehearsed::default(), &Idle(|| Ok(())), &plan, &Control::default(), &mut |_| {}).unwrap();
+        let driven =
+            drive(&RehearsedWorkload::default(), &Idle(|| Ok(())), &plan, &Control::default(), &mut |_| {}).unwrap();
         let [phase] = &driven.facts.phases[..] else { panic!("{:?}", driven.facts.phases) };
         assert_eq!((phase.ended, driven.facts.whole_run[0].committed), (PhaseEnd::Streams, count.into()));
     }
@@ -152,10 +153,10 @@ fn threads_do_a_counted_load_together() {
 
 #[test]
 fn who_waits_for_others_can_be_stopped() {
-    let (workload, control) = (Rehearsed::default(), Control::default());
+    let (workload, control) = (RehearsedWorkload::default(), Control::default());
     let together = DrivePlan { together: Some(Together { tail_s: 1 }), ..plan(2, 2, 3_600_000) };
     let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
-        if seen == Seen::Ready {
+        if seen == SeenProgress::Ready {
             control.stop();
         }
     })
@@ -166,7 +167,7 @@ fn who_waits_for_others_can_be_stopped() {
 
 #[test]
 fn shards_are_at_most_as_many_as_clients() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     stop.stop();
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(2, 16, 1_000), &stop, &mut |_| ()).unwrap();
     assert_eq!(driven.facts.shards, 2);
@@ -174,7 +175,7 @@ fn shards_are_at_most_as_many_as_clients() {
 
 #[test]
 fn a_stop_before_the_start_ends_at_once() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     stop.stop();
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap();
     assert!(driven.stopped);
@@ -183,9 +184,9 @@ fn a_stop_before_the_start_ends_at_once() {
 
 #[test]
 fn a_stop_from_a_tick_ends_soon() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |seen| {
-        if matches!(seen, Seen::Tick(_)) {
+        if matches!(seen, SeenProgress::Tick(_)) {
             stop.stop();
         }
     })
@@ -196,7 +197,7 @@ fn a_stop_from_a_tick_ends_soon() {
 
 #[test]
 fn a_panic_in_one_thread_ends_all_and_is_told() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let panics = Idle(|| panic!("this test's panic"));
     let error = drive(&workload, &panics, &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::Panicked(message) if message == "this test's panic"));
@@ -204,7 +205,7 @@ fn a_panic_in_one_thread_ends_all_and_is_told() {
 
 #[test]
 fn if_every_transaction_fails_driving_fails_with_the_reason() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let refuses = Idle(|| Err(SessionError::Refused { code: "42P01".to_owned(), message: "no such table".to_owned() }));
     let error = drive(&workload, &refuses, &plan(2, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::AllFail { message } if message == "42P01: no such table"));
@@ -212,7 +213,7 @@ fn if_every_transaction_fails_driving_fails_with_the_reason() {
 
 #[test]
 fn no_clients_is_an_error() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
     let error = drive(&workload, &Idle(|| Ok(())), &plan(0, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::Script(ScriptError::Nothing { .. })));
 }

@@ -1,8 +1,8 @@
 //! Due, sent and done: what a stall does, and what belongs to the measured window.
 
-use super::workload::Rehearsed;
-use super::world::{Answer, Call};
-use super::{Run, answers_after, count_at_least, plan, since_start};
+use super::workload::RehearsedWorkload;
+use super::world::{WorldAnswer, WorldCall};
+use super::{RehearsalRun, answers_after, count_at_least, plan, since_start};
 use crate::clock::Nanos;
 use crate::counts::{quantile, total};
 use crate::plan::Control;
@@ -14,17 +14,17 @@ const STALL_BEGINS: Nanos = Nanos::from_seconds(2);
 const STALL_ENDS: Nanos = Nanos::from_seconds(3);
 
 /// The database answers within a millisecond, but gives no answer from second 2 to second 3.
-fn stalls(call: &Call) -> Answer {
+fn stalls(call: &WorldCall) -> WorldAnswer {
     let now = since_start(call);
     let usual = Nanos::from_millis(1);
     let stalled = if now >= STALL_BEGINS && now < STALL_ENDS { STALL_ENDS.since(now) } else { Nanos::ZERO };
-    Answer::After(stalled + usual)
+    WorldAnswer::After(stalled + usual)
 }
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_client() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(8, 1, 4), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(8, 1, 4), false, &stop);
     let report = run.alone(stalls);
     let after = report.seconds.iter().find(|second| second.index == 3).unwrap();
     assert_eq!(count_at_least(&after.kinds[0].response, 990), 8);
@@ -35,8 +35,8 @@ fn a_stall_shows_in_the_response_of_every_client() {
 /// In process only one client is inside the stalled call, but all others are due and wait for it.
 #[test]
 fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(8, 1, 4), true, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(8, 1, 4), true, &stop);
     let report = run.alone(stalls);
     assert_eq!(report.sessions, 1);
     let after = report.seconds.iter().find(|second| second.index == 3).unwrap();
@@ -47,8 +47,8 @@ fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
 
 #[test]
 fn in_process_clients_take_turns() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(5, 0, 1), true, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(5, 0, 1), true, &stop);
     run.alone(|_| answers_after(1));
     let counts: Vec<usize> = workload.attempts_by_client().values().map(Vec::len).collect();
     assert_eq!(counts, [200; 5]);
@@ -56,8 +56,8 @@ fn in_process_clients_take_turns() {
 
 #[test]
 fn the_measured_window_is_whole_seconds_of_the_grid() {
-    let (workload, stop) = (Rehearsed::rolling_back(10), Control::default());
-    let run = Run::new(&workload, plan(1, 2, 3), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::rolling_back(10), Control::default());
+    let run = RehearsalRun::new(&workload, plan(1, 2, 3), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(100))]);
     let facts = &driven.facts;
     // Transactions are done at 0.1, 0.2, …; one done exactly on a boundary belongs to the second that begins there.
@@ -75,8 +75,8 @@ fn the_measured_window_is_whole_seconds_of_the_grid() {
 
 #[test]
 fn response_counts_from_due_and_service_from_sent() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 2), true, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(4, 0, 2), true, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     let second = &driven.measured.intervals[1];
     let of = |span| &second.kinds.iter().find(|kind| kind.span == span).unwrap().counts;
@@ -87,8 +87,8 @@ fn response_counts_from_due_and_service_from_sent() {
 
 #[test]
 fn an_idle_shard_is_not_busy() {
-    let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, plan(3, 1, 2), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Control::default());
+    let run = RehearsalRun::new(&workload, plan(3, 1, 2), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(7))]);
     assert!(driven.facts.testimony.busiest_shard < 0.001);
     assert_eq!(driven.facts.testimony.lateness_max_us, 1);
@@ -99,9 +99,9 @@ fn an_idle_shard_is_not_busy() {
 fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
     let stop = Control::default();
     let inputs = |shards: u32, millis: u64| {
-        let workload = Rehearsed::deferring(4);
+        let workload = RehearsedWorkload::deferring(4);
         for shard in 0..shards {
-            let run = Run::new(&workload, plan(6, 0, 1), false, &stop);
+            let run = RehearsalRun::new(&workload, plan(6, 0, 1), false, &stop);
             run.shard(Slice { shard, of: shards }, move |_| answers_after(millis)).unwrap();
         }
         let mut by_client = workload.attempts_by_client();
@@ -122,8 +122,8 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
 
 #[test]
 fn a_stop_ends_at_a_transaction_boundary_and_keeps_whole_seconds() {
-    let (workload, stop) = (Rehearsed::default(), Arc::new(Control::default()));
-    let run = Run::new(&workload, plan(4, 1, 60), false, &stop);
+    let (workload, stop) = (RehearsedWorkload::default(), Arc::new(Control::default()));
+    let run = RehearsalRun::new(&workload, plan(4, 1, 60), false, &stop);
     let flag = Arc::clone(&stop);
     let report = run.alone(move |call| {
         if since_start(call) >= Nanos::from_millis(3_500) {

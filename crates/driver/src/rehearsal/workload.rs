@@ -43,7 +43,7 @@ enum Others {
 }
 
 #[derive(Default)]
-pub struct Rehearsed {
+pub struct RehearsedWorkload {
     /// One of this many transactions of a client is deferred; 0 means none is.
     pub deferred_every: u32,
     /// One of this many transactions of a client rolls back on purpose; 0 means none does.
@@ -77,14 +77,14 @@ pub struct Input {
 }
 
 #[derive(Clone)]
-pub struct Client {
+pub struct ScriptedClient {
     actor: u16,
     index: u32,
     number: u32,
     state: u64,
 }
 
-impl Rehearsed {
+impl RehearsedWorkload {
     pub fn rolling_back(rollback_every: u32) -> Self {
         Self { rollback_every, ..Self::default() }
     }
@@ -143,9 +143,9 @@ fn every(count: u32, number: u32) -> bool {
     count > 0 && number % count == count - 1
 }
 
-impl Workload for Rehearsed {
+impl Workload for RehearsedWorkload {
     type Input = Input;
-    type Client = Client;
+    type Client = ScriptedClient;
     const COUNTERS: &'static [&'static str] = COUNTERS;
     const FILLS: bool = true;
 
@@ -173,11 +173,16 @@ impl Workload for Rehearsed {
         }
     }
 
-    fn client(&self, User { seed, index, actor, is_filler, .. }: User) -> Client {
-        Client { actor, index, number: if is_filler { FILLING } else { 0 }, state: seed ^ (u64::from(index) << 32) }
+    fn client(&self, User { seed, index, actor, is_filler, .. }: User) -> ScriptedClient {
+        ScriptedClient {
+            actor,
+            index,
+            number: if is_filler { FILLING } else { 0 },
+            state: seed ^ (u64::from(index) << 32),
+        }
     }
 
-    fn next(&self, client: &mut Client) -> Option<Input> {
+    fn next(&self, client: &mut ScriptedClient) -> Option<Input> {
         if self.ends_after > 0 && client.number == self.ends_after {
             return None;
         }
@@ -197,7 +202,7 @@ impl Workload for Rehearsed {
         if self.others == Others::Upkeep { input.actor } else { u16::from(input.kind != SALE) }
     }
 
-    fn pause(&self, _client: &mut Client, input: &Input, terminal: bool) -> Pause {
+    fn pause(&self, _client: &mut ScriptedClient, input: &Input, terminal: bool) -> Pause {
         let chance = ((input.draw >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
         let times = if self.thinking_varies { -chance.ln() } else { 1.0 };
         let keying = if terminal { self.keying } else { Duration::ZERO };
@@ -220,7 +225,7 @@ impl Workload for Rehearsed {
         Ok(Ending::Committed)
     }
 
-    fn learn(&self, client: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
+    fn learn(&self, client: &mut ScriptedClient, input: &Input, effects: &mut Effects<'_, Input>) {
         if let (Some(after), SALE) = (self.causes_after, input.kind) {
             let user = self.tells.then_some(0);
             if self.tells {
@@ -236,7 +241,7 @@ impl Workload for Rehearsed {
         input.kind == NOTE
     }
 
-    fn note(&self, client: &mut Client, _: Input) {
+    fn note(&self, client: &mut ScriptedClient, _: Input) {
         client.number += 1;
     }
 }

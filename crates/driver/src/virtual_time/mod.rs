@@ -6,7 +6,7 @@
 mod service;
 pub mod world;
 
-pub use service::Service;
+pub use service::ServiceTimes;
 
 use crate::assignment::Assignment;
 use crate::clock::Clock;
@@ -14,18 +14,18 @@ use crate::combine::in_turn;
 use crate::drive::{goes_on, on_grid};
 use crate::error::DriveError;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DrivePlan, Driven, Seen};
+use crate::plan::{Control, DrivePlan, Driven, SeenProgress};
 use crate::recorder::Second;
 use crate::run;
 use crate::script;
 use crate::sessions::{self, SessionList};
 use crate::shard::Surroundings;
-use crate::signals::{Published, Signals};
+use crate::signals::{RunningTotals, Signals};
 use crate::slice::Slice;
 use crate::watch::{Watch, conclude};
 use crate::window::Window;
 use record::trial::Stalls;
-use service::Timed;
+use service::TimedWorkload;
 use std::cell::RefCell;
 use std::slice;
 use workloads::workload::Workload;
@@ -37,20 +37,20 @@ use world::World;
 pub fn rehearse<W: Workload>(
     workload: &W,
     plan: &DrivePlan,
-    service: &Service,
+    service: &ServiceTimes,
     control: &Control,
-    see: &mut dyn FnMut(Seen),
+    see: &mut dyn FnMut(SeenProgress),
 ) -> Result<Driven, DriveError> {
-    let workload = &Timed(workload);
+    let workload = &TimedWorkload(workload);
     script::check(plan, workload.actors())?;
     let world = World::new(false, service.script(plan.seed));
     let signals = Signals::new(control, workload.actors().len());
-    let (here, published) = (Slice { shard: 0, of: 1 }, Published::default());
+    let (here, published) = (Slice { shard: 0, of: 1 }, RunningTotals::default());
     let session_list = SessionList::of(workload.actors(), plan.generator.part_of(here), plan);
     let mut opened = sessions::open(&world, &world, &session_list, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {
-        see(Seen::Ready);
+        see(SeenProgress::Ready);
         signals.begin_phase(here.of, phase, plan);
         let window = Window::of(phase, plan, on_grid(origin, world.now(), false), origin);
         let gathering = Gathering::new(Names::of(workload), window, 1);
@@ -63,7 +63,7 @@ pub fn rehearse<W: Workload>(
             }
             watch.take(here.shard, second, see);
         };
-        let around = Surroundings::<(Timed<'_, W>, World, World, World)> {
+        let around = Surroundings::<(TimedWorkload<'_, W>, World, World, World)> {
             connect: &world,
             opener: Some(&world),
             clock: &world,

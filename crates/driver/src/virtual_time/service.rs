@@ -1,11 +1,11 @@
 //! How long transactions take in a rehearsal, and the workload whose transactions take these times instead of being
 //! executed.
 
-use super::world::{Answer, RequestKind, Script};
+use super::world::{RequestKind, Script, WorldAnswer};
 use crate::clock::Nanos;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
-use record::script::Phase;
+use record::script::LoadPhase;
 use std::cell::RefCell;
 use std::time::Duration;
 use workloads::effects::Effects;
@@ -17,13 +17,13 @@ const SHORTEST: Nanos = Nanos::from_micros(1);
 
 /// How long the transactions of each kind take, at least a microsecond.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Service {
+pub struct ServiceTimes {
     /// By the kind's index; further kinds take as long as the last.
     times: Vec<Duration>,
     spread: f64,
 }
 
-impl Service {
+impl ServiceTimes {
     /// All kinds take the same time.
     pub fn of_all(time: Duration) -> Self {
         Self { times: vec![time], spread: 0.0 }
@@ -47,9 +47,9 @@ impl Service {
         let last = times.last().copied().unwrap_or_default();
         let (spread, chance) = (self.spread, RefCell::new(RandomStream::new(seed, "service", [0, 0])));
         Box::new(move |call| {
-            let RequestKind::Statement(kind) = call.asked else { return Answer::After(Nanos::ZERO) };
+            let RequestKind::Statement(kind) = call.asked else { return WorldAnswer::After(Nanos::ZERO) };
             let time = times.get(usize::from(kind)).copied().unwrap_or(last);
-            Answer::After(varied(time, spread, &mut chance.borrow_mut()).max(SHORTEST))
+            WorldAnswer::After(varied(time, spread, &mut chance.borrow_mut()).max(SHORTEST))
         })
     }
 }
@@ -63,9 +63,9 @@ fn varied(time: Nanos, spread: f64, chance: &mut RandomStream) -> Nanos {
 }
 
 /// The workload with its clients unchanged; a transaction is one statement with the number of its kind.
-pub struct Timed<'a, W>(pub &'a W);
+pub struct TimedWorkload<'a, W>(pub &'a W);
 
-impl<W: Workload> Workload for Timed<'_, W> {
+impl<W: Workload> Workload for TimedWorkload<'_, W> {
     type Input = W::Input;
     type Client = W::Client;
     /// Nothing is really executed, so nothing is counted.
@@ -83,7 +83,7 @@ impl<W: Workload> Workload for Timed<'_, W> {
         self.0.actors()
     }
 
-    fn script(&self, load: Phase) -> Vec<Phase> {
+    fn script(&self, load: LoadPhase) -> Vec<LoadPhase> {
         self.0.script(load)
     }
 

@@ -31,7 +31,7 @@ pub enum RequestKind {
 
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "known times depend on nothing; scripts of tests ask when and who"))]
-pub struct Call {
+pub struct WorldCall {
     pub now: Nanos,
     /// Sessions are numbered from 0, in the order in which they are opened.
     pub session: u32,
@@ -39,13 +39,13 @@ pub struct Call {
 }
 
 #[cfg_attr(not(test), expect(dead_code, reason = "in a rehearsal everything is answered; tests have more to ask"))]
-pub enum Answer {
+pub enum WorldAnswer {
     After(Nanos),
     Fail(SessionError),
     Never,
 }
 
-pub type Script = Box<dyn Fn(&Call) -> Answer>;
+pub type Script = Box<dyn Fn(&WorldCall) -> WorldAnswer>;
 
 struct Universe {
     now: Cell<Nanos>,
@@ -119,8 +119,8 @@ impl Connect for World {
 
     fn connect(&self) -> Result<VirtualSession, SessionError> {
         let number = self.0.sessions.get();
-        let call = Call { now: self.now(), session: number, asked: RequestKind::Connect };
-        if let Answer::Fail(error) = (self.0.script)(&call) {
+        let call = WorldCall { now: self.now(), session: number, asked: RequestKind::Connect };
+        if let WorldAnswer::Fail(error) = (self.0.script)(&call) {
             return Err(error);
         }
         self.0.sessions.set(number + 1);
@@ -154,10 +154,10 @@ impl VirtualSession {
     /// Follows the contract of sessions: the first poll only sends, later polls look for the answer.
     async fn ask(&mut self, asked: RequestKind) -> Result<(), SessionError> {
         let (world, now) = (&self.world, self.world.now());
-        let at = match (world.0.script)(&Call { now, session: self.number, asked }) {
-            Answer::Fail(error) => return Err(error),
-            Answer::After(span) => Some(now + span),
-            Answer::Never => None,
+        let at = match (world.0.script)(&WorldCall { now, session: self.number, asked }) {
+            WorldAnswer::Fail(error) => return Err(error),
+            WorldAnswer::After(span) => Some(now + span),
+            WorldAnswer::Never => None,
         };
         if let Some(at) = at {
             if world.0.in_process {

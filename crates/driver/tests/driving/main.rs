@@ -15,7 +15,7 @@ mod scripts;
 use database::{Database, database_or_skip, one_warehouse, small_house, small_shop, small_tables};
 use driver::drive_endpoint;
 use driver::error::DriveError;
-use driver::plan::{Control, DrivePlan, Driven, Pacing, Phase, Seen, Until};
+use driver::plan::{Control, DrivePlan, Driven, LoadPhase, Pacing, PhaseLimit, SeenProgress};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
 use std::ops::RangeInclusive;
@@ -105,8 +105,8 @@ fn driven_until_the_server_is_killed(engine: &str, workload: AnyWorkload, sessio
 fn brokerage_on_postgres() {
     let Some(database) = database_or_skip("postgres", small_house()) else { return };
     let before = database.state();
-    let mut load = Phase::timed(Pacing::Clients { clients: 4 }, 0, 0);
-    load.until = Until::StreamsEnd { limit_ms: 50_000 };
+    let mut load = LoadPhase::timed(Pacing::Clients { clients: 4 }, 0, 0);
+    load.until = PhaseLimit::StreamsEnd { limit_ms: 50_000 };
     load.streams[0].transactions = Some(3_000);
     let plan = DrivePlan { shards: 2, retries: 10, ..DrivePlan::of(database.workload.script(load), 20_261_125) };
     let driven = drive(&database, &plan);
@@ -160,7 +160,7 @@ fn stopping_keeps_what_was_measured(database: &Database) {
     let stop = Control::default();
     let plan = plan(4, 2, 0, 3_600_000);
     let driven = drive_endpoint(&database.workload, database.endpoint(), &plan, &stop, &mut |seen| {
-        if matches!(seen, Seen::Tick(_)) {
+        if matches!(seen, SeenProgress::Tick(_)) {
             stop.stop();
         }
     })
@@ -176,7 +176,7 @@ fn a_server_that_is_killed_ends_the_driving(mut database: Database, sessions: u3
     let mut server = database.server.take();
     let plan = plan(4, 2, 0, 3_600_000);
     let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |seen| {
-        if matches!(seen, Seen::Tick(_)) {
+        if matches!(seen, SeenProgress::Tick(_)) {
             drop(server.take());
         }
     });

@@ -4,7 +4,7 @@
 
 use crate::database::{Database, Ground, made};
 use driver::drive_endpoint;
-use driver::plan::{Control, DrivePlan, Pacing, Phase, Receipt, Receipts, Seen};
+use driver::plan::{Control, DrivePlan, LoadPhase, Pacing, Receipt, Receipts, SeenProgress};
 use engines::catalog;
 use record::check::CheckResult;
 use record::trial::{DriverFacts, KindTotals};
@@ -125,7 +125,7 @@ fn receipts_are_those_in_the_database(
 
 /// Each driving has a seed of its own, so that it does not sign up the customers of one before it.
 fn driven(database: &Database, first: i64) -> (DriverFacts, Vec<Receipt>) {
-    let mut load = Phase::timed(Pacing::Clients { clients: CLIENTS }, 0, 1_000);
+    let mut load = LoadPhase::timed(Pacing::Clients { clients: CLIENTS }, 0, 1_000);
     load.streams[0].transactions = Some(TRANSACTIONS);
     let receipts = Receipts::Written { first };
     let plan = DrivePlan {
@@ -136,7 +136,7 @@ fn driven(database: &Database, first: i64) -> (DriverFacts, Vec<Receipt>) {
     };
     let mut given = Vec::new();
     let driven = drive_endpoint(&database.workload, database.endpoint(), &plan, &Control::default(), &mut |seen| {
-        if let Seen::Receipts(more) = seen {
+        if let SeenProgress::Receipts(more) = seen {
             given.extend(more.into_iter().filter(|receipt| !receipt.written.is_empty()));
         }
     });

@@ -6,7 +6,7 @@ use crate::made_up::{self, BATCH, CLOSE, CONFIRM, DEPOSIT, FILLED_BY_EACH, LOOK,
 use driver::combine::together;
 use driver::drive_endpoint;
 use driver::instances::{self, drive_all};
-use driver::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Receipt, Receipts, Seen};
+use driver::plan::{Control, DrivePlan, Driven, Generator, LoadPhase, Pacing, Receipt, Receipts, SeenProgress};
 use engines::server::Endpoint;
 use record::intervals::Interval;
 use record::script::PhaseEnd;
@@ -34,7 +34,7 @@ fn made_up() -> AnyWorkload {
 }
 
 fn plan(workload: &AnyWorkload) -> DrivePlan {
-    let load = Phase::timed(Pacing::Clients { clients: CUSTOMERS }, 500, 1_500);
+    let load = LoadPhase::timed(Pacing::Clients { clients: CUSTOMERS }, 500, 1_500);
     DrivePlan { shards: 2, retries: 10, receipts: Receipts::Told, ..DrivePlan::of(workload.script(load), 5) }
 }
 
@@ -59,9 +59,9 @@ fn on(engine: &str) {
     let (mut receipts, mut seconds) = (Vec::new(), Vec::new());
     let driven =
         drive_endpoint(&database.workload, database.endpoint(), &plan, &Control::default(), &mut |seen| match seen {
-            Seen::Receipts(more) => receipts.extend(more),
-            Seen::Second(second) => seconds.push(second.interval),
-            Seen::Ready | Seen::Tick(_) => {}
+            SeenProgress::Receipts(more) => receipts.extend(more),
+            SeenProgress::Second(second) => seconds.push(second.interval),
+            SeenProgress::Ready | SeenProgress::Tick(_) => {}
         })
         .unwrap();
     let facts = &driven.facts;
@@ -149,11 +149,11 @@ fn databases_of_one_machine_are_driven_at_once_and_each_adds_up() {
     let databases: Vec<_> = (0..).zip(&all).map(with_plan).collect();
     let (mut told, mut ticks, mut readies) = (vec![0; all.len()], 0, 0);
     let driven = drive_all(&all[0].workload, &databases, &Control::default(), &mut |instance, seen| match seen {
-        Seen::Ready => readies += 1,
-        Seen::Tick(tick) => ticks += tick.counted * u64::from(tick.measured),
-        Seen::Second(second) if !second.interval.measured => {}
-        Seen::Second(second) => told[usize::from(instance)] += second.totals[usize::from(DEPOSIT)].committed,
-        Seen::Receipts(_) => panic!("nobody asked for them"),
+        SeenProgress::Ready => readies += 1,
+        SeenProgress::Tick(tick) => ticks += tick.counted * u64::from(tick.measured),
+        SeenProgress::Second(second) if !second.interval.measured => {}
+        SeenProgress::Second(second) => told[usize::from(instance)] += second.totals[usize::from(DEPOSIT)].committed,
+        SeenProgress::Receipts(_) => panic!("nobody asked for them"),
     });
     let driven = driven.unwrap();
     assert_eq!((driven.len(), readies), (all.len(), 3), "each phase begins once for all");

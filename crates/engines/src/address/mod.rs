@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 /// The environment in which a program is started.
-pub struct Surroundings<'a> {
+pub struct Environment<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     pub file: &'a dyn Fn(&Path) -> io::Result<FileText>,
     pub home: Option<PathBuf>,
@@ -73,7 +73,7 @@ fn hint(nearest: Option<&String>) -> String {
 const SCHEMES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
 
 /// Returns how to reach the server at `url`.
-pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+pub fn parse(url: &str, around: &Environment<'_>) -> Result<Address, AddressError> {
     let Some((scheme, rest)) = url.split_once(':') else { return Err(AddressError::NoScheme) };
     match scheme {
         "sqlite" => sqlite::address(rest, around),

@@ -5,8 +5,8 @@
 
 use super::option_file::Options;
 use super::url::Url;
-use super::{Address, AddressError, Surroundings, choice, port};
-use crate::remote::{Binding, Identity, Remote, Tls, TlsMode};
+use super::{Address, AddressError, Environment, choice, port};
+use crate::remote::{Binding, ClientCertificate, Remote, Tls, TlsMode};
 use crate::secret::Secret;
 use crate::server::Endpoint;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ const WRITABLE_BY_ALL: u32 = 0o002;
 struct Given<'a> {
     url: &'a Url,
     options: Options,
-    around: &'a Surroundings<'a>,
+    around: &'a Environment<'a>,
 }
 
 impl Given<'_> {
@@ -71,7 +71,7 @@ impl Given<'_> {
     }
 }
 
-pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+pub fn address(url: &Url, around: &Environment<'_>) -> Result<Address, AddressError> {
     url.check_parameters(SCHEME, PARAMETERS)?;
     let mut warnings = Vec::new();
     let given = Given { url, options: options(around, &mut warnings), around };
@@ -103,7 +103,7 @@ fn host(given: &Given<'_>, with_port: bool) -> String {
     }
 }
 
-fn options(around: &Surroundings<'_>, warnings: &mut Vec<String>) -> Options {
+fn options(around: &Environment<'_>, warnings: &mut Vec<String>) -> Options {
     let Some(path) = around.home.as_ref().map(|home| home.join(".my.cnf")) else { return Options::default() };
     let Ok(file) = (around.file)(&path) else { return Options::default() };
     let path = path.display();
@@ -143,7 +143,7 @@ fn tls(given: &Given<'_>) -> Result<Tls, AddressError> {
         None if ca.is_some() => TlsMode::VerifyCa,
         None => TlsMode::Prefer,
     };
-    let identity = certificate.zip(key).map(|(certificate, key)| Identity { certificate, key });
+    let identity = certificate.zip(key).map(|(certificate, key)| ClientCertificate { certificate, key });
     Ok(Tls { mode, ca, identity, binding: Binding::Disable, methods: None, clear_password: clear_password(given)? })
 }
 

@@ -4,7 +4,7 @@
 use crate::secret::Secret;
 
 /// The fields that select a line.
-pub struct Wanted<'a> {
+pub struct WantedLine<'a> {
     pub host: &'a str,
     pub port: u16,
     pub database: &'a str,
@@ -12,7 +12,7 @@ pub struct Wanted<'a> {
 }
 
 /// The password of the first matching line.
-pub fn find(text: &str, wanted: &Wanted<'_>) -> Option<Secret> {
+pub fn find(text: &str, wanted: &WantedLine<'_>) -> Option<Secret> {
     let port = wanted.port.to_string();
     let fields = [wanted.host, &port, wanted.database, wanted.user];
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
@@ -69,7 +69,7 @@ short:line
 ";
 
     fn found(host: &str, port: u16, database: &str, user: &str) -> Option<String> {
-        find(FILE, &Wanted { host, port, database, user }).map(|secret| secret.reveal().to_owned())
+        find(FILE, &WantedLine { host, port, database, user }).map(|secret| secret.reveal().to_owned())
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! Not supported: service files, several hosts, keywords that set server parameters, Kerberos. Unlike libpq, verifying
 //! modes trust the system's certificates if no others are named.
 
-use super::password_file::{self, Wanted};
+use super::password_file::{self, WantedLine};
 use super::url::Url;
-use super::{Address, AddressError, Surroundings, choice, port, wrong_value};
-use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
+use super::{Address, AddressError, Environment, choice, port, wrong_value};
+use crate::remote::{Binding, ClientCertificate, LoginMethod, Remote, Tls, TlsMode};
 use crate::secret::Secret;
 use crate::server::Endpoint;
 use std::path::{Path, PathBuf};
@@ -41,11 +41,11 @@ const BINDINGS: &[(&str, Binding)] =
     &[("disable", Binding::Disable), ("prefer", Binding::Prefer), ("require", Binding::Require)];
 
 /// libpq knows these words. `None` marks those that are not supported here.
-const METHODS: &[(&str, Option<Method>)] = &[
-    ("none", Some(Method::None)),
-    ("password", Some(Method::Password)),
-    ("md5", Some(Method::Md5)),
-    ("scram-sha-256", Some(Method::ScramSha256)),
+const METHODS: &[(&str, Option<LoginMethod>)] = &[
+    ("none", Some(LoginMethod::None)),
+    ("password", Some(LoginMethod::Password)),
+    ("md5", Some(LoginMethod::Md5)),
+    ("scram-sha-256", Some(LoginMethod::ScramSha256)),
     ("gss", None),
     ("sspi", None),
     ("oauth", None),
@@ -58,7 +58,7 @@ const PORT: u16 = 5432;
 /// Access for anybody but the owner. libpq does not read passwords from a file that others can access.
 const OTHERS: u32 = 0o077;
 
-pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+pub fn address(url: &Url, around: &Environment<'_>) -> Result<Address, AddressError> {
     url.check_parameters(SCHEME, PARAMETERS)?;
     let mut warnings = Vec::new();
     // Parameters override the other parts of the URL, and the URL overrides variables.
@@ -86,7 +86,7 @@ pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressE
     Ok(Address { endpoint: Endpoint::Postgres(remote), warnings })
 }
 
-fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
+fn tls(url: &Url, around: &Environment<'_>) -> Result<Tls, AddressError> {
     let given = |name: &str, variable: &str| url.parameter(name).or_else(|| (around.variable)(variable));
     let ca = given("sslrootcert", "PGSSLROOTCERT");
     let of_system = ca.as_deref() == Some("system");
@@ -99,7 +99,7 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let ca = if of_system { None } else { ca.map(PathBuf::from).or_else(|| own_file(around, "root.crt")) };
     let certificate = given("sslcert", "PGSSLCERT").map(PathBuf::from).or_else(|| own_file(around, "postgresql.crt"));
     let key = given("sslkey", "PGSSLKEY").map(PathBuf::from).or_else(|| own_file(around, "postgresql.key"));
-    let identity = certificate.zip(key).map(|(certificate, key)| Identity { certificate, key });
+    let identity = certificate.zip(key).map(|(certificate, key)| ClientCertificate { certificate, key });
     let binding = given("channel_binding", "PGCHANNELBINDING");
     let binding = binding.map_or(Ok(Binding::Prefer), |word| choice("channel_binding", &word, BINDINGS))?;
     let required = given("require_auth", "PGREQUIREAUTH").filter(|words| !words.is_empty());
@@ -110,7 +110,7 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
 }
 
 /// The methods of a list. If each has an exclamation mark before it, all other methods.
-fn methods(words: &str) -> Result<Vec<Method>, AddressError> {
+fn methods(words: &str) -> Result<Vec<LoginMethod>, AddressError> {
     let words: Vec<&str> = words.split(',').map(str::trim).collect();
     let unwanted: Vec<&str> = words.iter().filter_map(|word| word.strip_prefix('!')).collect();
     if !unwanted.is_empty() && unwanted.len() < words.len() {
@@ -128,12 +128,12 @@ fn methods(words: &str) -> Result<Vec<Method>, AddressError> {
 }
 
 /// A file that the user keeps for all of PostgreSQL's programs, if it exists.
-fn own_file(around: &Surroundings<'_>, name: &str) -> Option<PathBuf> {
+fn own_file(around: &Environment<'_>, name: &str) -> Option<PathBuf> {
     let path = around.home.as_ref()?.join(".postgresql").join(name);
     (around.file)(&path).is_ok().then_some(path)
 }
 
-fn password(url: &Url, remote: &Remote, around: &Surroundings<'_>, warnings: &mut Vec<String>) -> Option<Secret> {
+fn password(url: &Url, remote: &Remote, around: &Environment<'_>, warnings: &mut Vec<String>) -> Option<Secret> {
     let written = url.parameter("password").map(Secret::new).or_else(|| url.password.clone());
     if written.is_some() {
         warnings.push(
@@ -154,7 +154,7 @@ fn from_file(
     path: &Path,
     is_named: bool,
     remote: &Remote,
-    around: &Surroundings<'_>,
+    around: &Environment<'_>,
     warnings: &mut Vec<String>,
 ) -> Option<Secret> {
     let file = match (around.file)(path) {
@@ -174,5 +174,5 @@ fn from_file(
     // libpq looks up the default socket under this name.
     let host = if remote.host == SOCKET_FOLDER { "localhost" } else { &remote.host };
     let Remote { port, database, user, .. } = remote;
-    password_file::find(&file.text, &Wanted { host, port: *port, database, user })
+    password_file::find(&file.text, &WantedLine { host, port: *port, database, user })
 }

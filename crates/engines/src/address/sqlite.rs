@@ -1,7 +1,7 @@
 //! SQLite's URLs: `sqlite:` and a path, with the keys of the engine as parameters.
 
 use super::url::{check_parameters, decoded, parameters};
-use super::{Address, AddressError, Surroundings, wrong_value};
+use super::{Address, AddressError, Environment, wrong_value};
 use crate::server::{Endpoint, ServerShape};
 use crate::sqlite::settings::{DatabaseFile, KEYS};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 const SCHEME: &str = "sqlite";
 
-pub fn address(rest: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+pub fn address(rest: &str, around: &Environment<'_>) -> Result<Address, AddressError> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     // Others write `sqlite:///srv/shop.db` for `sqlite:/srv/shop.db`.
     let path = decoded("path", path.strip_prefix("//").unwrap_or(path))?;

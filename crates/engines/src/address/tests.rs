@@ -1,7 +1,7 @@
 //! URLs as people write them, in invented surroundings.
 
 use super::*;
-use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
+use crate::remote::{Binding, ClientCertificate, LoginMethod, Remote, Tls, TlsMode};
 use crate::secret::Secret;
 use crate::sqlite::settings::DatabaseFile;
 use proptest::prelude::*;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 /// Variables, and files with their modes, of a user called ann.
 #[derive(Default, Clone)]
-struct World {
+struct MadeUpWorld {
     variables: BTreeMap<&'static str, &'static str>,
     files: BTreeMap<&'static str, (&'static str, u32)>,
 }
 
-impl World {
+impl MadeUpWorld {
     fn variable(mut self, name: &'static str, value: &'static str) -> Self {
         self.variables.insert(name, value);
         self
@@ -31,7 +31,7 @@ impl World {
             let found = self.files.get(path.to_str().unwrap_or_default()).ok_or_else(missing);
             found.map(|(text, mode)| FileText { text: (*text).to_owned(), mode: *mode })
         };
-        let around = Surroundings {
+        let around = Environment {
             variable: &|name| self.variables.get(name).map(|value| (*value).to_owned()),
             file: &file,
             home: Some(PathBuf::from("/home/ann")),
@@ -65,7 +65,7 @@ fn remote(host: &str, port: u16, user: &str, database: &str) -> Remote {
 #[test]
 fn a_whole_url() {
     let found =
-        World::default().remote("postgres://bob:p%40ss@db.example:6543/shop?sslmode=verify-full&sslrootcert=/ca");
+        MadeUpWorld::default().remote("postgres://bob:p%40ss@db.example:6543/shop?sslmode=verify-full&sslrootcert=/ca");
     let tls = Tls { ca: Some("/ca".into()), ..Tls::of_mode(TlsMode::VerifyFull) };
     let password = Some(Secret::new("p@ss"));
     assert_eq!(found, Remote { password, tls, ..remote("db.example", 6543, "bob", "shop") });
@@ -73,7 +73,7 @@ fn a_whole_url() {
 
 #[test]
 fn what_is_left_out_is_what_psql_would_take() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     assert_eq!(world.remote("postgresql://"), remote("/var/run/postgresql", 5432, "ann", "ann"));
     assert_eq!(world.remote("postgres://db"), remote("db", 5432, "ann", "ann"));
     assert_eq!(world.remote("postgres://bob@"), remote("/var/run/postgresql", 5432, "bob", "bob"));
@@ -82,7 +82,7 @@ fn what_is_left_out_is_what_psql_would_take() {
 
 #[test]
 fn hosts_in_all_their_forms() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     assert_eq!(world.remote("postgres://[::1]:7/shop").host, "::1");
     assert_eq!(world.remote("postgres://[::1]:7/shop").port, 7);
     assert_eq!(world.remote("postgres://%2Ftmp%2Fsockets/shop").host, "/tmp/sockets");
@@ -97,7 +97,7 @@ fn hosts_in_all_their_forms() {
 
 #[test]
 fn variables_fill_what_the_url_leaves_open() {
-    let world = World::default()
+    let world = MadeUpWorld::default()
         .variable("PGHOST", "db.example")
         .variable("PGPORT", "6000")
         .variable("PGUSER", "carol")
@@ -110,7 +110,7 @@ fn variables_fill_what_the_url_leaves_open() {
         .variable("PGCHANNELBINDING", "require");
     let tls = Tls {
         ca: Some("/ca".into()),
-        identity: Some(Identity { certificate: "/crt".into(), key: "/key".into() }),
+        identity: Some(ClientCertificate { certificate: "/crt".into(), key: "/key".into() }),
         binding: Binding::Require,
         ..Tls::of_mode(TlsMode::Require)
     };
@@ -125,27 +125,27 @@ fn variables_fill_what_the_url_leaves_open() {
 #[test]
 fn the_password_file_is_read_last_and_only_if_it_is_private() {
     let lines = "*:*:shop:ann:from file\nlocalhost:5432:local:ann:at home\n";
-    let private = World::default().file("/home/ann/.pgpass", lines, 0o600);
+    let private = MadeUpWorld::default().file("/home/ann/.pgpass", lines, 0o600);
     assert_eq!(private.remote("postgres://db/shop").password, Some(Secret::new("from file")));
     assert_eq!(private.remote("postgres:///local").password, Some(Secret::new("at home")));
     assert_eq!(private.remote("postgres://db/other").password, None);
     let before = private.clone().variable("PGPASSWORD", "from variable");
     assert_eq!(before.remote("postgres://db/shop").password, Some(Secret::new("from variable")));
 
-    let open = World::default().file("/home/ann/.pgpass", lines, 0o640);
+    let open = MadeUpWorld::default().file("/home/ann/.pgpass", lines, 0o640);
     let found = open.parse("postgres://db/shop").unwrap();
     assert!(matches!(found.endpoint, Endpoint::Postgres(Remote { password: None, .. })));
     assert!(found.warnings[0].contains("/home/ann/.pgpass is not used"), "{:?}", found.warnings);
 
-    let named = World::default().file("/etc/pass", lines, 0o600).variable("PGPASSFILE", "/etc/pass");
+    let named = MadeUpWorld::default().file("/etc/pass", lines, 0o600).variable("PGPASSFILE", "/etc/pass");
     assert_eq!(named.remote("postgres://db/shop").password, Some(Secret::new("from file")));
-    let missing = World::default().parse("postgres://db/shop?passfile=/gone").unwrap();
+    let missing = MadeUpWorld::default().parse("postgres://db/shop?passfile=/gone").unwrap();
     assert!(missing.warnings[0].contains("/gone"), "{:?}", missing.warnings);
 }
 
 #[test]
 fn the_users_own_certificates_are_found() {
-    let world = World::default().file("/home/ann/.postgresql/root.crt", "", 0o644);
+    let world = MadeUpWorld::default().file("/home/ann/.postgresql/root.crt", "", 0o644);
     assert_eq!(world.remote("postgres://db").tls.ca, Some("/home/ann/.postgresql/root.crt".into()));
     let of_system = world.remote("postgres://db?sslrootcert=system").tls;
     assert_eq!(of_system, Tls::of_mode(TlsMode::VerifyFull));
@@ -153,30 +153,30 @@ fn the_users_own_certificates_are_found() {
 
 #[test]
 fn methods_are_named_by_libpqs_own_parameter() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     let of = |words: &str| {
         let tls = world.remote(&format!("postgres://db?require_auth={words}")).tls;
         (tls.methods, tls.clear_password)
     };
     let all_but = |unwanted| {
-        let all = [Method::None, Method::Password, Method::Md5, Method::ScramSha256];
+        let all = [LoginMethod::None, LoginMethod::Password, LoginMethod::Md5, LoginMethod::ScramSha256];
         Some(all.into_iter().filter(|method| *method != unwanted).collect())
     };
     assert_eq!(of(""), (None, false));
-    assert_eq!(of("password"), (Some(vec![Method::Password]), true));
-    assert_eq!(of("scram-sha-256,gss"), (Some(vec![Method::ScramSha256]), false));
-    assert_eq!(of("!md5"), (all_but(Method::Md5), false));
-    assert_eq!(of("!password,!oauth"), (all_but(Method::Password), false));
+    assert_eq!(of("password"), (Some(vec![LoginMethod::Password]), true));
+    assert_eq!(of("scram-sha-256,gss"), (Some(vec![LoginMethod::ScramSha256]), false));
+    assert_eq!(of("!md5"), (all_but(LoginMethod::Md5), false));
+    assert_eq!(of("!password,!oauth"), (all_but(LoginMethod::Password), false));
     assert!(world.error("postgres://db?require_auth=scram-sha256").contains("did you mean \"scram-sha-256\""));
     assert!(world.error("postgres://db?require_auth=md5,!none").contains("all without an exclamation mark"));
-    let by_variable = World::default().variable("PGREQUIREAUTH", "none,password");
+    let by_variable = MadeUpWorld::default().variable("PGREQUIREAUTH", "none,password");
     assert!(by_variable.remote("postgres://db").tls.clear_password);
 }
 
 #[test]
 fn mysqls_clients_have_a_switch_for_the_password_itself() {
-    let of = |world: &World, more: &str| mysql(world, &format!("mysql://db/shop{more}")).tls.clear_password;
-    let plain = World::default();
+    let of = |world: &MadeUpWorld, more: &str| mysql(world, &format!("mysql://db/shop{more}")).tls.clear_password;
+    let plain = MadeUpWorld::default();
     assert!(!of(&plain, ""));
     for (value, expected) in [("", true), ("=1", true), ("=ON", true), ("=0", false)] {
         assert_eq!(of(&plain, &format!("?enable-cleartext-plugin{value}")), expected, "{value}");
@@ -185,12 +185,12 @@ fn mysqls_clients_have_a_switch_for_the_password_itself() {
     let by_file = plain.clone().file("/home/ann/.my.cnf", "[client]\nenable_cleartext_plugin\n", 0o600);
     assert!(of(&by_file, "") && !of(&by_file, "?enable-cleartext-plugin=0"));
     for (value, expected) in [("Y", true), ("1", true), ("0", false), ("no", false)] {
-        let by_variable = World::default().variable("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN", value);
+        let by_variable = MadeUpWorld::default().variable("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN", value);
         assert_eq!(of(&by_variable, ""), expected, "{value}");
     }
 }
 
-fn mysql(world: &World, url: &str) -> Remote {
+fn mysql(world: &MadeUpWorld, url: &str) -> Remote {
     match world.parse(url).unwrap_or_else(|error| panic!("{url}: {error}")).endpoint {
         Endpoint::Mysql(remote) => remote,
         other => panic!("{other}"),
@@ -205,16 +205,16 @@ fn unbound(mode: TlsMode) -> Tls {
 fn a_whole_url_of_mysql() {
     let url =
         "mariadb://bob:p%40ss@db.example:3307/shop?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca&ssl-cert=/crt&ssl-key=/key";
-    let identity = Some(Identity { certificate: "/crt".into(), key: "/key".into() });
+    let identity = Some(ClientCertificate { certificate: "/crt".into(), key: "/key".into() });
     let tls = Tls { ca: Some("/ca".into()), identity, ..unbound(TlsMode::VerifyFull) };
     let password = Some(Secret::new("p@ss"));
     let expected = Remote { password, tls, ..remote("db.example", 3307, "bob", "shop") };
-    assert_eq!(mysql(&World::default(), url), expected);
+    assert_eq!(mysql(&MadeUpWorld::default(), url), expected);
 }
 
 #[test]
 fn localhost_is_mysqls_socket_unless_a_port_is_named() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     let of = |host: &str, port| Remote { tls: unbound(TlsMode::Prefer), ..remote(host, port, "ann", "shop") };
     assert_eq!(mysql(&world, "mysql:///shop"), of("/run/mysqld/mysqld.sock", 3306));
     assert_eq!(mysql(&world, "mysql://localhost/shop"), of("/run/mysqld/mysqld.sock", 3306));
@@ -231,7 +231,7 @@ fn localhost_is_mysqls_socket_unless_a_port_is_named() {
 #[test]
 fn mysqls_file_goes_before_its_variables_and_after_the_url() {
     let file = "[client]\nuser=bob\npassword=from file\nhost=db\n[bakeoff]\ndatabase=stock\nssl-ca=/ca\n";
-    let world = World::default().file("/home/ann/.my.cnf", file, 0o600).variable("MYSQL_PWD", "from variable");
+    let world = MadeUpWorld::default().file("/home/ann/.my.cnf", file, 0o600).variable("MYSQL_PWD", "from variable");
     let password = Some(Secret::new("from file"));
     let tls = Tls { ca: Some("/ca".into()), ..unbound(TlsMode::VerifyCa) };
     let expected = Remote { password, tls, ..remote("db", 3306, "bob", "stock") };
@@ -240,16 +240,16 @@ fn mysqls_file_goes_before_its_variables_and_after_the_url() {
     assert_eq!((over.user.as_str(), over.host.as_str(), over.database.as_str()), ("carol", "other", "shop"));
     assert_eq!((over.password, over.tls.mode), (Some(Secret::new("own")), TlsMode::Disable));
 
-    let open = World::default().file("/home/ann/.my.cnf", file, 0o666).parse("mysql:///shop").unwrap();
+    let open = MadeUpWorld::default().file("/home/ann/.my.cnf", file, 0o666).parse("mysql:///shop").unwrap();
     assert!(open.warnings[0].contains("/home/ann/.my.cnf is not used"), "{:?}", open.warnings);
     let including =
-        World::default().file("/home/ann/.my.cnf", "!include /etc/x\n", 0o600).parse("mysql:///shop").unwrap();
+        MadeUpWorld::default().file("/home/ann/.my.cnf", "!include /etc/x\n", 0o600).parse("mysql:///shop").unwrap();
     assert!(including.warnings[0].contains("includes"), "{:?}", including.warnings);
 }
 
 #[test]
 fn what_mysql_misses_is_named() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     assert_eq!(world.error("mysql://bob@db"), "the database is missing; name it as in mysql://user@host/database");
     assert!(world.error("mysql://db/shop?ssl-mod=x").contains("did you mean \"ssl-mode\""));
     assert!(world.error("mysql://db/shop?ssl-mode=verify_identiti").contains("did you mean \"verify_identity\""));
@@ -257,7 +257,7 @@ fn what_mysql_misses_is_named() {
 
 #[test]
 fn files_of_sqlite() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     let file_of = |url: &str| match world.parse(url).unwrap().endpoint {
         Endpoint::Sqlite(DatabaseFile { file, synchronous, cache_bytes, .. }) => {
             format!("{} {synchronous} {}", file.display(), cache_bytes >> 20)
@@ -271,7 +271,7 @@ fn files_of_sqlite() {
 
 #[test]
 fn a_server_of_this_host_is_known_by_its_address() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     let is_here = |url: &str| world.parse(url).unwrap().endpoint.is_served_here();
     assert!(is_here("postgres://127.0.0.1/shop") && is_here("postgres:///shop?host=/run/postgresql"));
     assert!(is_here("postgres://0.0.0.0/shop") && is_here("postgres://[::ffff:127.0.0.1]/shop"));
@@ -281,7 +281,7 @@ fn a_server_of_this_host_is_known_by_its_address() {
 
 #[test]
 fn errors_tell_what_would_do() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     insta::assert_snapshot!([
         "shop.db", "localhost:5432/shop", "db:3306", "bob:1@db", "db:5432/shop?password=hunter2", "postgras://db", "https://db", "postgres:db", "postgres://a,b/shop", "postgres://db:0/", "postgres://db:x/",
         "postgres://db/shop?ssl_mode=require", "postgres://db/shop?sslmode=requird", "postgres://db/%zz",
@@ -310,7 +310,7 @@ fn errors_tell_what_would_do() {
 
 #[test]
 fn no_error_and_no_debug_output_repeats_a_password() {
-    let world = World::default();
+    let world = MadeUpWorld::default();
     for url in
         ["postgres://bob:hunter2/x@db/shop", "postgres://bob:hunter2@db:hunter2/", "postgres://bob:hunter2%zz@db"]
     {
@@ -325,7 +325,7 @@ fn no_error_and_no_debug_output_repeats_a_password() {
 proptest! {
     #[test]
     fn arbitrary_text_does_no_harm(text in ".{0,80}") {
-        let world = World::default().file("/home/ann/.pgpass", "*:*:*:*:x", 0o600);
+        let world = MadeUpWorld::default().file("/home/ann/.pgpass", "*:*:*:*:x", 0o600);
         for scheme in ["", "postgres:", "postgres://", "sqlite:", "mysql://", "mariadb://"] {
             let _ = world.parse(&format!("{scheme}{text}"));
         }
@@ -335,7 +335,7 @@ proptest! {
     fn every_name_survives_its_encoding(user in "\\PC{1,20}", password in "\\PC{1,20}", database in "\\PC{1,20}") {
         let encoded = |text: &str| text.bytes().flat_map(|byte| format!("%{byte:02x}").into_bytes()).map(char::from).collect::<String>();
         let url = format!("postgres://{}:{}@db/{}", encoded(&user), encoded(&password), encoded(&database));
-        let found = World::default().remote(&url);
+        let found = MadeUpWorld::default().remote(&url);
         prop_assert_eq!(found.password, Some(Secret::new(password)));
         prop_assert_eq!((found.user, found.database), (user, database));
     }

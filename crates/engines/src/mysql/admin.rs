@@ -1,16 +1,16 @@
 //! Administration over a blocking connection: scripts, scans, and loading by LOAD DATA LOCAL without a file.
 
-use super::converse::{Heard, converse, prepare};
+use super::converse::{AnswerEnd, converse, prepare};
 use super::counters;
-use super::decode::{ColumnKind, row};
+use super::decode::{MysqlColumnKind, row};
 use super::encode::put_rows;
-use super::handshake::{Purpose, open};
+use super::handshake::{ConnectionPurpose, open};
 use super::marks::MarkedPart;
 use super::packet::{command, put};
-use super::reply::Step;
-use super::wire::Wire;
+use super::reply::Piece;
+use super::wire::MysqlWire;
 use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -25,19 +25,22 @@ const ROWS_CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
 pub struct MysqlAdmin {
-    wire: Wire,
+    wire: MysqlWire,
     remote: Remote,
 }
 
 pub fn open_admin(remote: &Remote) -> Result<MysqlAdmin, SessionError> {
     let encryption = Encryption::prepare(remote)?;
-    Ok(MysqlAdmin { wire: open(remote, encryption.as_ref(), Purpose::Administration)?, remote: remote.clone() })
+    Ok(MysqlAdmin {
+        wire: open(remote, encryption.as_ref(), ConnectionPurpose::Administration)?,
+        remote: remote.clone(),
+    })
 }
 
 impl MysqlAdmin {
-    fn query(&mut self, sql: &str) -> Result<Heard, SessionError> {
+    fn query(&mut self, sql: &str) -> Result<AnswerEnd, SessionError> {
         self.wire.command(command::QUERY, sql)?;
-        converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))
+        converse(&mut self.wire, false, ReplyLimit::WORK, &mut |_| Ok(()))
     }
 
     /// Sends rows until there are no more; the server does not answer in between. Returns the number of rows.
@@ -51,7 +54,7 @@ impl MysqlAdmin {
                 rows += sink.rows();
             })?;
             sequence = sequence.wrapping_add(some.into());
-            self.wire.send_all(Instant::now() + Limit::TAKING_ROWS).map_err(SessionError::Lost)?;
+            self.wire.send_all(Instant::now() + ReplyLimit::TAKING_ROWS).map_err(SessionError::Lost)?;
         }
         put(self.wire.outgoing(), sequence, |_| ())?;
         Ok(rows)
@@ -60,21 +63,21 @@ impl MysqlAdmin {
     /// Loads within an open transaction. With LOCAL the server turns an error in a row into a warning, and drops the
     /// row or takes a part of it. So a single warning is a failure.
     fn load_all(&mut self, sql: &str, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError> {
-        let Heard::RowsWanted { sequence } = self.query(sql)? else {
+        let AnswerEnd::RowsWanted { sequence } = self.query(sql)? else {
             return Err(SessionError::Protocol("the server does not ask for the rows to load".to_owned()));
         };
         let rows = self.send_rows(sequence, fill)?;
-        match converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))? {
-            Heard::Done { changed, warnings: 0 } if changed == rows => Ok(rows),
-            Heard::Done { changed, .. } => Err(self.warned(rows, changed)),
-            Heard::RowsWanted { .. } => Err(SessionError::Protocol("the server asks for rows twice".to_owned())),
+        match converse(&mut self.wire, false, ReplyLimit::WORK, &mut |_| Ok(()))? {
+            AnswerEnd::Done { changed, warnings: 0 } if changed == rows => Ok(rows),
+            AnswerEnd::Done { changed, .. } => Err(self.warned(rows, changed)),
+            AnswerEnd::RowsWanted { .. } => Err(SessionError::Protocol("the server asks for rows twice".to_owned())),
         }
     }
 
     fn warned(&mut self, sent: u64, taken: u64) -> SessionError {
         let mut code = String::new();
         let mut message = format!("of {sent} rows {taken} were taken");
-        let shown = self.ask("SHOW WARNINGS LIMIT 1", Limit::QUESTION, &mut |rows, row| {
+        let shown = self.ask("SHOW WARNINGS LIMIT 1", ReplyLimit::QUESTION, &mut |rows, row| {
             if let (Ok(number), Ok(text)) = (rows.integer(row, 1), rows.text(row, 2)) {
                 code = number.to_string();
                 message = format!("{text} ({message})");
@@ -89,24 +92,29 @@ impl Admin for MysqlAdmin {
         /// A script may have no statement, and the server refuses an empty text.
         const NOTHING: &str = "1065";
         match self.query(sql) {
-            Ok(Heard::Done { .. }) => Ok(()),
+            Ok(AnswerEnd::Done { .. }) => Ok(()),
             Err(SessionError::Refused { code, .. }) if code == NOTHING => Ok(()),
             Err(error) => Err(error),
-            Ok(Heard::RowsWanted { sequence }) => {
+            Ok(AnswerEnd::RowsWanted { sequence }) => {
                 put(self.wire.outgoing(), sequence.wrapping_add(1), |_| ())?;
-                converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))?;
+                converse(&mut self.wire, false, ReplyLimit::WORK, &mut |_| Ok(()))?;
                 Err(SessionError::Protocol("a script asks for a file".to_owned()))
             }
         }
     }
 
-    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+    fn ask(
+        &mut self,
+        sql: &str,
+        limit: ReplyLimit,
+        row: &mut dyn FnMut(&ResultSet, usize),
+    ) -> Result<(), SessionError> {
         let begun = Instant::now();
         let part = MarkedPart { sql: sql.to_owned(), ..MarkedPart::default() };
         let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
-        let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };
+        let mut batch = RowBatch { columns: statement.columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
         converse(&mut self.wire, true, limit.since(begun), &mut |step| batch.hear(step))?;
         batch.hand_over();
@@ -153,31 +161,31 @@ impl Admin for MysqlAdmin {
     }
 
     fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
+        pairs(self, include_str!("sql/effective.sql"), ReplyLimit::QUESTION)
     }
 
     fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
         admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
-    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+    fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
         counters::read(self, of, limit)
     }
 }
 
 /// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct Batch<'a> {
-    columns: Vec<ColumnKind>,
+struct RowBatch<'a> {
+    columns: Vec<MysqlColumnKind>,
     rows: ResultSet,
     row: &'a mut dyn FnMut(&ResultSet, usize),
 }
 
-impl Batch<'_> {
-    fn hear(&mut self, step: Step<'_>) -> Result<(), SessionError> {
+impl RowBatch<'_> {
+    fn hear(&mut self, step: Piece<'_>) -> Result<(), SessionError> {
         match step {
-            Step::ColumnsFollow => self.columns.clear(),
-            Step::Column(body) => self.columns.push(ColumnKind::read(body)?),
-            Step::Row(body) => row(body, &self.columns, &mut self.rows)?,
+            Piece::ColumnsFollow => self.columns.clear(),
+            Piece::Column(body) => self.columns.push(MysqlColumnKind::read(body)?),
+            Piece::Row(body) => row(body, &self.columns, &mut self.rows)?,
             _ => {}
         }
         if self.rows.rows() == BATCH_ROWS {

@@ -1,7 +1,7 @@
 //! Counters of MariaDB and MySQL, under their own names and in the words that all engines share.
 
 use crate::admin::{Admin, CountersOf, counted};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::server::Counters;
 use crate::session::SessionError;
 use record::looks::DatabaseCounts;
@@ -10,7 +10,7 @@ use std::time::Instant;
 const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
                        too. A page that an operation looks at several times is in the cache as often.";
 
-pub(super) fn read(admin: &mut dyn Admin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+pub(super) fn read(admin: &mut dyn Admin, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
     let begun = Instant::now();
     let mut counters = Counters::new();
     if of == CountersOf::DatabaseAndServer {

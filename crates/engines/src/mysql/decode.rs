@@ -1,14 +1,14 @@
 //! Reads packets in place: columns, rows in binary and text form, outcomes and refusals. Bytes in, values out. It does
 //! no I/O, and allocates nothing for a row of integers, decimals, dates and texts.
 
-use super::packet::Reader;
+use super::packet::PacketReader;
 use crate::session::{Date, ResultSet};
 use crate::wire::Malformed;
 use std::fmt::Write;
 
 /// How a column's values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnKind {
+pub enum MysqlColumnKind {
     /// One, two, four or eight bytes, little endian.
     Integer {
         bytes: u8,
@@ -27,7 +27,7 @@ pub enum ColumnKind {
     Text,
 }
 
-impl ColumnKind {
+impl MysqlColumnKind {
     /// From the type's number in the protocol and the column's flags.
     fn of_type(number: u8, flags: u16) -> Self {
         const UNSIGNED: u16 = 32;
@@ -51,11 +51,11 @@ impl ColumnKind {
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         /// Catalogue, schema, table, the table's own name, name, the column's own name.
         const NAMES: usize = 6;
-        let mut reader = Reader(body);
+        let mut reader = PacketReader(body);
         for _ in 0..NAMES {
             reader.counted()?;
         }
-        let mut rest = Reader(reader.counted()?);
+        let mut rest = PacketReader(reader.counted()?);
         // Character set and width.
         rest.bytes(6)?;
         let [number, low, high] = rest.array()?;
@@ -64,11 +64,11 @@ impl ColumnKind {
 }
 
 /// Appends a row in text form.
-pub fn text_row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+pub fn text_row(body: &[u8], columns: &[MysqlColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
     /// No text is long enough for its length to begin with this byte.
     const NULL: u8 = 0xfb;
     results.check_size()?;
-    let mut reader = Reader(body);
+    let mut reader = PacketReader(body);
     for kind in columns {
         if reader.0.first() == Some(&NULL) {
             reader.byte()?;
@@ -81,23 +81,23 @@ pub fn text_row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) ->
 }
 
 /// Converts to the value that a binary row would give. A text that does not fit its column's type stays a text.
-fn text_cell(text: &str, kind: ColumnKind, results: &mut ResultSet) {
+fn text_cell(text: &str, kind: MysqlColumnKind, results: &mut ResultSet) {
     match kind {
-        ColumnKind::Integer { .. } if let Ok(value) = text.parse() => results.push_integer(value),
-        ColumnKind::Decimal => results.push_digits(text),
-        ColumnKind::Date if let Some(date) = Date::parse(text) => results.push_date(date),
-        ColumnKind::Float if let Ok(value) = text.parse::<f32>() => results.push_text(&value.to_string()),
-        ColumnKind::Double if let Ok(value) = text.parse::<f64>() => results.push_text(&value.to_string()),
+        MysqlColumnKind::Integer { .. } if let Ok(value) = text.parse() => results.push_integer(value),
+        MysqlColumnKind::Decimal => results.push_digits(text),
+        MysqlColumnKind::Date if let Some(date) = Date::parse(text) => results.push_date(date),
+        MysqlColumnKind::Float if let Ok(value) = text.parse::<f32>() => results.push_text(&value.to_string()),
+        MysqlColumnKind::Double if let Ok(value) = text.parse::<f64>() => results.push_text(&value.to_string()),
         _ => results.push_text(text),
     }
 }
 
 /// Appends a binary row.
-pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+pub fn row(body: &[u8], columns: &[MysqlColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
     /// The first bits of a row's null map are unused.
     const UNUSED_BITS: usize = 2;
     results.check_size()?;
-    let mut reader = Reader(body);
+    let mut reader = PacketReader(body);
     // The byte that separates a row from the end of the rows.
     reader.byte()?;
     let nulls = reader.bytes((columns.len() + UNUSED_BITS).div_ceil(8))?;
@@ -111,7 +111,7 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
     end_row(&reader, results)
 }
 
-fn end_row(reader: &Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
+fn end_row(reader: &PacketReader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
     if !reader.0.is_empty() {
         return Err(Malformed::new(format!("a row has {} bytes after its last column", reader.0.len())));
     }
@@ -119,21 +119,21 @@ fn end_row(reader: &Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed
     Ok(())
 }
 
-fn cell(reader: &mut Reader<'_>, kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
+fn cell(reader: &mut PacketReader<'_>, kind: MysqlColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
     match kind {
-        ColumnKind::Integer { bytes, unsigned } => integer(reader, bytes, unsigned, results)?,
-        ColumnKind::Text => results.push_text(text(reader)?),
-        ColumnKind::Decimal => results.push_digits(text(reader)?),
-        ColumnKind::Float => results.push_text(&f32::from_le_bytes(reader.array()?).to_string()),
-        ColumnKind::Double => results.push_text(&f64::from_le_bytes(reader.array()?).to_string()),
-        ColumnKind::Date => date(reader, results)?,
-        ColumnKind::Moment => results.push_text(&moment(reader)?),
-        ColumnKind::Span => results.push_text(&span(reader)?),
+        MysqlColumnKind::Integer { bytes, unsigned } => integer(reader, bytes, unsigned, results)?,
+        MysqlColumnKind::Text => results.push_text(text(reader)?),
+        MysqlColumnKind::Decimal => results.push_digits(text(reader)?),
+        MysqlColumnKind::Float => results.push_text(&f32::from_le_bytes(reader.array()?).to_string()),
+        MysqlColumnKind::Double => results.push_text(&f64::from_le_bytes(reader.array()?).to_string()),
+        MysqlColumnKind::Date => date(reader, results)?,
+        MysqlColumnKind::Moment => results.push_text(&moment(reader)?),
+        MysqlColumnKind::Span => results.push_text(&span(reader)?),
     }
     Ok(())
 }
 
-fn integer(reader: &mut Reader<'_>, bytes: u8, unsigned: bool, results: &mut ResultSet) -> Result<(), Malformed> {
+fn integer(reader: &mut PacketReader<'_>, bytes: u8, unsigned: bool, results: &mut ResultSet) -> Result<(), Malformed> {
     let value = match (bytes, unsigned) {
         (1, false) => i8::from_le_bytes(reader.array()?).into(),
         (1, true) => reader.byte()?.into(),
@@ -155,13 +155,13 @@ fn integer(reader: &mut Reader<'_>, bytes: u8, unsigned: bool, results: &mut Res
     Ok(())
 }
 
-fn text<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Malformed> {
+fn text<'a>(reader: &mut PacketReader<'a>) -> Result<&'a str, Malformed> {
     std::str::from_utf8(reader.counted()?).map_err(|_| Malformed::new("a text is not UTF-8"))
 }
 
 /// A value that is no valid day, such as 0000-00-00, stays a text.
-fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
-    let mut ahead = Reader(reader.0);
+fn date(reader: &mut PacketReader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
+    let mut ahead = PacketReader(reader.0);
     if let &[low, high, month, day] = ahead.counted()?
         && let Some(date) = Date::from_year_month_day(u16::from_le_bytes([low, high]).into(), month.into(), day.into())
     {
@@ -174,8 +174,8 @@ fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malforme
 }
 
 /// The moment in the form of the text protocol.
-fn moment(reader: &mut Reader<'_>) -> Result<String, Malformed> {
-    let mut rest = Reader(reader.counted()?);
+fn moment(reader: &mut PacketReader<'_>) -> Result<String, Malformed> {
+    let mut rest = PacketReader(reader.counted()?);
     if rest.0.is_empty() {
         return Ok("0000-00-00".to_owned());
     }
@@ -189,8 +189,8 @@ fn moment(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     Ok(text)
 }
 
-fn span(reader: &mut Reader<'_>) -> Result<String, Malformed> {
-    let mut rest = Reader(reader.counted()?);
+fn span(reader: &mut PacketReader<'_>) -> Result<String, Malformed> {
+    let mut rest = PacketReader(reader.counted()?);
     if rest.0.is_empty() {
         return Ok("00:00:00".to_owned());
     }
@@ -201,7 +201,7 @@ fn span(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     Ok(text)
 }
 
-fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Result<(), Malformed> {
+fn time_of_day(text: &mut String, more_hours: u64, mut rest: PacketReader<'_>) -> Result<(), Malformed> {
     let [hour, minute, second] = rest.array()?;
     let hours = more_hours + u64::from(hour);
     // Writing to a string cannot fail.
@@ -235,7 +235,7 @@ impl OkPacket {
 
     /// Reads an OK packet, whatever its first byte.
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(body);
+        let mut reader = PacketReader(body);
         reader.byte()?;
         let (changed, inserted_id) = (reader.number()?, reader.number()?);
         Ok(Self { changed, inserted_id, status: reader.short()?, warnings: reader.short()? })
@@ -243,7 +243,7 @@ impl OkPacket {
 
     /// Reads an EOF packet, which older servers send instead.
     pub fn read_end(body: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(body);
+        let mut reader = PacketReader(body);
         reader.byte()?;
         let warnings = reader.short()?;
         Ok(Self { status: reader.short()?, warnings, ..Self::default() })
@@ -252,15 +252,15 @@ impl OkPacket {
 
 /// The server's error for a request that it refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct MysqlRefusal {
     pub code: u16,
     pub message: String,
 }
 
-impl Refusal {
+impl MysqlRefusal {
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         const STATE: usize = 5;
-        let mut reader = Reader(body);
+        let mut reader = PacketReader(body);
         reader.byte()?;
         let code = reader.short()?;
         // SQLSTATE says less than the code. It is absent before the session is open.

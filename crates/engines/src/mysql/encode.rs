@@ -1,6 +1,6 @@
 //! Writes requests: a prepared statement with its values, and rows of a file that the server loads.
 
-use super::decode::ColumnKind;
+use super::decode::MysqlColumnKind;
 use super::packet::{command, put, put_number};
 use crate::rows::TabbedRows;
 use crate::session::{Date, Param};
@@ -19,18 +19,18 @@ mod kind {
 
 /// A statement that the server has prepared.
 #[derive(Debug)]
-pub struct PreparedStatement {
+pub struct MysqlStatement {
     id: u32,
     /// For each mark, the index of our parameter.
     values: Vec<usize>,
     /// The types of values that were last sent to the server, which keeps them.
     types: Vec<u8>,
     types_known: bool,
-    pub columns: Vec<ColumnKind>,
+    pub columns: Vec<MysqlColumnKind>,
 }
 
-impl PreparedStatement {
-    pub fn new(id: u32, values: Vec<usize>, columns: Vec<ColumnKind>) -> Self {
+impl MysqlStatement {
+    pub fn new(id: u32, values: Vec<usize>, columns: Vec<MysqlColumnKind>) -> Self {
         let types = vec![kind::NULL; values.len()];
         Self { id, values, types, types_known: false, columns }
     }
@@ -215,7 +215,7 @@ mod tests {
     use crate::rows::RowSink;
     use crate::session::Decimal;
 
-    fn executed(statement: &mut PreparedStatement, params: &[Param<'_>]) -> Vec<u8> {
+    fn executed(statement: &mut MysqlStatement, params: &[Param<'_>]) -> Vec<u8> {
         let mut out = BytesMut::new();
         statement.execute(params, &mut out).unwrap();
         out.to_vec()
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn types_are_told_once_and_again_when_they_change() {
-        let mut statement = PreparedStatement::new(0x0102, vec![1, 0, 1], Vec::new());
+        let mut statement = MysqlStatement::new(0x0102, vec![1, 0, 1], Vec::new());
         let head = b"\x17\x02\x01\0\0\0\x01\0\0\0";
         let first = executed(&mut statement, &[Param::Text("ab"), Param::Integer(-2)]);
         let minus_two = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn decimals_are_told_in_digits_and_dates_in_numbers() {
-        let mut statement = PreparedStatement::new(7, vec![0, 1], Vec::new());
+        let mut statement = MysqlStatement::new(7, vec![0, 1], Vec::new());
         let values = [Param::Decimal(Decimal::new(-1250, 2)), Param::Date(Date::parse("2026-11-21").unwrap())];
         let told = executed(&mut statement, &values);
         assert!(told.ends_with(b"\0\x01\xf6\0\x0a\0\x06-12.50\x04\xea\x07\x0b\x15"), "{told:?}");
@@ -253,14 +253,14 @@ mod tests {
     #[test]
     fn a_statement_without_parameters_is_its_head() {
         assert_eq!(
-            executed(&mut PreparedStatement::new(7, Vec::new(), Vec::new()), &[]),
+            executed(&mut MysqlStatement::new(7, Vec::new(), Vec::new()), &[]),
             b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0"
         );
     }
 
     #[test]
     fn many_rows_of_values_are_one_request() {
-        let mut statement = PreparedStatement::new(7, vec![1, 0], Vec::new());
+        let mut statement = MysqlStatement::new(7, vec![1, 0], Vec::new());
         let rows = [[Param::Text("ab"), Param::Integer(-2)], [Param::Null, Param::Integer(3)]];
         let mut out = BytesMut::new();
         assert!(statement.execute_all(rows.iter().map(|row| row.iter().copied()), &mut out).unwrap());
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_too_long_leaves_nothing_behind() {
-        let mut statement = PreparedStatement::new(7, vec![0], Vec::new());
+        let mut statement = MysqlStatement::new(7, vec![0], Vec::new());
         let mut out = BytesMut::from(b"before".as_slice());
         let long = "x".repeat(16 << 20);
         assert!(statement.execute(&[Param::Text(&long)], &mut out).is_err());

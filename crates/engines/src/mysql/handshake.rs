@@ -2,11 +2,11 @@
 
 use super::auth::{self, Applicant};
 use super::converse::{converse, next_body};
-use super::decode::Refusal;
-use super::packet::{Features, Reader, command, put, put_number};
+use super::decode::MysqlRefusal;
+use super::packet::{Features, PacketReader, command, put, put_number};
 use super::reply::session_error;
-use super::wire::{self, Wire};
-use crate::limit::Limit;
+use super::wire::{self, MysqlWire};
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::secret::Secret;
 use crate::session::SessionError;
@@ -66,13 +66,13 @@ const CHARACTER_SET: u8 = 46;
 
 /// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum ConnectionPurpose {
     Sessions,
     /// May send scripts of several statements, and may send rows when the server asks for a file.
     Administration,
 }
 
-impl Purpose {
+impl ConnectionPurpose {
     fn capabilities(self) -> u32 {
         match self {
             Self::Sessions => ALWAYS,
@@ -83,26 +83,26 @@ impl Purpose {
 
 /// The server's first packet.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Greeting {
+pub struct ServerGreeting {
     pub capabilities: u32,
     pub more: u32,
     pub challenge: Vec<u8>,
     pub method: String,
 }
 
-impl Greeting {
+impl ServerGreeting {
     pub fn read(body: &[u8]) -> Result<Self, SessionError> {
         const VERSION: u8 = 10;
-        let mut reader = Reader(body);
+        let mut reader = PacketReader(body);
         match reader.byte()? {
             VERSION => {}
-            0xff => return Err(session_error(Refusal::read(body)?)),
+            0xff => return Err(session_error(MysqlRefusal::read(body)?)),
             other => return Err(Malformed::new(format!("protocol version {other} is not spoken here")).into()),
         }
         Ok(Self::after_version(reader)?)
     }
 
-    fn after_version(mut reader: Reader<'_>) -> Result<Self, Malformed> {
+    fn after_version(mut reader: PacketReader<'_>) -> Result<Self, Malformed> {
         /// The length of the challenge's first piece, and the least length of its second.
         const FIRST_PIECE: usize = 8;
         const SECOND_PIECE: usize = 12;
@@ -136,15 +136,20 @@ impl Greeting {
 }
 
 /// Connects, encrypts if wanted and possible, and logs in.
-pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) -> Result<Wire, SessionError> {
+pub fn open(
+    remote: &Remote,
+    encryption: Option<&Encryption>,
+    purpose: ConnectionPurpose,
+) -> Result<MysqlWire, SessionError> {
     let deadline = Instant::now() + LOGIN_LIMIT;
     let mut wire = wire::open(remote, deadline).map_err(SessionError::Lost)?;
-    let (sequence, greeting) = next_body(&mut wire, deadline, |sequence, body| Ok((sequence, Greeting::read(body)?)))?;
+    let (sequence, greeting) =
+        next_body(&mut wire, deadline, |sequence, body| Ok((sequence, ServerGreeting::read(body)?)))?;
     if greeting.capabilities & NEEDED != NEEDED {
         return Err(SessionError::Protocol("the server is older than MySQL 5.5 or MariaDB 5.5".to_owned()));
     }
     wire.agreed = greeting.features();
-    let mut introduction = Introduction {
+    let mut introduction = LoginAnswer {
         capabilities: purpose.capabilities() & greeting.capabilities,
         more: greeting.more & (more::CACHE_COLUMNS | more::EXECUTE_ALL),
         sequence: sequence.wrapping_add(1),
@@ -158,11 +163,11 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
     introduction.put(&mut wire, remote, &method, &proof)?;
     while let Some((sequence, question)) = next_body(&mut wire, deadline, question)? {
         let proof = match question {
-            Question::Method { name, challenge } => {
+            LoginQuestion::Method { name, challenge } => {
                 method = name;
                 Some(auth::proof(&method, &challenge, applicant)?)
             }
-            Question::More(said) => auth::proof_again(&method, &said, applicant)?,
+            LoginQuestion::More(said) => auth::proof_again(&method, &said, applicant)?,
         };
         if let Some(proof) = proof {
             put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
@@ -170,19 +175,19 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
     }
     if remote.own_sql {
         wire.command(command::QUERY, include_str!("sql/own_session.sql"))?;
-        converse(&mut wire, false, Limit::QUESTION, &mut |_| Ok(()))?;
+        converse(&mut wire, false, ReplyLimit::QUESTION, &mut |_| Ok(()))?;
     }
     Ok(wire)
 }
 
 /// Encrypts if that is wanted and the server can.
 fn encrypt(
-    mut wire: Wire,
+    mut wire: MysqlWire,
     encryption: Option<&Encryption>,
-    greeting: &Greeting,
-    introduction: &mut Introduction,
+    greeting: &ServerGreeting,
+    introduction: &mut LoginAnswer,
     deadline: Instant,
-) -> Result<Wire, SessionError> {
+) -> Result<MysqlWire, SessionError> {
     let Some(encryption) = encryption else { return Ok(wire) };
     if greeting.capabilities & can::ENCRYPT == 0 {
         if encryption.required {
@@ -198,16 +203,16 @@ fn encrypt(
 }
 
 /// Our answer to the greeting.
-struct Introduction {
+struct LoginAnswer {
     capabilities: u32,
     /// MariaDB's own bits.
     more: u32,
     sequence: u8,
 }
 
-impl Introduction {
+impl LoginAnswer {
     /// Writes the account, and the proof that the method asks for.
-    fn put(&self, wire: &mut Wire, remote: &Remote, method: &str, proof: &[u8]) -> Result<(), Malformed> {
+    fn put(&self, wire: &mut MysqlWire, remote: &Remote, method: &str, proof: &[u8]) -> Result<(), Malformed> {
         put(wire.outgoing(), self.sequence, |out| {
             self.put_head(out);
             for text in [remote.user.as_bytes(), b"\0"] {
@@ -235,7 +240,7 @@ impl Introduction {
 
 /// What the server asks for before it accepts the login.
 #[derive(Debug, PartialEq, Eq)]
-enum Question {
+enum LoginQuestion {
     /// A proof by a method of the server's choice.
     Method { name: String, challenge: Vec<u8> },
     /// A further message of the method.
@@ -243,16 +248,16 @@ enum Question {
 }
 
 /// The server's answer to a proof, with its sequence number; `None` if the login is accepted.
-fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, Question)>, SessionError> {
-    let mut reader = Reader(body);
+fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, LoginQuestion)>, SessionError> {
+    let mut reader = PacketReader(body);
     match reader.byte()? {
         0x00 => Ok(None),
-        0xff => Err(session_error(Refusal::read(body)?)),
-        0x01 => Ok(Some((sequence, Question::More(reader.0.to_vec())))),
+        0xff => Err(session_error(MysqlRefusal::read(body)?)),
+        0x01 => Ok(Some((sequence, LoginQuestion::More(reader.0.to_vec())))),
         0xfe => {
             let name = String::from_utf8_lossy(reader.zero_ended()?).into_owned();
             let challenge = without_end(reader.0).to_vec();
-            Ok(Some((sequence, Question::Method { name, challenge })))
+            Ok(Some((sequence, LoginQuestion::Method { name, challenge })))
         }
         other => Err(Malformed::new(format!("{other:#04x} begins an answer to a login")).into()),
     }
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_greeting_tells_what_the_server_can() {
-        let greeting = Greeting::read(MARIADB).unwrap();
+        let greeting = ServerGreeting::read(MARIADB).unwrap();
         assert_eq!(greeting.challenge, b"gK$mz@n)\"jq{53A,Y[>d");
         assert_eq!(greeting.method, "mysql_native_password");
         assert_eq!(greeting.capabilities & NEEDED, NEEDED);
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_full_says_so() {
-        let error = Greeting::read(b"\xff\x10\x04Too many connections").unwrap_err();
+        let error = ServerGreeting::read(b"\xff\x10\x04Too many connections").unwrap_err();
         assert_eq!(error.to_string(), "1040: Too many connections");
     }
 
@@ -294,13 +299,13 @@ mod tests {
     fn a_question_names_the_method() {
         let asked = question(2, b"\xfemysql_native_password\x000123456789abcdefghij\0").unwrap().unwrap();
         let (name, challenge) = ("mysql_native_password".to_owned(), b"0123456789abcdefghij".to_vec());
-        assert_eq!(asked, (2, Question::Method { name, challenge }));
-        assert_eq!(question(4, b"\x01\x03").unwrap().unwrap(), (4, Question::More(vec![3])));
+        assert_eq!(asked, (2, LoginQuestion::Method { name, challenge }));
+        assert_eq!(question(4, b"\x01\x03").unwrap().unwrap(), (4, LoginQuestion::More(vec![3])));
         assert!(question(2, b"\0\0\0\x02\0\0\0").unwrap().is_none());
         // MariaDB ends no challenge for a signature, and one of 256 has this last byte.
         let signed = [b"\xfeclient_ed25519\0".as_slice(), &[7; 31], b"\0"].concat();
         let (name, challenge) = ("client_ed25519".to_owned(), [&[7; 31], b"\0".as_slice()].concat());
-        assert_eq!(question(2, &signed).unwrap().unwrap(), (2, Question::Method { name, challenge }));
+        assert_eq!(question(2, &signed).unwrap().unwrap(), (2, LoginQuestion::Method { name, challenge }));
         let error = question(2, b"\xff\x15\x04#28000Access denied").err().unwrap();
         assert_eq!(error.to_string(), "1045: Access denied");
     }
@@ -308,7 +313,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..120), cut in 0_usize..100) {
-            let _ = (Greeting::read(&bytes), Greeting::read(&MARIADB[..cut.min(MARIADB.len())]), question(0, &bytes).is_ok());
+            let _ = (ServerGreeting::read(&bytes), ServerGreeting::read(&MARIADB[..cut.min(MARIADB.len())]), question(0, &bytes).is_ok());
         }
     }
 }

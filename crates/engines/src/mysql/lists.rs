@@ -21,7 +21,7 @@ pub struct ListForm {
 
 /// Requests whose rows are in one answer.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedRequests {
     pub requests: Range<usize>,
     /// The number of the answer.
     pub answer: usize,
@@ -61,13 +61,13 @@ impl ListForm {
         self.parameters.iter().enumerate().map(of_mark).collect()
     }
 
-    pub fn listed(&self, requests: Range<usize>, answer: usize) -> Listed {
+    pub fn listed(&self, requests: Range<usize>, answer: usize) -> ListedRequests {
         let first = self.list.marks.start;
-        Listed { requests, answer, keys: self.parameters[first..first + self.list.each].to_vec() }
+        ListedRequests { requests, answer, keys: self.parameters[first..first + self.list.each].to_vec() }
     }
 }
 
-impl Listed {
+impl ListedRequests {
     /// Gives each request its rows. `answers` begin with those of the batch.
     pub fn hand_out(
         &self,

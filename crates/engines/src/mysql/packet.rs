@@ -72,9 +72,9 @@ pub fn put(out: &mut BytesMut, sequence: u8, write: impl FnOnce(&mut BytesMut)) 
 
 /// Reads a body piece by piece.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader<'a>(pub &'a [u8]);
+pub struct PacketReader<'a>(pub &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> PacketReader<'a> {
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (head, rest) = self.0.split_first_chunk::<N>().ok_or_else(ends_early)?;
         self.0 = rest;
@@ -134,7 +134,7 @@ fn ends_early() -> Malformed {
     Malformed::new("a packet ends early")
 }
 
-/// Writes a number in the form of [`Reader::number`].
+/// Writes a number in the form of [`PacketReader::number`].
 pub fn put_number(out: &mut BytesMut, number: usize) {
     match number {
         0..=0xfa => out.put_slice(&number.to_le_bytes()[..1]),
@@ -223,7 +223,7 @@ mod tests {
             let number = usize::try_from(number >> shift).unwrap();
             let mut out = BytesMut::new();
             put_number(&mut out, number);
-            let mut reader = Reader(&out);
+            let mut reader = PacketReader(&out);
             prop_assert_eq!(reader.number().unwrap(), number as u64);
             prop_assert!(reader.0.is_empty());
         }
@@ -234,7 +234,7 @@ mod tests {
             incoming.space()[..bytes.len()].copy_from_slice(&bytes);
             incoming.arrived(bytes.len());
             while let Ok(Some(_)) = incoming.next() {}
-            let mut reader = Reader(&bytes);
+            let mut reader = PacketReader(&bytes);
             while reader.counted().is_ok() {}
         }
     }

@@ -1,14 +1,14 @@
 //! The answer to one request, packet by packet: the meaning of each, however the caller waits.
 
-use super::decode::{OkPacket, Refusal};
-use super::packet::{Features, Packet, Reader};
+use super::decode::{MysqlRefusal, OkPacket};
+use super::packet::{Features, Packet, PacketReader};
 use crate::session::SessionError;
 use crate::wire::Malformed;
 use std::io;
 
 /// The content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum Piece<'a> {
     Nothing,
     /// The definitions of all columns follow, and replace those known so far.
     ColumnsFollow,
@@ -20,7 +20,7 @@ pub enum Step<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Awaited {
+enum AwaitedPacket {
     #[default]
     First,
     Columns(u64),
@@ -30,10 +30,10 @@ enum Awaited {
 
 /// The part of an answer that has been read so far.
 #[derive(Debug, Default)]
-pub struct Reply {
+pub struct MysqlReply {
     features: Features,
-    awaited: Awaited,
-    refusal: Option<Refusal>,
+    awaited: AwaitedPacket,
+    refusal: Option<MysqlRefusal>,
     /// The last outcome. It is kept when the next answer begins, because it holds the transaction's state.
     pub outcome: OkPacket,
     /// Rows changed by all statements of the request.
@@ -54,72 +54,72 @@ mod first {
 /// A row may also begin with the byte of [`first::END`], but then it is at least this long.
 const LONGEST_END: usize = 0xff_ff_ff;
 
-impl Reply {
+impl MysqlReply {
     pub fn new(features: Features) -> Self {
         Self { features, ..Self::default() }
     }
 
     /// Prepares for the next answer.
     pub fn start(&mut self) {
-        self.awaited = Awaited::First;
+        self.awaited = AwaitedPacket::First;
         self.refusal = None;
         self.changed = 0;
     }
 
     /// Takes the next packet of an answer to a prepared statement (`binary`) or to a text.
-    pub fn take<'a>(&mut self, packet: Packet<'a>, binary: bool) -> Result<Step<'a>, Malformed> {
+    pub fn take<'a>(&mut self, packet: Packet<'a>, binary: bool) -> Result<Piece<'a>, Malformed> {
         let body = packet.body;
         let begins = *body.first().ok_or_else(|| Malformed::new("an empty packet in an answer"))?;
         match (self.awaited, begins) {
-            (Awaited::First | Awaited::Rows, first::REFUSAL) => {
-                self.refusal = Some(Refusal::read(body)?);
-                Ok(Step::Done)
+            (AwaitedPacket::First | AwaitedPacket::Rows, first::REFUSAL) => {
+                self.refusal = Some(MysqlRefusal::read(body)?);
+                Ok(Piece::Done)
             }
-            (Awaited::First, first::OK) => Ok(self.end(OkPacket::read(body)?)),
-            (Awaited::First, first::ROWS_WANTED) => Ok(Step::RowsWanted(packet.sequence)),
-            (Awaited::First, _) => self.columns(body, binary),
-            (Awaited::Columns(left), _) => {
+            (AwaitedPacket::First, first::OK) => Ok(self.end(OkPacket::read(body)?)),
+            (AwaitedPacket::First, first::ROWS_WANTED) => Ok(Piece::RowsWanted(packet.sequence)),
+            (AwaitedPacket::First, _) => self.columns(body, binary),
+            (AwaitedPacket::Columns(left), _) => {
                 self.awaited = self.after_column(left);
-                Ok(Step::Column(body))
+                Ok(Piece::Column(body))
             }
-            (Awaited::EndOfColumns, _) => {
-                self.awaited = Awaited::Rows;
-                Ok(Step::Nothing)
+            (AwaitedPacket::EndOfColumns, _) => {
+                self.awaited = AwaitedPacket::Rows;
+                Ok(Piece::Nothing)
             }
-            (Awaited::Rows, first::END) if body.len() < LONGEST_END => {
+            (AwaitedPacket::Rows, first::END) if body.len() < LONGEST_END => {
                 let outcome = if self.features.no_eof { OkPacket::read(body)? } else { OkPacket::read_end(body)? };
                 Ok(self.end(outcome))
             }
-            (Awaited::Rows, _) => Ok(Step::Row(body)),
+            (AwaitedPacket::Rows, _) => Ok(Piece::Row(body)),
         }
     }
 
-    fn columns<'a>(&mut self, body: &'a [u8], binary: bool) -> Result<Step<'a>, Malformed> {
-        let mut reader = Reader(body);
+    fn columns<'a>(&mut self, body: &'a [u8], binary: bool) -> Result<Piece<'a>, Malformed> {
+        let mut reader = PacketReader(body);
         let count = reader.number()?;
         let known = self.features.cached_columns && binary && reader.byte()? == 0;
         self.awaited = match count {
             0 => return Err(Malformed::new("rows without columns")),
             _ if count > MOST_COLUMNS => return Err(Malformed::new(format!("rows of {count} columns announced"))),
-            _ if known => Awaited::Rows,
-            _ => Awaited::Columns(count),
+            _ if known => AwaitedPacket::Rows,
+            _ => AwaitedPacket::Columns(count),
         };
-        Ok(if known { Step::Nothing } else { Step::ColumnsFollow })
+        Ok(if known { Piece::Nothing } else { Piece::ColumnsFollow })
     }
 
-    fn after_column(&self, left: u64) -> Awaited {
+    fn after_column(&self, left: u64) -> AwaitedPacket {
         match left {
-            0 | 1 if self.features.no_eof => Awaited::Rows,
-            0 | 1 => Awaited::EndOfColumns,
-            _ => Awaited::Columns(left - 1),
+            0 | 1 if self.features.no_eof => AwaitedPacket::Rows,
+            0 | 1 => AwaitedPacket::EndOfColumns,
+            _ => AwaitedPacket::Columns(left - 1),
         }
     }
 
-    fn end<'a>(&mut self, outcome: OkPacket) -> Step<'a> {
+    fn end<'a>(&mut self, outcome: OkPacket) -> Piece<'a> {
         self.outcome = outcome;
         self.changed += outcome.changed;
-        self.awaited = Awaited::First;
-        if outcome.more_follow() { Step::Nothing } else { Step::Done }
+        self.awaited = AwaitedPacket::First;
+        if outcome.more_follow() { Piece::Nothing } else { Piece::Done }
     }
 
     /// The result of the whole answer.
@@ -130,14 +130,14 @@ impl Reply {
     /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
         match self.refusal.take() {
-            Some(Refusal { code, message }) => SessionError::lost_because(code.to_string(), message),
+            Some(MysqlRefusal { code, message }) => SessionError::lost_because(code.to_string(), message),
             None => SessionError::Lost(error),
         }
     }
 }
 
 /// Converts a refusal into the error that engines share.
-pub fn session_error(Refusal { code, message }: Refusal) -> SessionError {
+pub fn session_error(MysqlRefusal { code, message }: MysqlRefusal) -> SessionError {
     let code_text = || code.to_string();
     match code {
         // A row that another transaction has changed since our snapshot, a lock wait timeout, a deadlock.

@@ -9,7 +9,7 @@ use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, private_folder,
     random_password, surroundings,
@@ -126,7 +126,9 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     let mut admin = open_admin(remote)?;
     let mut version = String::new();
     let sql = "SELECT CONCAT('MariaDB ', VERSION())";
-    admin.ask(sql, Limit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
+    admin.ask(sql, ReplyLimit::QUESTION, &mut |rows, row| {
+        rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
+    })?;
     let effective = admin.effective()?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
 }
@@ -150,7 +152,7 @@ impl Server for MariadbServer {
         let mut admin = open_admin(&self.remote)?;
         let mut is_there = false;
         let find = format!("SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'", remote.database);
-        admin.ask(&find, Limit::QUESTION, &mut |_, _| is_there = true)?;
+        admin.ask(&find, ReplyLimit::QUESTION, &mut |_, _| is_there = true)?;
         if !is_there {
             admin.script(&format!("CREATE DATABASE {}", remote.database))?;
         }

@@ -5,17 +5,17 @@
 //! not prepared is also a text, and all values of its answer are texts.
 
 use super::converse::prepare;
-use super::decode::{ColumnKind, row, text_row};
-use super::encode::{PreparedStatement, limit_of_statements};
-use super::handshake::{Purpose, open};
-use super::lists::{ListForm, Listed};
+use super::decode::{MysqlColumnKind, row, text_row};
+use super::encode::{MysqlStatement, limit_of_statements};
+use super::handshake::{ConnectionPurpose, open};
+use super::lists::{ListForm, ListedRequests};
 use super::marks::{parameters, parts};
 use super::packet::{Packets, command};
-use super::reply::{Reply, Step};
-use super::wire::Wire;
+use super::reply::{MysqlReply, Piece};
+use super::wire::MysqlWire;
 use crate::batch::{Batch, Sending};
 use crate::exchange::{Exchange, exchange};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::session::{Access, BoxedOpener, Connect, Param, ResultSet, Session, SessionError, SessionWork, open_aside};
 use crate::statement::{Dialect, Statement, StatementId};
@@ -48,13 +48,13 @@ impl Connect for MysqlConnect {
 
     fn connect(&self) -> Result<MysqlSession, SessionError> {
         let encryption = self.encryption.as_ref().map_err(Insecure::clone)?;
-        let mut wire = open(&self.remote, encryption.as_ref(), Purpose::Sessions)?;
+        let mut wire = open(&self.remote, encryption.as_ref(), ConnectionPurpose::Sessions)?;
         let mut prepared = Vec::with_capacity(self.statements.len());
         let mut statements = Vec::with_capacity(self.statements.len());
         for statement in &self.statements {
             statements.push(prepare_whole(&mut wire, statement, &mut prepared)?);
         }
-        let reply = Reply::new(wire.agreed);
+        let reply = MysqlReply::new(wire.agreed);
         Ok(MysqlSession {
             wire,
             statements,
@@ -89,9 +89,9 @@ struct Whole {
 }
 
 fn prepare_whole(
-    wire: &mut Wire,
+    wire: &mut MysqlWire,
     statement: &Statement,
-    prepared: &mut Vec<PreparedStatement>,
+    prepared: &mut Vec<MysqlStatement>,
 ) -> Result<Whole, SessionError> {
     let name = statement.name;
     let mut parts = parts(&statement.sql);
@@ -101,7 +101,7 @@ fn prepare_whole(
     let all = first..first + parts.len();
     let list = listed.and_then(|part| ListForm::new(all.end - 1, all.end, &part));
     for part in parts.iter().chain(list.as_ref().map(|(_, asked)| asked)) {
-        prepared.push(prepare(wire, part, Limit::PREPARATION).map_err(|error| match error {
+        prepared.push(prepare(wire, part, ReplyLimit::PREPARATION).map_err(|error| match error {
             SessionError::Refused { code, message } => {
                 SessionError::Refused { code, message: format!("statement {name}: {message}") }
             }
@@ -118,11 +118,11 @@ fn prepare_whole(
 /// One connection to the server.
 #[derive(Debug)]
 pub struct MysqlSession {
-    wire: Wire,
+    wire: MysqlWire,
     statements: Vec<Whole>,
-    prepared: Vec<PreparedStatement>,
+    prepared: Vec<MysqlStatement>,
     /// Columns of the text being answered.
-    text_columns: Vec<ColumnKind>,
+    text_columns: Vec<MysqlColumnKind>,
     /// Requests that the server has not answered yet.
     due: VecDeque<Due>,
     /// How many of these, at the end, are awaited. The futures of those before them were dropped.
@@ -135,11 +135,11 @@ pub struct MysqlSession {
     only_reads: bool,
     /// Whether a batch has begun a transaction that has not ended. The server knows of one that writes only from its first row on.
     is_begun: bool,
-    reply: Reply,
+    reply: MysqlReply,
     /// At least one for each statement that was asked, and for each list.
     answers: Vec<ResultSet>,
     /// The requests of the batch that share an answer.
-    listed: Vec<Listed>,
+    listed: Vec<ListedRequests>,
     work: SessionWork,
 }
 
@@ -344,7 +344,7 @@ fn begin(access: Access) -> &'static str {
 impl Exchange for MysqlSession {
     type Framing = Packets;
 
-    fn wire(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut MysqlWire {
         &mut self.wire
     }
 
@@ -357,18 +357,18 @@ impl Exchange for MysqlSession {
             let wanted = self.due.len() <= self.wanted;
             let step = self.reply.take(packet, to.is_some())?;
             match (step, to) {
-                (Step::ColumnsFollow, to) => columns(to, &mut self.prepared, &mut self.text_columns).clear(),
-                (Step::Column(body), to) => {
-                    columns(to, &mut self.prepared, &mut self.text_columns).push(ColumnKind::read(body)?);
+                (Piece::ColumnsFollow, to) => columns(to, &mut self.prepared, &mut self.text_columns).clear(),
+                (Piece::Column(body), to) => {
+                    columns(to, &mut self.prepared, &mut self.text_columns).push(MysqlColumnKind::read(body)?);
                 }
-                (Step::Row(body), None) if wanted => text_row(body, &self.text_columns, &mut self.answers[answer])?,
-                (Step::Row(body), Some(index)) if wanted => {
+                (Piece::Row(body), None) if wanted => text_row(body, &self.text_columns, &mut self.answers[answer])?,
+                (Piece::Row(body), Some(index)) if wanted => {
                     row(body, &self.prepared[index].columns, &mut self.answers[answer])?;
                 }
-                (Step::RowsWanted(_), _) => {
+                (Piece::RowsWanted(_), _) => {
                     return Err(SessionError::Protocol("the server asks for a file".to_owned()));
                 }
-                (Step::Done, _) => {
+                (Piece::Done, _) => {
                     self.due.pop_front();
                     let ended = self.reply.result();
                     if let Some(index) = to.filter(|_| ended.is_err() || !wanted) {
@@ -406,9 +406,9 @@ impl Exchange for MysqlSession {
 
 fn columns<'a>(
     to: Option<usize>,
-    prepared: &'a mut [PreparedStatement],
-    text_columns: &'a mut Vec<ColumnKind>,
-) -> &'a mut Vec<ColumnKind> {
+    prepared: &'a mut [MysqlStatement],
+    text_columns: &'a mut Vec<MysqlColumnKind>,
+) -> &'a mut Vec<MysqlColumnKind> {
     match to {
         Some(index) => &mut prepared[index].columns,
         None => text_columns,

@@ -9,18 +9,18 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-pub type Wire = crate::wire::Wire<Packets>;
+pub type MysqlWire = crate::wire::Wire<Packets>;
 
-pub fn open(remote: &Remote, deadline: Instant) -> io::Result<Wire> {
+pub fn open(remote: &Remote, deadline: Instant) -> io::Result<MysqlWire> {
     let stream = if remote.is_local_socket() {
         Stream::unix(Path::new(&remote.host), deadline)
     } else {
         Stream::tcp(remote, deadline)
     };
-    Ok(Wire::over(stream?))
+    Ok(MysqlWire::over(stream?))
 }
 
-impl Wire {
+impl MysqlWire {
     /// Appends a command with a text.
     pub fn command(&mut self, command: u8, text: &str) -> Result<(), Malformed> {
         put(self.outgoing(), 0, |out| {

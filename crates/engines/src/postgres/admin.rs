@@ -1,13 +1,13 @@
 //! PostgreSQL's administration over a blocking connection: scripts, scans, and loading by COPY.
 
 use super::counters;
-use super::decode::{ColumnKind, Message, Refusal, changed, column_types, refusal, row};
+use super::decode::{PostgresColumnKind, PostgresMessage, PostgresRefusal, changed, column_types, refusal, row};
 use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
-use super::wire::Wire;
+use super::wire::PostgresWire;
 use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -22,7 +22,7 @@ const COPY_CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
 pub struct PostgresAdmin {
-    wire: Wire,
+    wire: PostgresWire,
     remote: Remote,
 }
 
@@ -33,7 +33,7 @@ pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
 
 impl PostgresAdmin {
     /// Parses and describes the unnamed statement.
-    fn describe(&mut self, sql: &str, limit: Limit) -> Result<Vec<ColumnKind>, SessionError> {
+    fn describe(&mut self, sql: &str, limit: ReplyLimit) -> Result<Vec<PostgresColumnKind>, SessionError> {
         let out = self.wire.outgoing();
         frontend::parse("", sql, [], out)
             .and_then(|()| frontend::describe(b'S', "", out))
@@ -42,7 +42,7 @@ impl PostgresAdmin {
         let mut columns = Vec::new();
         converse(&mut self.wire, limit.of_preparation(), &mut |message| {
             if message.tag == tag::ROW_DESCRIPTION {
-                columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
+                columns = column_types(message.body)?.into_iter().map(PostgresColumnKind::of_type).collect();
             }
             Ok(())
         })?;
@@ -50,8 +50,8 @@ impl PostgresAdmin {
     }
 
     fn begin_copy(&mut self, sql: &str) -> Result<(), SessionError> {
-        let deadline = Instant::now() + Limit::WORK.time;
-        self.wire.expect_at_most(Limit::WORK.bytes);
+        let deadline = Instant::now() + ReplyLimit::WORK.time;
+        self.wire.expect_at_most(ReplyLimit::WORK.bytes);
         frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
         loop {
             while let Some(message) = self.wire.next()? {
@@ -79,7 +79,7 @@ impl PostgresAdmin {
             while more && self.wire.outgoing().len() < COPY_CHUNK_BYTES {
                 more = copy_rows(self.wire.outgoing(), fill).map_err(SessionError::Lost)?;
             }
-            self.wire.send_all(Instant::now() + Limit::TAKING_ROWS).map_err(SessionError::Lost)?;
+            self.wire.send_all(Instant::now() + ReplyLimit::TAKING_ROWS).map_err(SessionError::Lost)?;
             self.look_for_refusal()?;
         }
         Ok(())
@@ -98,8 +98,8 @@ impl PostgresAdmin {
     }
 
     /// Reads a refused answer to its end, so that the connection stays usable.
-    fn refused(&mut self, refusal: Refusal) -> SessionError {
-        match converse(&mut self.wire, Limit::WORK, &mut |_| Ok(())) {
+    fn refused(&mut self, refusal: PostgresRefusal) -> SessionError {
+        match converse(&mut self.wire, ReplyLimit::WORK, &mut |_| Ok(())) {
             Ok(_) | Err(SessionError::Lost(_)) => session_error(refusal),
             Err(error) => error,
         }
@@ -109,14 +109,19 @@ impl PostgresAdmin {
 impl Admin for PostgresAdmin {
     fn script(&mut self, sql: &str) -> Result<(), SessionError> {
         frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        converse(&mut self.wire, Limit::WORK, &mut |_| Ok(())).map(|_| ())
+        converse(&mut self.wire, ReplyLimit::WORK, &mut |_| Ok(())).map(|_| ())
     }
 
-    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+    fn ask(
+        &mut self,
+        sql: &str,
+        limit: ReplyLimit,
+        row: &mut dyn FnMut(&ResultSet, usize),
+    ) -> Result<(), SessionError> {
         let begun = Instant::now();
         let columns = self.describe(sql, limit)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        let mut batch = Batch { columns: &columns, rows: ResultSet::default(), row };
+        let mut batch = ScanBatch { columns: &columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
         converse(&mut self.wire, limit.since(begun), &mut |message| batch.hear(message))?;
         batch.hand_over();
@@ -133,7 +138,7 @@ impl Admin for PostgresAdmin {
         self.send_rows(fill)?;
         frontend::copy_done(self.wire.outgoing());
         let mut loaded = 0;
-        converse(&mut self.wire, Limit::WORK, &mut |message| {
+        converse(&mut self.wire, ReplyLimit::WORK, &mut |message| {
             if message.tag == tag::COMMAND_COMPLETE {
                 loaded = changed(message.body);
             }
@@ -144,7 +149,7 @@ impl Admin for PostgresAdmin {
 
     fn work_long(&mut self) -> Result<(), SessionError> {
         self.script(include_str!("sql/long_work.sql"))?;
-        match self.ask(include_str!("sql/end_with_client.sql"), Limit::QUESTION, &mut |_, _| ()) {
+        match self.ask(include_str!("sql/end_with_client.sql"), ReplyLimit::QUESTION, &mut |_, _| ()) {
             // Servers of some systems cannot.
             Ok(()) | Err(SessionError::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -162,19 +167,19 @@ impl Admin for PostgresAdmin {
     }
 
     fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        pairs(self, include_str!("sql/effective.sql"), Limit::QUESTION)
+        pairs(self, include_str!("sql/effective.sql"), ReplyLimit::QUESTION)
     }
 
     fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
         admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
-    fn counters(&mut self, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+    fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
         counters::read(self, of, limit)
     }
 }
 
-fn bind_and_execute(columns: &[ColumnKind], wire: &mut Wire) -> std::io::Result<()> {
+fn bind_and_execute(columns: &[PostgresColumnKind], wire: &mut PostgresWire) -> std::io::Result<()> {
     let out = wire.outgoing();
     let formats = columns.iter().map(|column| column.format());
     let no_values = std::iter::empty::<()>();
@@ -189,14 +194,14 @@ fn bind_and_execute(columns: &[ColumnKind], wire: &mut Wire) -> std::io::Result<
 }
 
 /// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct Batch<'a> {
-    columns: &'a [ColumnKind],
+struct ScanBatch<'a> {
+    columns: &'a [PostgresColumnKind],
     rows: ResultSet,
     row: &'a mut dyn FnMut(&ResultSet, usize),
 }
 
-impl Batch<'_> {
-    fn hear(&mut self, message: Message<'_>) -> Result<(), SessionError> {
+impl ScanBatch<'_> {
+    fn hear(&mut self, message: PostgresMessage<'_>) -> Result<(), SessionError> {
         if message.tag == tag::DATA_ROW {
             row(message.body, self.columns, &mut self.rows)?;
         }

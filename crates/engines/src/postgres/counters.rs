@@ -1,7 +1,7 @@
 //! PostgreSQL's counters, under their own names and in the words that all engines share.
 
 use crate::admin::{Admin, CountersOf, counted};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::server::Counters;
 use crate::session::SessionError;
 use record::looks::DatabaseCounts;
@@ -27,7 +27,7 @@ const NEWER: [(&str, &str); 2] = [
     ),
 ];
 
-pub(super) fn read(admin: &mut dyn Admin, of: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+pub(super) fn read(admin: &mut dyn Admin, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
     let begun = Instant::now();
     let mut counters = counted(admin, include_str!("sql/counters_of_database.sql"), limit)?;
     if of == CountersOf::Database {

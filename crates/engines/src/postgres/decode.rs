@@ -15,7 +15,7 @@ const HEADER: usize = 5;
 
 /// One message from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct PostgresMessage<'a> {
     pub tag: u8,
     pub body: &'a [u8],
 }
@@ -25,10 +25,10 @@ pub struct Message<'a> {
 pub struct Messages;
 
 impl Framing for Messages {
-    type Frame<'a> = Message<'a>;
+    type Frame<'a> = PostgresMessage<'a>;
     type Agreed = ();
 
-    fn first(waiting: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
+    fn first(waiting: &[u8]) -> Result<Option<(PostgresMessage<'_>, usize)>, Malformed> {
         let Some((&[tag, a, b, c, d], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if !(4..=LONGEST_MESSAGE).contains(&length) {
@@ -43,13 +43,13 @@ impl Framing for Messages {
                 Malformed::new(format!("message {:?} of {length} bytes announced", char::from(tag)))
             });
         }
-        Ok(rest.get(..length - 4).map(|body| (Message { tag, body }, 1 + length)))
+        Ok(rest.get(..length - 4).map(|body| (PostgresMessage { tag, body }, 1 + length)))
     }
 }
 
 /// How a column's values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnKind {
+pub enum PostgresColumnKind {
     /// Two, four or eight bytes, big endian.
     Integer,
     /// One byte, read as 0 or 1, as in SQLite.
@@ -66,7 +66,7 @@ pub enum ColumnKind {
     DateText,
 }
 
-impl ColumnKind {
+impl PostgresColumnKind {
     /// From the type's number in PostgreSQL's catalog, which is fixed for built-in types.
     pub fn of_type(oid: u32) -> Self {
         match oid {
@@ -95,9 +95,9 @@ impl ColumnKind {
 }
 
 /// Reads the body of a message piece by piece.
-struct Reader<'a>(&'a [u8]);
+struct BodyReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> BodyReader<'a> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (head, rest) = self.0.split_first_chunk::<N>().ok_or_else(|| Malformed::new("a message ends early"))?;
         self.0 = rest;
@@ -124,8 +124,8 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends the cells of a `DataRow` as one row.
-pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
-    let mut reader = Reader(body);
+pub fn row(body: &[u8], columns: &[PostgresColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+    let mut reader = BodyReader(body);
     let count = reader.count()?;
     if count != columns.len() {
         return Err(Malformed::new(format!("a row of {count} columns where {} were described", columns.len())));
@@ -142,21 +142,23 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
     Ok(())
 }
 
-fn cell(bytes: &[u8], kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
+fn cell(bytes: &[u8], kind: PostgresColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
     let wrong = || Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()));
     match (kind, bytes) {
-        (ColumnKind::Text, _) => results.push_text(text(bytes)?),
-        (ColumnKind::Integer, _) => results.push_integer(integer(bytes)?),
-        (ColumnKind::IntegerText, _) => results.push_integer(text(bytes)?.parse().map_err(|_| wrong())?),
-        (ColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
-        (ColumnKind::BooleanText, &[truth]) => results.push_integer((truth == b't').into()),
-        (ColumnKind::Decimal, _) => results.push_digits(text(bytes)?),
-        (ColumnKind::Date, &[a, b, c, d]) => results.push_date(date(i32::from_be_bytes([a, b, c, d]))?),
-        (ColumnKind::DateText, _) => {
+        (PostgresColumnKind::Text, _) => results.push_text(text(bytes)?),
+        (PostgresColumnKind::Integer, _) => results.push_integer(integer(bytes)?),
+        (PostgresColumnKind::IntegerText, _) => results.push_integer(text(bytes)?.parse().map_err(|_| wrong())?),
+        (PostgresColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
+        (PostgresColumnKind::BooleanText, &[truth]) => results.push_integer((truth == b't').into()),
+        (PostgresColumnKind::Decimal, _) => results.push_digits(text(bytes)?),
+        (PostgresColumnKind::Date, &[a, b, c, d]) => results.push_date(date(i32::from_be_bytes([a, b, c, d]))?),
+        (PostgresColumnKind::DateText, _) => {
             let text = text(bytes)?;
             results.push_date(Date::parse(text).ok_or_else(|| no_day(text))?);
         }
-        (ColumnKind::Boolean | ColumnKind::BooleanText | ColumnKind::Date, _) => return Err(wrong()),
+        (PostgresColumnKind::Boolean | PostgresColumnKind::BooleanText | PostgresColumnKind::Date, _) => {
+            return Err(wrong());
+        }
     }
     Ok(())
 }
@@ -203,7 +205,7 @@ pub fn command(body: &[u8]) -> &str {
 
 /// Type numbers of a statement's parameters.
 pub fn parameter_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
-    let mut reader = Reader(body);
+    let mut reader = BodyReader(body);
     (0..reader.count()?).map(|_| Ok(u32::from_be_bytes(reader.array()?))).collect()
 }
 
@@ -213,7 +215,7 @@ pub fn column_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
     const BEFORE_TYPE: usize = 6;
     /// The type's size and modifier, and the column's format.
     const AFTER_TYPE: usize = 8;
-    let mut reader = Reader(body);
+    let mut reader = BodyReader(body);
     (0..reader.count()?)
         .map(|_| {
             reader.zero_ended()?;
@@ -245,7 +247,7 @@ pub enum Authentication<'a> {
 }
 
 pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
-    let mut reader = Reader(body);
+    let mut reader = BodyReader(body);
     Ok(match u32::from_be_bytes(reader.array()?) {
         0 => Authentication::Granted,
         3 => Authentication::Cleartext,
@@ -259,16 +261,16 @@ pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
 
 /// An `ErrorResponse`: the server's error, and whether it ends the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PostgresRefusal {
     pub fatal: bool,
     /// SQLSTATE, five letters and digits.
     pub code: String,
     pub message: String,
 }
 
-pub fn refusal(body: &[u8]) -> Result<Refusal, Malformed> {
-    let mut reader = Reader(body);
-    let mut found = Refusal { fatal: false, code: String::new(), message: String::new() };
+pub fn refusal(body: &[u8]) -> Result<PostgresRefusal, Malformed> {
+    let mut reader = BodyReader(body);
+    let mut found = PostgresRefusal { fatal: false, code: String::new(), message: String::new() };
     let mut detail = None;
     loop {
         let [field] = reader.array()?;

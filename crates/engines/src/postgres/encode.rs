@@ -1,6 +1,6 @@
 //! Writes PostgreSQL's messages: a prepared statement with its values, and rows of a COPY.
 
-use super::decode::ColumnKind;
+use super::decode::PostgresColumnKind;
 use crate::rows::{RowSink, TabbedRows};
 use crate::session::{Param, SessionError};
 use bytes::{BufMut, BytesMut};
@@ -38,16 +38,16 @@ impl ParameterKind {
 
 /// Everything needed to execute a prepared statement.
 #[derive(Debug, Default)]
-pub struct PreparedStatement {
+pub struct PostgresStatement {
     /// Its name in errors.
     pub name: &'static str,
     /// Its name at the server.
     pub server_name: String,
     pub parameters: Vec<ParameterKind>,
-    pub columns: Vec<ColumnKind>,
+    pub columns: Vec<PostgresColumnKind>,
 }
 
-impl PreparedStatement {
+impl PostgresStatement {
     /// Appends Bind, Execute and Sync. Appends nothing if a value does not fit.
     pub fn execute(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), SessionError> {
         self.execute_in_batch(params, out)?;
@@ -167,16 +167,16 @@ mod tests {
         assert!(out.is_empty());
     }
 
-    fn prepared(parameters: &[ParameterKind], columns: &[ColumnKind]) -> PreparedStatement {
+    fn prepared(parameters: &[ParameterKind], columns: &[PostgresColumnKind]) -> PostgresStatement {
         let (parameters, columns) = (parameters.to_vec(), columns.to_vec());
-        PreparedStatement { name: "stock", server_name: "s7".to_owned(), parameters, columns }
+        PostgresStatement { name: "stock", server_name: "s7".to_owned(), parameters, columns }
     }
 
     #[test]
     fn a_statement_is_bind_execute_sync() {
         let statement = prepared(
             &[ParameterKind::Int2, ParameterKind::Int8, ParameterKind::Text, ParameterKind::Text, ParameterKind::Int4],
-            &[ColumnKind::Integer, ColumnKind::Text],
+            &[PostgresColumnKind::Integer, PostgresColumnKind::Text],
         );
         let params = [Param::Integer(-2), Param::Integer(3), Param::Text("x"), Param::Integer(40), Param::Null];
         let mut out = BytesMut::new();

@@ -1,11 +1,11 @@
 //! Opens a session: encryption, account, and the password if the server asks for one. Also sends requests and waits for
 //! their answers, for everything before or beside measuring.
 
-use super::decode::{Message, authentication, refusal};
-use super::password::{Exchange, Login};
-use super::reply::{Reply, Transaction, copies_unasked, session_error, tag, transaction};
-use super::wire::{self, Wire};
-use crate::limit::Limit;
+use super::decode::{PostgresMessage, authentication, refusal};
+use super::password::{PasswordExchange, ScramLogin};
+use super::reply::{PostgresReply, Transaction, copies_unasked, session_error, tag, transaction};
+use super::wire::{self, PostgresWire};
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::session::SessionError;
 use crate::tls::Encryption;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Opens a session, ready for a request.
-pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, SessionError> {
+pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<PostgresWire, SessionError> {
     let deadline = Instant::now() + HANDSHAKE_LIMIT;
     let mut wire = wire::open(remote, encryption, deadline)?;
     let who = [
@@ -28,13 +28,13 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
         ("DateStyle", "ISO"),
     ];
     frontend::startup_message(who, wire.outgoing()).map_err(SessionError::Lost)?;
-    let mut login = Login {
+    let mut login = ScramLogin {
         user: &remote.user,
         password: remote.password.as_ref(),
         rules: &remote.tls,
         trusted: wire.is_trusted(),
         end_point: wire.end_point(),
-        exchange: Exchange::None,
+        exchange: PasswordExchange::None,
     };
     loop {
         if answer_what_came(&mut wire, &mut login)? {
@@ -44,13 +44,13 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
     }
     if remote.own_sql {
         frontend::query(include_str!("sql/own_session.sql"), wire.outgoing()).map_err(SessionError::Lost)?;
-        converse(&mut wire, Limit::QUESTION, &mut |_| Ok(()))?;
+        converse(&mut wire, ReplyLimit::QUESTION, &mut |_| Ok(()))?;
     }
     Ok(wire)
 }
 
 /// Answers the messages that have arrived; true once the server is ready.
-fn answer_what_came(wire: &mut Wire, login: &mut Login<'_>) -> Result<bool, SessionError> {
+fn answer_what_came(wire: &mut PostgresWire, login: &mut ScramLogin<'_>) -> Result<bool, SessionError> {
     while let Some((message, out)) = wire.next_and_outgoing()? {
         match message.tag {
             tag::ERROR => {
@@ -68,13 +68,13 @@ fn answer_what_came(wire: &mut Wire, login: &mut Login<'_>) -> Result<bool, Sess
 
 /// Sends the buffered request and passes each message of the answer to `hear`, until the server is ready again.
 pub fn converse(
-    wire: &mut Wire,
-    limit: Limit,
-    hear: &mut dyn FnMut(Message<'_>) -> Result<(), SessionError>,
+    wire: &mut PostgresWire,
+    limit: ReplyLimit,
+    hear: &mut dyn FnMut(PostgresMessage<'_>) -> Result<(), SessionError>,
 ) -> Result<Transaction, SessionError> {
     let deadline = Instant::now() + limit.time;
     wire.expect_at_most(limit.bytes);
-    let mut reply = Reply::default();
+    let mut reply = PostgresReply::default();
     let mut rows = 0;
     loop {
         while let Some(message) = wire.next()? {

@@ -4,7 +4,7 @@
 //! go only to a verified server, unless the user allows more. An MD5 hash goes to any server whose method is allowed.
 
 use super::decode::Authentication;
-use crate::remote::{Binding, Method, Tls};
+use crate::remote::{Binding, LoginMethod, Tls};
 use crate::secret::Secret;
 use crate::session::SessionError;
 use bytes::BytesMut;
@@ -18,7 +18,7 @@ use std::io;
 const FEWEST_ITERATIONS: u32 = 4096;
 
 /// Our side of the exchange.
-pub struct Login<'a> {
+pub struct ScramLogin<'a> {
     pub user: &'a str,
     pub password: Option<&'a Secret>,
     pub rules: &'a Tls,
@@ -26,11 +26,11 @@ pub struct Login<'a> {
     pub trusted: bool,
     /// The value that the exchange can be bound to, over an encrypted stream.
     pub end_point: Option<Vec<u8>>,
-    pub exchange: Exchange,
+    pub exchange: PasswordExchange,
 }
 
 #[derive(Default)]
-pub enum Exchange {
+pub enum PasswordExchange {
     #[default]
     None,
     /// The password or its hash was sent.
@@ -45,37 +45,37 @@ pub enum Exchange {
     },
 }
 
-impl<'a> Login<'a> {
+impl<'a> ScramLogin<'a> {
     /// Appends the answer to the server's request, if one is needed.
     pub fn answer(&mut self, asked: &Authentication<'_>, out: &mut BytesMut) -> Result<(), SessionError> {
         match asked {
             Authentication::Granted => self.check_granted(),
             Authentication::Cleartext => {
-                self.check_method(Method::Password)?;
+                self.check_method(LoginMethod::Password)?;
                 self.check_trusted("the password itself")?;
                 self.tell(self.password()?.as_bytes(), out)
             }
             Authentication::Md5 { salt } => {
-                self.check_method(Method::Md5)?;
+                self.check_method(LoginMethod::Md5)?;
                 let hash = md5_hash(self.user.as_bytes(), self.password()?.as_bytes(), *salt);
                 self.tell(hash.as_bytes(), out)
             }
             Authentication::Scram { mechanisms } => {
-                self.check_method(Method::ScramSha256)?;
+                self.check_method(LoginMethod::ScramSha256)?;
                 self.begin(mechanisms, out)
             }
             Authentication::ScramContinue(data) => {
                 if iterations(data).is_some_and(|iterations| iterations < FEWEST_ITERATIONS) {
                     self.check_trusted(&format!("a proof of fewer than {FEWEST_ITERATIONS} iterations"))?;
                 }
-                let Exchange::Running { scram, .. } = &mut self.exchange else { return Err(out_of_step()) };
+                let PasswordExchange::Running { scram, .. } = &mut self.exchange else { return Err(out_of_step()) };
                 scram.update(data).map_err(|error| failed(&error))?;
                 frontend::sasl_response(scram.message(), out).map_err(SessionError::Lost)
             }
             Authentication::ScramFinal(data) => {
-                let Exchange::Running { scram, bound } = &mut self.exchange else { return Err(out_of_step()) };
+                let PasswordExchange::Running { scram, bound } = &mut self.exchange else { return Err(out_of_step()) };
                 scram.finish(data).map_err(|error| failed(&error))?;
-                self.exchange = Exchange::Proven { bound: *bound };
+                self.exchange = PasswordExchange::Proven { bound: *bound };
                 Ok(())
             }
             Authentication::Other(number) => Err(not_let_in(format!(
@@ -91,7 +91,7 @@ impl<'a> Login<'a> {
     }
 
     fn tell(&mut self, password: &[u8], out: &mut BytesMut) -> Result<(), SessionError> {
-        self.exchange = Exchange::Told;
+        self.exchange = PasswordExchange::Told;
         // A zero byte would end the message early, so such a password is refused.
         frontend::password_message(password, out)
             .map_err(|error| not_let_in(format!("the password cannot be sent: {error}")))
@@ -109,14 +109,14 @@ impl<'a> Login<'a> {
         Err(SessionError::Insecure { why })
     }
 
-    fn check_method(&self, method: Method) -> Result<(), SessionError> {
+    fn check_method(&self, method: LoginMethod) -> Result<(), SessionError> {
         match &self.rules.methods {
             Some(allowed) if !allowed.contains(&method) => {
                 let asks = match method {
-                    Method::None => "lets us in without asking for proof",
-                    Method::Password => "asks for the password itself",
-                    Method::Md5 => "asks for an MD5 hash of the password",
-                    Method::ScramSha256 => "asks for SCRAM-SHA-256",
+                    LoginMethod::None => "lets us in without asking for proof",
+                    LoginMethod::Password => "asks for the password itself",
+                    LoginMethod::Md5 => "asks for an MD5 hash of the password",
+                    LoginMethod::ScramSha256 => "asks for SCRAM-SHA-256",
                 };
                 Err(SessionError::Insecure { why: format!("the server {asks}, which require_auth does not allow") })
             }
@@ -143,17 +143,17 @@ impl<'a> Login<'a> {
         }
         let scram = ScramSha256::new(self.password()?.as_bytes(), channel);
         frontend::sasl_initial_response(mechanism, scram.message(), out).map_err(SessionError::Lost)?;
-        self.exchange = Exchange::Running { scram, bound: mechanism == SCRAM_SHA_256_PLUS };
+        self.exchange = PasswordExchange::Running { scram, bound: mechanism == SCRAM_SHA_256_PLUS };
         Ok(())
     }
 
     fn check_granted(&self) -> Result<(), SessionError> {
         match self.exchange {
-            Exchange::Running { .. } => Err(out_of_step()),
-            Exchange::Proven { bound: true } => Ok(()),
+            PasswordExchange::Running { .. } => Err(out_of_step()),
+            PasswordExchange::Proven { bound: true } => Ok(()),
             _ if self.rules.binding == Binding::Require => Err(not_bound()),
-            Exchange::None => self.check_method(Method::None),
-            Exchange::Told | Exchange::Proven { .. } => Ok(()),
+            PasswordExchange::None => self.check_method(LoginMethod::None),
+            PasswordExchange::Told | PasswordExchange::Proven { .. } => Ok(()),
         }
     }
 }
@@ -190,11 +190,18 @@ mod tests {
         Tls { binding, ..Tls::default() }
     }
 
-    fn login<'a>(secret: Option<&'a Secret>, rules: &'a Tls, end_point: Option<Vec<u8>>) -> Login<'a> {
-        Login { user: "md5_user", password: secret, rules, trusted: false, end_point, exchange: Exchange::None }
+    fn login<'a>(secret: Option<&'a Secret>, rules: &'a Tls, end_point: Option<Vec<u8>>) -> ScramLogin<'a> {
+        ScramLogin {
+            user: "md5_user",
+            password: secret,
+            rules,
+            trusted: false,
+            end_point,
+            exchange: PasswordExchange::None,
+        }
     }
 
-    fn answer(login: &mut Login<'_>, asked: &Authentication<'_>) -> Result<Vec<u8>, SessionError> {
+    fn answer(login: &mut ScramLogin<'_>, asked: &Authentication<'_>) -> Result<Vec<u8>, SessionError> {
         let mut out = BytesMut::new();
         login.answer(asked, &mut out).map(|()| out.to_vec())
     }
@@ -220,7 +227,7 @@ mod tests {
     fn older_methods_have_known_answers() {
         let secret = Secret::new("password");
         let rules = Tls::default();
-        let mut login = Login { trusted: true, ..login(Some(&secret), &rules, None) };
+        let mut login = ScramLogin { trusted: true, ..login(Some(&secret), &rules, None) };
         // "md5" and the hash of (the hash of password and user, in hexadecimal) and salt, computed with md5sum(1).
         let asked = Authentication::Md5 { salt: [0x2a, 0x3d, 0x8f, 0xe0] };
         assert_eq!(answer(&mut login, &asked).unwrap(), b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0");
@@ -260,7 +267,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_by_name_is_told_and_what_is_not_named_is_refused() {
         let secret = Secret::new("pencil");
-        let by_name = Tls { methods: Some(vec![Method::Password]), clear_password: true, ..Tls::default() };
+        let by_name = Tls { methods: Some(vec![LoginMethod::Password]), clear_password: true, ..Tls::default() };
         let mut named = login(Some(&secret), &by_name, None);
         assert_eq!(answer(&mut named, &Authentication::Cleartext).unwrap(), b"p\0\0\0\x0bpencil\0");
         answer(&mut named, &Authentication::Granted).unwrap();
@@ -277,7 +284,7 @@ mod tests {
         let secret = Secret::new("pencil");
         let rules = Tls::default();
         for (count, trusted, fine) in [(4096, false, true), (4095, false, false), (0, false, false), (1, true, true)] {
-            let mut login = Login { trusted, ..login(Some(&secret), &rules, None) };
+            let mut login = ScramLogin { trusted, ..login(Some(&secret), &rules, None) };
             let sent = answer(&mut login, &Authentication::Scram { mechanisms: PLAIN }).unwrap();
             // The nonce is random and may hold any letter but a comma.
             let nonce = String::from_utf8_lossy(&sent).split_once(",r=").unwrap().1.to_owned();
@@ -290,7 +297,7 @@ mod tests {
     #[test]
     fn without_a_password_there_is_no_answer_and_no_guess() {
         let rules = Tls::default();
-        let mut login = Login { trusted: true, ..login(None, &rules, None) };
+        let mut login = ScramLogin { trusted: true, ..login(None, &rules, None) };
         for asked in [Authentication::Cleartext, Authentication::Scram { mechanisms: PLAIN }] {
             assert!(matches!(answer(&mut login, &asked), Err(SessionError::Refused { .. })));
         }

@@ -1,6 +1,6 @@
 //! The answer to one request: the meaning of each message, however the caller waits.
 
-use super::decode::{ColumnKind, Message, Refusal, changed, command, refusal, row};
+use super::decode::{PostgresColumnKind, PostgresMessage, PostgresRefusal, changed, command, refusal, row};
 use crate::session::{ResultSet, SessionError};
 use crate::wire::Malformed;
 use std::io;
@@ -31,14 +31,14 @@ pub enum Transaction {
 
 /// The part of an answer that has been read so far.
 #[derive(Debug, Default)]
-pub struct Reply {
-    pub refusal: Option<Refusal>,
+pub struct PostgresReply {
+    pub refusal: Option<PostgresRefusal>,
     pub transaction: Transaction,
     /// The server answered COMMIT with a rollback, because an earlier statement had failed.
     pub rolled_back: bool,
 }
 
-impl Reply {
+impl PostgresReply {
     /// Prepares for the next answer.
     pub fn start(&mut self) {
         self.refusal = None;
@@ -49,8 +49,8 @@ impl Reply {
     /// come at any time and are skipped.
     pub fn take(
         &mut self,
-        message: Message<'_>,
-        columns: &[ColumnKind],
+        message: PostgresMessage<'_>,
+        columns: &[PostgresColumnKind],
         results: &mut ResultSet,
     ) -> Result<bool, Malformed> {
         match message.tag {
@@ -71,7 +71,7 @@ impl Reply {
     }
 
     /// Keeps the first refusal, which is the cause. Later ones are consequences.
-    pub fn refuse(&mut self, refusal: Refusal) {
+    pub fn refuse(&mut self, refusal: PostgresRefusal) {
         self.refusal.get_or_insert(refusal);
     }
 
@@ -83,7 +83,7 @@ impl Reply {
     /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
         match self.refusal.take() {
-            Some(Refusal { code, message, .. }) => SessionError::lost_because(code, message),
+            Some(PostgresRefusal { code, message, .. }) => SessionError::lost_because(code, message),
             None => SessionError::Lost(error),
         }
     }
@@ -103,7 +103,7 @@ pub fn transaction(body: &[u8]) -> Transaction {
 }
 
 /// Converts a refusal into the error that engines share.
-pub fn session_error(Refusal { fatal, code, message }: Refusal) -> SessionError {
+pub fn session_error(PostgresRefusal { fatal, code, message }: PostgresRefusal) -> SessionError {
     match code.as_str() {
         // Serialization failure, deadlock, lock not available: another transaction was in the way.
         "40001" | "40P01" | "55P03" => SessionError::Retryable { code, message },

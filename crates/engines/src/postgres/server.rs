@@ -10,7 +10,7 @@ use super::cluster::{self, Programs};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, random_password,
     surroundings,
@@ -130,7 +130,7 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
         admin.script(&format!("ALTER ROLE {USER} PASSWORD '{}'", password.reveal()))?;
     }
     let mut version = String::new();
-    admin.ask("SELECT version()", Limit::QUESTION, &mut |rows, row| {
+    admin.ask("SELECT version()", ReplyLimit::QUESTION, &mut |rows, row| {
         rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
     })?;
     let effective = admin.effective()?;
@@ -156,7 +156,7 @@ impl Server for PostgresServer {
         let mut admin = open_admin(&Remote { database: BESIDE.to_owned(), ..self.remote.clone() })?;
         let mut finds = |query: &str| {
             let mut found = false;
-            admin.ask(query, Limit::QUESTION, &mut |_, _| found = true).map(|()| found)
+            admin.ask(query, ReplyLimit::QUESTION, &mut |_, _| found = true).map(|()| found)
         };
         if !finds(&format!("SELECT 1 FROM pg_database WHERE datname = '{}'", remote.database))? {
             // Copies files. Without this option, newer versions write all pages to the log, and older ones have only this way.

@@ -1,14 +1,14 @@
 //! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without blocking. A batch has one
 //! Sync for all of its statements.
 
-use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
-use super::encode::{ParameterKind, PreparedStatement, execute_text};
+use super::decode::{Messages, PostgresColumnKind, PostgresMessage, column_types, parameter_types};
+use super::encode::{ParameterKind, PostgresStatement, execute_text};
 use super::handshake::{converse, open};
-use super::reply::{Reply, Transaction, tag};
-use super::wire::Wire;
+use super::reply::{PostgresReply, Transaction, tag};
+use super::wire::PostgresWire;
 use crate::batch::{Batch, Sending};
 use crate::exchange::{Exchange, exchange};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::session::{Access, BoxedOpener, Connect, Param, ResultSet, Session, SessionError, SessionWork, open_aside};
 use crate::statement::{Dialect, Statement, StatementId};
@@ -44,7 +44,7 @@ impl Connect for PostgresConnect {
         let given = self.statements.iter().map(|statement| (statement.name, statement.sql.as_str()));
         let mut prepared = prepare(&mut wire, CONTROL.into_iter().chain(given))?;
         let text = prepared.len();
-        prepared.push(PreparedStatement::default());
+        prepared.push(PostgresStatement::default());
         Ok(PostgresSession {
             wire,
             prepared,
@@ -52,7 +52,7 @@ impl Connect for PostgresConnect {
             due: 0,
             asked: vec![BEGIN_READ],
             answered: 0,
-            reply: Reply::default(),
+            reply: PostgresReply::default(),
             answers: vec![ResultSet::default()],
             work: SessionWork::default(),
         })
@@ -74,9 +74,9 @@ const ROLLBACK: usize = 3;
 /// Prepares all statements in one round trip: they are sent without waiting for answers. Each has its own Sync, so none
 /// holds locks until the last is done.
 fn prepare<'a>(
-    wire: &mut Wire,
+    wire: &mut PostgresWire,
     statements: impl Iterator<Item = (&'static str, &'a str)>,
-) -> Result<Vec<PreparedStatement>, SessionError> {
+) -> Result<Vec<PostgresStatement>, SessionError> {
     let mut prepared = Vec::new();
     for (number, (name, sql)) in statements.enumerate() {
         let server_name = format!("s{number}");
@@ -85,27 +85,29 @@ fn prepare<'a>(
             .and_then(|()| frontend::describe(b'S', &server_name, out))
             .map_err(|error| SessionError::Unexpected { statement: name, what: error.to_string() })?;
         frontend::sync(out);
-        prepared.push(PreparedStatement { name, server_name, parameters: Vec::new(), columns: Vec::new() });
+        prepared.push(PostgresStatement { name, server_name, parameters: Vec::new(), columns: Vec::new() });
     }
     for statement in &mut prepared {
-        converse(wire, Limit::PREPARATION, &mut |message| hear(message, statement)).map_err(|error| match error {
-            SessionError::Refused { code, message } => {
-                SessionError::Refused { code, message: format!("statement {}: {message}", statement.name) }
-            }
-            error => error,
-        })?;
+        converse(wire, ReplyLimit::PREPARATION, &mut |message| hear(message, statement)).map_err(
+            |error| match error {
+                SessionError::Refused { code, message } => {
+                    SessionError::Refused { code, message: format!("statement {}: {message}", statement.name) }
+                }
+                error => error,
+            },
+        )?;
     }
     Ok(prepared)
 }
 
 /// Reads the server's description of a prepared statement.
-fn hear(message: Message<'_>, statement: &mut PreparedStatement) -> Result<(), SessionError> {
+fn hear(message: PostgresMessage<'_>, statement: &mut PostgresStatement) -> Result<(), SessionError> {
     match message.tag {
         tag::PARAMETER_DESCRIPTION => {
             statement.parameters = parameter_types(message.body)?.into_iter().map(ParameterKind::of_type).collect();
         }
         tag::ROW_DESCRIPTION => {
-            statement.columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
+            statement.columns = column_types(message.body)?.into_iter().map(PostgresColumnKind::of_type).collect();
         }
         _ => {}
     }
@@ -115,8 +117,8 @@ fn hear(message: Message<'_>, statement: &mut PreparedStatement) -> Result<(), S
 /// One connection to the server.
 #[derive(Debug)]
 pub struct PostgresSession {
-    wire: Wire,
-    prepared: Vec<PreparedStatement>,
+    wire: PostgresWire,
+    prepared: Vec<PostgresStatement>,
     /// The entry of `prepared` for texts. It changes with each text that is executed.
     text: usize,
     /// Number of answers that the server still owes: one, or more if the future of an earlier request was dropped.
@@ -125,7 +127,7 @@ pub struct PostgresSession {
     asked: Vec<usize>,
     /// How many of these the server has answered.
     answered: usize,
-    reply: Reply,
+    reply: PostgresReply,
     /// At least one for each statement that was asked.
     answers: Vec<ResultSet>,
     work: SessionWork,
@@ -218,7 +220,7 @@ fn begin(access: Access) -> usize {
 impl Exchange for PostgresSession {
     type Framing = Messages;
 
-    fn wire(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut PostgresWire {
         &mut self.wire
     }
 
@@ -234,7 +236,7 @@ impl Exchange for PostgresSession {
             let columns = &mut self.prepared[self.asked[place]].columns;
             if message.tag == tag::ROW_DESCRIPTION && self.asked[place] == self.text {
                 columns.clear();
-                columns.extend(column_types(message.body)?.into_iter().map(ColumnKind::of_type_in_text));
+                columns.extend(column_types(message.body)?.into_iter().map(PostgresColumnKind::of_type_in_text));
                 continue;
             }
             self.answered += usize::from(message.tag == tag::COMMAND_COMPLETE);

@@ -12,9 +12,9 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-pub type Wire = crate::wire::Wire<Messages>;
+pub type PostgresWire = crate::wire::Wire<Messages>;
 
-pub fn open(remote: &Remote, encryption: Option<&Encryption>, deadline: Instant) -> Result<Wire, SessionError> {
+pub fn open(remote: &Remote, encryption: Option<&Encryption>, deadline: Instant) -> Result<PostgresWire, SessionError> {
     let stream = if remote.is_local_socket() {
         Stream::unix(&Path::new(&remote.host).join(format!(".s.PGSQL.{}", remote.port)), deadline)
     } else {
@@ -24,7 +24,7 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, deadline: Instant)
     if let Some(encryption) = encryption {
         stream = encrypt(stream, encryption, deadline)?;
     }
-    Ok(Wire::over(stream))
+    Ok(PostgresWire::over(stream))
 }
 
 /// Asks the server to encrypt, and encrypts if it can.

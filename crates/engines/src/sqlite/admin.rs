@@ -4,7 +4,7 @@ use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::counters;
 use super::settings::DatabaseFile;
 use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf};
-use crate::limit::Limit;
+use crate::limit::ReplyLimit;
 use crate::rows::RowSink;
 use crate::server::Counters;
 use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
@@ -30,7 +30,7 @@ impl Admin for SqliteAdmin {
     }
 
     /// SQLite runs in our own process, so there is no server to give up.
-    fn ask(&mut self, sql: &str, _: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+    fn ask(&mut self, sql: &str, _: ReplyLimit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         scan(&self.connection, sql, row).map_err(|error| session_error(&error))
     }
 
@@ -59,7 +59,7 @@ impl Admin for SqliteAdmin {
         admin::shape(self, include_str!("sql/shape.sql"), table)
     }
 
-    fn counters(&mut self, _: CountersOf, limit: Limit) -> Result<Counters, SessionError> {
+    fn counters(&mut self, _: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
         // Another process may lock the file.
         let waits_for = |time| self.connection.busy_timeout(time).map_err(|error| session_error(&error));
         waits_for(limit.time)?;
@@ -213,7 +213,7 @@ mod tests {
         admin.script("PRAGMA journal_mode = delete; CREATE TABLE one (n INTEGER); PRAGMA cache_size = 0").unwrap();
         let other = Connection::open(&database.file).unwrap();
         other.execute_batch("BEGIN EXCLUSIVE; INSERT INTO one VALUES (1)").unwrap();
-        let soon = Limit { time: Duration::from_millis(50), ..Limit::LOOK };
+        let soon = ReplyLimit { time: Duration::from_millis(50), ..ReplyLimit::LOOK };
         assert!(matches!(
             admin.counters(CountersOf::DatabaseAndServer, soon),
             Err(SessionError::Retryable { .. } | SessionError::Refused { .. })

@@ -13,20 +13,20 @@ struct StandardDeviation;
 
 /// What is known of the values so far.
 #[derive(Debug, Default)]
-struct Values {
+struct KnownValues {
     count: f64,
     mean: f64,
     /// The sum of the squares of their distances from the mean.
     squares: f64,
 }
 
-impl Aggregate<Values, Option<f64>> for StandardDeviation {
-    fn init(&self, _: &mut Context<'_>) -> Result<Values> {
-        Ok(Values::default())
+impl Aggregate<KnownValues, Option<f64>> for StandardDeviation {
+    fn init(&self, _: &mut Context<'_>) -> Result<KnownValues> {
+        Ok(KnownValues::default())
     }
 
     /// Welford's method, which loses no digits if the values differ little.
-    fn step(&self, context: &mut Context<'_>, values: &mut Values) -> Result<()> {
+    fn step(&self, context: &mut Context<'_>, values: &mut KnownValues) -> Result<()> {
         if let Some(value) = context.get::<Option<f64>>(0)? {
             let distance = value - values.mean;
             values.count += 1.0;
@@ -37,7 +37,7 @@ impl Aggregate<Values, Option<f64>> for StandardDeviation {
     }
 
     /// One value has no deviation.
-    fn finalize(&self, _: &mut Context<'_>, values: Option<Values>) -> Result<Option<f64>> {
+    fn finalize(&self, _: &mut Context<'_>, values: Option<KnownValues>) -> Result<Option<f64>> {
         let values = values.unwrap_or_default();
         Ok((values.count > 1.0).then(|| (values.squares / (values.count - 1.0)).sqrt()))
     }

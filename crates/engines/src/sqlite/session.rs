@@ -36,14 +36,14 @@ impl Connect for SqliteConnect {
         let timer = Arc::new(Timer::new());
         timer.watch(&mut connection)?;
         let prepared =
-            PreparedStatement::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
+            BorrowingStatement::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
         Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default(), timer })
     }
 }
 
 self_cell!(
     /// A connection and the statements that borrow it.
-    struct PreparedStatement {
+    struct BorrowingStatement {
         owner: Connection,
         #[covariant]
         dependent: Statements,
@@ -55,10 +55,10 @@ struct Statements<'c> {
     begin_write: rusqlite::Statement<'c>,
     commit: rusqlite::Statement<'c>,
     rollback: rusqlite::Statement<'c>,
-    given: Vec<Ready<'c>>,
+    given: Vec<ReadySession<'c>>,
 }
 
-struct Ready<'c> {
+struct ReadySession<'c> {
     name: &'static str,
     statement: rusqlite::Statement<'c>,
     /// SQLite's indexes of `$1`, `$2`, …: to SQLite these are names, numbered in the order of their first appearance.
@@ -78,13 +78,13 @@ impl<'c> Statements<'c> {
             rollback: prepare("ROLLBACK")?,
             given: given
                 .iter()
-                .map(|Statement { name, sql }| Ready::prepare(connection, name, sql))
+                .map(|Statement { name, sql }| ReadySession::prepare(connection, name, sql))
                 .collect::<Result<_, _>>()?,
         })
     }
 }
 
-impl<'c> Ready<'c> {
+impl<'c> ReadySession<'c> {
     fn prepare(connection: &'c Connection, name: &'static str, sql: &str) -> Result<Self, SessionError> {
         let refused = |error| match session_error(&error) {
             SessionError::Refused { code, message } => {
@@ -135,7 +135,7 @@ impl<'c> Ready<'c> {
 
 /// One connection to the file.
 pub struct SqliteSession {
-    prepared: PreparedStatement,
+    prepared: BorrowingStatement,
     results: ResultSet,
     work: SessionWork,
     timer: Arc<Timer>,
@@ -207,7 +207,7 @@ impl Session for SqliteSession {
         }
         self.timer.begin();
         let connection = self.prepared.borrow_owner();
-        Ready::prepare(connection, name, sql)?.execute(&[], connection, &mut self.results)?;
+        ReadySession::prepare(connection, name, sql)?.execute(&[], connection, &mut self.results)?;
         Ok(self.told())
     }
 

@@ -11,7 +11,7 @@ keys! {
     /// The table of a study, read.
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Settings {
+    struct SqliteSettings {
         profile: Profile = "durable", Holds::Choice(Profile::NAMES),
             "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may \
              be lost in a power cut, the file stays whole (synchronous = normal)";
@@ -56,7 +56,7 @@ pub struct DatabaseFile {
 
 impl DatabaseFile {
     pub fn new(file: PathBuf, table: &Map<String, Value>, shape: &ServerShape) -> Result<Self, ServerError> {
-        let settings: Settings = serde_json::from_value(Value::Object(table.clone()))
+        let settings: SqliteSettings = serde_json::from_value(Value::Object(table.clone()))
             .map_err(|error| ServerError::Settings { engine: super::KIND.to_owned(), why: error.to_string() })?;
         let of_profile = match settings.profile {
             Profile::Durable => "full",

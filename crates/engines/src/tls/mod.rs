@@ -10,7 +10,7 @@ pub use binding::end_point;
 pub use channel::Channel;
 
 use crate::error::SessionError;
-use crate::remote::{Identity, Remote, TlsMode};
+use crate::remote::{ClientCertificate, Remote, TlsMode};
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::ring;
@@ -70,7 +70,9 @@ impl Encryption {
     }
 }
 
-fn identity_files(identity: &Identity) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Insecure> {
+fn identity_files(
+    identity: &ClientCertificate,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Insecure> {
     let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| unreadable(&identity.key, &error))?;
     Ok((certificates(&identity.certificate)?, key))
 }

@@ -4,7 +4,7 @@ use crate::made;
 use engines::admin::Admin;
 use engines::admin::CountersOf;
 use engines::catalog;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::server::{Counters, Endpoint, Server, ServerPlace, ServerShape};
 use engines::session::{Connect, Session, SessionError};
 use engines::statement::Statement;
@@ -159,7 +159,7 @@ impl<E: Engine> Ground<E> {
     }
 
     pub fn counters(&self) -> Counters {
-        self.admin().counters(CountersOf::DatabaseAndServer, Limit::QUESTION).unwrap()
+        self.admin().counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION).unwrap()
     }
 
     pub fn script(&self, sql: &str) {

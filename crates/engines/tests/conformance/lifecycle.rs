@@ -3,7 +3,7 @@
 use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
 use engines::admin::CountersOf;
 use engines::catalog;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::port::HeldPort;
 use engines::remote::Remote;
 use engines::reused_admin::ReusedAdmin;
@@ -47,13 +47,13 @@ pub fn a_server_has_further_databases<E: Engine>(copies: bool) {
     let mut admin = catalog::admin(&again.report.endpoint).unwrap();
     assert!(admin.has_table("own").unwrap() && !admin.has_table("kept").unwrap());
 
-    let own = admin.counters(CountersOf::Database, Limit::QUESTION).unwrap();
+    let own = admin.counters(CountersOf::Database, ReplyLimit::QUESTION).unwrap();
     let counted = again.report.endpoint.in_shared_words(&own);
     assert!(
         counted.data_bytes.is_some() && counted.cache_bytes.is_none() && counted.log_bytes.is_none(),
         "{counted:?}"
     );
-    let all = admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION).unwrap();
+    let all = admin.counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION).unwrap();
     assert!(own.keys().all(|name| all.contains_key(name)), "{own:?} {all:?}");
     ground.server.into_inner().stop().unwrap();
 }
@@ -191,11 +191,11 @@ pub fn counters_are_told_in_shared_words<E: Engine>() {
 fn postgres_ends_a_kept_connection_and_is_counted_again() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     let mut kept = ReusedAdmin::new(ground.endpoint.clone());
-    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION)).unwrap();
+    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION)).unwrap();
     let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
         WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
     ground.script(others);
-    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, Limit::QUESTION)).unwrap();
+    kept.ask(|admin| admin.counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION)).unwrap();
 }
 
 /// The same server for another user. Sessions over the socket need no password.
@@ -214,7 +214,7 @@ fn a_plain_login_may_read_what_postgres_counts() {
     ground.script("CREATE ROLE visitor LOGIN");
     let counters = catalog::admin(&as_visitor(&ground.endpoint))
         .unwrap()
-        .counters(CountersOf::DatabaseAndServer, Limit::QUESTION)
+        .counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION)
         .unwrap();
     assert!(counters.keys().eq(ground.counters().keys()), "{counters:?}");
 }

@@ -4,7 +4,7 @@ use crate::ground::{Ground, LIMIT, Mariadb, done, start, try_start};
 use crate::lifecycle::as_visitor;
 use engines::admin::CountersOf;
 use engines::catalog;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::port::HeldPort;
 use engines::remote::Remote;
 use engines::rows::RowSink;
@@ -118,7 +118,7 @@ fn a_plain_login_may_read_what_it_counts_but_for_the_size_of_files() {
     ground.script(&format!("GRANT ALL PRIVILEGES ON {database}.* TO visitor@localhost"));
     let counters = catalog::admin(&as_visitor(&ground.endpoint))
         .unwrap()
-        .counters(CountersOf::DatabaseAndServer, Limit::QUESTION)
+        .counters(CountersOf::DatabaseAndServer, ReplyLimit::QUESTION)
         .unwrap();
     let mut all = ground.counters();
     all.remove("database_bytes");

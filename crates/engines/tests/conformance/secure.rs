@@ -5,7 +5,7 @@ use crate::ground::{Ground, LIMIT, Postgres, in_a_ring};
 use crate::{loading, sessions};
 use engines::catalog;
 use engines::port::HeldPort;
-use engines::remote::{Binding, Identity, Remote, Tls, TlsMode};
+use engines::remote::{Binding, ClientCertificate, Remote, Tls, TlsMode};
 use engines::secret::Secret;
 use engines::server::Endpoint;
 use engines::session::SessionError;
@@ -251,7 +251,7 @@ fn binding_is_kept_when_required() {
 fn a_certificate_may_stand_for_the_password() {
     let Some(secured) = Secured::new() else { return };
     let Files { certificate, key } = secured.authority.sign("certified");
-    let shown = Tls { identity: Some(Identity { certificate, key }), ..Tls::of_mode(TlsMode::Require) };
+    let shown = Tls { identity: Some(ClientCertificate { certificate, key }), ..Tls::of_mode(TlsMode::Require) };
     assert!(encrypted(secured.remote("certified", shown.clone())).unwrap());
     assert!(why_refused(secured.remote("certified", Tls::of_mode(TlsMode::Require))).contains("certificate"));
     let _ = why_refused(secured.remote("certified", Tls { mode: TlsMode::Disable, ..shown }));

@@ -9,7 +9,7 @@ use crate::{loading, sessions};
 use engines::admin::Admin;
 use engines::catalog;
 use engines::port::HeldPort;
-use engines::remote::{Identity, Remote, Tls, TlsMode};
+use engines::remote::{ClientCertificate, Remote, Tls, TlsMode};
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerPlace};
 use engines::session::SessionError;
@@ -201,7 +201,7 @@ fn mariadb_lets_in_whom_it_should() {
     assert!(encrypted(secured.remote("careful", Tls::of_mode(TlsMode::Prefer))).unwrap());
     why_refused(secured.remote("careful", Tls::of_mode(TlsMode::Disable)));
     let Files { certificate, key } = secured.authority.sign("certified");
-    let shown = Tls { identity: Some(Identity { certificate, key }), ..Tls::of_mode(TlsMode::Require) };
+    let shown = Tls { identity: Some(ClientCertificate { certificate, key }), ..Tls::of_mode(TlsMode::Require) };
     assert!(encrypted(secured.remote("certified", shown)).unwrap());
     why_refused(secured.remote("certified", Tls::of_mode(TlsMode::Require)));
 }

@@ -47,7 +47,7 @@ fn me(name: &str) -> Me {
     Me { name: name.to_owned(), build: build('a'), machine: format!("machine of {name}") }
 }
 
-type Agent = JoinHandle<Result<agent::Ended, FleetError>>;
+type Agent = JoinHandle<Result<agent::AgentEnd, FleetError>>;
 
 /// An agent in a thread, which is in the fleet when this returns.
 fn agent(server: &NatsServer, name: &'static str) -> Agent {
@@ -94,7 +94,7 @@ fn a_program_has_its_streams_and_its_status() {
     assert_eq!((seen[0].present.name.as_str(), seen[0].present.build == build('a')), ("b.example", true));
     assert!(seen[0].clock_offset_ns.unsigned_abs() <= seen[0].clock_error_ns, "it has our clock: {:?}", seen[0]);
     assert_eq!(bridge.down(LONG).unwrap().asked.len(), 1);
-    assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Asked);
+    assert_eq!(going.join().unwrap().unwrap(), agent::AgentEnd::Asked);
     assert!(bridge.roll_call().unwrap().is_empty());
 }
 
@@ -255,7 +255,7 @@ fn an_agent_is_there_until_its_programs_have_ended() {
     std::fs::remove_file(held).unwrap();
     assert!(bridge.down(LONG).unwrap().left.is_empty());
     assert_eq!(program.end.wait(LONG), Some(0));
-    assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Asked);
+    assert_eq!(going.join().unwrap().unwrap(), agent::AgentEnd::Asked);
 }
 
 /// Even if a program has more to print than anybody can be told.
@@ -278,7 +278,7 @@ fn an_agent_whose_server_stays_away_ends() {
     // Some of it has come, and nobody reads the rest.
     program.output.read_exact(&mut byte).unwrap();
     drop(server);
-    assert_eq!(going.join().unwrap().unwrap(), agent::Ended::Alone);
+    assert_eq!(going.join().unwrap().unwrap(), agent::AgentEnd::Alone);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Limits that real processes run into.
 
-use super::{Cgroups, CpuTime, Limit};
+use super::{Cgroups, CpuQuota, Limit};
 use crate::process::{Launch, Process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn a_cgroup_holds_its_members_and_takes_them_along() {
 #[test]
 fn a_member_that_wants_more_cpu_time_is_held_back() {
     let scratch = tempfile::tempdir().unwrap();
-    let (groups, held) = Cgroups::hold("test-time", scratch.path(), &[Limit::CpuTime(CpuTime::of_cpus(0.2))]);
+    let (groups, held) = Cgroups::hold("test-time", scratch.path(), &[Limit::CpuTime(CpuQuota::of_cpus(0.2))]);
     match &held[0] {
         Ok(held) => assert_eq!(held, "20000 µs in every 100000 µs"),
         Err(why) => return skip(why),
@@ -66,7 +66,7 @@ fn a_member_that_wants_more_cpu_time_is_held_back() {
 #[test]
 fn limits_of_several_kinds_hold_at_once() {
     let scratch = tempfile::tempdir().unwrap();
-    let limits = [Limit::MemoryBytes(64 << 20), Limit::CpuTime(CpuTime::of_cpus(1.5)), Limit::MemoryNodes(vec![0])];
+    let limits = [Limit::MemoryBytes(64 << 20), Limit::CpuTime(CpuQuota::of_cpus(1.5)), Limit::MemoryNodes(vec![0])];
     let (groups, held) = Cgroups::hold("test-several", scratch.path(), &limits);
     let expected = ["67108864 bytes", "150000 µs in every 100000 µs", "0"];
     for (held, expected) in held.iter().zip(expected) {
@@ -93,5 +93,5 @@ fn what_cannot_be_had_says_why() {
     let (groups, held) = Cgroups::hold("test-nodes", scratch.path(), &[Limit::MemoryNodes(vec![999])]);
     assert!(held[0].is_err());
     assert!(groups.paths().is_empty());
-    assert_eq!(CpuTime::of_cpus(0.000_1).to_string(), "1000 µs in every 100000 µs");
+    assert_eq!(CpuQuota::of_cpus(0.000_1).to_string(), "1000 µs in every 100000 µs");
 }

@@ -2,7 +2,7 @@
 
 use crate::order::Launched;
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::transport::Transport;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
@@ -22,13 +22,13 @@ struct ThreadMachine {
     agent: UnixStream,
     /// Disconnects when the thread ends.
     thread: Receiver<()>,
-    decided: Decided,
+    decided: Decisions,
 }
 
 /// Starts a thread that answers like an agent, over the stream that it gets.
 pub fn start(
     serve: impl FnOnce(UnixStream) -> io::Result<()> + Send + 'static,
-    decided: Decided,
+    decided: Decisions,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
     let failing = |source| MachineError::Io { doing: "starting an agent in this process".to_owned(), source };
@@ -56,7 +56,7 @@ impl Machine for ThreadMachine {
         &[]
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -72,8 +72,8 @@ impl Machine for ThreadMachine {
         ""
     }
 
-    fn watched(&mut self) -> Watched {
-        Watched { targets: Targets::default(), asked: Vec::new() }
+    fn watched(&mut self) -> WatchedMachine {
+        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
     }
 
     fn console(&self) -> String {

@@ -1,14 +1,14 @@
 //! A program of ours on another host, and how it is reached.
 
 use super::command::{CUT_SHORT_STATUS, MARKER, NO_FOLDER_STATUS, OTHER_SYSTEM_STATUS, SSH_STATUS};
-use super::lines::{self, Far, Line, Lines};
+use super::lines::{self, Far, HostProgram, HostScripts};
 use super::settings::HostSettings;
 use crate::order::Launched;
 use machines::frame::{read_frame, write_frame};
 use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::printed::Printed;
-use machines::ready::{Until, WhileTaken};
+use machines::ready::{UntilDeadline, WhileTaken};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -42,17 +42,17 @@ pub(super) struct Connection {
 
 /// A program of ours on the other host, and how it is reached.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
+pub(super) struct HostWay {
     pub settings: HostSettings,
     /// Where processes of this host are written down.
     pub scratch: PathBuf,
     /// `None` for ssh.
-    pub lines: Option<Arc<dyn Lines>>,
+    pub lines: Option<Arc<dyn HostScripts>>,
     /// A run that is stopped waits for no host.
     pub interrupts: Interrupts,
 }
 
-impl Way {
+impl HostWay {
     /// Runs a script there, which takes this file on its standard input. `launched` is called when ssh runs.
     pub fn connect(
         &self,
@@ -74,7 +74,7 @@ impl Way {
             }
         };
         launched();
-        let Line { input: stdin, output: stdout, far, command_line } = line;
+        let HostProgram { input: stdin, output: stdout, far, command_line } = line;
         let interrupts = self.interrupts.clone();
         let stdin = WhileTaken::new(stdin, TAKING_LIMIT + may_be_away, interrupts.clone());
         let mut stdin = stdin.map_err(failing("preparing a pipe"))?;
@@ -96,7 +96,7 @@ impl Connection {
     /// Reads what the user's profile prints, up to the marker.
     fn until_marker(&mut self, deadline: Instant) -> io::Result<()> {
         let mut line = Vec::new();
-        let mut read = Until { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
+        let mut read = UntilDeadline { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
         for _ in 0..LONGEST_PROFILE {
             let mut byte = [0];
             if read.read(&mut byte)? == 0 {
@@ -138,7 +138,7 @@ impl Connection {
 
     pub fn read<T: DeserializeOwned>(&mut self, limit: Duration) -> io::Result<T> {
         let deadline = Instant::now() + limit + self.may_be_away;
-        let mut read = Until { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
+        let mut read = UntilDeadline { read: &mut self.stdout, deadline, interrupts: Some(&self.interrupts) };
         read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof.into())
     }
 

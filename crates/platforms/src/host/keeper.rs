@@ -1,10 +1,10 @@
 //! The keeper on the other host, from this side, and the platform that it is.
 
 use super::command;
-use super::connection::{Connection, PROMPT_LIMIT, Way, failing};
+use super::connection::{Connection, HostWay, PROMPT_LIMIT, failing};
 use super::machine;
 use super::settings::{HostSettings, ServerSource};
-use super::there::{Ask, LEASES, Ready, RunOrder, TREE, Told};
+use super::there::{Ask, HostReady, KeeperMessage, LEASES, TREE, ThereOrder};
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::{OpenOrder, Platform};
@@ -30,26 +30,26 @@ const CLOSE_LIMIT: Duration = Duration::from_mins(5);
 
 /// A host as a platform.
 pub struct HostPlatform {
-    way: Way,
-    host: Ready,
+    way: HostWay,
+    host: HostReady,
     keeper: Mutex<Connection>,
 }
 
 /// Shared with the leases, which are removed through it.
-struct Shared(Arc<HostPlatform>);
+struct SharedHost(Arc<HostPlatform>);
 
 pub fn open(settings: &HostSettings, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
     let platform = HostPlatform::open(settings.clone(), order)?;
     if let Some(image) = order.image {
         platform.bring_tree(&image.tree)?;
     }
-    Ok(Box::new(Shared(Arc::new(platform))))
+    Ok(Box::new(SharedHost(Arc::new(platform))))
 }
 
 /// A host that drives load. Nothing on it is measured.
-pub struct LoadHost(HostPlatform);
+pub struct KeptLoadHost(HostPlatform);
 
-impl LoadHost {
+impl KeptLoadHost {
     pub fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
         Ok(Self(HostPlatform::open(settings, order)?))
     }
@@ -71,7 +71,7 @@ impl LoadHost {
 
     /// Starts an agent there. `scratch` is its folder on this host.
     pub fn start(&self, name: &str, scratch: &Path) -> Result<Box<dyn Machine>, MachineError> {
-        machine::start(&self.0.way, &self.0.host, &RunOrder::of_load(name), scratch, &|| ())
+        machine::start(&self.0.way, &self.0.host, &ThereOrder::of_load(name), scratch, &|| ())
     }
 }
 
@@ -79,7 +79,7 @@ impl HostPlatform {
     /// Brings our binary there, unless it is there, and starts the keeper.
     fn open(settings: HostSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
         let (lines, interrupts) = (order.lines.cloned(), order.interrupts.clone());
-        let way = Way { settings, scratch: order.scratch.to_owned(), lines, interrupts };
+        let way = HostWay { settings, scratch: order.scratch.to_owned(), lines, interrupts };
         let binary = File::open(order.agent).map_err(failing("opening this program's own file"))?;
         let size = binary.metadata().map_err(failing("looking at this program's own file"))?.len();
         let folder = &way.settings.folder;
@@ -111,14 +111,14 @@ impl From<io::Error> for BeginError {
     }
 }
 
-fn begin(keeper: &mut Connection) -> Result<Ready, BeginError> {
+fn begin(keeper: &mut Connection) -> Result<HostReady, BeginError> {
     let theirs: Greeting = keeper.read(PROMPT_LIMIT)?;
     if theirs.protocol != PROTOCOL {
         let other = LinkError::OtherVersion { ours: Greeting::ours(), theirs };
         return Err(BeginError::Other(other.into()));
     }
     match keeper.read(CLOSE_LIMIT)? {
-        Told::Ready(ready) => Ok(ready),
+        KeeperMessage::Ready(ready) => Ok(ready),
         other => Err(io::Error::new(ErrorKind::InvalidData, format!("{other:?}")).into()),
     }
 }
@@ -153,7 +153,7 @@ impl HostPlatform {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, ask: &Ask, limit: Duration) -> io::Result<Told> {
+    fn ask(&self, ask: &Ask, limit: Duration) -> io::Result<KeeperMessage> {
         let mut keeper = self.keeper();
         let told = keeper.write(ask).and_then(|()| keeper.read(limit));
         told.map_err(|error| {
@@ -166,9 +166,9 @@ impl HostPlatform {
     fn ask_for(&self, ask: &Ask, what: &'static str, path: &Path, limit: Duration) -> Result<(), DataError> {
         let failed = |cause| DataError::Io { what, path: path.to_owned(), cause };
         match self.ask(ask, limit).map_err(failed)? {
-            Told::Done => Ok(()),
-            Told::Failed { why } => Err(failed(io::Error::other(why))),
-            Told::NoSpace { needed_bytes, free_bytes } => {
+            KeeperMessage::Done => Ok(()),
+            KeeperMessage::Failed { why } => Err(failed(io::Error::other(why))),
+            KeeperMessage::NoSpace { needed_bytes, free_bytes } => {
                 let (needed, free) = (needed_bytes >> 20, free_bytes >> 20);
                 let host = self.way.settings.name();
                 let why = format!(
@@ -177,7 +177,7 @@ impl HostPlatform {
                 );
                 Err(failed(io::Error::new(ErrorKind::StorageFull, why)))
             }
-            Told::Ready(_) => Err(failed(ErrorKind::InvalidData.into())),
+            KeeperMessage::Ready(_) => Err(failed(ErrorKind::InvalidData.into())),
         }
     }
 }
@@ -189,7 +189,7 @@ impl Drop for HostPlatform {
     }
 }
 
-impl Platform for Shared {
+impl Platform for SharedHost {
     fn notes(&self) -> Vec<String> {
         self.0.notes()
     }
@@ -219,7 +219,7 @@ impl Platform for Shared {
             return Err(MachineError::Unavailable { why: "its data are no folder on the other host".to_owned() });
         };
         let is_whole_host = self.0.way.settings.server == ServerSource::Running;
-        let run = RunOrder::of(order, data, is_whole_host);
+        let run = ThereOrder::of(order, data, is_whole_host);
         machine::start(&self.0.way, &self.0.host, &run, &order.scratch, launched)
     }
 

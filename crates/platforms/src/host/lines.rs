@@ -12,16 +12,16 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 /// Runs scripts on other hosts, in place of ssh. A copy of this program is there already.
-pub trait Lines: Send + Sync + fmt::Debug {
+pub trait HostScripts: Send + Sync + fmt::Debug {
     /// Runs a script of `sh` on a host. What it prints as errors goes to `errors`.
-    fn run(&self, host: &str, script: &str, errors: PipeWriter) -> io::Result<Line>;
+    fn run(&self, host: &str, script: &str, errors: PipeWriter) -> io::Result<HostProgram>;
 
     /// For how long the way to a host may be gone without anything being lost.
     fn may_be_away(&self) -> Duration;
 }
 
 /// A program that was started on another host.
-pub struct Line {
+pub struct HostProgram {
     pub input: PipeWriter,
     pub output: PipeReader,
     pub far: Box<dyn Far>,
@@ -42,7 +42,12 @@ impl Far for Process {
 }
 
 /// `scratch` is the folder in which processes of this host are written down.
-pub(super) fn over_ssh(settings: &HostSettings, script: &str, errors: PipeWriter, scratch: &Path) -> io::Result<Line> {
+pub(super) fn over_ssh(
+    settings: &HostSettings,
+    script: &str,
+    errors: PipeWriter,
+    scratch: &Path,
+) -> io::Result<HostProgram> {
     let command_line = command::ssh(settings, script);
     let launch = Launch::new(&command_line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
     let mut process = Process::start(launch).map_err(io::Error::other)?;
@@ -51,5 +56,5 @@ pub(super) fn over_ssh(settings: &HostSettings, script: &str, errors: PipeWriter
         return Err(io::ErrorKind::NotConnected.into());
     };
     let (input, output) = (OwnedFd::from(input).into(), OwnedFd::from(output).into());
-    Ok(Line { input, output, far: Box::new(process), command_line })
+    Ok(HostProgram { input, output, far: Box::new(process), command_line })
 }

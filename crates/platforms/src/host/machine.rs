@@ -1,13 +1,13 @@
 //! A machine on the other host, from this side.
 
 use super::command;
-use super::connection::{Connection, Way, failing};
+use super::connection::{Connection, HostWay, failing};
 use super::lines::Far;
-use super::there::{Begun, Ready, RunOrder};
+use super::there::{Begun, HostReady, ThereOrder};
 use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::transport::Transport;
 use std::io;
@@ -25,7 +25,7 @@ struct RemoteMachine {
     link: Option<AgentLink>,
     far: Box<dyn Far>,
     command_line: Vec<String>,
-    decided: Decided,
+    decided: Decisions,
     stderr: Printed,
     data: String,
     /// The address there that its server listens on, and the one at which it is reached from here.
@@ -36,13 +36,13 @@ struct RemoteMachine {
 
 /// `scratch` is this machine's folder on this host.
 pub fn start(
-    way: &Way,
-    host: &Ready,
-    order: &RunOrder,
+    way: &HostWay,
+    host: &HostReady,
+    order: &ThereOrder,
     scratch: &Path,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let way = Way { scratch: scratch.to_owned(), ..way.clone() };
+    let way = HostWay { scratch: scratch.to_owned(), ..way.clone() };
     let mut connection = way.connect(&command::run(&host.folder), None, launched, GREETING_LIMIT)?;
     let begun = connection.write(order).and_then(|()| connection.read::<Begun>(GREETING_LIMIT));
     let begun = begun.map_err(|error| connection.explained(&way.settings, &error, GREETING_LIMIT))?;
@@ -103,7 +103,7 @@ impl Machine for RemoteMachine {
         &self.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -120,8 +120,8 @@ impl Machine for RemoteMachine {
     }
 
     /// This host sees nothing of it.
-    fn watched(&mut self) -> Watched {
-        Watched { targets: Targets::default(), asked: Vec::new() }
+    fn watched(&mut self) -> WatchedMachine {
+        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
     }
 
     fn console(&self) -> String {

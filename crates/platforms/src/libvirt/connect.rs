@@ -1,6 +1,6 @@
 //! From a URI to a connection: which socket, or which words for `ssh`, and what to do if nobody answers.
 
-use super::rpc::{Client, RpcError, message::Refusal};
+use super::rpc::{LibvirtClient, RpcError, message::LibvirtRefusal};
 use super::uri::{Driver, Uri, Way};
 use machines::printed::Printed;
 use machines::process::{Launch, Process, ProcessError};
@@ -43,7 +43,7 @@ pub enum ConnectError {
     #[error("what listens at {at} does not answer as libvirt does: {why}")]
     Foreign { at: String, why: RpcError },
     #[error("libvirt at {at} has no driver for {uri}: {why}; {instead}")]
-    NoDriver { at: String, uri: String, why: Refusal, instead: &'static str },
+    NoDriver { at: String, uri: String, why: LibvirtRefusal, instead: &'static str },
     #[error("libvirt at {at}: {why}")]
     NotOpened { at: String, why: RpcError },
     #[error("starting ssh: {0}")]
@@ -54,8 +54,8 @@ pub enum ConnectError {
 
 /// A connection, and the `ssh` that carries it.
 #[derive(Debug)]
-pub struct Connection {
-    pub client: Client,
+pub struct LibvirtConnection {
+    pub client: LibvirtClient,
     _carrier: Option<Carrier>,
 }
 
@@ -68,10 +68,10 @@ pub struct Carrier {
 
 /// Logs in to the libvirt of this URI.
 /// The limit of each wait is at most `patience`.
-pub fn connect(uri: &Uri, patience: Duration) -> Result<Connection, ConnectError> {
+pub fn connect(uri: &Uri, patience: Duration) -> Result<LibvirtConnection, ConnectError> {
     if let Way::Ssh { host, port } = &uri.way {
         let (stream, mut carrier) = through_ssh(host, *port, &at_the_host(uri))?;
-        let client = Client::open(stream, &uri.at_the_daemon(), patience).map_err(|error| {
+        let client = LibvirtClient::open(stream, &uri.at_the_daemon(), patience).map_err(|error| {
             // A login that is refused, or a program that is missing there, is what ssh says.
             let said = carrier.last_words();
             if said.is_empty() || error.refusal().is_some() {
@@ -79,12 +79,12 @@ pub fn connect(uri: &Uri, patience: Duration) -> Result<Connection, ConnectError
             }
             ConnectError::Far { host: host.clone(), said }
         })?;
-        return Ok(Connection { client, _carrier: Some(carrier) });
+        return Ok(LibvirtConnection { client, _carrier: Some(carrier) });
     }
     let (stream, socket) = first_that_listens(uri)?;
-    let client = Client::open(stream, &uri.at_the_daemon(), patience)
+    let client = LibvirtClient::open(stream, &uri.at_the_daemon(), patience)
         .map_err(|error| not_opened(uri, &socket.display().to_string(), error))?;
-    Ok(Connection { client, _carrier: None })
+    Ok(LibvirtConnection { client, _carrier: None })
 }
 
 /// A stream to the socket at this path of the URI's host.

@@ -5,15 +5,15 @@
 //! whose files they are.
 
 use super::rpc::procedures::Uuid;
-use super::settings::{DiskSettings, GuestType, LibvirtSettings};
+use super::settings::{DomainDisk, GuestType, LibvirtSettings};
 use super::xml::{Element, element, text};
 use crate::affinity;
 use crate::placement::{NodeShare, divided};
-use crate::qemu::command::{Accelerator, Disk, guest_address, kernel_words};
+use crate::qemu::command::{Accelerator, GuestDisk, guest_address, kernel_words};
 use crate::qemu::memory;
-use crate::qemu::settings::{Adapter, Network};
+use crate::qemu::settings::{Adapter, GuestNetwork};
 use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, ROOT_LABEL};
-use machines::cgroup::CpuTime;
+use machines::cgroup::CpuQuota;
 use std::path::{Path, PathBuf};
 
 /// Our name for the data disk, by which it is found again in QEMU. libvirt takes only names that begin so.
@@ -54,7 +54,7 @@ pub struct DomainOrder {
     /// Memory nodes of the host to which memory is bound; with several, the guest gets one for each.
     pub bound_to: Vec<NodeShare>,
     /// CPU time of the whole domain.
-    pub quota: Option<CpuTime>,
+    pub quota: Option<CpuQuota>,
     /// User and group that QEMU runs as; `None` where libvirt does not choose another.
     pub runs_as: Option<(u32, u32)>,
     pub kernel: PathBuf,
@@ -63,7 +63,7 @@ pub struct DomainOrder {
     /// The socket that the agent answers on.
     pub agent: PathBuf,
     pub root: Option<PathBuf>,
-    pub data: Option<Disk>,
+    pub data: Option<GuestDisk>,
     pub tuning: DataTuning,
     /// The guest's limit of open files, if machines here have fewer than elsewhere.
     pub open_files: Option<u64>,
@@ -116,7 +116,7 @@ fn memory_backing(order: &DomainOrder) -> Option<Element> {
 /// Who runs where, and for how long.
 fn cpu_tune(order: &DomainOrder) -> Element {
     let mut tune = element("cputune");
-    if let Some(CpuTime { quota, period }) = order.quota {
+    if let Some(CpuQuota { quota, period }) = order.quota {
         tune = tune.add(text("global_period", period.as_micros())).add(text("global_quota", quota.as_micros()));
     }
     for (vcpu, cpu) in order.pins.iter().flatten().enumerate() {
@@ -222,7 +222,7 @@ fn devices(order: &DomainOrder) -> Element {
     devices.add(element("rng").with("model", "virtio").add(random)).add(element("memballoon").with("model", "none"))
 }
 
-fn controllers(disk: DiskSettings) -> Vec<Element> {
+fn controllers(disk: DomainDisk) -> Vec<Element> {
     let scsi = |model: &str| {
         let driver = disk.iothread.then(|| element("driver").with("iothread", IOTHREAD));
         element("controller").with("type", "scsi").with("index", 0).with("model", model).add_all(driver)
@@ -271,7 +271,7 @@ pub fn data_target(adapter: Adapter) -> (&'static str, &'static str) {
     }
 }
 
-fn data_disk(data: &Disk, disk: DiskSettings, is_xen: bool) -> Element {
+fn data_disk(data: &GuestDisk, disk: DomainDisk, is_xen: bool) -> Element {
     let (kind, source) = source(&data.path, data.is_device);
     if is_xen {
         let driver = element("driver").with("name", if data.is_device { "phy" } else { "qdisk" });
@@ -300,7 +300,7 @@ fn data_disk(data: &Disk, disk: DiskSettings, is_xen: bool) -> Element {
 }
 
 /// The image's tree is never written, so machines share it. The host's page cache holds it, as for a native machine.
-fn root_disk(path: &Path, data: DiskSettings, is_xen: bool) -> Element {
+fn root_disk(path: &Path, data: DomainDisk, is_xen: bool) -> Element {
     let (kind, source) = source(path, false);
     let (driver, name, bus) = if is_xen {
         (element("driver").with("name", "qdisk"), "xvdb", "xen")
@@ -317,16 +317,16 @@ fn network(order: &DomainOrder, is_xen: bool) -> Option<Element> {
     let settings = &order.settings;
     let interface = |kind: &str| element("interface").with("type", kind);
     let mut interface = match settings.network {
-        Network::None => return None,
-        Network::User => interface("user"),
-        Network::Tap => {
+        GuestNetwork::None => return None,
+        GuestNetwork::User => interface("user"),
+        GuestNetwork::Tap => {
             let tap = settings.tap.as_deref().unwrap_or_default();
             interface("ethernet").add(element("target").with("dev", tap).with("managed", "no"))
         }
     };
     if !is_xen {
         interface = interface.add(element("model").with("type", "virtio"));
-        if settings.network == Network::Tap {
+        if settings.network == GuestNetwork::Tap {
             let driver = if settings.vhost { "vhost" } else { "qemu" };
             interface = interface.add(element("driver").with("name", driver));
         }

@@ -4,7 +4,7 @@ use super::domain::DATA_ALIAS;
 use crate::affinity;
 use crate::placement::cpu_list;
 use crate::qemu::isolation::field;
-use machines::machine::Decided;
+use machines::machine::Decisions;
 use roxmltree::{Document, Node};
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,13 @@ use std::path::Path;
 const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The facts that only libvirt reports.
-pub fn of_libvirt(xml: &str) -> Decided {
+pub fn of_libvirt(xml: &str) -> Decisions {
     let document = match Document::parse(xml) {
         Ok(document) => document,
         Err(error) => return [("domain".to_owned(), Err(format!("its XML is none: {error}")))].into(),
     };
     let domain = document.root_element();
-    let mut decided = Decided::new();
+    let mut decided = Decisions::new();
     let mut say = |what: &str, answer: Option<String>, lacks: &str| {
         decided.insert(what.to_owned(), answer.ok_or_else(|| format!("the domain has no {lacks}")));
     };
@@ -39,7 +39,7 @@ pub fn of_libvirt(xml: &str) -> Decided {
 }
 
 /// Where libvirt says that its threads are, for a host whose kernel cannot be asked.
-pub fn placed_elsewhere(xml: &str) -> Decided {
+pub fn placed_elsewhere(xml: &str) -> Decisions {
     let unknown = || Err("the domain runs at another host, and libvirt does not say".to_owned());
     let document = Document::parse(xml).ok();
     let tune = document.as_ref().and_then(|document| child(document.root_element(), "cputune"));
@@ -82,7 +82,7 @@ fn label_words(label: Node<'_, '_>) -> Option<String> {
 }
 
 /// The confinement of the QEMU with id `process`, as the kernel reports it.
-pub fn confinement(process: u32) -> Decided {
+pub fn confinement(process: u32) -> Decisions {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let sandbox = match field(&status, "Seccomp") {
         Some("2") => Ok("QEMU's system calls are filtered".to_owned()),

@@ -1,10 +1,10 @@
 //! From an order to a running domain whose guest has greeted us, and the actual value of each requested property.
 
-use super::connect::{self, Carrier, Connection};
+use super::connect::{self, Carrier, LibvirtConnection};
 use super::domain::{Console, DomainOrder, Hypervisor, data_target};
 use super::rpc::CREATE_LIMIT;
 use super::rpc::procedures::Uuid;
-use super::running::{Keeper, Running};
+use super::running::{Keeper, RunningDomain};
 use super::settings::{LibvirtSettings, Numa};
 use super::uri::{Driver, Uri};
 use super::watch::{self, Observed};
@@ -13,22 +13,22 @@ use crate::order::{Launched, MachineOrder, Reached, UNBOUND_MEMORY};
 use crate::placement::cpu_list;
 use crate::qemu::accelerator::{self, Choice};
 use crate::qemu::boot::{guest_kernel, initramfs};
-use crate::qemu::command::{Accelerator, Disk, USER_NETWORK_GUEST, drivers, guest_address};
-use crate::qemu::decided::{self, Asked};
+use crate::qemu::command::{Accelerator, GuestDisk, USER_NETWORK_GUEST, drivers, guest_address};
+use crate::qemu::decided::{self, AskedGuest};
 use crate::qemu::error::{failing, unavailable};
 use crate::qemu::machine::{can_be_reached, data_disk, parts_of_host, probe};
 use crate::qemu::monitor::Monitor as _;
 use crate::qemu::monitor::QmpError;
 use crate::qemu::patience::start_limit;
-use crate::qemu::placed::{self, Binding, Pinning};
-use crate::qemu::settings::{Network, WantedAccelerator};
+use crate::qemu::placed::{self, MemoryBinding, VcpuPinning};
+use crate::qemu::settings::{GuestNetwork, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
 use crate::rights;
 use machines::adopted::Adopted;
 use machines::boot::DATA_FOLDER;
 use machines::limits::OPEN_FILES;
 use machines::link::{AgentLink, LinkError};
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::token::random_bytes;
 use machines::transport::Transport;
 use rustix::process::{getegid, geteuid};
@@ -48,14 +48,14 @@ pub struct LibvirtMachine {
     /// Our end of the agent's stream, kept to close the connection.
     agent: UnixStream,
     _carrier: Option<Carrier>,
-    running: Running,
+    running: RunningDomain,
     /// Its QEMU, if that runs on this host.
     _process: Option<Adopted>,
     command_line: Vec<String>,
-    decided: Decided,
+    decided: Decisions,
     /// By the guest's ports.
     addresses: BTreeMap<u16, SocketAddr>,
-    data: Option<Disk>,
+    data: Option<GuestDisk>,
     target: &'static str,
     nodes: NodeNames,
     cpus: Vec<usize>,
@@ -79,7 +79,7 @@ pub fn start(
     let choice = choose(settings, &uri, order, &mut connection)?;
     let limit = start_limit(choice.accelerator, settings.start_limit);
     let domain = domain_order(settings.clone(), &uri, order, choice.accelerator)?;
-    let running = Running::make(connection, &uri, &domain, &order.scratch)?;
+    let running = RunningDomain::make(connection, &uri, &domain, &order.scratch)?;
     launched();
     let greeted = greeted(running, &domain, limit)?;
     let control = |error| failing("asking QEMU", error);
@@ -132,7 +132,7 @@ fn choose(
     settings: &LibvirtSettings,
     uri: &Uri,
     order: &MachineOrder,
-    connection: &mut Connection,
+    connection: &mut LibvirtConnection,
 ) -> Result<Choice, MachineError> {
     if uri.is_here() {
         return accelerator::choose(settings.accelerator, &probe(&settings.of_qemu(), order)?);
@@ -193,11 +193,11 @@ struct Greeted {
     link: AgentLink,
     agent: UnixStream,
     carrier: Option<Carrier>,
-    running: Running,
+    running: RunningDomain,
 }
 
 /// Waits until the agent inside greets.
-fn greeted(mut running: Running, domain: &DomainOrder, limit: Duration) -> Result<Greeted, MachineError> {
+fn greeted(mut running: RunningDomain, domain: &DomainOrder, limit: Duration) -> Result<Greeted, MachineError> {
     let (agent, carrier) = match connect::to_socket(&running.uri, &domain.agent) {
         Ok(connected) => connected,
         Err(error) => return Err(ended_or(&mut running, failing("connecting to the agent", error))),
@@ -215,17 +215,17 @@ fn greeted(mut running: Running, domain: &DomainOrder, limit: Duration) -> Resul
 }
 
 /// If the domain ended, that explains more than the broken connection.
-fn ended_or(running: &mut Running, error: MachineError) -> MachineError {
+fn ended_or(running: &mut RunningDomain, error: MachineError) -> MachineError {
     if running.wait(EXIT_LIMIT) { running.ended() } else { error }
 }
 
 /// The actual value of each requested property, read back from QEMU, libvirt and the host.
 fn decide(
-    running: &Running,
+    running: &RunningDomain,
     domain: &DomainOrder,
     choice: &Choice,
     order: &MachineOrder,
-) -> Result<Decided, MachineError> {
+) -> Result<Decisions, MachineError> {
     let (control, asking) = (|error| failing("asking QEMU", error), |error| failing("asking libvirt", error));
     let mut keeper = running.keeper();
     let (libvirt, qemu) = keeper.versions().map_err(asking)?;
@@ -233,7 +233,7 @@ fn decide(
     let words = running.pid().and_then(|pid| process::words(pid).ok()).unwrap_or_default();
     let cpu = words.iter().position(|word| word == "-cpu").and_then(|at| words.get(at + 1));
     let path = domain.data.as_ref().map(|data| data.path.to_string_lossy().into_owned());
-    let asked = Asked {
+    let asked = AskedGuest {
         version: &qemu,
         accelerator: choice.accelerator,
         why: &choice.why,
@@ -248,12 +248,12 @@ fn decide(
     decided.insert("libvirt".to_owned(), Ok(format!("{libvirt}, at {}", running.uri.text)));
     decided.extend(live::of_libvirt(&xml));
     if let Some(pid) = running.pid() {
-        let pinning = if domain.pins.is_some() { Pinning::Theirs } else { Pinning::None };
+        let pinning = if domain.pins.is_some() { VcpuPinning::Theirs } else { VcpuPinning::None };
         let policy = match domain.settings.numa {
             Numa::Strict => "bind",
             other => other.name(),
         };
-        let binding = Binding { to: &domain.bound_to, policy };
+        let binding = MemoryBinding { to: &domain.bound_to, policy };
         placed::settle(pid, &mut *keeper, &order.place, pinning, binding, &mut decided).map_err(control)?;
         decided.extend(live::confinement(pid));
     } else {
@@ -311,7 +311,7 @@ fn addresses(
     let mut addresses = BTreeMap::new();
     for port in ports.iter().copied() {
         let address = match domain.settings.network {
-            Network::User => {
+            GuestNetwork::User => {
                 let forward = format!("hostfwd_add tcp:{ours}:0-{}:{port}", USER_NETWORK_GUEST.address);
                 let said = keeper.execute("human-monitor-command", json!({ "command-line": forward }))?;
                 if let Some(why) = said.as_str().map(str::trim).filter(|said| !said.is_empty()) {
@@ -319,8 +319,8 @@ fn addresses(
                 }
                 Some(SocketAddr::from((*ours, keeper.forwarded_port(port)?)))
             }
-            Network::Tap => guest_address(&domain.settings.of_qemu()).map(|guest| (guest.address, port).into()),
-            Network::None => None,
+            GuestNetwork::Tap => guest_address(&domain.settings.of_qemu()).map(|guest| (guest.address, port).into()),
+            GuestNetwork::None => None,
         };
         addresses.extend(address.map(|address| (port, address)));
     }
@@ -336,7 +336,7 @@ impl Machine for LibvirtMachine {
         &self.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -353,7 +353,7 @@ impl Machine for LibvirtMachine {
         DATA_FOLDER
     }
 
-    fn watched(&mut self) -> Watched {
+    fn watched(&mut self) -> WatchedMachine {
         let observed = Observed {
             process: self.running.pid(),
             data: self.data.as_ref(),

@@ -26,7 +26,7 @@ use crate::platform::{OpenOrder, Platform, plain};
 use crate::qemu::foreseen;
 use crate::qemu::settings::KvmWish;
 use ::settings::Problem;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use settings::LibvirtSettings;
 use uri::{Driver, Uri};
 
@@ -42,8 +42,8 @@ impl PlatformSettings for LibvirtSettings {
         settings::check(self, request)
     }
 
-    fn foreseen(&self, ahead: &Ahead<'_>) -> Decided {
-        self.kvm_wish().map_or_else(Decided::new, |wish| foreseen::of(&self.of_qemu(), &wish, ahead))
+    fn foreseen(&self, ahead: &Ahead<'_>) -> Decisions {
+        self.kvm_wish().map_or_else(Decisions::new, |wish| foreseen::of(&self.of_qemu(), &wish, ahead))
     }
 
     fn daemon(&self) -> Option<&str> {

@@ -3,7 +3,7 @@
 //! It is in the ledger before libvirt is asked to make it. It ends with its connection, so with us. QEMU outlives a
 //! libvirtd that is killed; so its process is ended by itself, too, where it can be seen.
 
-use super::connect::Connection;
+use super::connect::LibvirtConnection;
 use super::domain::{self, Console, DomainOrder};
 use super::leftovers::{self, KeptDomain};
 use super::process;
@@ -39,7 +39,7 @@ const SHOWN_BYTES: usize = 4 << 10;
 
 /// The connection that keeps a domain. It asks the domain's QEMU through libvirt.
 pub struct Keeper {
-    connection: Connection,
+    connection: LibvirtConnection,
     domain: Domain,
 }
 
@@ -65,7 +65,7 @@ impl Monitor for Keeper {
 }
 
 /// Dropping it ends the domain.
-pub struct Running {
+pub struct RunningDomain {
     pub uri: Uri,
     pub name: String,
     uuid: Uuid,
@@ -76,10 +76,10 @@ pub struct Running {
     is_ended: bool,
 }
 
-impl Running {
+impl RunningDomain {
     /// Makes the domain, whose files are in `folder`.
     pub fn make(
-        mut connection: Connection,
+        mut connection: LibvirtConnection,
         uri: &Uri,
         order: &DomainOrder,
         folder: &Path,
@@ -232,7 +232,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningDomain {
     fn drop(&mut self) {
         if !self.is_ended {
             // It is in the ledger, and ends with its connection.
@@ -262,7 +262,13 @@ fn end_process(uri: &Uri, uuid: Uuid) {
 }
 
 /// Why there is no domain.
-fn refused(connection: &mut Connection, uri: &Uri, order: &DomainOrder, error: RpcError, doing: &str) -> MachineError {
+fn refused(
+    connection: &mut LibvirtConnection,
+    uri: &Uri,
+    order: &DomainOrder,
+    error: RpcError,
+    doing: &str,
+) -> MachineError {
     let Some(message) = error.refusal().map(|refusal| refusal.message.clone()) else { return failing(doing, error) };
     if message.contains("CPU model") {
         let cpu = &order.settings.cpu;

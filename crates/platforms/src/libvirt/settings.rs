@@ -5,7 +5,7 @@
 use super::uri::{Driver, EXAMPLES, Uri};
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
-use crate::qemu::settings::{self as qemu, Adapter, Aio, Cache, Network, QemuSettings, WantedAccelerator};
+use crate::qemu::settings::{self as qemu, Adapter, Aio, DiskCache, GuestNetwork, QemuSettings, WantedAccelerator};
 use serde::Deserialize;
 use settings::{Bytes, Holds, Key, Problem, keys, names};
 
@@ -34,8 +34,8 @@ keys! {
         numa: Numa = "strict", Holds::Choice(Numa::NAMES),
             "how memory is bound to the nodes that machine.pinning chooses";
         huge_pages: bool = "false", Holds::Boolean, "guest memory in 2 MiB pages that the host has set aside";
-        disk: DiskSettings = "{}", Holds::Table(DISK_KEYS), "the data disk";
-        network: Network = "user", Holds::Choice(Network::NAMES),
+        disk: DomainDisk = "{}", Holds::Table(DISK_KEYS), "the data disk";
+        network: GuestNetwork = "user", Holds::Choice(GuestNetwork::NAMES),
             "user is a network stack of the user's (passt, if the load comes from outside), tap a device of the host \
              named by `tap`";
         tap: Option<String> = "", Holds::Text,
@@ -49,7 +49,7 @@ keys! {
 
 const DISK_KEYS: &[Key] = keys! {
     adapter = "virtio-blk", Holds::Choice(Adapter::NAMES), "the controller that the guest sees";
-    cache = "none", Holds::Choice(Cache::NAMES),
+    cache = "none", Holds::Choice(DiskCache::NAMES),
         "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable";
     aio = "threads", Holds::Choice(Aio::NAMES),
         "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache";
@@ -95,9 +95,9 @@ names! {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct DiskSettings {
+pub struct DomainDisk {
     pub adapter: Adapter,
-    pub cache: Cache,
+    pub cache: DiskCache,
     pub aio: Aio,
     pub discard: Discard,
     pub iothread: bool,
@@ -107,7 +107,7 @@ pub struct DiskSettings {
     pub bandwidth_limit_bytes: Option<Bytes>,
 }
 
-impl DiskSettings {
+impl DomainDisk {
     /// What the platform qemu knows of it.
     pub fn of_qemu(self) -> qemu::DiskSettings {
         let Self { adapter, cache, aio, iothread, operations_limit_per_s, bandwidth_limit_bytes, .. } = self;
@@ -160,7 +160,7 @@ pub fn check(settings: &LibvirtSettings, request: &MachineRequest<'_>) -> Vec<Pr
                 let found = format!("found \"{}\" with a xen URI", settings.accelerator.name());
                 refuse("accelerator", found, "\"auto\": Xen itself is what virtualizes", None);
             }
-            if !uri.is_here() && request.is_reached_from_outside && settings.network == Network::User {
+            if !uri.is_here() && request.is_reached_from_outside && settings.network == GuestNetwork::User {
                 let found = "found \"user\" at another host".to_owned();
                 refuse("network", found, "\"tap\", because of placement = \"outside\" in [load]", None);
             }

@@ -5,9 +5,9 @@
 
 use super::rpc::procedures::{Statistic, Statistics};
 use super::running::Keeper;
-use crate::qemu::command::Disk;
-use crate::qemu::watch::{self, NodeNames, Shared};
-use machines::machine::Watched;
+use crate::qemu::command::GuestDisk;
+use crate::qemu::watch::{self, NodeNames, SharedConsole};
+use machines::machine::WatchedMachine;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Counter, QueryProbe, Targets};
@@ -32,20 +32,23 @@ const OF_VCPUS: [(&str, &str, &str); 3] = [("time", "run", "ns"), ("delay", "wai
 pub struct Observed<'a> {
     /// Its QEMU, if it runs on this host.
     pub process: Option<u32>,
-    pub data: Option<&'a Disk>,
+    pub data: Option<&'a GuestDisk>,
     /// The name of the data disk inside, by which libvirt knows it.
     pub target: &'static str,
     pub nodes: NodeNames,
     pub cpus: &'a [usize],
 }
 
-pub fn of(keeper: &Arc<Mutex<Keeper>>, observed: Observed<'_>) -> Watched {
+pub fn of(keeper: &Arc<Mutex<Keeper>>, observed: Observed<'_>) -> WatchedMachine {
     let statistics = statistics(keeper, observed.target);
     let Some(process) = observed.process else {
         // The counters of this host are not those of the machine's.
-        return Watched { targets: Targets { without_system: true, ..Targets::default() }, asked: vec![statistics] };
+        return WatchedMachine {
+            targets: Targets { without_system: true, ..Targets::default() },
+            asked: vec![statistics],
+        };
     };
-    let monitor: Shared = Arc::<Mutex<Keeper>>::clone(keeper);
+    let monitor: SharedConsole = Arc::<Mutex<Keeper>>::clone(keeper);
     let mut watched = watch::of(process, &monitor, observed.data, observed.nodes, observed.cpus);
     watched.asked.push(statistics);
     watched

@@ -1,6 +1,6 @@
 //! The command line of a native machine, as data. Pure.
 
-use crate::on_host::data::{Data, text};
+use crate::on_host::data::{DataPlace, text};
 use crate::on_host::launch::AGENT_WORDS;
 use crate::rights::{CONTAINED, binding};
 use crate::{affinity, join};
@@ -12,14 +12,14 @@ const CHROOT: &str = include_str!("chroot.sh");
 
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandOrder {
+pub struct NativeOrder {
     pub cpus: Vec<usize>,
     /// True if the whole machine is in a process namespace that ends with its first process.
     pub contained: bool,
     pub confinement: Confinement,
     pub tree: PathBuf,
     pub agent: PathBuf,
-    pub data: Data,
+    pub data: DataPlace,
     /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
     /// Nodes of its memory, if no group binds it to them.
@@ -41,7 +41,7 @@ pub enum Confinement {
 }
 
 /// The whole command line, with the program.
-pub fn command_line(order: &CommandOrder) -> Vec<String> {
+pub fn command_line(order: &NativeOrder) -> Vec<String> {
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     let mut words = join::words(&order.cgroups);
     words.extend(order.memory_policy.iter().flat_map(|nodes| binding(nodes)));
@@ -71,7 +71,7 @@ fn environment() -> impl Iterator<Item = String> {
     ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}"))
 }
 
-fn bubblewrap_words(order: &CommandOrder) -> Vec<String> {
+fn bubblewrap_words(order: &NativeOrder) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc"]);
@@ -89,7 +89,7 @@ fn bubblewrap_words(order: &CommandOrder) -> Vec<String> {
     words
 }
 
-fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
+fn chroot_words(order: &NativeOrder, root: &Path) -> Vec<String> {
     let namespaces = ["unshare", "--mount", "--propagation", "private", "--pid", "--ipc", "--fork", "--kill-child"];
     let (root, writable) = (text(root), order.writable.join(" "));
     let (tree, agent, data) = (text(&order.tree), text(&order.agent), text(order.data.folder()));
@@ -103,7 +103,7 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
 }
 
 /// A mount namespace is made only if it is needed, because not every user may make one.
-fn enter_words(order: &CommandOrder) -> Vec<String> {
+fn enter_words(order: &NativeOrder) -> Vec<String> {
     let mount = order.data.mount_words();
     let namespace: &[&str] = if mount.is_empty() { &[] } else { &["unshare", "--mount", "--propagation", "private"] };
     namespace.iter().map(|&word| word.to_owned()).chain(mount).collect()
@@ -111,12 +111,12 @@ fn enter_words(order: &CommandOrder) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommandOrder, Confinement, Data, command_line};
+    use super::{Confinement, DataPlace, NativeOrder, command_line};
     use crate::on_host::data::ENTER;
     use machines::boot::DataTuning;
 
-    fn lines(confinement: Confinement, data: Data, cgroups: &[&str]) -> String {
-        let order = CommandOrder {
+    fn lines(confinement: Confinement, data: DataPlace, cgroups: &[&str]) -> String {
+        let order = NativeOrder {
             cpus: vec![0, 1],
             contained: !cgroups.is_empty(),
             confinement,
@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn a_folder_needs_no_mount() {
-        insta::assert_snapshot!(lines(Confinement::Bubblewrap, Data::Folder("/scratch/data".into()), &[]));
+        insta::assert_snapshot!(lines(Confinement::Bubblewrap, DataPlace::Folder("/scratch/data".into()), &[]));
     }
 
     #[test]
     fn an_image_is_mounted_in_a_namespace_of_its_own() {
-        let disk = |is_device| Data::Disk {
+        let disk = |is_device| DataPlace::Disk {
             path: if is_device { "/dev/sdb" } else { "/scratch/data.img" }.into(),
             is_device,
             tuning: DataTuning {
@@ -161,12 +161,12 @@ mod tests {
     #[test]
     fn without_a_tree_it_sees_the_host() {
         let confinement = Confinement::None { logs: "/scratch/logs".into() };
-        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), &[]));
+        insta::assert_snapshot!(lines(confinement, DataPlace::Folder("/scratch/data".into()), &[]));
     }
 
     #[test]
     fn root_without_bubblewrap_gets_the_same_places() {
         let confinement = Confinement::Chroot("/scratch/root".into());
-        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), &[]));
+        insta::assert_snapshot!(lines(confinement, DataPlace::Folder("/scratch/data".into()), &[]));
     }
 }

@@ -1,8 +1,8 @@
 //! One attempt to start a native machine, and the reason if it does not come up.
 
-use super::command::{CommandOrder, Confinement, command_line};
-use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, why_not_mounted};
-use crate::on_host::launch::{Attempt, Started, attempt};
+use super::command::{Confinement, NativeOrder, command_line};
+use crate::on_host::data::{DataPlace, NOT_MOUNTED_STATUS, why_not_mounted};
+use crate::on_host::launch::{LaunchEnd, StartedMachine, attempt};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::{confining_refused, mounting_refused};
 use machines::machine::MachineError;
@@ -10,7 +10,7 @@ use std::process::ExitStatus;
 
 /// The outcome of one attempt.
 pub(super) enum LaunchOutcome {
-    Greeted(Started),
+    Greeted(StartedMachine),
     /// Mounts are not allowed here; the text is from `mount`.
     NotMounted(String),
     /// Bubblewrap is missing, or it lacks rights that it needs.
@@ -18,13 +18,13 @@ pub(super) enum LaunchOutcome {
 }
 
 pub(super) fn launch(
-    command: &CommandOrder,
+    command: &NativeOrder,
     order: &MachineOrder,
     launched: Launched<'_>,
 ) -> Result<LaunchOutcome, MachineError> {
     match attempt(&command_line(command), order, what(&order.name), launched)? {
-        Attempt::Greeted(started) => Ok(LaunchOutcome::Greeted(started)),
-        Attempt::Ended(status, console) => explain(status, console, &order.name, command),
+        LaunchEnd::Greeted(started) => Ok(LaunchOutcome::Greeted(started)),
+        LaunchEnd::Ended(status, console) => explain(status, console, &order.name, command),
     }
 }
 
@@ -34,12 +34,13 @@ fn explain(
     status: ExitStatus,
     console: String,
     name: &str,
-    command: &CommandOrder,
+    command: &NativeOrder,
 ) -> Result<LaunchOutcome, MachineError> {
     if status.code() == Some(NOT_MOUNTED_STATUS) {
         return Ok(LaunchOutcome::NotMounted(why_not_mounted(&console)));
     }
-    let mounts = matches!(command.data, Data::Disk { .. }) || matches!(command.confinement, Confinement::Chroot(_));
+    let mounts =
+        matches!(command.data, DataPlace::Disk { .. }) || matches!(command.confinement, Confinement::Chroot(_));
     match mounts.then(mounting_refused).flatten() {
         None => {}
         Some(MachineError::Unavailable { why }) => return Ok(LaunchOutcome::NotMounted(why)),
@@ -68,13 +69,13 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let (path, answer) = (folder.path().join("disk"), folder.path().join("answer"));
-        let command = CommandOrder {
+        let command = NativeOrder {
             cpus: vec![0],
             contained: false,
             confinement: Confinement::Bubblewrap,
             tree: "/".into(),
             agent: "/bin/true".into(),
-            data: Data::Disk {
+            data: DataPlace::Disk {
                 path,
                 is_device: false,
                 tuning: machines::boot::DataTuning::default(),

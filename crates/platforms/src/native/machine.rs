@@ -1,25 +1,25 @@
 //! From an order to a running native machine, and the actual value of each requested property.
 
-use super::command::{CommandOrder, Confinement, command_line};
+use super::command::{Confinement, NativeOrder, command_line};
 use super::launch::{LaunchOutcome, launch, what};
-use crate::on_host::data::{Data, in_a_folder};
+use crate::on_host::data::{DataPlace, in_a_folder};
 use crate::on_host::error::io_error;
-use crate::on_host::launch::Started;
-use crate::on_host::limits::{self, Limits};
+use crate::on_host::launch::StartedMachine;
+use crate::on_host::limits::{self, HostLimits};
 use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has};
 use crate::order::{Launched, MachineOrder};
 use crate::rights::can_contain;
 use machines::boot::WRITABLE_FOLDERS;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use std::fs;
 use std::path::PathBuf;
 
 /// Without an image, the machine sees the host's own files.
 pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<HostMachine, MachineError> {
-    let mut decided = Decided::new();
-    let Limits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
+    let mut decided = Decisions::new();
+    let HostLimits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
     let tree = order.image.as_ref().map(|image| image.tree.clone());
-    let mut command = CommandOrder {
+    let mut command = NativeOrder {
         cpus,
         // The host's own `/proc` would show the processes of such a namespace under other numbers.
         contained: tree.is_some() && can_contain(),
@@ -31,7 +31,7 @@ pub(crate) fn begin(order: &MachineOrder, launched: Launched<'_>) -> Result<Host
             .collect(),
         tree: tree.unwrap_or_default(),
         agent: order.agent.clone(),
-        data: Data::of(order)?,
+        data: DataPlace::of(order)?,
         cgroups: groups.paths(),
         memory_policy,
     };
@@ -49,11 +49,11 @@ fn logs(order: &MachineOrder) -> Result<PathBuf, MachineError> {
 
 /// Tries the preferred way first, then what is allowed here; `decided` says which was used.
 fn start_as_allowed(
-    command: &mut CommandOrder,
+    command: &mut NativeOrder,
     order: &MachineOrder,
     launched: Launched<'_>,
-    decided: &mut Decided,
-) -> Result<Started, MachineError> {
+    decided: &mut Decisions,
+) -> Result<StartedMachine, MachineError> {
     let mut data = None;
     let mut confinement = Ok(match command.confinement {
         Confinement::None { .. } => "none: it sees the host's own files and processes",

@@ -13,7 +13,7 @@ use crate::on_host::tried;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
 use ::settings::Problem;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 
 impl PlatformSettings for settings::NativeSettings {
     fn can(&self) -> Capabilities {
@@ -24,7 +24,7 @@ impl PlatformSettings for settings::NativeSettings {
         request.on_isolated_cpus().into_iter().collect()
     }
 
-    fn foreseen(&self, ahead: &Ahead<'_>) -> Decided {
+    fn foreseen(&self, ahead: &Ahead<'_>) -> Decisions {
         tried::foreseen(ahead)
     }
 

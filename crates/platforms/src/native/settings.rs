@@ -14,7 +14,7 @@ mod tests {
     use crate::entry::PlatformSettings;
     use crate::huge_pages::HugePages;
     use crate::order::MachineRequest;
-    use crate::placement::{Policy, Topology, place};
+    use crate::placement::{Policy, UsableCpus, place};
     use std::fs;
 
     /// A user who starts bakeoff on isolated CPUs by `taskset` is one who wants the best for the guest.
@@ -26,7 +26,7 @@ mod tests {
         fs::write(folder.join("online"), "0-3\n").unwrap();
         fs::write(folder.join("isolated"), "2-3\n").unwrap();
         let found = |allowed: &[usize], vcpus: u32| {
-            let topology = Topology::read(root.path()).unwrap().only(allowed);
+            let topology = UsableCpus::read(root.path()).unwrap().only(allowed);
             let request = MachineRequest {
                 count: 1,
                 vcpus,

@@ -1,8 +1,8 @@
 //! The command line of a container, as data. Pure.
 
 use super::bundle;
-use super::settings::{FileAccess, Network};
-use crate::on_host::data::{Data, text};
+use super::settings::{ContainerNetwork, FileAccess};
+use crate::on_host::data::{DataPlace, text};
 use crate::rights::{Namespaces, binding};
 use crate::{affinity, join};
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ const CLOSED: &str = include_str!("closed.sh");
 
 /// A container and what is around it, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandOrder {
+pub struct ContainerOrder {
     pub cpus: Vec<usize>,
     /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
     /// Nodes of its memory, if no group binds it to them.
     pub memory_policy: Option<String>,
     pub namespaces: Namespaces,
-    pub data: Data,
+    pub data: DataPlace,
     pub program: PathBuf,
-    pub family: Family,
+    pub family: RuntimeFamily,
     /// Only for gVisor.
     pub gvisor: Option<Gvisor>,
     /// The runtime's own files.
@@ -35,7 +35,7 @@ pub struct CommandOrder {
 
 /// Runtimes that take the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum RuntimeFamily {
     Runc,
     Crun,
     Gvisor,
@@ -47,7 +47,7 @@ pub enum Family {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gvisor {
     pub platform: String,
-    pub network: Network,
+    pub network: ContainerNetwork,
     pub file_access: FileAccess,
     /// `None` leaves it to gVisor.
     pub directfs: Option<bool>,
@@ -56,14 +56,14 @@ pub struct Gvisor {
 }
 
 /// The whole command line, with the program.
-pub fn command_line(order: &CommandOrder) -> Vec<String> {
+pub fn command_line(order: &ContainerOrder) -> Vec<String> {
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     let mut words = join::words(&order.cgroups);
     words.extend(order.memory_policy.iter().flat_map(|nodes| binding(nodes)));
     words.extend(["taskset", "--cpu-list", &affinity::list(&order.cpus)].map(str::to_owned));
     words.extend(order.namespaces.words().iter().map(|&word| word.to_owned()));
     words.extend(order.data.mount_words());
-    let second = if order.family == Family::Crun { "hide" } else { "show" };
+    let second = if order.family == RuntimeFamily::Crun { "hide" } else { "show" };
     let config = text(&order.bundle.join(bundle::FILE));
     words.extend(["sh", "-c", CLOSED, "closed", second, &config, &order.config].map(str::to_owned));
     words.push(text(&order.program));
@@ -73,19 +73,19 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
 }
 
 /// The options of the runtime itself.
-fn runtime_words(order: &CommandOrder) -> Vec<String> {
+fn runtime_words(order: &ContainerOrder) -> Vec<String> {
     let mut words = vec!["--root".to_owned(), text(&order.state)];
     match order.family {
         // It then goes on where it can make no control group.
-        Family::Runc => words.push("--rootless=true".to_owned()),
-        Family::Crun => words.push("--cgroup-manager=disabled".to_owned()),
-        Family::Gvisor => {
+        RuntimeFamily::Runc => words.push("--rootless=true".to_owned()),
+        RuntimeFamily::Crun => words.push("--cgroup-manager=disabled".to_owned()),
+        RuntimeFamily::Gvisor => {
             words.push("--ignore-cgroups".to_owned());
             // Its parts then run as the only user that is surely there, who started it.
             let as_user = order.namespaces != Namespaces::Root;
             words.extend(as_user.then(|| "--rootless".to_owned()));
         }
-        Family::Other => {}
+        RuntimeFamily::Other => {}
     }
     if let Some(Gvisor { platform, network, file_access, directfs, .. }) = &order.gvisor {
         words.push(format!("--platform={platform}"));
@@ -100,19 +100,19 @@ fn runtime_words(order: &CommandOrder) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLOSED, CommandOrder, Gvisor, command_line};
-    use crate::oci::command::Family;
-    use crate::oci::settings::{FileAccess, Network};
-    use crate::on_host::data::{Data, ENTER};
+    use super::{CLOSED, ContainerOrder, Gvisor, command_line};
+    use crate::oci::command::RuntimeFamily;
+    use crate::oci::settings::{ContainerNetwork, FileAccess};
+    use crate::on_host::data::{DataPlace, ENTER};
     use crate::rights::Namespaces;
 
-    fn order(family: Family) -> CommandOrder {
-        CommandOrder {
+    fn order(family: RuntimeFamily) -> ContainerOrder {
+        ContainerOrder {
             cpus: vec![0, 1],
             cgroups: vec!["/sys/fs/cgroup/memory/bakeoff".into()],
             memory_policy: None,
             namespaces: Namespaces::Root,
-            data: Data::Disk {
+            data: DataPlace::Disk {
                 path: "/scratch/data.img".into(),
                 is_device: false,
                 tuning: machines::boot::DataTuning::default(),
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    fn lines(order: &CommandOrder) -> String {
+    fn lines(order: &ContainerOrder) -> String {
         let words = command_line(order)
             .join(" ")
             .replace(crate::join::JOIN, "(join.sh)")
@@ -140,30 +140,30 @@ mod tests {
 
     #[test]
     fn the_whole_command_line() {
-        insta::assert_snapshot!(lines(&order(Family::Runc)));
+        insta::assert_snapshot!(lines(&order(RuntimeFamily::Runc)));
     }
 
     #[test]
     fn each_runtime_and_what_it_changes() {
         let gvisor = Gvisor {
             platform: "systrap".to_owned(),
-            network: Network::None,
+            network: ContainerNetwork::None,
             file_access: FileAccess::Exclusive,
             directfs: Some(false),
             directfs_told: String::new(),
         };
         let as_it_comes = Gvisor { directfs: None, ..gvisor.clone() };
-        let of_the_runtime = |order: &CommandOrder| {
+        let of_the_runtime = |order: &ContainerOrder| {
             let words = command_line(order);
             let at = words.iter().position(|word| *word == CLOSED).unwrap();
             words[at + 2..].join(" ")
         };
         let told = [
-            order(Family::Runc),
-            order(Family::Crun),
-            order(Family::Other),
-            CommandOrder { gvisor: Some(gvisor), ..order(Family::Gvisor) },
-            CommandOrder { gvisor: Some(as_it_comes), ..order(Family::Gvisor) },
+            order(RuntimeFamily::Runc),
+            order(RuntimeFamily::Crun),
+            order(RuntimeFamily::Other),
+            ContainerOrder { gvisor: Some(gvisor), ..order(RuntimeFamily::Gvisor) },
+            ContainerOrder { gvisor: Some(as_it_comes), ..order(RuntimeFamily::Gvisor) },
         ]
         .map(|order| of_the_runtime(&order));
         insta::assert_snapshot!(told.join("\n"));
@@ -171,9 +171,13 @@ mod tests {
 
     #[test]
     fn a_user_is_root_of_namespaces() {
-        let folder = Data::Folder("/scratch/data".into());
-        let order =
-            CommandOrder { namespaces: Namespaces::OneUser, cgroups: Vec::new(), data: folder, ..order(Family::Crun) };
+        let folder = DataPlace::Folder("/scratch/data".into());
+        let order = ContainerOrder {
+            namespaces: Namespaces::OneUser,
+            cgroups: Vec::new(),
+            data: folder,
+            ..order(RuntimeFamily::Crun)
+        };
         insta::assert_snapshot!(lines(&order));
     }
 }

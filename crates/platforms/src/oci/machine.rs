@@ -1,14 +1,14 @@
 //! From an order to a running container, and the actual value of each requested property.
 
 use super::bundle::{self, BundleOrder};
-use super::command::{CommandOrder, Family, Gvisor, command_line};
+use super::command::{ContainerOrder, Gvisor, RuntimeFamily, command_line};
 use super::runtime::Runtime;
-use super::settings::{Network, OciSettings};
+use super::settings::{ContainerNetwork, OciSettings};
 use crate::lease::{Lease, LeaseOrder};
-use crate::on_host::data::{Data, NOT_MOUNTED_STATUS, in_a_folder, why_not_mounted};
+use crate::on_host::data::{DataPlace, NOT_MOUNTED_STATUS, in_a_folder, why_not_mounted};
 use crate::on_host::error::{io_error, unavailable};
-use crate::on_host::launch::{Attempt, Started, attempt};
-use crate::on_host::limits::{self, Limits};
+use crate::on_host::launch::{LaunchEnd, StartedMachine, attempt};
+use crate::on_host::limits::{self, HostLimits};
 use crate::on_host::machine::{HOSTS_KERNEL, HostMachine, has};
 use crate::order::{Launched, MachineOrder};
 use crate::platform::Platform;
@@ -16,7 +16,7 @@ use crate::rights::Namespaces;
 use images::data::DataError;
 use machines::boot::WRITABLE_FOLDERS;
 use machines::cgroup;
-use machines::machine::{Decided, Machine, MachineError};
+use machines::machine::{Decisions, Machine, MachineError};
 use rustix::thread::{CapabilitySet, capabilities};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -89,14 +89,14 @@ fn start(
         may_work(gvisor, runtime, order)?;
     }
     let namespaces = Namespaces::here()?;
-    let mut decided = Decided::new();
-    let Limits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
-    let mut command = CommandOrder {
+    let mut decided = Decisions::new();
+    let HostLimits { groups, cpus, memory_policy } = limits::make(order, &mut decided);
+    let mut command = ContainerOrder {
         cpus,
         cgroups: groups.paths(),
         memory_policy,
         namespaces,
-        data: Data::of(order)?,
+        data: DataPlace::of(order)?,
         program: runtime.program.clone(),
         family: runtime.family,
         gvisor,
@@ -113,28 +113,28 @@ fn start(
 
 /// Tries with the data as a disk, then as a folder where disks may not be mounted.
 fn start_as_allowed(
-    command: &mut CommandOrder,
+    command: &mut ContainerOrder,
     runtime: &Runtime,
     order: &MachineOrder,
     launched: Launched<'_>,
-    decided: &mut Decided,
-) -> Result<Started, MachineError> {
+    decided: &mut Decisions,
+) -> Result<StartedMachine, MachineError> {
     let mut data = None;
     loop {
         make_folders(command)?;
         command.config = config(command, order)?;
         let outcome = attempt(&command_line(command), order, what(runtime, order), launched);
         match outcome.map_err(|error| without_kvm(command, runtime, error))? {
-            Attempt::Greeted(started) => {
+            LaunchEnd::Greeted(started) => {
                 decided.insert("data".to_owned(), data.unwrap_or_else(|| Ok(command.data.told())));
                 return Ok(started);
             }
-            Attempt::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
+            LaunchEnd::Ended(status, console) if status.code() == Some(NOT_MOUNTED_STATUS) => {
                 let why = why_not_mounted(&console);
                 command.data = command.data.extracted(order, &why)?;
                 data = Some(Err(in_a_folder(order, &why)));
             }
-            Attempt::Ended(status, console) => {
+            LaunchEnd::Ended(status, console) => {
                 let what = what(runtime, order);
                 return Err(MachineError::Ended { what, status: status.to_string(), console });
             }
@@ -144,7 +144,7 @@ fn start_as_allowed(
 
 /// Folders for the bundle and for the runtime's state, which is empty: that of an earlier start names processes that are
 /// gone.
-fn make_folders(command: &CommandOrder) -> Result<(), MachineError> {
+fn make_folders(command: &ContainerOrder) -> Result<(), MachineError> {
     let failing = || io_error("making the folders of a container");
     match fs::remove_dir_all(&command.state) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failing()(error)),
@@ -156,7 +156,7 @@ fn make_folders(command: &CommandOrder) -> Result<(), MachineError> {
     Ok(())
 }
 
-fn config(command: &CommandOrder, order: &MachineOrder) -> Result<String, MachineError> {
+fn config(command: &ContainerOrder, order: &MachineOrder) -> Result<String, MachineError> {
     // runc refuses a path that leads over a symbolic link, as that of a cache may.
     let tree = fs::canonicalize(&order.image()?.tree).map_err(io_error("finding the image's tree"))?;
     let bundle = BundleOrder {
@@ -166,20 +166,20 @@ fn config(command: &CommandOrder, order: &MachineOrder) -> Result<String, Machin
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&tree, folder)).collect(),
         capabilities: rights(command)?,
         group: group(command),
-        own_sys: command.family == Family::Gvisor,
+        own_sys: command.family == RuntimeFamily::Gvisor,
     };
     Ok(bundle::config(&bundle).to_string())
 }
 
 /// Runtimes that cannot do without a group get one below that of the machine, where its limits hold.
-fn group(command: &CommandOrder) -> Option<PathBuf> {
-    let needs_it = matches!(command.family, Family::Runc | Family::Other) && cgroup::is_one_tree();
+fn group(command: &ContainerOrder) -> Option<PathBuf> {
+    let needs_it = matches!(command.family, RuntimeFamily::Runc | RuntimeFamily::Other) && cgroup::is_one_tree();
     let above = command.cgroups.first().filter(|_| needs_it)?.strip_prefix(CGROUPS).ok()?;
     Some(Path::new("/").join(above).join("container"))
 }
 
 /// The rights that we can pass on. In namespaces of our own we have them all.
-fn rights(command: &CommandOrder) -> Result<Vec<&'static str>, MachineError> {
+fn rights(command: &ContainerOrder) -> Result<Vec<&'static str>, MachineError> {
     let ours = match command.namespaces {
         Namespaces::Root => {
             let sets = capabilities(None).map_err(io::Error::from);
@@ -187,12 +187,12 @@ fn rights(command: &CommandOrder) -> Result<Vec<&'static str>, MachineError> {
         }
         Namespaces::ManyUsers | Namespaces::OneUser => CapabilitySet::all(),
     };
-    let counting = Some(&COUNTING).filter(|_| command.family != Family::Gvisor);
+    let counting = Some(&COUNTING).filter(|_| command.family != RuntimeFamily::Gvisor);
     Ok(RIGHTS.iter().chain(counting).filter(|(_, right)| ours.contains(*right)).map(|(name, _)| *name).collect())
 }
 
 /// What the machine is, beside its limits.
-fn describe(command: &CommandOrder, runtime: &Runtime, decided: &mut Decided) {
+fn describe(command: &ContainerOrder, runtime: &Runtime, decided: &mut Decisions) {
     let mut tell = |name: &str, told: Result<String, String>| decided.insert(name.to_owned(), told);
     tell("runtime", Ok(format!("{}, {}", runtime.version, runtime.program.display())));
     tell("confinement", Ok("namespaces, without a filter of system calls".to_owned()));
@@ -206,8 +206,8 @@ fn describe(command: &CommandOrder, runtime: &Runtime, decided: &mut Decided) {
     };
     tell("system calls", Ok(format!("gVisor, platform {platform}")));
     let stack = match network {
-        Network::None => "gVisor's own, with nothing but a loopback device",
-        Network::Host => "the host's",
+        ContainerNetwork::None => "gVisor's own, with nothing but a loopback device",
+        ContainerNetwork::Host => "the host's",
     };
     tell("network stack", Ok(stack.to_owned()));
     tell("file access", Ok(file_access.name().to_owned()));
@@ -228,7 +228,7 @@ fn users(namespaces: Namespaces) -> Result<String, String> {
 
 /// What is known before gVisor is started, and was not when the study was checked: only now it is known to be gVisor.
 fn may_work(gvisor: &Gvisor, runtime: &Runtime, order: &MachineOrder) -> Result<(), MachineError> {
-    if gvisor.network == Network::None && !order.reached.ports.is_empty() {
+    if gvisor.network == ContainerNetwork::None && !order.reached.ports.is_empty() {
         let version = &runtime.version;
         return Err(unavailable(format!(
             "nobody outside reaches {version}; load from outside needs network = \"host\""
@@ -247,7 +247,7 @@ fn may_work(gvisor: &Gvisor, runtime: &Runtime, order: &MachineOrder) -> Result<
 
 /// A container that does not come up with KVM is due to this host and not to the database. The device may be there and not
 /// work.
-fn without_kvm(command: &CommandOrder, runtime: &Runtime, error: MachineError) -> MachineError {
+fn without_kvm(command: &ContainerOrder, runtime: &Runtime, error: MachineError) -> MachineError {
     match (&command.gvisor, &error) {
         (Some(gvisor), MachineError::Silent { limit_s, .. }) if gvisor.platform == KVM => {
             let why = format!(

@@ -13,7 +13,7 @@ use crate::on_host::tried;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform};
 use ::settings::Problem;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use settings::OciSettings;
 
 impl PlatformSettings for OciSettings {
@@ -25,7 +25,7 @@ impl PlatformSettings for OciSettings {
         settings::check(self, request)
     }
 
-    fn foreseen(&self, ahead: &Ahead<'_>) -> Decided {
+    fn foreseen(&self, ahead: &Ahead<'_>) -> Decisions {
         let mut facts = tried::foreseen(ahead);
         if self.is_gvisor() {
             let own = ["system calls", "kernel.release"].map(|name| (name.to_owned(), Ok("gVisor".to_owned())));

@@ -1,6 +1,6 @@
 //! Which runtime a program is, found out by asking it.
 
-use super::command::{Family, Gvisor};
+use super::command::{Gvisor, RuntimeFamily};
 use super::settings::{GvisorSettings, PACKAGED, WantedPlatform};
 use crate::on_host::error::unavailable;
 use machines::machine::MachineError;
@@ -21,7 +21,7 @@ const NEEDED: [&str; 3] = ["ignore-cgroups", "overlay2", "file-access-mounts"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
     pub program: PathBuf,
-    pub family: Family,
+    pub family: RuntimeFamily,
     /// Name and version, as it prints them: "runc 1.1.5".
     pub version: String,
 }
@@ -41,7 +41,7 @@ impl Runtime {
     /// Options of gVisor; `None` for another runtime.
     pub fn gvisor(&self, wanted: Option<GvisorSettings>) -> Result<Option<Gvisor>, MachineError> {
         match (self.family, wanted) {
-            (Family::Gvisor, wanted) => {
+            (RuntimeFamily::Gvisor, wanted) => {
                 let flags = asked(&self.program, "flags")?;
                 decide(&flags, wanted.unwrap_or_default(), &self.version).map(Some).map_err(unavailable)
             }
@@ -109,14 +109,14 @@ fn failing(doing: &str, program: &Path, error: ProcessError) -> MachineError {
 }
 
 /// Runtimes print "NAME version VERSION" and then what they are made of.
-fn parse_version(printed: &str) -> Option<(Family, String)> {
+fn parse_version(printed: &str) -> Option<(RuntimeFamily, String)> {
     let mut words = printed.lines().next()?.split_whitespace();
     let (name, is_version, version) = (words.next()?, words.next()? == "version", words.next()?);
     let family = match name {
-        "runc" => Family::Runc,
-        "crun" => Family::Crun,
-        "runsc" => Family::Gvisor,
-        _ => Family::Other,
+        "runc" => RuntimeFamily::Runc,
+        "crun" => RuntimeFamily::Crun,
+        "runsc" => RuntimeFamily::Gvisor,
+        _ => RuntimeFamily::Other,
     };
     is_version.then(|| (family, format!("{name} {version}")))
 }
@@ -171,7 +171,7 @@ fn option(flags: &str, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, decide, option, parse_version};
+    use super::{RuntimeFamily, decide, option, parse_version};
     use crate::oci::settings::{GvisorSettings, WantedPlatform};
 
     const OLD: &str = "  -file-access-mounts value\n    \tspecifies which filesystem validation to use (default shared)\n  \
@@ -189,10 +189,13 @@ mod tests {
     fn a_runtime_says_which_one_it_is() {
         let parsed = |text: &str| parse_version(text);
         let runc = "runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1\nspec: 1.0.2-dev\ngo: go1.19.8\n";
-        assert_eq!(parsed(runc), Some((Family::Runc, "runc 1.1.5+ds1".to_owned())));
-        assert_eq!(parsed("crun version 1.8.1\ncommit: f8a0"), Some((Family::Crun, "crun 1.8.1".to_owned())));
-        assert_eq!(parsed("runsc version release-1\nspec: 1.1"), Some((Family::Gvisor, "runsc release-1".to_owned())));
-        assert_eq!(parsed("youki version 0.5.0").map(|(family, _)| family), Some(Family::Other));
+        assert_eq!(parsed(runc), Some((RuntimeFamily::Runc, "runc 1.1.5+ds1".to_owned())));
+        assert_eq!(parsed("crun version 1.8.1\ncommit: f8a0"), Some((RuntimeFamily::Crun, "crun 1.8.1".to_owned())));
+        assert_eq!(
+            parsed("runsc version release-1\nspec: 1.1"),
+            Some((RuntimeFamily::Gvisor, "runsc release-1".to_owned()))
+        );
+        assert_eq!(parsed("youki version 0.5.0").map(|(family, _)| family), Some(RuntimeFamily::Other));
         assert_eq!((parsed("true (GNU coreutils) 9.1"), parsed(""), parsed("runc version")), (None, None, None));
     }
 

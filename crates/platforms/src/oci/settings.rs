@@ -17,7 +17,7 @@ keys! {
 const GVISOR_KEYS: &[Key] = keys! {
     platform = "auto", Holds::Choice(WantedPlatform::NAMES),
         "how gVisor gets hold of system calls; auto is systrap where this runsc has it, else ptrace";
-    network = "none", Holds::Choice(Network::NAMES),
+    network = "none", Holds::Choice(ContainerNetwork::NAMES),
         "none is gVisor's own network stack with nothing but a loopback device, host is the host's network stack";
     file_access = "shared", Holds::Choice(FileAccess::NAMES),
         "exclusive allows gVisor to remember sizes and times of the data's files, as if nobody else wrote them; shared asks \
@@ -30,7 +30,7 @@ const GVISOR_KEYS: &[Key] = keys! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct GvisorSettings {
     pub platform: WantedPlatform,
-    pub network: Network,
+    pub network: ContainerNetwork,
     pub file_access: FileAccess,
     #[serde(default)]
     pub directfs: Option<bool>,
@@ -39,7 +39,12 @@ pub struct GvisorSettings {
 impl Default for GvisorSettings {
     /// The defaults of its keys.
     fn default() -> Self {
-        Self { platform: WantedPlatform::Auto, network: Network::None, file_access: FileAccess::Shared, directfs: None }
+        Self {
+            platform: WantedPlatform::Auto,
+            network: ContainerNetwork::None,
+            file_access: FileAccess::Shared,
+            directfs: None,
+        }
     }
 }
 
@@ -53,7 +58,7 @@ names! {
 }
 
 names! {
-    pub enum Network {
+    pub enum ContainerNetwork {
         None => "none",
         Host => "host",
     }
@@ -98,7 +103,7 @@ pub fn check(settings: &OciSettings, request: &MachineRequest<'_>) -> Vec<Proble
         let found = format!("found it with runtime = \"{}\"", runtime.escape_debug());
         refuse("gvisor", found, "runtime = \"runsc\", or no such table", None);
     }
-    let own_network = settings.gvisor.unwrap_or_default().network == Network::None;
+    let own_network = settings.gvisor.unwrap_or_default().network == ContainerNetwork::None;
     if settings.is_gvisor() && own_network && request.is_reached_from_outside {
         let expected = "\"host\", because of placement = \"outside\" in [load]";
         refuse("gvisor.network", "found \"none\"".to_owned(), expected, None);

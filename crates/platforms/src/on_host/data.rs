@@ -21,7 +21,7 @@ const RELEASE_POLL: Duration = Duration::from_millis(10);
 
 /// Where the data are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Data {
+pub enum DataPlace {
     /// A folder of the host.
     Folder(PathBuf),
     /// An image file or a block device, mounted on `folder`; the source of the mount is then written to `answer`.
@@ -34,7 +34,7 @@ pub(crate) fn in_a_folder(order: &MachineOrder, why: &str) -> String {
     format!("it lies in a plain folder of the host instead of an ext4 disk: {why}")
 }
 
-impl Data {
+impl DataPlace {
     /// The data of an order. Only trying shows whether a disk may be mounted.
     pub(crate) fn of(order: &MachineOrder) -> Result<Self, MachineError> {
         let (path, is_device) = match &order.data {

@@ -21,15 +21,15 @@ const GREETING_LIMIT: Duration = Duration::from_secs(30);
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A machine that greeted.
-pub(crate) struct Started {
+pub(crate) struct StartedMachine {
     pub link: AgentLink,
     pub process: Process,
     pub stderr: Printed,
 }
 
 /// The outcome of one attempt.
-pub(crate) enum Attempt {
-    Greeted(Started),
+pub(crate) enum LaunchEnd {
+    Greeted(StartedMachine),
     /// It ended before it greeted, with this output.
     Ended(ExitStatus, String),
 }
@@ -40,7 +40,7 @@ pub(crate) fn attempt(
     order: &MachineOrder,
     what: String,
     launched: Launched<'_>,
-) -> Result<Attempt, MachineError> {
+) -> Result<LaunchEnd, MachineError> {
     let (mut stderr, printing) = Printed::pipe().map_err(io_error("making a pipe"))?;
     let launch = Launch::new(words).folder(&order.scratch);
     let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
@@ -53,12 +53,12 @@ pub(crate) fn attempt(
         return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
     };
     match Transport::pipe(stdout, stdin).connect(GREETING_LIMIT) {
-        Ok(link) => Ok(Attempt::Greeted(Started { link, process, stderr })),
+        Ok(link) => Ok(LaunchEnd::Greeted(StartedMachine { link, process, stderr })),
         Err(LinkError::TooSlow(limit)) => {
             Err(MachineError::Silent { what, limit_s: limit.as_secs(), console: stderr.text() })
         }
         Err(error) if error.is_end() => match process.wait(EXIT_LIMIT) {
-            Ok(Some(status)) => Ok(Attempt::Ended(status, stderr.to_the_end())),
+            Ok(Some(status)) => Ok(LaunchEnd::Ended(status, stderr.to_the_end())),
             _ => Err(error.into()),
         },
         Err(error) => Err(error.into()),

@@ -4,10 +4,10 @@ use crate::affinity;
 use crate::order::MachineOrder;
 use crate::rights;
 use machines::cgroup::{Cgroups, Limit};
-use machines::machine::Decided;
+use machines::machine::Decisions;
 
 /// The control groups that the machine joins, and its CPUs.
-pub(crate) struct Limits {
+pub(crate) struct HostLimits {
     pub groups: Cgroups,
     pub cpus: Vec<usize>,
     /// The nodes of its memory, if no group binds it to them.
@@ -18,7 +18,7 @@ pub(crate) struct Limits {
 ///
 /// An unconfined machine could use all CPUs of the host, unlike a guest of its shape. So it gets a quota for as many
 /// CPUs as it has vCPUs, or is confined to that many.
-pub(crate) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
+pub(crate) fn make(order: &MachineOrder, decided: &mut Decisions) -> HostLimits {
     let wished = order.place.vcpu_cpus();
     let has_more_cpus = wished.len() > order.vcpus as usize;
     let share = order.cpu_quota.or(has_more_cpus.then_some(1.0));
@@ -39,11 +39,11 @@ pub(crate) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
         cpus.clone_from(&order.place.cpus);
         *why = format!("the machine stays on CPUs {} instead, because {why}", affinity::list(&cpus));
     }
-    Limits { groups, cpus, memory_policy }
+    HostLimits { groups, cpus, memory_policy }
 }
 
 /// Where no group can bind the machine's memory, a policy of its processes does, if numactl is there.
-fn policy(order: &MachineOrder, decided: &mut Decided) -> Option<String> {
+fn policy(order: &MachineOrder, decided: &mut Decisions) -> Option<String> {
     let held = decided.get_mut("memory node")?;
     let why = held.as_ref().err()?.clone();
     let nodes: Vec<String> = order.place.bound_to.iter().map(|share| share.node.to_string()).collect();

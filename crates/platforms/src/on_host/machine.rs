@@ -2,14 +2,14 @@
 
 use super::data::release;
 use super::error::io_error;
-use super::launch::Started;
+use super::launch::StartedMachine;
 use crate::affinity;
 use crate::order::MachineOrder;
 use images::data::DataDisk;
 use machines::boot::DATA_FOLDER;
 use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::process::Process;
 use std::io;
@@ -30,7 +30,7 @@ pub(crate) struct HostMachine {
     /// Removed after the process; removing them ends whatever still runs.
     groups: Cgroups,
     command_line: Vec<String>,
-    decided: Decided,
+    decided: Decisions,
     stderr: Printed,
     watch: Targets,
     /// The host's address at which its servers are reached.
@@ -44,10 +44,10 @@ pub(crate) struct HostMachine {
 impl HostMachine {
     /// A machine that greeted. `decided` gets the CPUs that it really has.
     pub fn new(
-        started: Started,
+        started: StartedMachine,
         order: &MachineOrder,
         (groups, cpus): (Cgroups, &[usize]),
-        (command_line, mut decided): (Vec<String>, Decided),
+        (command_line, mut decided): (Vec<String>, Decisions),
         what: String,
     ) -> Self {
         let process = started.process.identity().pid;
@@ -111,7 +111,7 @@ impl Machine for HostMachine {
         &self.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -128,8 +128,8 @@ impl Machine for HostMachine {
         DATA_FOLDER
     }
 
-    fn watched(&mut self) -> Watched {
-        Watched { targets: self.watch.clone(), asked: Vec::new() }
+    fn watched(&mut self) -> WatchedMachine {
+        WatchedMachine { targets: self.watch.clone(), asked: Vec::new() }
     }
 
     fn console(&self) -> String {

@@ -1,13 +1,13 @@
 //! Each thing that a machine on this host's kernel needs of the host, tried on nothing: limits on a group without processes, a mount
 //! of a small disk.
 
-use super::data::{Data, cached_behind_a_loop, text, why_not_mounted};
+use super::data::{DataPlace, cached_behind_a_loop, text, why_not_mounted};
 use crate::ahead::Ahead;
 use crate::rights;
 use images::data::make_from_folder;
 use machines::boot::DataTuning;
-use machines::cgroup::{Cgroups, CpuTime, Limit};
-use machines::machine::Decided;
+use machines::cgroup::{Cgroups, CpuQuota, Limit};
+use machines::machine::Decisions;
 use machines::process::Launch;
 use machines::scratch::Scratch;
 use std::fs;
@@ -41,7 +41,7 @@ pub fn on_this_host(cache: &Path) -> HostTrial {
             return HostTrial { memory, cpu_time, memory_nodes, open_files, disk };
         }
     };
-    let limits = [Limit::MemoryBytes(TRIED_BYTES), Limit::CpuTime(CpuTime::of_cpus(1.0)), Limit::MemoryNodes(vec![0])];
+    let limits = [Limit::MemoryBytes(TRIED_BYTES), Limit::CpuTime(CpuQuota::of_cpus(1.0)), Limit::MemoryNodes(vec![0])];
     let mut held = Cgroups::hold("limits", scratch, &limits).1.into_iter();
     let mut next = || held.next().unwrap_or_else(|| Err("it was not tried".to_owned()));
     let [memory, cpu_time, by_group] = [next(), next(), next()];
@@ -51,7 +51,7 @@ pub fn on_this_host(cache: &Path) -> HostTrial {
 }
 
 /// The facts about a machine on this host's kernel that are known before it starts.
-pub(crate) fn foreseen(ahead: &Ahead<'_>) -> Decided {
+pub(crate) fn foreseen(ahead: &Ahead<'_>) -> Decisions {
     let tried = ahead.tried.get_or_init(|| on_this_host(ahead.cache));
     let mut facts = ahead.placed();
     let mut say = |name: &str, value: Result<String, String>| facts.insert(name.to_owned(), value);
@@ -81,7 +81,7 @@ fn mounted(scratch: &Path) -> Result<String, String> {
     let answer = scratch.join("disk-source");
     let read =
         ["sh", "-c", "cat /sys/class/block/$(basename $(cat \"$0\"))/loop/dio", &text(&answer)].map(str::to_owned);
-    let disk = Data::Disk { path: image, is_device: false, tuning: DataTuning::default(), folder, answer };
+    let disk = DataPlace::Disk { path: image, is_device: false, tuning: DataTuning::default(), folder, answer };
     let words: Vec<String> =
         rights::MOUNTING.map(str::to_owned).into_iter().chain(disk.mount_words()).chain(read).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -1,10 +1,10 @@
 //! Chooses the CPUs of each place by policy. On hosts with several memory nodes, machines are spread over them.
 
-use super::{Cpu, Misfit, Policy, Topology, cpu_list};
+use super::{Cpu, Misfit, Policy, UsableCpus, cpu_list};
 use std::collections::BTreeSet;
 
 /// One list of `vcpus` CPUs for each of `count` places.
-pub fn choose(topology: &Topology, policy: &Policy, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
+pub fn choose(topology: &UsableCpus, policy: &Policy, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
     if topology.cpus().is_empty() {
         return Err(misfit("there is no CPU that may be used", "a CPU that this process may use"));
     }
@@ -28,7 +28,7 @@ fn round(cpus: &[usize], count: usize, vcpus: usize) -> Vec<Vec<usize>> {
     (0..count).map(|_| endless.by_ref().take(vcpus).collect()).collect()
 }
 
-fn cores(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
+fn cores(topology: &UsableCpus, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
     let (needed, there) = (count * vcpus, topology.cores().len());
     if needed > there {
         let why = format!("{needed} vCPUs need a core each, and there are {there} cores");
@@ -65,9 +65,9 @@ fn take_cores(free: &mut Vec<Vec<Cpu>>, vcpus: usize) -> Option<Vec<usize>> {
     (numbers.len() == vcpus).then_some(numbers)
 }
 
-fn node(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
+fn node(topology: &UsableCpus, count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
     let is_oversubscribed = count * vcpus > topology.cpus().len();
-    let mut rooms: Vec<Room> = topology.nodes().into_iter().map(|node| Room::of(topology, node)).collect();
+    let mut rooms: Vec<NodeRoom> = topology.nodes().into_iter().map(|node| NodeRoom::of(topology, node)).collect();
     let mut homes = Vec::new();
     for _ in 0..count {
         let Some(at) = roomiest(&rooms, vcpus) else { continue };
@@ -87,15 +87,15 @@ fn node(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usize
 }
 
 /// A memory node and how much of it is in use.
-struct Room {
+struct NodeRoom {
     node: u32,
     cpus: usize,
     used: usize,
     machines: usize,
 }
 
-impl Room {
-    fn of(topology: &Topology, node: u32) -> Self {
+impl NodeRoom {
+    fn of(topology: &UsableCpus, node: u32) -> Self {
         let cpus = topology.cpus().iter().filter(|cpu| cpu.node == node).count();
         Self { node, cpus, used: 0, machines: 0 }
     }
@@ -106,17 +106,18 @@ impl Room {
 }
 
 /// The node that would be used least in proportion to its size, among those with enough CPUs left if there are any.
-fn roomiest(rooms: &[Room], vcpus: usize) -> Option<usize> {
-    let fits = |room: &Room| room.left() >= vcpus;
+fn roomiest(rooms: &[NodeRoom], vcpus: usize) -> Option<usize> {
+    let fits = |room: &NodeRoom| room.left() >= vcpus;
     let any_fits = rooms.iter().any(fits);
     let wanted = rooms.iter().enumerate().filter(|(_, room)| !any_fits || fits(room));
     // Fractions are compared crosswise: a/b < c/d if a·d < c·b.
-    let by_part = |one: &Room, other: &Room| ((one.used + vcpus) * other.cpus).cmp(&((other.used + vcpus) * one.cpus));
+    let by_part =
+        |one: &NodeRoom, other: &NodeRoom| ((one.used + vcpus) * other.cpus).cmp(&((other.used + vcpus) * one.cpus));
     wanted.min_by(|(_, one), (_, other)| by_part(one, other)).map(|(at, _)| at)
 }
 
 /// The machines of one node: one core per vCPU if there are enough cores, else all threads of each core.
-fn within(topology: &Topology, room: &Room, vcpus: usize) -> Vec<Vec<usize>> {
+fn within(topology: &UsableCpus, room: &NodeRoom, vcpus: usize) -> Vec<Vec<usize>> {
     let mut cores = topology.cores();
     cores.retain(|core| core.iter().any(|cpu| cpu.node == room.node));
     if cores.len() >= room.used {
@@ -127,7 +128,12 @@ fn within(topology: &Topology, room: &Room, vcpus: usize) -> Vec<Vec<usize>> {
     threads(cores, room.machines, vcpus)
 }
 
-fn explicit(topology: &Topology, lists: &[Vec<usize>], count: usize, vcpus: usize) -> Result<Vec<Vec<usize>>, Misfit> {
+fn explicit(
+    topology: &UsableCpus,
+    lists: &[Vec<usize>],
+    count: usize,
+    vcpus: usize,
+) -> Result<Vec<Vec<usize>>, Misfit> {
     if lists.len() != count {
         let found = if lists.len() == 1 { "1 list".to_owned() } else { format!("{} lists", lists.len()) };
         let why = format!("found {found} of CPUs for {count} machines");

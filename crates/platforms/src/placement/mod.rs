@@ -8,7 +8,7 @@ mod choice;
 pub mod cpu_list;
 mod topology;
 
-pub use topology::{Cpu, Topology};
+pub use topology::{Cpu, UsableCpus};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,7 +119,7 @@ pub fn divided(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
 
 /// A place for each of `count` equal machines. `rotation` is the number of places that each machine moves on.
 pub fn place(
-    topology: &Topology,
+    topology: &UsableCpus,
     policy: &Policy,
     count: u32,
     vcpus: u32,
@@ -150,19 +150,19 @@ pub fn place(
     Ok(places)
 }
 
-fn only_node(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Option<u32> {
+fn only_node(topology: &UsableCpus, policy: &Policy, cpus: &[usize]) -> Option<u32> {
     let all = topology.numbers();
     let used = if *policy == Policy::None { &all } else { cpus };
     let shares = shares(topology, used);
     shares.first().filter(|_| shares.len() == 1).map(|share| share.node)
 }
 
-fn bound_to(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Vec<NodeShare> {
+fn bound_to(topology: &UsableCpus, policy: &Policy, cpus: &[usize]) -> Vec<NodeShare> {
     if *policy == Policy::None || !topology.has_several_nodes() { Vec::new() } else { shares(topology, cpus) }
 }
 
 /// A memory node to which more would be bound than it has: its number, what would be bound, and what it has.
-pub fn full_node(topology: &Topology, memory_bytes: u64, places: &[Place]) -> Option<(u32, u64, u64)> {
+pub fn full_node(topology: &UsableCpus, memory_bytes: u64, places: &[Place]) -> Option<(u32, u64, u64)> {
     let mut bound: BTreeMap<u32, u64> = BTreeMap::new();
     for place in places {
         for (share, bytes) in place.bound_to.iter().zip(divided(memory_bytes, &place.bound_to)) {
@@ -176,7 +176,7 @@ pub fn full_node(topology: &Topology, memory_bytes: u64, places: &[Place]) -> Op
 }
 
 /// Which vCPUs are on which node.
-fn shares(topology: &Topology, cpus: &[usize]) -> Vec<NodeShare> {
+fn shares(topology: &UsableCpus, cpus: &[usize]) -> Vec<NodeShare> {
     let mut shares: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (vcpu, cpu) in cpus.iter().enumerate() {
         let node = topology.cpu(*cpu).map_or(0, |cpu| cpu.node);
@@ -187,7 +187,7 @@ fn shares(topology: &Topology, cpus: &[usize]) -> Vec<NodeShare> {
 
 /// CPUs for threads that run no vCPU: those of cores without a vCPU, near ones first. Failing these, idle threads of
 /// the machine's own cores; failing those, the machine's own CPUs.
-fn others(topology: &Topology, policy: &Policy, cpus: &[usize], chosen: &[Vec<usize>]) -> Vec<usize> {
+fn others(topology: &UsableCpus, policy: &Policy, cpus: &[usize], chosen: &[Vec<usize>]) -> Vec<usize> {
     let matching = |is_one: &dyn Fn(&Cpu) -> bool| {
         topology.cpus().iter().filter(|cpu| is_one(cpu)).map(|cpu| cpu.number).collect::<Vec<_>>()
     };

@@ -1,6 +1,6 @@
 //! Places on hosts as the kernel describes them.
 
-use super::{Cpu, NodeShare, Place, Policy, Topology, divided, place};
+use super::{Cpu, NodeShare, Place, Policy, UsableCpus, divided, place};
 use crate::affinity;
 use insta::assert_snapshot;
 use std::collections::BTreeSet;
@@ -8,44 +8,44 @@ use std::fs;
 use std::path::Path;
 
 /// What the kernel reports of a host: its online CPUs, the CPUs of each core, the CPUs of each memory node.
-struct Recorded {
+struct RecordedHost {
     online: &'static str,
     cores: &'static [&'static [usize]],
     nodes: &'static [&'static str],
 }
 
-const SMALL: Recorded = Recorded { online: "0-1", cores: &[&[0], &[1]], nodes: &["0-1"] };
+const SMALL: RecordedHost = RecordedHost { online: "0-1", cores: &[&[0], &[1]], nodes: &["0-1"] };
 
 /// Two sockets of four cores with two threads each, second threads numbered last.
-const TWO_SOCKETS: Recorded = Recorded {
+const TWO_SOCKETS: RecordedHost = RecordedHost {
     online: "0-15",
     cores: &[&[0, 8], &[1, 9], &[2, 10], &[3, 11], &[4, 12], &[5, 13], &[6, 14], &[7, 15]],
     nodes: &["0-3,8-11", "4-7,12-15"],
 };
 
 /// The same with the second threads of the first socket offline.
-const PARTLY_OFFLINE: Recorded = Recorded {
+const PARTLY_OFFLINE: RecordedHost = RecordedHost {
     online: "0-7,12-15",
     cores: &[&[0], &[1], &[2], &[3], &[4, 12], &[5, 13], &[6, 14], &[7, 15]],
     nodes: &["0-3", "4-7,12-15"],
 };
 
 /// One socket that the kernel reports as four memory nodes.
-const FOUR_NODES: Recorded = Recorded {
+const FOUR_NODES: RecordedHost = RecordedHost {
     online: "0-11",
     cores: &[&[0], &[1], &[2], &[3], &[4], &[5], &[6], &[7], &[8], &[9], &[10], &[11]],
     nodes: &["0-2", "3-5", "6-8", "9-11"],
 };
 
 /// Large cores with two threads on one node, small ones on another, and memory without CPUs.
-const ASYMMETRIC: Recorded =
-    Recorded { online: "0-7", cores: &[&[0, 1], &[2, 3], &[4, 5], &[6], &[7]], nodes: &["0-5", "6-7", ""] };
+const ASYMMETRIC: RecordedHost =
+    RecordedHost { online: "0-7", cores: &[&[0, 1], &[2, 3], &[4, 5], &[6], &[7]], nodes: &["0-5", "6-7", ""] };
 
-const ALL: [&Recorded; 5] = [&SMALL, &TWO_SOCKETS, &PARTLY_OFFLINE, &FOUR_NODES, &ASYMMETRIC];
+const ALL: [&RecordedHost; 5] = [&SMALL, &TWO_SOCKETS, &PARTLY_OFFLINE, &FOUR_NODES, &ASYMMETRIC];
 
-impl Recorded {
+impl RecordedHost {
     /// Writes the kernel's files into a tree and reads the topology back.
-    fn topology(&self) -> Topology {
+    fn topology(&self) -> UsableCpus {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let file = root.path().join("sys/devices/system").join(path);
@@ -64,7 +64,7 @@ impl Recorded {
         }
         write("node/online", "0");
         write("cpu/isolated", "");
-        Topology::read(root.path()).unwrap()
+        UsableCpus::read(root.path()).unwrap()
     }
 
     fn told(&self, policy: &Policy, count: u32, vcpus: u32) -> String {
@@ -106,13 +106,13 @@ fn a_topology_is_read_as_the_kernel_shows_it() {
 #[test]
 fn kernels_without_cores_and_nodes_have_cpus_all_the_same() {
     let root = tempfile::tempdir().unwrap();
-    assert!(Topology::read(root.path()).unwrap_err().contains("cpu/online"));
+    assert!(UsableCpus::read(root.path()).unwrap_err().contains("cpu/online"));
     fs::create_dir_all(root.path().join("sys/devices/system/cpu")).unwrap();
     fs::write(root.path().join("sys/devices/system/cpu/online"), "0-2\n").unwrap();
-    assert_eq!(Topology::read(root.path()).unwrap(), Topology::flat(&[2, 1, 0]));
-    let here = Topology::read(Path::new("/")).unwrap();
+    assert_eq!(UsableCpus::read(root.path()).unwrap(), UsableCpus::flat(&[2, 1, 0]));
+    let here = UsableCpus::read(Path::new("/")).unwrap();
     assert!(!here.cpus().is_empty());
-    assert_eq!(Topology::of_host(&here.numbers()), here);
+    assert_eq!(UsableCpus::of_host(&here.numbers()), here);
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn explicit_lists_are_taken_as_they_are() {
 }
 
 /// Every policy on every host, with up to six machines of up to six vCPUs.
-fn all_placements(mut look: impl FnMut(&Topology, &Policy, u32, u32)) {
-    for topology in ALL.map(Recorded::topology) {
+fn all_placements(mut look: impl FnMut(&UsableCpus, &Policy, u32, u32)) {
+    for topology in ALL.map(RecordedHost::topology) {
         for policy in [Policy::Auto { memory_bytes: 0 }, Policy::None, Policy::Cores, Policy::Threads, Policy::Node] {
             for (count, vcpus) in (1..=6).flat_map(|count| (1..=6).map(move |vcpus| (count, vcpus))) {
                 look(&topology, &policy, count, vcpus);

@@ -17,24 +17,24 @@ pub struct Cpu {
 
 /// The CPUs that may be used, in the order of their numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Topology {
+pub struct UsableCpus {
     cpus: Vec<Cpu>,
     /// Memory nodes of the whole host, including those whose CPUs may not be used.
-    nodes: Vec<Node>,
+    nodes: Vec<MemoryNode>,
     /// CPUs over which the kernel moves no thread.
     isolated: BTreeSet<usize>,
 }
 
 /// A memory node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Node {
+struct MemoryNode {
     number: u32,
     cpus: Vec<usize>,
     /// The installed memory, if the kernel reports it.
     memory_bytes: Option<u64>,
 }
 
-impl Topology {
+impl UsableCpus {
     /// Reads the topology of the system whose root folder is `root`: "/" for this host, another for a recorded tree.
     pub fn read(root: &Path) -> Result<Self, String> {
         let system = root.join("sys/devices/system");
@@ -114,7 +114,7 @@ impl Topology {
 }
 
 /// The nodes by number; empty if the kernel reports none.
-fn nodes(folder: &Path) -> Result<Vec<Node>, String> {
+fn nodes(folder: &Path) -> Result<Vec<MemoryNode>, String> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut nodes = Vec::new();
     for entry in entries.flatten() {
@@ -122,7 +122,7 @@ fn nodes(folder: &Path) -> Result<Vec<Node>, String> {
         let Some(number) = name.to_str().and_then(|name| name.strip_prefix("node")?.parse().ok()) else { continue };
         let memory = fs::read_to_string(entry.path().join("meminfo")).unwrap_or_default();
         let cpus = numbers(&entry.path().join("cpulist"))?;
-        nodes.push(Node { number, cpus, memory_bytes: total_bytes(&memory) });
+        nodes.push(MemoryNode { number, cpus, memory_bytes: total_bytes(&memory) });
     }
     nodes.sort_unstable_by_key(|node| node.number);
     Ok(nodes)

@@ -4,11 +4,11 @@
 //! guest is booted with a deadline, and the result is remembered until the host reboots, or QEMU or the kernel changes.
 
 use super::boot::{guest_kernel, initramfs};
-use super::command::{Accelerator, CommandOrder, drivers};
+use super::command::{Accelerator, GuestOrder, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
 use super::patience::probe_limit;
-use super::settings::{KvmWish, Network, PROGRAM, QemuSettings, WantedAccelerator};
+use super::settings::{GuestNetwork, KvmWish, PROGRAM, QemuSettings, WantedAccelerator};
 use crate::order::Reached;
 use machines::identity::boot_id;
 use machines::machine::MachineError;
@@ -27,7 +27,7 @@ const DEVICE: &str = "/dev/kvm";
 
 /// The inputs of a test whether KVM works.
 #[derive(Debug, Clone)]
-pub struct Probe {
+pub struct KvmProbe {
     pub image: images::Image,
     /// Our own static binary.
     pub agent: PathBuf,
@@ -50,7 +50,7 @@ const LAST_WORDS: &str = "; it printed: ";
 
 /// The result of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckResult {
+pub struct ProbeResult {
     pub works: bool,
     /// For people, such as "a guest booted with KVM in 0.9 s".
     pub sentence: String,
@@ -71,15 +71,15 @@ struct Remembered {
     qemu: String,
     kernel: String,
     cpu: String,
-    finding: CheckResult,
+    finding: ProbeResult,
 }
 
 /// Chooses the accelerator; boots a guest only if the choice depends on KVM and no result is remembered.
-pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, MachineError> {
+pub fn choose(wanted: WantedAccelerator, probe: &KvmProbe) -> Result<Choice, MachineError> {
     if wanted == WantedAccelerator::Tcg {
         return Ok(Choice { accelerator: Accelerator::Tcg, why: "as asked".to_owned() });
     }
-    let CheckResult { works, sentence } = kvm(probe)?;
+    let ProbeResult { works, sentence } = kvm(probe)?;
     match (wanted, works) {
         (_, true) => Ok(Choice { accelerator: Accelerator::Kvm, why: sentence }),
         (WantedAccelerator::Kvm, false) => Err(MachineError::Unavailable { why: sentence }),
@@ -89,7 +89,7 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
 
 /// Whether KVM works here, from memory or by a test. If several machines start together, one tests and the others use
 /// its result.
-pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
+pub fn kvm(probe: &KvmProbe) -> Result<ProbeResult, MachineError> {
     static TRYING: Mutex<()> = Mutex::new(());
     // A thread that panicked during its test left nothing half done that matters here.
     let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,7 +136,7 @@ pub fn is_to_be_tried(wish: &KvmWish, cache: &Path) -> bool {
 
 /// What is known of KVM without booting a guest. Either the device cannot be opened, or there is a result since the
 /// host's last boot, with any guest kernel. `None` if only a test can show it.
-fn known_of_kvm(cache: &Path, wish: &KvmWish) -> Option<CheckResult> {
+fn known_of_kvm(cache: &Path, wish: &KvmWish) -> Option<ProbeResult> {
     if let Some(closed) = closed() {
         return Some(closed);
     }
@@ -147,9 +147,9 @@ fn known_of_kvm(cache: &Path, wish: &KvmWish) -> Option<CheckResult> {
 }
 
 /// The result if the device cannot be opened. This is cheap to check and may change, so it is not remembered.
-fn closed() -> Option<CheckResult> {
+fn closed() -> Option<ProbeResult> {
     let error = File::options().read(true).write(true).open(DEVICE).err()?;
-    Some(CheckResult { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
+    Some(ProbeResult { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
 }
 
 fn model(cpu: &str) -> &str {
@@ -178,11 +178,11 @@ pub(super) fn version_of(binary: &str) -> Result<String, MachineError> {
     Ok(ended.stdout.lines().next().unwrap_or_default().to_owned())
 }
 
-fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
+fn try_kvm(probe: &KvmProbe, cpu: &str) -> Result<ProbeResult, MachineError> {
     let binary = probe.binary.clone();
-    let settings = QemuSettings { network: Network::None, binary, ..QemuSettings::default() };
+    let settings = QemuSettings { network: GuestNetwork::None, binary, ..QemuSettings::default() };
     let initramfs = initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
-    let order = CommandOrder {
+    let order = GuestOrder {
         name: "kvm-probe".to_owned(),
         accelerator: Accelerator::Kvm,
         cpu: cpu.to_owned(),
@@ -208,7 +208,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
     match Guest::boot(&order, &probe.scratch, probe_limit(probe.limit_ms)) {
         Ok(_) => {
             let sentence = format!("a guest with CPU {cpu} booted in {:.1} s", begun.elapsed().as_secs_f64());
-            Ok(CheckResult { works: true, sentence })
+            Ok(ProbeResult { works: true, sentence })
         }
         Err(MachineError::Silent { limit_s, console, .. }) => {
             let state = match console.lines().rfind(|line| !line.trim().is_empty()) {
@@ -217,14 +217,14 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
             };
             let sentence =
                 format!("{DEVICE} is there, but a guest with CPU {cpu} had not booted after {limit_s} s, {state}");
-            Ok(CheckResult { works: false, sentence })
+            Ok(ProbeResult { works: false, sentence })
         }
         Err(MachineError::Ended { status, console, .. }) => {
             let last = console.lines().last().unwrap_or("it printed nothing").to_owned();
             let sentence = format!(
                 "{DEVICE} is there, but QEMU ended when it started a guest with KVM and CPU {cpu} ({status}){LAST_WORDS}{last}"
             );
-            Ok(CheckResult { works: false, sentence })
+            Ok(ProbeResult { works: false, sentence })
         }
         // Missing tools and full disks say nothing about KVM.
         Err(other) => Err(other),
@@ -240,7 +240,7 @@ impl Remembered {
             qemu: version_of(binary)?,
             kernel: String::new(),
             cpu: cpu.to_owned(),
-            finding: CheckResult { works: false, sentence: String::new() },
+            finding: ProbeResult { works: false, sentence: String::new() },
         })
     }
 
@@ -270,7 +270,7 @@ fn file_name(cpu: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::settings::{QemuSettings, WantedAccelerator};
-    use super::{CheckResult, PROGRAM, Remembered, closed, file_of, foreseen, model, recall, remember};
+    use super::{PROGRAM, ProbeResult, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
         Remembered {
@@ -278,7 +278,7 @@ mod tests {
             qemu: "QEMU emulator version 7.2.22".to_owned(),
             kernel: "6.1.0-cloud".to_owned(),
             cpu: "host".to_owned(),
-            finding: CheckResult { works: true, sentence: "it booted".to_owned() },
+            finding: ProbeResult { works: true, sentence: "it booted".to_owned() },
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
         // Without QEMU there is nothing to remember, and a run is refused because it is missing.
         let Ok(now) = Remembered::nothing(cpu, PROGRAM) else { return };
         let told = |accelerator: WantedAccelerator, works: bool| {
-            let finding = CheckResult { works, sentence: "it ended (signal: 6); it printed: Assertion".to_owned() };
+            let finding = ProbeResult { works, sentence: "it ended (signal: 6); it printed: Assertion".to_owned() };
             let remembered = Remembered { finding, ..Remembered::nothing(cpu, PROGRAM).unwrap() };
             remember(&file_of(folder.path(), cpu, PROGRAM), &remembered).unwrap();
             foreseen(&QemuSettings { accelerator, ..QemuSettings::default() }.wish(), folder.path())

@@ -6,7 +6,7 @@
 
 use super::isolation::Isolation;
 use super::memory;
-use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
+use super::settings::{Adapter, DiskSettings, GuestNetwork, QemuSettings};
 use crate::order::Reached;
 use crate::placement::NodeShare;
 use crate::{affinity, join};
@@ -52,14 +52,14 @@ impl Accelerator {
 
 /// A disk of the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disk {
+pub struct GuestDisk {
     pub path: PathBuf,
     pub is_device: bool,
 }
 
 /// A virtual machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandOrder {
+pub struct GuestOrder {
     pub name: String,
     pub accelerator: Accelerator,
     /// One of QEMU's models, not "auto".
@@ -76,7 +76,7 @@ pub struct CommandOrder {
     pub initramfs: PathBuf,
     pub console: PathBuf,
     pub root: Option<PathBuf>,
-    pub data: Option<Disk>,
+    pub data: Option<GuestDisk>,
     pub tuning: DataTuning,
     /// The guest's limit of open files, if machines here have fewer than elsewhere.
     pub open_files: Option<u64>,
@@ -89,7 +89,7 @@ pub struct CommandOrder {
 }
 
 /// The whole command line, with the program.
-pub fn command_line(order: &CommandOrder) -> Vec<String> {
+pub fn command_line(order: &GuestOrder) -> Vec<String> {
     let mut words = Words::default();
     // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     if !order.cgroups.is_empty() {
@@ -116,7 +116,7 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
 }
 
 /// The words for the guest on its kernel command line.
-pub fn boot_words(order: &CommandOrder) -> BootWords {
+pub fn boot_words(order: &GuestOrder) -> BootWords {
     BootWords {
         root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
         data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
@@ -129,9 +129,9 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
 /// The address that the guest gives itself.
 pub fn guest_address(settings: &QemuSettings) -> Option<GuestAddress> {
     match settings.network {
-        Network::None => None,
-        Network::User => Some(USER_NETWORK_GUEST),
-        Network::Tap => settings.guest_address.as_deref().and_then(|address| address.parse().ok()),
+        GuestNetwork::None => None,
+        GuestNetwork::User => Some(USER_NETWORK_GUEST),
+        GuestNetwork::Tap => settings.guest_address.as_deref().and_then(|address| address.parse().ok()),
     }
 }
 
@@ -145,7 +145,7 @@ pub fn drivers(has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
     if has_root {
         drivers.extend(Adapter::VirtioBlk.drivers());
     }
-    if settings.network != Network::None {
+    if settings.network != GuestNetwork::None {
         drivers.push("virtio_net");
     }
     drivers.extend(settings.disk.adapter.drivers());
@@ -153,7 +153,7 @@ pub fn drivers(has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
     drivers
 }
 
-fn processor(words: &mut Words, order: &CommandOrder) {
+fn processor(words: &mut Words, order: &GuestOrder) {
     words.add(&["-machine", &order.settings.machine]);
     match order.accelerator {
         Accelerator::Kvm => words.add(&["-accel", "kvm"]),
@@ -181,7 +181,7 @@ pub fn kernel_words(accelerator: Accelerator, is_quiet: bool, boot: &BootWords) 
     words.join(" ")
 }
 
-fn boot(words: &mut Words, order: &CommandOrder) {
+fn boot(words: &mut Words, order: &GuestOrder) {
     words.add(&["-kernel", &text(&order.kernel), "-initrd", &text(&order.initramfs)]);
     words.add(&["-append", &kernel_words(order.accelerator, order.is_quiet, &boot_words(order))]);
     words.add(&["-chardev", &format!("file,id=console,path={}", escaped_path(&order.console))]);
@@ -208,7 +208,7 @@ pub fn file_node(settings: DiskSettings) -> &'static str {
     if settings.is_limited() { FILE_NODE } else { DATA_NODE }
 }
 
-fn data_disk(words: &mut Words, disk: &Disk, settings: DiskSettings) {
+fn data_disk(words: &mut Words, disk: &GuestDisk, settings: DiskSettings) {
     let DiskSettings { adapter, cache, aio, iothread, .. } = settings;
     let driver = if disk.is_device { "host_device" } else { "file" };
     let (direct, no_flush) = (on_off(cache.is_direct()), on_off(cache.ignores_flushes()));
@@ -254,18 +254,18 @@ fn data_disk(words: &mut Words, disk: &Disk, settings: DiskSettings) {
     }
 }
 
-fn network(words: &mut Words, order: &CommandOrder) {
+fn network(words: &mut Words, order: &GuestOrder) {
     let settings = &order.settings;
     let backend = match settings.network {
-        Network::None => return,
+        GuestNetwork::None => return,
         // The guest can connect to nothing, but the host can connect to its ports. Port 0 lets the host choose a port,
         // and QMP reports which.
-        Network::User => {
+        GuestNetwork::User => {
             let Reached { address, ports } = &order.reached;
             let forward = |port: &u16| format!(",hostfwd=tcp:{address}:0-{}:{port}", USER_NETWORK_GUEST.address);
             format!("user,id=network,restrict=on{}", ports.iter().map(forward).collect::<String>())
         }
-        Network::Tap => {
+        GuestNetwork::Tap => {
             let device = escaped(settings.tap.as_deref().unwrap_or_default());
             format!("tap,id=network,ifname={device},script=no,downscript=no,vhost={}", on_off(settings.vhost))
         }
@@ -302,15 +302,15 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Accelerator, CommandOrder, Disk, command_line, drivers};
+    use super::{Accelerator, GuestDisk, GuestOrder, command_line, drivers};
     use crate::order::Reached;
     use crate::placement::NodeShare;
     use crate::qemu::isolation::{Isolation, Switch};
-    use crate::qemu::settings::{Adapter, Aio, Cache, DiskSettings, Network, QemuSettings};
+    use crate::qemu::settings::{Adapter, Aio, DiskCache, DiskSettings, GuestNetwork, QemuSettings};
     use machines::boot::DataTuning;
 
-    fn order(accelerator: Accelerator, settings: QemuSettings) -> CommandOrder {
-        CommandOrder {
+    fn order(accelerator: Accelerator, settings: QemuSettings) -> GuestOrder {
+        GuestOrder {
             name: "trial-0001".to_owned(),
             accelerator,
             cpu: accelerator.fullest_cpu().to_owned(),
@@ -323,7 +323,7 @@ mod tests {
             initramfs: "/cache/first.cpio".into(),
             console: "/scratch/trial-0001.console".into(),
             root: Some("/cache/root.ext4".into()),
-            data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
+            data: Some(GuestDisk { path: "/scratch/data, cloned.img".into(), is_device: false }),
             tuning: DataTuning::default(),
             open_files: None,
             reached: Reached { ports: vec![5432], ..Reached::default() },
@@ -333,9 +333,9 @@ mod tests {
         }
     }
 
-    fn bound(base: &CommandOrder, shares: &[(u32, &[usize])]) -> CommandOrder {
+    fn bound(base: &GuestOrder, shares: &[(u32, &[usize])]) -> GuestOrder {
         let share = |(node, vcpus): &(u32, &[usize])| NodeShare { node: *node, vcpus: vcpus.to_vec() };
-        CommandOrder { bound_to: shares.iter().map(share).collect(), ..base.clone() }
+        GuestOrder { bound_to: shares.iter().map(share).collect(), ..base.clone() }
     }
 
     /// One option per line, as a person would write it in a script.
@@ -351,7 +351,7 @@ mod tests {
     }
 
     /// The lines that are in only one of the two commands.
-    fn difference(base: &CommandOrder, other: &CommandOrder) -> String {
+    fn difference(base: &GuestOrder, other: &GuestOrder) -> String {
         let (base, other) = (lines(&command_line(base)), lines(&command_line(other)));
         let gone =
             base.lines().filter(|line| !other.lines().any(|another| another == *line)).map(|line| format!("< {line}"));
@@ -369,14 +369,14 @@ mod tests {
     fn each_accelerator_and_network_and_what_it_changes() {
         let base = order(Accelerator::Kvm, QemuSettings::default());
         let tap = QemuSettings {
-            network: Network::Tap,
+            network: GuestNetwork::Tap,
             tap: Some("tap0".to_owned()),
             guest_address: Some("192.168.77.2/24".to_owned()),
             vhost: true,
             ..QemuSettings::default()
         };
         let mut device = base.clone();
-        device.data = Some(Disk { path: "/dev/sdb".into(), is_device: true });
+        device.data = Some(GuestDisk { path: "/dev/sdb".into(), is_device: true });
         let disk = DiskSettings {
             operations_limit_per_s: Some(500),
             bandwidth_limit_bytes: Some(settings::Bytes(16 << 20)),
@@ -387,7 +387,7 @@ mod tests {
             ("tcg", order(Accelerator::Tcg, QemuSettings::default())),
             (
                 "network none",
-                order(Accelerator::Kvm, QemuSettings { network: Network::None, ..QemuSettings::default() }),
+                order(Accelerator::Kvm, QemuSettings { network: GuestNetwork::None, ..QemuSettings::default() }),
             ),
             ("network tap", order(Accelerator::Kvm, tap)),
             ("huge pages", order(Accelerator::Kvm, QemuSettings { huge_pages: true, ..QemuSettings::default() })),
@@ -397,15 +397,12 @@ mod tests {
             ("memory of two nodes", bound(&base, &[(0, &[0]), (1, &[1])])),
             (
                 "started by root",
-                CommandOrder {
-                    isolation: Isolation { sandbox: Ok(()), user: Some(Ok(Switch::RunAs)) },
-                    ..base.clone()
-                },
+                GuestOrder { isolation: Isolation { sandbox: Ok(()), user: Some(Ok(Switch::RunAs)) }, ..base.clone() },
             ),
-            ("control groups", CommandOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
+            ("control groups", GuestOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
             (
                 "no root, no data, no port",
-                CommandOrder { root: None, data: None, reached: Reached::default(), ..base.clone() },
+                GuestOrder { root: None, data: None, reached: Reached::default(), ..base.clone() },
             ),
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));
@@ -434,7 +431,13 @@ mod tests {
         let base = order(Accelerator::Tcg, QemuSettings::default());
         let mut told = Vec::new();
         for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi, Adapter::Nvme, Adapter::Pvscsi, Adapter::Ahci] {
-            for cache in [Cache::None, Cache::Writeback, Cache::Writethrough, Cache::Directsync, Cache::Unsafe] {
+            for cache in [
+                DiskCache::None,
+                DiskCache::Writeback,
+                DiskCache::Writethrough,
+                DiskCache::Directsync,
+                DiskCache::Unsafe,
+            ] {
                 for aio in [Aio::Threads, Aio::Native, Aio::IoUring] {
                     let disk = DiskSettings { adapter, cache, aio, ..base.settings.disk };
                     let case = order(Accelerator::Tcg, QemuSettings { disk, ..QemuSettings::default() });
@@ -455,7 +458,7 @@ mod tests {
     fn a_guest_gets_the_drivers_for_what_it_has() {
         let of = |adapter| {
             let disk = DiskSettings { adapter, ..QemuSettings::default().disk };
-            drivers(false, &QemuSettings { disk, network: Network::None, ..QemuSettings::default() })
+            drivers(false, &QemuSettings { disk, network: GuestNetwork::None, ..QemuSettings::default() })
         };
         assert_eq!(of(Adapter::Nvme), ["virtio_pci", "virtio_console", "virtio_rng", "nvme", "ext4"]);
         assert!(of(Adapter::Pvscsi).contains(&"sd_mod"));

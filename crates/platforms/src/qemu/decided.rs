@@ -1,14 +1,14 @@
 //! What a running QEMU made of what was asked for. Whoever started it, it is asked in the same way.
 
-use super::command::{Accelerator, Disk};
+use super::command::{Accelerator, GuestDisk};
 use super::monitor::Monitor;
 use super::monitor::QmpError;
-use super::settings::{Cache, DiskSettings};
-use machines::machine::Decided;
+use super::settings::{DiskCache, DiskSettings};
+use machines::machine::Decisions;
 use serde_json::{Value, json};
 
 /// What was asked for.
-pub struct Asked<'a> {
+pub struct AskedGuest<'a> {
     /// QEMU's version.
     pub version: &'a str,
     pub accelerator: Accelerator,
@@ -17,14 +17,14 @@ pub struct Asked<'a> {
     pub cpu: &'a str,
     pub huge_pages: bool,
     pub disk: DiskSettings,
-    pub data: Option<&'a Disk>,
+    pub data: Option<&'a GuestDisk>,
     /// Whether this is the block node that opened the data's file or device.
     pub is_file_node: &'a dyn Fn(&Value) -> bool,
 }
 
 /// The actual value of each requested property, if QEMU reports it.
-pub fn read_back(qmp: &mut dyn Monitor, asked: &Asked<'_>) -> Result<Decided, QmpError> {
-    let mut decided = Decided::new();
+pub fn read_back(qmp: &mut dyn Monitor, asked: &AskedGuest<'_>) -> Result<Decisions, QmpError> {
+    let mut decided = Decisions::new();
     let mut say = |what: &str, answer| decided.insert(what.to_owned(), answer);
     say("qemu", Ok(asked.version.to_owned()));
     let kvm = qmp.execute("query-kvm", json!({}))?;
@@ -52,7 +52,7 @@ pub fn read_back(qmp: &mut dyn Monitor, asked: &Asked<'_>) -> Result<Decided, Qm
     Ok(decided)
 }
 
-fn data_words(data: Option<&Disk>) -> String {
+fn data_words(data: Option<&GuestDisk>) -> String {
     match data {
         Some(disk) if disk.is_device => format!("ext4 on the block device {}", disk.path.display()),
         _ => "ext4 in an image file".to_owned(),
@@ -60,7 +60,7 @@ fn data_words(data: Option<&Disk>) -> String {
 }
 
 /// Compares QEMU's actual cache settings with the requested ones.
-fn cache_read_back(nodes: &Value, is_it: &dyn Fn(&Value) -> bool, cache: Cache) -> Result<String, String> {
+fn cache_read_back(nodes: &Value, is_it: &dyn Fn(&Value) -> bool, cache: DiskCache) -> Result<String, String> {
     let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| is_it(node)));
     let Some(node) = node else { return Err("QEMU has no such disk".to_owned()) };
     let (direct, no_flush) = (&node["cache"]["direct"], &node["cache"]["no-flush"]);

@@ -4,10 +4,10 @@ use super::accelerator;
 use super::settings::{KvmWish, QemuSettings};
 use crate::ahead::Ahead;
 use crate::rights;
-use machines::machine::Decided;
+use machines::machine::Decisions;
 
 /// Of a guest of QEMU, whoever starts it.
-pub(crate) fn of(settings: &QemuSettings, kvm: &KvmWish, ahead: &Ahead<'_>) -> Decided {
+pub(crate) fn of(settings: &QemuSettings, kvm: &KvmWish, ahead: &Ahead<'_>) -> Decisions {
     let mut facts = ahead.placed();
     let mut say = |name: &str, value: Result<String, String>| facts.insert(name.to_owned(), value);
     if let Some(why) = accelerator::foreseen(kvm, ahead.cache) {

@@ -1,6 +1,6 @@
 //! A running QEMU whose guest has greeted us. Its configuration is decided elsewhere.
 
-use super::command::{CommandOrder, command_line};
+use super::command::{GuestOrder, command_line};
 use super::isolation::{Isolation, SIGNALLED};
 use super::qmp::Qmp;
 use super::settings::PROGRAM;
@@ -64,7 +64,7 @@ struct Logs {
 
 impl LaunchedGuest {
     /// Starts QEMU in `folder`.
-    pub fn start(order: &CommandOrder, folder: &Path) -> Result<Self, MachineError> {
+    pub fn start(order: &GuestOrder, folder: &Path) -> Result<Self, MachineError> {
         let what = format!("the guest {}", order.name);
         let command_line = command_line(order);
         let io = |doing: &str| failing(&what, doing);
@@ -122,7 +122,7 @@ impl LaunchedGuest {
 
 impl Guest {
     /// Starts QEMU in `folder` and waits until the agent inside greets.
-    pub fn boot(order: &CommandOrder, folder: &Path, limit: Duration) -> Result<(Self, Qmp), MachineError> {
+    pub fn boot(order: &GuestOrder, folder: &Path, limit: Duration) -> Result<(Self, Qmp), MachineError> {
         LaunchedGuest::start(order, folder)?.greeted(limit)
     }
 

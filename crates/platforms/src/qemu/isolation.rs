@@ -7,7 +7,7 @@
 
 use super::settings::PROGRAM;
 use crate::rights::{CONTAINED, can_contain};
-use machines::machine::Decided;
+use machines::machine::Decisions;
 use machines::process::Launch;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -92,7 +92,7 @@ impl Isolation {
     }
 
     /// Adds to `decided` what the kernel reports about the isolation of the QEMU with id `process`.
-    pub fn settle(&self, process: u32, decided: &mut Decided) {
+    pub fn settle(&self, process: u32, decided: &mut Decisions) {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let sandbox = self.sandbox.clone().and_then(|()| match field(&status, "Seccomp") {
             Some("2") => Ok("QEMU's system calls are filtered".to_owned()),
@@ -194,7 +194,7 @@ mod tests {
         assert!(both.is_contained() && !both.words().is_empty() && own.words().is_empty());
         let neither = Isolation { sandbox: Err("no".to_owned()), user: Some(Err("no".to_owned())) };
         assert!(neither.options().is_empty() && neither.words().is_empty());
-        let mut decided = Decided::new();
+        let mut decided = Decisions::new();
         neither.settle(std::process::id(), &mut decided);
         assert!(decided.values().all(Result::is_err), "{decided:?}");
     }

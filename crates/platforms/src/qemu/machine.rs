@@ -1,19 +1,19 @@
 //! From an order to a running virtual machine, and the actual value of each requested property.
 
-use super::accelerator::{self, Choice, Probe};
+use super::accelerator::{self, Choice, KvmProbe};
 use super::boot::{guest_kernel, initramfs};
-use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
-use super::decided::{self, Asked};
+use super::command::{Accelerator, GuestDisk, GuestOrder, LIMIT, drivers, file_node};
+use super::decided::{self, AskedGuest};
 use super::error::{failing, unavailable};
 use super::guest::{Guest, LaunchedGuest};
 use super::isolation::Isolation;
 use super::monitor::Monitor as _;
 use super::monitor::QmpError;
 use super::patience::start_limit;
-use super::placed::{self, Binding, Pinning};
+use super::placed::{self, MemoryBinding, VcpuPinning};
 use super::qmp::Qmp;
-use super::settings::{Network, QemuSettings};
-use super::watch::{self, NodeNames, Shared};
+use super::settings::{GuestNetwork, QemuSettings};
+use super::watch::{self, NodeNames, SharedConsole};
 use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
 use crate::rights;
@@ -22,7 +22,7 @@ use machines::boot::{DATA_FOLDER, GuestAddress};
 use machines::cgroup::{Cgroups, Limit};
 use machines::limits::OPEN_FILES;
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -35,10 +35,10 @@ pub struct QemuMachine {
     /// Removed after the guest; removing them ends whatever still runs.
     _groups: Cgroups,
     /// Shared with the probes that query it once a second while load is driven.
-    qmp: Shared,
-    data: Option<Disk>,
+    qmp: SharedConsole,
+    data: Option<GuestDisk>,
     cpus: Vec<usize>,
-    decided: Decided,
+    decided: Decisions,
     /// By the guest's ports.
     addresses: BTreeMap<u16, SocketAddr>,
 }
@@ -53,16 +53,15 @@ pub fn start(
     let limit = start_limit(choice.accelerator, settings.start_limit);
     let quota: Vec<Limit> = order.cpu_quota.map(|share| Limit::CpuTime(order.cpu_time(share))).into_iter().collect();
     let (groups, quota) = Cgroups::hold(&order.name, &order.scratch, &quota);
-    let command =
-        CommandOrder { cgroups: groups.paths(), ..command_order(settings.clone(), order, choice.accelerator)? };
+    let command = GuestOrder { cgroups: groups.paths(), ..command_order(settings.clone(), order, choice.accelerator)? };
     let guest = LaunchedGuest::start(&command, &order.scratch)?;
     launched();
     let (guest, mut qmp) = guest.greeted(limit)?;
     let control = |error| failing("asking QEMU", error);
     let mut decided = decide(&mut qmp, &command, &choice).map_err(control)?;
     decided.extend(running(guest.pid(), &command));
-    let pinning = if command.settings.pin && order.place.is_pinned { Pinning::Ours } else { Pinning::None };
-    let binding = Binding { to: &command.bound_to, policy: "bind" };
+    let pinning = if command.settings.pin && order.place.is_pinned { VcpuPinning::Ours } else { VcpuPinning::None };
+    let binding = MemoryBinding { to: &command.bound_to, policy: "bind" };
     placed::settle(guest.pid(), &mut qmp, &order.place, pinning, binding, &mut decided).map_err(control)?;
     command.isolation.settle(guest.pid(), &mut decided);
     decided.extend(quota.into_iter().map(|held| ("CPU quota".to_owned(), held)));
@@ -72,10 +71,10 @@ pub fn start(
 }
 
 /// The disk for the machine's data.
-pub(crate) fn data_disk(data: &DataDisk) -> Result<Disk, MachineError> {
+pub(crate) fn data_disk(data: &DataDisk) -> Result<GuestDisk, MachineError> {
     match data {
-        DataDisk::Image(path) => Ok(Disk { path: path.clone(), is_device: false }),
-        DataDisk::Device(path) => Ok(Disk { path: path.clone(), is_device: true }),
+        DataDisk::Image(path) => Ok(GuestDisk { path: path.clone(), is_device: false }),
+        DataDisk::Device(path) => Ok(GuestDisk { path: path.clone(), is_device: true }),
         DataDisk::Folder(path) => {
             Err(unavailable(format!("a virtual machine needs a disk, and {} is a folder", path.display())))
         }
@@ -83,8 +82,8 @@ pub(crate) fn data_disk(data: &DataDisk) -> Result<Disk, MachineError> {
 }
 
 /// How KVM is tried for this machine, if that must be known.
-pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, MachineError> {
-    Ok(Probe {
+pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<KvmProbe, MachineError> {
+    Ok(KvmProbe {
         image: order.image()?.clone(),
         agent: order.agent.clone(),
         cache: order.cache.clone(),
@@ -97,10 +96,10 @@ pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Pro
 }
 
 /// Fails if load from outside could not reach a guest with this network.
-pub(crate) fn can_be_reached(network: Network, reached: &Reached) -> Result<(), MachineError> {
+pub(crate) fn can_be_reached(network: GuestNetwork, reached: &Reached) -> Result<(), MachineError> {
     let why = match network {
-        Network::None if !reached.ports.is_empty() => "load from outside needs a network, and network = \"none\"",
-        Network::User if reached.address.is_ipv6() => {
+        GuestNetwork::None if !reached.ports.is_empty() => "load from outside needs a network, and network = \"none\"",
+        GuestNetwork::User if reached.address.is_ipv6() => {
             "QEMU's own network forwards no ports of an IPv6 address; give load.address an IPv4 one"
         }
         _ => return Ok(()),
@@ -141,7 +140,7 @@ fn command_order(
     settings: QemuSettings,
     order: &MachineOrder,
     accelerator: Accelerator,
-) -> Result<CommandOrder, MachineError> {
+) -> Result<GuestOrder, MachineError> {
     let data = data_disk(&order.data)?;
     let cpu = match settings.cpu.as_str() {
         "auto" => accelerator.fullest_cpu().to_owned(),
@@ -149,7 +148,7 @@ fn command_order(
     };
     let image = order.image()?;
     let initramfs = initramfs(image, &order.agent, &drivers(image.root_disk.is_some(), &settings))?;
-    Ok(CommandOrder {
+    Ok(GuestOrder {
         name: order.name.clone(),
         accelerator,
         cpu,
@@ -176,11 +175,11 @@ fn command_order(
 }
 
 /// The actual value of each requested property, read back from QEMU and the host if they report it.
-fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, QmpError> {
+fn decide(qmp: &mut Qmp, order: &GuestOrder, choice: &Choice) -> Result<Decisions, QmpError> {
     let disk = order.settings.disk;
     let version = qmp.version().to_owned();
     let node = file_node(disk);
-    let asked = Asked {
+    let asked = AskedGuest {
         version: &version,
         accelerator: order.accelerator,
         why: &choice.why,
@@ -200,14 +199,14 @@ fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decide
 }
 
 /// The process's program, guest kernel and further arguments, according to the kernel.
-fn running(process: u32, order: &CommandOrder) -> Decided {
+fn running(process: u32, order: &GuestOrder) -> Decisions {
     let unknown = |error: std::io::Error| error.to_string();
     let binary = std::fs::read_link(format!("/proc/{process}/exe")).map_err(unknown);
     let words = std::fs::read(format!("/proc/{process}/cmdline")).map_err(unknown).map(|bytes| {
         let words = bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
         words.collect::<Vec<String>>()
     });
-    let mut said: Decided = [("qemu binary".to_owned(), binary.map(|path| path.display().to_string()))].into();
+    let mut said: Decisions = [("qemu binary".to_owned(), binary.map(|path| path.display().to_string()))].into();
     if order.settings.kernel.is_some() {
         let kernel = words.clone().and_then(|words| {
             let at = words.iter().position(|word| word == "-kernel").and_then(|at| words.get(at + 1));
@@ -227,20 +226,20 @@ fn running(process: u32, order: &CommandOrder) -> Decided {
 }
 
 /// The address at which each of the guest's ports is reached.
-fn addresses(qmp: &mut Qmp, order: &CommandOrder) -> Result<BTreeMap<u16, SocketAddr>, MachineError> {
+fn addresses(qmp: &mut Qmp, order: &GuestOrder) -> Result<BTreeMap<u16, SocketAddr>, MachineError> {
     let mut addresses = BTreeMap::new();
     for port in order.reached.ports.iter().copied() {
         let address = match order.settings.network {
-            Network::User => {
+            GuestNetwork::User => {
                 let host_port =
                     qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
                 Some(SocketAddr::from((order.reached.address, host_port)))
             }
-            Network::Tap => {
+            GuestNetwork::Tap => {
                 let guest = super::command::boot_words(order).network;
                 guest.map(|guest: GuestAddress| SocketAddr::from((guest.address, port)))
             }
-            Network::None => None,
+            GuestNetwork::None => None,
         };
         addresses.extend(address.map(|address| (port, address)));
     }
@@ -256,7 +255,7 @@ impl Machine for QemuMachine {
         &self.guest.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -273,7 +272,7 @@ impl Machine for QemuMachine {
         DATA_FOLDER
     }
 
-    fn watched(&mut self) -> Watched {
+    fn watched(&mut self) -> WatchedMachine {
         watch::of(self.guest.pid(), &self.qmp, self.data.as_ref(), NodeNames::new(), &self.cpus)
     }
 

@@ -24,7 +24,7 @@ use crate::lease::Lease;
 use crate::order::MachineRequest;
 use crate::platform::{OpenOrder, Platform, plain};
 use ::settings::Problem;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use settings::{KvmWish, QemuSettings};
 
 impl PlatformSettings for QemuSettings {
@@ -36,7 +36,7 @@ impl PlatformSettings for QemuSettings {
         settings::check(self, request)
     }
 
-    fn foreseen(&self, ahead: &Ahead<'_>) -> Decided {
+    fn foreseen(&self, ahead: &Ahead<'_>) -> Decisions {
         foreseen::of(self, &self.wish(), ahead)
     }
 

@@ -6,7 +6,7 @@ use super::monitor::QmpError;
 use crate::affinity;
 use crate::order::UNBOUND_MEMORY;
 use crate::placement::{NodeShare, Place};
-use machines::machine::Decided;
+use machines::machine::Decisions;
 use serde_json::{Value, json};
 
 /// The CPUs of all threads that are not pinned: `others`, or all of the machine's CPUs if vCPUs are not pinned either.
@@ -16,7 +16,7 @@ pub fn unpinned_cpus(place: &Place, pins: bool) -> &[usize] {
 
 /// Who keeps each vCPU on its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pinning {
+pub enum VcpuPinning {
     None,
     /// We pin the threads now.
     Ours,
@@ -26,7 +26,7 @@ pub enum Pinning {
 
 /// How memory was asked to be bound.
 #[derive(Debug, Clone, Copy)]
-pub struct Binding<'a> {
+pub struct MemoryBinding<'a> {
     pub to: &'a [NodeShare],
     /// As QEMU names it.
     pub policy: &'static str,
@@ -37,9 +37,9 @@ pub fn settle(
     process: u32,
     qmp: &mut dyn Monitor,
     place: &Place,
-    pinning: Pinning,
-    binding: Binding<'_>,
-    decided: &mut Decided,
+    pinning: VcpuPinning,
+    binding: MemoryBinding<'_>,
+    decided: &mut Decisions,
 ) -> Result<(), QmpError> {
     let threads: Vec<u32> = {
         let mut threads = qmp.vcpu_threads()?;
@@ -49,9 +49,9 @@ pub fn settle(
         threads.into_iter().map(|thread| outside.get(&thread.thread).copied().unwrap_or(thread.thread)).collect()
     };
     let pinning = match pinning {
-        Pinning::None => Ok("none, as asked".to_owned()),
-        Pinning::Ours => pinned(&threads, &place.cpus, &affinity::pin),
-        Pinning::Theirs => pinned(&threads, &place.cpus, &|thread, _| affinity::of_thread(thread)),
+        VcpuPinning::None => Ok("none, as asked".to_owned()),
+        VcpuPinning::Ours => pinned(&threads, &place.cpus, &affinity::pin),
+        VcpuPinning::Theirs => pinned(&threads, &place.cpus, &|thread, _| affinity::of_thread(thread)),
     };
     let shown =
         |cpus: std::io::Result<Vec<usize>>| cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string());
@@ -85,7 +85,7 @@ fn pinned(
 }
 
 /// The nodes to which QEMU bound the memory; an error if they are not the requested ones.
-fn memory_node(qmp: &mut dyn Monitor, binding: Binding<'_>) -> Result<Result<String, String>, QmpError> {
+fn memory_node(qmp: &mut dyn Monitor, binding: MemoryBinding<'_>) -> Result<Result<String, String>, QmpError> {
     if binding.to.is_empty() {
         return Ok(Ok(UNBOUND_MEMORY.to_owned()));
     }
@@ -93,7 +93,7 @@ fn memory_node(qmp: &mut dyn Monitor, binding: Binding<'_>) -> Result<Result<Str
     Ok(bound_as_asked(&answer, binding))
 }
 
-fn bound_as_asked(answer: &Value, Binding { to, policy }: Binding<'_>) -> Result<String, String> {
+fn bound_as_asked(answer: &Value, MemoryBinding { to, policy }: MemoryBinding<'_>) -> Result<String, String> {
     let backends = answer.as_array().map(Vec::as_slice).unwrap_or_default();
     let nodes = |backend: &Value| {
         let nodes = backend["host-nodes"].as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<_>>>()?;
@@ -114,7 +114,7 @@ mod tests {
     fn memory_is_bound_where_qemu_says_so() {
         let share = |node| NodeShare { node, vcpus: vec![0] };
         let backend = |node: u32, policy: &str| json!({ "id": "m", "host-nodes": [node], "policy": policy, "size": 1 });
-        let bound = |answer: Value, to: &[NodeShare]| bound_as_asked(&answer, Binding { to, policy: "bind" });
+        let bound = |answer: Value, to: &[NodeShare]| bound_as_asked(&answer, MemoryBinding { to, policy: "bind" });
         let two = json!([backend(1, "bind"), backend(0, "bind")]);
         assert_eq!(bound(two, &[share(0), share(1)]), Ok("0,1".to_owned()));
         assert!(bound(json!([backend(1, "preferred")]), &[share(1)]).unwrap_err().contains("preferred"));

@@ -29,7 +29,7 @@ keys! {
              CPUs";
         huge_pages: bool = "false", Holds::Boolean, "guest memory in 2 MiB pages that the host has set aside";
         disk: DiskSettings = "{}", Holds::Table(DISK_KEYS), "the data disk";
-        network: Network = "user", Holds::Choice(Network::NAMES),
+        network: GuestNetwork = "user", Holds::Choice(GuestNetwork::NAMES),
             "user is QEMU's own network stack, tap a device of the host named by `tap`";
         tap: Option<String> = "", Holds::Text,
             "with network = \"tap\": the host's tap device, which must exist and be up";
@@ -42,7 +42,7 @@ keys! {
 
 const DISK_KEYS: &[Key] = keys! {
     adapter = "virtio-blk", Holds::Choice(Adapter::NAMES), "the controller that the guest sees";
-    cache = "none", Holds::Choice(Cache::NAMES),
+    cache = "none", Holds::Choice(DiskCache::NAMES),
         "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable";
     aio = "threads", Holds::Choice(Aio::NAMES),
         "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache";
@@ -73,7 +73,7 @@ impl Default for QemuSettings {
             pin: true,
             huge_pages: false,
             disk: DiskSettings::DEFAULT,
-            network: Network::User,
+            network: GuestNetwork::User,
             tap: None,
             guest_address: None,
             vhost: false,
@@ -92,7 +92,7 @@ names! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct DiskSettings {
     pub adapter: Adapter,
-    pub cache: Cache,
+    pub cache: DiskCache,
     pub aio: Aio,
     pub iothread: bool,
     #[serde(default, rename = "operations_limit")]
@@ -105,7 +105,7 @@ impl DiskSettings {
     /// The defaults of [`KEYS`].
     const DEFAULT: Self = Self {
         adapter: Adapter::VirtioBlk,
-        cache: Cache::None,
+        cache: DiskCache::None,
         aio: Aio::Threads,
         iothread: false,
         operations_limit_per_s: None,
@@ -128,7 +128,7 @@ names! {
 }
 
 names! {
-    pub enum Cache {
+    pub enum DiskCache {
         None => "none",
         Writeback => "writeback",
         Writethrough => "writethrough",
@@ -146,7 +146,7 @@ names! {
 }
 
 names! {
-    pub enum Network {
+    pub enum GuestNetwork {
         User => "user",
         Tap => "tap",
         None => "none",
@@ -176,7 +176,7 @@ impl Adapter {
     }
 }
 
-impl Cache {
+impl DiskCache {
     /// True if the host's page cache is bypassed.
     pub fn is_direct(self) -> bool {
         matches!(self, Self::None | Self::Directsync)
@@ -236,7 +236,7 @@ pub fn check(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Probl
             format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), request.kernel);
         refuse("disk.adapter", found, "another adapter, or kernel = \"generic\" in [machine]");
     }
-    if settings.network == Network::None && request.is_reached_from_outside {
+    if settings.network == GuestNetwork::None && request.is_reached_from_outside {
         refuse(
             "network",
             "found \"none\"".to_owned(),
@@ -261,7 +261,7 @@ pub fn check(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Probl
 }
 
 fn tap_fits(settings: &QemuSettings, count: u32, refuse: &mut impl FnMut(&str, String, &str)) {
-    if settings.network != Network::Tap {
+    if settings.network != GuestNetwork::Tap {
         let given = [
             ("tap", settings.tap.is_some()),
             ("guest_address", settings.guest_address.is_some()),

@@ -4,11 +4,11 @@
 //! gets less than that for an answer; without one the values stay empty. If something cannot be watched, there is a
 //! probe that says why.
 
-use super::command::Disk;
+use super::command::GuestDisk;
 use super::isolation;
 use super::monitor::Monitor;
 use super::monitor::QmpError;
-use machines::machine::Watched;
+use machines::machine::WatchedMachine;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +21,19 @@ use telemetry::{
 /// QEMU answers these at once unless it hangs; then further samples are missing its values, too.
 const ANSWER_LIMIT: Duration = Duration::from_millis(200);
 
-pub type Shared = Arc<Mutex<dyn Monitor>>;
+pub type SharedConsole = Arc<Mutex<dyn Monitor>>;
 
 /// Names of block nodes, and the names that their counters get instead.
 pub type NodeNames = BTreeMap<String, String>;
 
 /// All targets of the QEMU with id `process`, whose machine has this data disk and may use these CPUs.
-pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, nodes: NodeNames, cpus: &[usize]) -> Watched {
+pub fn of(
+    process: u32,
+    qmp: &SharedConsole,
+    data: Option<&GuestDisk>,
+    nodes: NodeNames,
+    cpus: &[usize],
+) -> WatchedMachine {
     let mut asked = vec![blocks(qmp, nodes), kvm(qmp), balloon(qmp)];
     let mut threads = Vec::new();
     let outside = isolation::threads(process).unwrap_or_default();
@@ -57,18 +63,18 @@ pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, nodes: NodeNames, cpu
         pages: vec![whole("machine")],
         groups: vec![whole("machine")],
     };
-    Watched { targets, asked }
+    WatchedMachine { targets, asked }
 }
 
-fn disk(data: &Disk) -> DiskTarget {
+fn disk(data: &GuestDisk) -> DiskTarget {
     DiskTarget { label: "data".to_owned(), location: DiskLocation::of(&data.path, data.is_device) }
 }
 
-fn lock(qmp: &Shared) -> std::sync::MutexGuard<'_, dyn Monitor + 'static> {
+fn lock(qmp: &SharedConsole) -> std::sync::MutexGuard<'_, dyn Monitor + 'static> {
     qmp.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn ask(qmp: &Shared, command: &str, arguments: Value) -> Result<Value, QmpError> {
+fn ask(qmp: &SharedConsole, command: &str, arguments: Value) -> Result<Value, QmpError> {
     lock(qmp).execute_within(ANSWER_LIMIT, command, arguments)
 }
 
@@ -82,7 +88,7 @@ fn asking(name: &str, command: &str, ask: impl FnMut() -> Result<Vec<Counter>, S
     QueryProbe { name: name.to_owned(), source: format!("QEMU's {command}"), ask: Box::new(ask) }
 }
 
-fn blocks(qmp: &Shared, nodes: NodeNames) -> QueryProbe {
+fn blocks(qmp: &SharedConsole, nodes: NodeNames) -> QueryProbe {
     let (command, qmp) = ("query-blockstats", Arc::clone(qmp));
     asking("qemu_disk", command, move || {
         let mut answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
@@ -95,7 +101,7 @@ fn blocks(qmp: &Shared, nodes: NodeNames) -> QueryProbe {
     })
 }
 
-fn kvm(qmp: &Shared) -> QueryProbe {
+fn kvm(qmp: &SharedConsole) -> QueryProbe {
     let (command, qmp) = ("query-stats", Arc::clone(qmp));
     let schemas = ask(&qmp, "query-stats-schemas", json!({})).map_err(|error| error.to_string());
     let schemas = schemas.and_then(|answer| Schemas::parse(&answer).map_err(|error| error.to_string()));
@@ -110,7 +116,7 @@ fn kvm(qmp: &Shared) -> QueryProbe {
     })
 }
 
-fn balloon(qmp: &Shared) -> QueryProbe {
+fn balloon(qmp: &SharedConsole) -> QueryProbe {
     let (command, qmp) = ("query-balloon", Arc::clone(qmp));
     asking("balloon", command, move || {
         let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;

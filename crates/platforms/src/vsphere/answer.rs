@@ -1,6 +1,6 @@
 //! The text of an answer as a tree, or the fault that it reports. Pure; sizes are bounded.
 
-use super::fault::Fault;
+use super::fault::VsphereFault;
 use super::node::{Node, shown};
 use super::request::Reference;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const DEEPEST: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     #[error("{0}")]
-    Fault(Fault),
+    Fault(VsphereFault),
     #[error("it is not of the documented form: {0}")]
     Form(String),
 }
@@ -33,17 +33,17 @@ pub fn parse(text: &str) -> Result<Node, AnswerError> {
     let first = first.ok_or_else(|| form(format!("a text of {} bytes has no body", text.len())))?;
     let node = converted(first, DEEPEST).map_err(form)?;
     match ended_session(&node) {
-        _ if node.name == "Fault" => Err(AnswerError::Fault(Fault::of_answer(&node))),
+        _ if node.name == "Fault" => Err(AnswerError::Fault(VsphereFault::of_answer(&node))),
         Some(fault) => Err(AnswerError::Fault(fault)),
         None => Ok(node),
     }
 }
 
 /// A list of properties may say that the session has ended in the place of each property.
-fn ended_session(answer: &Node) -> Option<Fault> {
+fn ended_session(answer: &Node) -> Option<VsphereFault> {
     let objects = answer.child("returnval")?.all("objects");
     let faults = objects.flat_map(|object| object.all("missingSet")).filter_map(|missing| missing.child("fault"));
-    faults.map(Fault::of_task).find(|fault| fault.is("NotAuthenticated"))
+    faults.map(VsphereFault::of_task).find(|fault| fault.is("NotAuthenticated"))
 }
 
 /// Fails if elements are nested deeper than any answer's: this recurses into them, which the parser does not.
@@ -71,7 +71,7 @@ pub struct Object {
     pub reference: Reference,
     pub properties: BTreeMap<String, Node>,
     /// Why a property that was asked for is not among them, such as a missing right. One that is only unset has no reason.
-    pub missing: Option<Fault>,
+    pub missing: Option<VsphereFault>,
 }
 
 impl Object {
@@ -101,7 +101,7 @@ pub fn objects(answer: &Node) -> (Vec<Object>, Option<String>) {
         let reference = node.reference_at("obj")?;
         let properties =
             node.all("propSet").filter_map(|set| Some((set.text_at("name")?.to_owned(), set.child("val")?.clone())));
-        let missing = node.all("missingSet").find_map(|missing| missing.child("fault")).map(Fault::of_task);
+        let missing = node.all("missingSet").find_map(|missing| missing.child("fault")).map(VsphereFault::of_task);
         Some(Object { reference, properties: properties.collect(), missing })
     };
     (page.all("objects").filter_map(object).collect(), page.text_at("token").map(str::to_owned))

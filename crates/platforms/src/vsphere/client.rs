@@ -2,7 +2,7 @@
 
 use super::answer::{self, AnswerError, Object};
 use super::calls;
-use super::fault::Fault;
+use super::fault::VsphereFault;
 use super::http::{Http, HttpError};
 use super::node::Node;
 use super::request::{Call, Reference};
@@ -26,7 +26,7 @@ pub enum VsphereError {
     #[error("{server}: {cause}")]
     Http { server: String, cause: HttpError },
     #[error("{server}: {doing}: {fault}")]
-    Fault { server: String, doing: String, fault: Box<Fault> },
+    Fault { server: String, doing: String, fault: Box<VsphereFault> },
     #[error("{server}: the answer to {doing}: {why}")]
     Form { server: String, doing: String, why: String },
     #[error("{server}: {doing} did not end within {} s", .limit.as_secs())]
@@ -53,7 +53,7 @@ impl VsphereError {
 
 /// The objects that every server has.
 #[derive(Debug, Clone)]
-pub struct Content {
+pub struct ServiceContent {
     pub root: Reference,
     pub sessions: Reference,
     pub views: Reference,
@@ -63,16 +63,16 @@ pub struct Content {
     pub product: String,
 }
 
-pub struct Client {
+pub struct VsphereClient {
     http: Http,
     server: String,
     user: String,
     password: Secret,
     cookie: Mutex<Option<String>>,
-    pub content: Content,
+    pub content: ServiceContent,
 }
 
-impl Client {
+impl VsphereClient {
     /// `server` is its name for messages.
     pub fn log_in(http: Http, server: String, user: String, password: Secret) -> Result<Self, VsphereError> {
         let call = calls::of_service("RetrieveServiceContent");
@@ -178,7 +178,7 @@ impl Client {
             match info.text("info.state") {
                 Some("success") => return Ok(info.reference("info.result")),
                 Some("error") => {
-                    let fault = info.get("info.error").map(Fault::of_task).unwrap_or_default();
+                    let fault = info.get("info.error").map(VsphereFault::of_task).unwrap_or_default();
                     let (server, doing) = (self.server.clone(), doing.to_owned());
                     return Err(VsphereError::Fault { server, doing, fault: Box::new(fault) });
                 }
@@ -205,7 +205,7 @@ impl VsphereError {
     }
 }
 
-impl Drop for Client {
+impl Drop for VsphereClient {
     fn drop(&mut self) {
         // Otherwise the session ends when it was idle for long.
         let _ = self.ask(&Call::without_arguments(&self.content.sessions, "Logout"));
@@ -221,7 +221,7 @@ fn understood(server: &str, method: &str, text: &str) -> Result<Node, VsphereErr
 }
 
 /// The server's objects; an error says why it cannot be used.
-fn content(answer: &Node) -> Result<Content, String> {
+fn content(answer: &Node) -> Result<ServiceContent, String> {
     let found = answer.child("returnval").ok_or("does not answer as a vCenter server does")?;
     let part = |name: &str| found.reference_at(name).ok_or_else(|| format!("has no {name}"));
     let about = |name: &str| found.text_at(&format!("about.{name}")).unwrap_or_default();
@@ -234,7 +234,7 @@ fn content(answer: &Node) -> Result<Content, String> {
     if (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default()) < OLDEST {
         return Err(format!("has version {version:?} of the API, and {}.{} is needed", OLDEST.0, OLDEST.1));
     }
-    Ok(Content {
+    Ok(ServiceContent {
         root: part("rootFolder")?,
         sessions: part("sessionManager")?,
         views: part("viewManager")?,
@@ -248,7 +248,7 @@ fn content(answer: &Node) -> Result<Content, String> {
 mod tests {
     use super::*;
 
-    fn answer(about: &str) -> Result<Content, String> {
+    fn answer(about: &str) -> Result<ServiceContent, String> {
         let parts = ["rootFolder", "sessionManager", "viewManager", "propertyCollector", "perfManager"];
         let parts = parts.map(|name| format!("<{name} type=\"T\">{name}</{name}>")).concat();
         let text =

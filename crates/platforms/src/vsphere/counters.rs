@@ -12,7 +12,7 @@ use telemetry::{Counter, LateSample, part};
 pub const STEP_S: u32 = 20;
 
 /// A counter: its group, name and rollup, our name of it, its unit and whether each device has its own.
-struct Wanted {
+struct WantedCounter {
     key: (&'static str, &'static str, &'static str),
     name: &'static str,
     unit: &'static str,
@@ -24,12 +24,12 @@ const fn wanted(
     name: &'static str,
     unit: &'static str,
     of_devices: bool,
-) -> Wanted {
-    Wanted { key, name, unit, of_devices }
+) -> WantedCounter {
+    WantedCounter { key, name, unit, of_devices }
 }
 
 /// Times are sums over the vCPUs of one step.
-const WANTED: &[Wanted] = &[
+const WANTED: &[WantedCounter] = &[
     wanted(("cpu", "ready", "summation"), "cpu.ready", "ms", false),
     wanted(("cpu", "costop", "summation"), "cpu.costop", "ms", false),
     wanted(("cpu", "maxlimited", "summation"), "cpu.limited", "ms", false),
@@ -49,9 +49,9 @@ const WANTED: &[Wanted] = &[
 
 /// Our counters by the server's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known(BTreeMap<i32, usize>);
+pub struct NumberedCounters(BTreeMap<i32, usize>);
 
-impl Known {
+impl NumberedCounters {
     /// Of the list of all counters of a server.
     pub fn of(list: &Node) -> Self {
         let known = list.children.iter().filter_map(|counter| {
@@ -89,7 +89,7 @@ impl Known {
     }
 }
 
-fn named(wanted: &Wanted, instance: &str) -> String {
+fn named(wanted: &WantedCounter, instance: &str) -> String {
     if wanted.of_devices {
         format!("vsphere.disk.{}.{}", part(instance), wanted.name)
     } else {
@@ -140,13 +140,13 @@ mod tests {
         )
     }
 
-    fn known() -> Known {
+    fn known() -> NumberedCounters {
         let list = [
             counter(12, ("cpu", "ready", "summation")),
             counter(7, ("virtualDisk", "totalWriteLatency", "average")),
             counter(8, ("cpu", "ready", "average")),
         ];
-        Known::of(&answer(&list.concat()))
+        NumberedCounters::of(&answer(&list.concat()))
     }
 
     #[test]

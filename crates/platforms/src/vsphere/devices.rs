@@ -3,7 +3,7 @@
 use super::answer::Object;
 use super::node::Node;
 use super::request::{Reference, Xml};
-use super::settings::{Adapter, DiskMode, Nic, Provisioning};
+use super::settings::{DiskMode, Nic, Provisioning, ScsiAdapter};
 
 /// Keys of devices that do not exist yet are negative and ours to choose.
 const NEW_CONTROLLER: i32 = -101;
@@ -55,7 +55,7 @@ impl Network {
 
 /// The disk with the data: the machine's last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataDisk {
+pub struct LastDisk {
     pub key: i32,
     pub mode: String,
     pub file: String,
@@ -67,7 +67,7 @@ pub struct DataDisk {
     is_zeroed: bool,
     /// How many disks it hangs on.
     pub parents: usize,
-    pub adapter: Option<Adapter>,
+    pub adapter: Option<ScsiAdapter>,
     /// The server's word for the adapter.
     pub controller_kind: String,
 }
@@ -80,13 +80,13 @@ pub fn key(device: &Node) -> Option<i32> {
     device.number_at("key")
 }
 
-fn disk(config: &Node, device: &Node) -> Option<DataDisk> {
+fn disk(config: &Node, device: &Node) -> Option<LastDisk> {
     let (key, backing) = (key(device)?, device.child("backing")?);
     let controller: i32 = device.number_at("controllerKey")?;
     let of_controller = devices(config).find(|device| self::key(device) == Some(controller));
     let controller_kind = of_controller.and_then(|device| device.kind.clone()).unwrap_or_default();
     let parents = std::iter::successors(backing.child("parent"), |parent| parent.child("parent")).count();
-    Some(DataDisk {
+    Some(LastDisk {
         key,
         mode: backing.text_at("diskMode").unwrap_or_default().to_owned(),
         file: backing.text_at("fileName").unwrap_or_default().to_owned(),
@@ -97,14 +97,14 @@ fn disk(config: &Node, device: &Node) -> Option<DataDisk> {
         is_thin: backing.is_true_at("thinProvisioned"),
         is_zeroed: backing.is_true_at("eagerlyScrub"),
         parents,
-        adapter: Adapter::of_kind(&controller_kind),
+        adapter: ScsiAdapter::of_kind(&controller_kind),
         controller_kind,
     })
 }
 
 /// All disks, in the server's order.
-pub fn disks(config: &Node) -> Vec<DataDisk> {
-    let mut found: Vec<DataDisk> = devices(config)
+pub fn disks(config: &Node) -> Vec<LastDisk> {
+    let mut found: Vec<LastDisk> = devices(config)
         .filter(|device| device.is_kind("VirtualDisk"))
         .filter_map(|device| disk(config, device))
         .collect();
@@ -112,11 +112,11 @@ pub fn disks(config: &Node) -> Vec<DataDisk> {
     found
 }
 
-pub fn data_disk(config: &Node) -> Option<DataDisk> {
+pub fn data_disk(config: &Node) -> Option<LastDisk> {
     disks(config).pop()
 }
 
-impl DataDisk {
+impl LastDisk {
     pub fn provisioning(&self) -> Provisioning {
         match (self.is_thin, self.is_zeroed) {
             (true, _) => Provisioning::Thin,
@@ -157,7 +157,7 @@ fn change(operation: &str, kind: &str, device: &Xml) -> Xml {
 }
 
 /// The changes that give the data disk this adapter and mode.
-pub fn data_disk_changes(config: &Node, adapter: Option<Adapter>, mode: Option<DiskMode>) -> Result<Xml, String> {
+pub fn data_disk_changes(config: &Node, adapter: Option<ScsiAdapter>, mode: Option<DiskMode>) -> Result<Xml, String> {
     let Some(disk) = data_disk(config) else { return Err("it has no disk".to_owned()) };
     let moved = adapter.filter(|adapter| disk.adapter != Some(*adapter));
     let mode = mode.map(DiskMode::name).filter(|mode| *mode != disk.mode);
@@ -183,7 +183,7 @@ pub fn data_disk_changes(config: &Node, adapter: Option<Adapter>, mode: Option<D
 }
 
 /// A free place on an adapter of this kind, which is added if there is none.
-fn place(config: &Node, adapter: Adapter) -> Result<(Xml, i32, i32), String> {
+fn place(config: &Node, adapter: ScsiAdapter) -> Result<(Xml, i32, i32), String> {
     if let Some(controller) = devices(config).find(|device| device.is_kind(adapter.kind())).and_then(key) {
         let on_it = devices(config).filter(|device| device.number_at::<i32>("controllerKey") == Some(controller));
         let taken: Vec<i32> = on_it.filter_map(|device| device.number_at("unitNumber")).collect();
@@ -192,7 +192,7 @@ fn place(config: &Node, adapter: Adapter) -> Result<(Xml, i32, i32), String> {
         return Ok((Xml::new(), controller, unit));
     }
     let family = |kind: &str| {
-        let other = Adapter::of_kind(kind);
+        let other = ScsiAdapter::of_kind(kind);
         other.is_some_and(|other| other == adapter || other.is_scsi() && adapter.is_scsi())
     };
     let same = devices(config).filter(|device| device.kind.as_deref().is_some_and(family));
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_is_already_so_is_not_changed() {
-        let same = data_disk_changes(&config(), Some(Adapter::Lsilogic), Some(DiskMode::Persistent)).unwrap();
+        let same = data_disk_changes(&config(), Some(ScsiAdapter::Lsilogic), Some(DiskMode::Persistent)).unwrap();
         assert!(same.is_empty());
         let network = Network::Standard { name: "VM Network".to_owned(), reference: None };
         assert!(card_changes(&config(), None, Some(&network)).unwrap().is_empty());
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_disk_moves_to_an_adapter_that_is_added() {
-        let moved = data_disk_changes(&config(), Some(Adapter::Pvscsi), Some(DiskMode::Independent)).unwrap();
+        let moved = data_disk_changes(&config(), Some(ScsiAdapter::Pvscsi), Some(DiskMode::Independent)).unwrap();
         insta::assert_snapshot!(moved.lines(), @r#"
         <deviceChange xsi:type="VirtualDeviceConfigSpec">
         <operation>add</operation>

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Why the server did not do something.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fault {
+pub struct VsphereFault {
     /// The server's name for it: `InvalidLogin`.
     pub kind: String,
     /// The server's own sentence.
@@ -18,7 +18,7 @@ pub struct Fault {
 const TELLING: [&str; 8] =
     ["privilegeId", "name", "property", "invalidProperty", "requestedState", "existingState", "reason", "datastore"];
 
-impl Fault {
+impl VsphereFault {
     /// The fault of an answer.
     pub fn of_answer(fault: &Node) -> Self {
         let detail = fault.child("detail").and_then(|detail| detail.children.first());
@@ -80,7 +80,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for VsphereFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.words())?;
         match (self.kind.as_str(), self.message.as_str()) {
@@ -108,7 +108,7 @@ mod tests {
             vec![node("privilegeId", None, "VirtualMachine.Inventory.Create", vec![])],
         );
         let message = node("localizedMessage", None, "Permission to perform this operation was denied.", vec![]);
-        let told = Fault::of_task(&node("error", None, "", vec![fault, message])).to_string();
+        let told = VsphereFault::of_task(&node("error", None, "", vec![fault, message])).to_string();
         assert_eq!(
             told,
             "the user lacks a privilege for this (VirtualMachine.Inventory.Create) (NoPermission: Permission to perform this operation \
@@ -125,7 +125,7 @@ mod tests {
             "",
             vec![node("faultstring", None, "no", vec![]), node("detail", None, "", vec![fault])],
         );
-        assert_eq!(Fault::of_answer(&answer).to_string(), "it refuses (New: no)");
-        assert_eq!(Fault::of_answer(&Node::default()).to_string(), "it refuses");
+        assert_eq!(VsphereFault::of_answer(&answer).to_string(), "it refuses (New: no)");
+        assert_eq!(VsphereFault::of_answer(&Node::default()).to_string(), "it refuses");
     }
 }

@@ -1,7 +1,7 @@
 //! Finds what the settings name in the server's inventory. A name that is not there is reported with the nearest one that is.
 
 use super::answer::Object;
-use super::client::{Client, VsphereError};
+use super::client::{VsphereClient, VsphereError};
 use super::devices::{self, Network};
 use super::node::Node;
 use super::request::Reference;
@@ -59,7 +59,7 @@ fn chosen(server: &str, kind: &str, key: &str, name: Option<&str>, found: &[Obje
     }
 }
 
-pub fn find(client: &Client, settings: &VsphereSettings) -> Result<Inventory, VsphereError> {
+pub fn find(client: &VsphereClient, settings: &VsphereSettings) -> Result<Inventory, VsphereError> {
     let server = client.server();
     let choose = |kind: &str, key: &str, name: Option<&str>, found: &[Object]| chosen(server, kind, key, name, found);
     let paths = ["name", "vmFolder", "hostFolder", "datastoreFolder", "networkFolder"];
@@ -152,7 +152,7 @@ fn snapshot(tree: Option<&Node>, name: &str) -> Result<Reference, String> {
 
 /// A pool by its name or its cluster's, or the whole of the host or of the only cluster.
 fn pool(
-    client: &Client,
+    client: &VsphereClient,
     settings: &VsphereSettings,
     hosts: &Reference,
     host: Option<&Object>,
@@ -175,7 +175,7 @@ fn pool(
     Ok(chosen(client.server(), "resource pool or cluster", "resource_pool", Some(name), &found)?.reference)
 }
 
-fn connection(client: &Client, network: &Object) -> Result<Network, VsphereError> {
+fn connection(client: &VsphereClient, network: &Object) -> Result<Network, VsphereError> {
     if network.reference.kind != "DistributedVirtualPortgroup" {
         return Ok(devices::network(network, None));
     }

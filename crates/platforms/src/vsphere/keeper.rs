@@ -4,7 +4,7 @@
 //! start a machine is to power it on.
 
 use super::calls::{self, Clone, CopiedDisk};
-use super::client::{Client, VsphereError};
+use super::client::{VsphereClient, VsphereError};
 use super::devices;
 use super::inventory::{self, Inventory};
 use super::leftovers;
@@ -13,10 +13,10 @@ use super::node::Node;
 use super::owner::Owner;
 use super::request::Reference;
 use super::settings::{CloneKind, Provisioning, VsphereSettings};
-use super::spec::Wanted;
+use super::spec::WantedMachine;
 use crate::order::MachineOrder;
 use crate::platform::OpenOrder;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use machines::token::Token;
 use std::collections::BTreeMap;
 use std::io;
@@ -42,7 +42,7 @@ static FOLDERS: AtomicU32 = AtomicU32::new(1);
 
 /// A machine of ours.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct MadeMachine {
     pub reference: Reference,
     pub name: String,
     pub token: Token,
@@ -55,20 +55,20 @@ pub(super) struct Made {
     base: Option<Reference>,
 }
 
-pub(super) struct Keeper {
-    pub client: Client,
+pub(super) struct VsphereKeeper {
+    pub client: VsphereClient,
     pub settings: VsphereSettings,
     inventory: Inventory,
     us: Owner,
     folder: Reference,
-    made: Mutex<BTreeMap<PathBuf, Made>>,
+    made: Mutex<BTreeMap<PathBuf, MadeMachine>>,
     number: AtomicU32,
     pub notes: Vec<String>,
     /// When the datastore was last asked for its room.
     asked: Mutex<Option<Instant>>,
 }
 
-impl Keeper {
+impl VsphereKeeper {
     pub fn open(settings: VsphereSettings, order: &OpenOrder<'_>) -> Result<Self, MachineError> {
         let client = login::log_in(&settings, order.credentials).map_err(|error| error.unavailable())?;
         let inventory = inventory::find(&client, &settings).map_err(|error| error.unavailable())?;
@@ -97,11 +97,11 @@ impl Keeper {
         })
     }
 
-    fn made(&self, path: &Path) -> Option<Made> {
+    fn made(&self, path: &Path) -> Option<MadeMachine> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
 
-    fn keep(&self, path: &Path, made: &Made) {
+    fn keep(&self, path: &Path, made: &MadeMachine) {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), made.clone());
     }
 
@@ -120,7 +120,7 @@ impl Keeper {
         snapshot: Option<&Reference>,
         path: &Path,
         copy_of: Option<&str>,
-    ) -> Result<Made, VsphereError> {
+    ) -> Result<MadeMachine, VsphereError> {
         let (token, token_text) = Token::drawn()
             .map_err(|error| VsphereError::Unusable(format!("drawing a token for a machine: {error}")))?;
         let number = self.number.fetch_add(1, Ordering::Relaxed);
@@ -150,14 +150,14 @@ impl Keeper {
             (true, true) => "a linked clone of the machine that the data were loaded in".to_owned(),
         };
         let copy_of = copy_of.map(str::to_owned);
-        Ok(Made { reference, name, token, token_text, copy_of, origin, base: None })
+        Ok(MadeMachine { reference, name, token, token_text, copy_of, origin, base: None })
     }
 
     fn copied_disks(&self, of: &Reference) -> Result<Vec<CopiedDisk>, VsphereError> {
         let (Some(provisioning), Some(datastore)) = (self.settings.provisioning, &self.inventory.disks_on) else {
             return Ok(Vec::new());
         };
-        let copied = |disk: devices::DataDisk| CopiedDisk {
+        let copied = |disk: devices::LastDisk| CopiedDisk {
             key: disk.key,
             datastore: datastore.clone(),
             mode: disk.mode,
@@ -168,7 +168,7 @@ impl Keeper {
     }
 
     /// The machine with these data. Data that are not there yet are loaded into a new one.
-    pub fn machine_with(&self, path: &Path) -> Result<Made, VsphereError> {
+    pub fn machine_with(&self, path: &Path) -> Result<MadeMachine, VsphereError> {
         if let Some(made) = self.made(path) {
             return Ok(made);
         }
@@ -181,7 +181,7 @@ impl Keeper {
         Ok(made)
     }
 
-    pub fn lease(&self, loaded: &Path, path: &Path) -> Result<Made, VsphereError> {
+    pub fn lease(&self, loaded: &Path, path: &Path) -> Result<MadeMachine, VsphereError> {
         let original = self
             .made(loaded)
             .ok_or_else(|| VsphereError::Unusable(format!("there is no machine with the data {}", loaded.display())))?;
@@ -195,11 +195,11 @@ impl Keeper {
         Ok(copy)
     }
 
-    fn snapshot(&self, loaded: &Path, original: &Made) -> Result<Reference, VsphereError> {
+    fn snapshot(&self, loaded: &Path, original: &MadeMachine) -> Result<Reference, VsphereError> {
         let call = calls::snapshot(&original.reference, BASE);
         let taken = self.client.task(&call, "taking a snapshot of the loaded machine", CHANGE_LIMIT)?;
         let taken = taken.ok_or_else(|| self.client.form("CreateSnapshot_Task", "it names no snapshot".to_owned()))?;
-        self.keep(loaded, &Made { base: Some(taken.clone()), ..original.clone() });
+        self.keep(loaded, &MadeMachine { base: Some(taken.clone()), ..original.clone() });
         Ok(taken)
     }
 
@@ -210,7 +210,7 @@ impl Keeper {
     }
 
     /// Sets a machine's hardware and reads back what the server made of it.
-    pub fn set(&self, made: &Made, order: &MachineOrder) -> Result<Decided, MachineError> {
+    pub fn set(&self, made: &MadeMachine, order: &MachineOrder) -> Result<Decisions, MachineError> {
         let doing = "setting the machine's hardware";
         let asking = |error: VsphereError| error.while_doing("asking for the machine's hardware");
         let about = self.client.properties(&made.reference, &["config", "runtime.host"]).map_err(asking)?;
@@ -225,7 +225,7 @@ impl Keeper {
         let mut words = vec![("token", made.token_text.as_str()), ("port", port.as_str())];
         // For people who look at it.
         words.extend(made.copy_of.as_deref().map(|original| ("copy_of", original)));
-        let wanted = Wanted {
+        let wanted = WantedMachine {
             settings: &self.settings,
             vcpus: order.vcpus,
             memory_bytes: order.memory_bytes,
@@ -290,7 +290,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for VsphereKeeper {
     fn drop(&mut self) {
         // What cannot be removed now, the next run on this server removes.
         let _ = leftovers::destroy_folder(&self.client, &self.folder);

@@ -2,8 +2,8 @@
 //!
 //! A sweep of this host cannot undo them, because it knows no password. So that is done when the server is used again.
 
-use super::client::{Client, VsphereError};
-use super::owner::{Owner, State};
+use super::client::{VsphereClient, VsphereError};
+use super::owner::{Owner, OwnerState};
 use super::request::{Call, Reference};
 use machines::scratch::{Kept, ScratchError, record_kept};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub fn tell(what: &Value) -> Result<String, String> {
 }
 
 /// Powers a machine off if it is on, and removes it with its disks. One that is gone is fine.
-pub fn destroy_machine(client: &Client, machine: &Reference) -> Result<(), VsphereError> {
+pub fn destroy_machine(client: &VsphereClient, machine: &Reference) -> Result<(), VsphereError> {
     let destroyed = power_off(client, machine).and_then(|()| destroy(client, machine, "destroying a machine"));
     match destroyed {
         Err(error) if error.is_fault("ManagedObjectNotFound") => Ok(()),
@@ -48,7 +48,7 @@ pub fn destroy_machine(client: &Client, machine: &Reference) -> Result<(), Vsphe
     }
 }
 
-pub fn power_off(client: &Client, machine: &Reference) -> Result<(), VsphereError> {
+pub fn power_off(client: &VsphereClient, machine: &Reference) -> Result<(), VsphereError> {
     let state = client.properties(machine, &["runtime.powerState"])?;
     if state.text("runtime.powerState") == Some(POWERED_OFF) {
         return Ok(());
@@ -61,7 +61,7 @@ pub fn power_off(client: &Client, machine: &Reference) -> Result<(), VsphereErro
 }
 
 /// Destroys a folder of ours with all machines in it.
-pub fn destroy_folder(client: &Client, folder: &Reference) -> Result<(), VsphereError> {
+pub fn destroy_folder(client: &VsphereClient, folder: &Reference) -> Result<(), VsphereError> {
     let children = client.properties(folder, &["childEntity"])?;
     let children = children.get("childEntity").map(super::node::Node::references).unwrap_or_default();
     let mut failed = None;
@@ -78,29 +78,29 @@ pub fn destroy_folder(client: &Client, folder: &Reference) -> Result<(), Vsphere
 }
 
 /// Removes a machine with its disks, or an empty folder.
-fn destroy(client: &Client, object: &Reference, doing: &str) -> Result<(), VsphereError> {
+fn destroy(client: &VsphereClient, object: &Reference, doing: &str) -> Result<(), VsphereError> {
     client.task(&Call::without_arguments(object, "Destroy_Task"), doing, DESTROY_LIMIT).map(drop)
 }
 
 /// Destroys what processes of this host left below a folder, and says so. Of those of other hosts it reports only old ones.
-pub fn sweep(client: &Client, below: &Reference, us: &Owner) -> Result<Vec<String>, VsphereError> {
+pub fn sweep(client: &VsphereClient, below: &Reference, us: &Owner) -> Result<Vec<String>, VsphereError> {
     let mut told = Vec::new();
     let server = client.server();
     for folder in client.all(below, "Folder", &["name"])? {
         let name = folder.name();
         let Some(owner) = Owner::of_folder(&name) else { continue };
         match owner.state(us) {
-            State::Dead => told.push(match destroy_folder(client, &folder.reference) {
+            OwnerState::Dead => told.push(match destroy_folder(client, &folder.reference) {
                 Ok(()) => format!("removed {name} from {server}, left over from a run that was killed"),
                 Err(error) => format!("left {name}, of a run that was killed: {error}"),
             }),
-            State::Elsewhere if owner.age_s(us) > OLD_S => {
+            OwnerState::Elsewhere if owner.age_s(us) > OLD_S => {
                 let (host, days) = (owner.host(), owner.age_s(us) / DAY_S);
                 told.push(format!(
                     "{server} has {name}, made {days} days ago by bakeoff on {host}; remove it if that run has ended"
                 ));
             }
-            State::Alive | State::Elsewhere => {}
+            OwnerState::Alive | OwnerState::Elsewhere => {}
         }
     }
     Ok(told)

@@ -1,6 +1,6 @@
 //! Who logs in, with which password, and which certificate is accepted.
 
-use super::client::{Client, VsphereError};
+use super::client::{VsphereClient, VsphereError};
 use super::http::Http;
 use super::settings::VsphereSettings;
 use crate::credentials::{Credentials, VSPHERE_PASSWORD, VSPHERE_USER};
@@ -54,7 +54,7 @@ fn of_file(path: &Path) -> Result<Secret, String> {
     Ok(Secret::new(password))
 }
 
-pub fn log_in(settings: &VsphereSettings, credentials: &Credentials) -> Result<Client, VsphereError> {
+pub fn log_in(settings: &VsphereSettings, credentials: &Credentials) -> Result<VsphereClient, VsphereError> {
     let (user, password) = account(settings, credentials).map_err(VsphereError::Unusable)?;
     let (url, server) = settings.endpoint().map_err(VsphereError::Unusable)?;
     let fingerprint = settings.fingerprint().map_err(VsphereError::Unusable)?;
@@ -64,7 +64,7 @@ pub fn log_in(settings: &VsphereSettings, credentials: &Credentials) -> Result<C
         None => Demand::Authority { file: None, with_name: true },
     };
     let http = Http::to(&url, demand).map_err(|cause| VsphereError::Http { server: server.clone(), cause })?;
-    Client::log_in(http, server, user, password)
+    VsphereClient::log_in(http, server, user, password)
 }
 
 #[cfg(test)]

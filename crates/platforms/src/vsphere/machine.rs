@@ -3,14 +3,14 @@
 use super::calls;
 use super::client::VsphereError;
 use super::counters;
-use super::keeper::{Keeper, Made};
+use super::keeper::{MadeMachine, VsphereKeeper};
 use super::leftovers;
 use super::request::Call;
 use crate::order::Launched;
 use machines::boot::DATA_FOLDER;
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::transport::Transport;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -32,18 +32,18 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const CONSOLE: &str = "vSphere does not hand out the console of a machine";
 
 struct VsphereMachine {
-    keeper: Arc<Keeper>,
-    made: Made,
+    keeper: Arc<VsphereKeeper>,
+    made: MadeMachine,
     link: Option<AgentLink>,
     address: SocketAddr,
     command_line: Vec<String>,
-    decided: Decided,
+    decided: Decisions,
 }
 
 pub fn start(
-    keeper: &Arc<Keeper>,
-    made: &Made,
-    decided: Decided,
+    keeper: &Arc<VsphereKeeper>,
+    made: &MadeMachine,
+    decided: Decisions,
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
     let client = &keeper.client;
@@ -81,7 +81,11 @@ pub fn start(
 }
 
 /// Waits until the machine has an address and its agent greets there.
-fn until_greeted(keeper: &Keeper, made: &Made, deadline: Instant) -> Result<(AgentLink, SocketAddr), MachineError> {
+fn until_greeted(
+    keeper: &VsphereKeeper,
+    made: &MadeMachine,
+    deadline: Instant,
+) -> Result<(AgentLink, SocketAddr), MachineError> {
     let limit = Duration::from_millis(keeper.settings.start_limit);
     let mut last = "it never had an IP address; VMware Tools in the template report it".to_owned();
     loop {
@@ -125,7 +129,7 @@ fn is_usable(address: &IpAddr) -> bool {
     }
 }
 
-fn what(made: &Made) -> String {
+fn what(made: &MadeMachine) -> String {
     format!("the machine {}", made.name)
 }
 
@@ -155,7 +159,8 @@ impl VsphereMachine {
         let told = |error: VsphereError| error.to_string();
         let performance = client.content.performance.as_ref().ok_or("the server counts nothing")?;
         let list = client.properties(performance, &["perfCounter"]).map_err(told)?;
-        let known = counters::Known::of(list.get("perfCounter").ok_or("the server has no list of its counters")?);
+        let known =
+            counters::NumberedCounters::of(list.get("perfCounter").ok_or("the server has no list of its counters")?);
         let steps = until_ns.saturating_sub(from_ns) / STEP_NS + SPARE_STEPS;
         let call = calls::samples(
             performance,
@@ -196,7 +201,7 @@ impl Machine for VsphereMachine {
         &self.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -213,8 +218,8 @@ impl Machine for VsphereMachine {
         DATA_FOLDER
     }
 
-    fn watched(&mut self) -> Watched {
-        Watched { targets: Targets::default(), asked: Vec::new() }
+    fn watched(&mut self) -> WatchedMachine {
+        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
     }
 
     fn counted(&mut self, from_ns: u64, until_ns: u64) -> Option<Series> {

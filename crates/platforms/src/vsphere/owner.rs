@@ -26,7 +26,7 @@ pub struct Owner {
 
 /// What is known of an owner from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum OwnerState {
     Alive,
     Dead,
     /// It is or was on another host, and cannot be looked for.
@@ -70,13 +70,13 @@ impl Owner {
     }
 
     /// Whether it still runs, as seen by `us`.
-    pub fn state(&self, us: &Self) -> State {
+    pub fn state(&self, us: &Self) -> OwnerState {
         if self.place != us.place {
-            State::Elsewhere
+            OwnerState::Elsewhere
         } else if self.boot == us.boot && self.process.is_alive() {
-            State::Alive
+            OwnerState::Alive
         } else {
-            State::Dead
+            OwnerState::Dead
         }
     }
 
@@ -119,11 +119,11 @@ mod tests {
         let name = us.folder_name(3);
         assert!(name.len() <= 80, "{name}");
         assert_eq!(Owner::of_folder(&name), Some(us.clone()));
-        assert_eq!(us.state(&us), State::Alive);
+        assert_eq!(us.state(&us), OwnerState::Alive);
         let ended = Owner { process: Identity { start_ticks: 1, ..us.process }, ..us.clone() };
-        assert_eq!(ended.state(&us), State::Dead);
-        assert_eq!(Owner { boot: "0".to_owned(), ..us.clone() }.state(&us), State::Dead);
-        assert_eq!(Owner { place: "0".to_owned(), ..ended }.state(&us), State::Elsewhere);
+        assert_eq!(ended.state(&us), OwnerState::Dead);
+        assert_eq!(Owner { boot: "0".to_owned(), ..us.clone() }.state(&us), OwnerState::Dead);
+        assert_eq!(Owner { place: "0".to_owned(), ..ended }.state(&us), OwnerState::Elsewhere);
     }
 
     #[test]

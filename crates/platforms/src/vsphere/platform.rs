@@ -1,6 +1,6 @@
 //! A vCenter server as a platform.
 
-use super::keeper::{Keeper, LEASES};
+use super::keeper::{LEASES, VsphereKeeper};
 use super::machine;
 use super::settings::VsphereSettings;
 use crate::lease::{Lease, LeaseOrder};
@@ -13,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Shared with machines and leases, which need the session for their end.
-struct Shared(Arc<Keeper>);
+struct SharedSession(Arc<VsphereKeeper>);
 
 pub fn open(settings: &VsphereSettings, order: &OpenOrder<'_>) -> Result<Box<dyn Platform>, MachineError> {
-    Ok(Box::new(Shared(Arc::new(Keeper::open(settings.clone(), order)?))))
+    Ok(Box::new(SharedSession(Arc::new(VsphereKeeper::open(settings.clone(), order)?))))
 }
 
 fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DataError {
@@ -24,7 +24,7 @@ fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DataErro
     move |cause| DataError::Io { what, path, cause }
 }
 
-impl Platform for Shared {
+impl Platform for SharedSession {
     fn notes(&self) -> Vec<String> {
         self.0.notes.clone()
     }

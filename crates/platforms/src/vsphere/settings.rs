@@ -35,7 +35,7 @@ keys! {
         latency_sensitivity: Sensitivity = "normal", Holds::Choice(Sensitivity::NAMES),
             "the latency sensitivity of vSphere; high gives each vCPU a core of its own and needs both reservations";
         affinity: Option<String> = "", Holds::Text, "the host's CPUs that the vCPUs may use, such as 0-3,8";
-        adapter: Option<Adapter> = "", Holds::Choice(Adapter::NAMES), "the adapter of the data disk; unless given, the template's";
+        adapter: Option<ScsiAdapter> = "", Holds::Choice(ScsiAdapter::NAMES), "the adapter of the data disk; unless given, the template's";
         disk_mode: Option<DiskMode> = "", Holds::Choice(DiskMode::NAMES),
             "whether snapshots cover the data disk; unless given, as in the template";
         provisioning: Option<Provisioning> = "", Holds::Choice(Provisioning::NAMES),
@@ -73,7 +73,7 @@ names! {
 }
 
 names! {
-    pub enum Adapter {
+    pub enum ScsiAdapter {
         Pvscsi => "pvscsi",
         Lsilogic => "lsilogic",
         Lsisas => "lsisas",
@@ -104,7 +104,7 @@ names! {
     }
 }
 
-impl Adapter {
+impl ScsiAdapter {
     /// The server's type of the controller.
     pub fn kind(self) -> &'static str {
         match self {

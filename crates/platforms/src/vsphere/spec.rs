@@ -5,14 +5,14 @@ use super::node::Node;
 use super::request::Xml;
 use super::settings::{OURS, Reservation, VsphereSettings};
 use crate::placement::cpu_list;
-use machines::machine::Decided;
+use machines::machine::Decisions;
 const MIB: u64 = 1 << 20;
 /// No limit.
 const UNLIMITED: i64 = -1;
 
 /// What is wanted of one machine.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct WantedMachine<'a> {
     pub settings: &'a VsphereSettings,
     pub vcpus: u32,
     pub memory_bytes: u64,
@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
     pub words: &'a [(&'a str, &'a str)],
 }
 
-impl Wanted<'_> {
+impl WantedMachine<'_> {
     fn memory_mib(&self) -> u64 {
         self.memory_bytes / MIB
     }
@@ -98,7 +98,7 @@ impl Wanted<'_> {
     }
 
     /// What the server made of it, by name; fails if that is not what was asked for.
-    pub fn read_back(&self, config: &Node) -> Result<Decided, String> {
+    pub fn read_back(&self, config: &Node) -> Result<Decisions, String> {
         let found = |path: &str| config.text_at(path).unwrap_or("nothing").to_owned();
         let hardware: Vec<(&str, String, String)> = vec![
             ("the number of vCPUs", found("hardware.numCPU"), self.vcpus.to_string()),
@@ -153,7 +153,7 @@ impl Wanted<'_> {
         Ok(self.decided(config, &disk))
     }
 
-    fn decided(&self, config: &Node, disk: &devices::DataDisk) -> Decided {
+    fn decided(&self, config: &Node, disk: &devices::LastDisk) -> Decisions {
         let reserved = |amount: u64, unit: &str| match amount {
             0 => "none".to_owned(),
             amount => format!("all, {amount} {unit}"),
@@ -166,7 +166,7 @@ impl Wanted<'_> {
             Some(Network::Distributed { group, .. }) => format!("{kind} on the distributed port group {group}"),
             None => kind,
         });
-        let mut decided = Decided::new();
+        let mut decided = Decisions::new();
         let mut say = |name: &str, answer: Result<String, String>| decided.insert(name.to_owned(), answer);
         say("processor", Ok("virtual".to_owned()));
         // The host keeps no blocks of a machine's disks in its memory.
@@ -222,9 +222,9 @@ mod tests {
         settings::read(table.as_object().unwrap()).unwrap()
     }
 
-    fn wanted<'a>(settings: &'a VsphereSettings, words: &'a [(&'a str, &'a str)], is_copy: bool) -> Wanted<'a> {
+    fn wanted<'a>(settings: &'a VsphereSettings, words: &'a [(&'a str, &'a str)], is_copy: bool) -> WantedMachine<'a> {
         let (vcpus, memory_bytes, host_mhz, cpu_quota) = (4, 1 << 30, 2_500, Some(0.5));
-        Wanted { settings, vcpus, memory_bytes, host_mhz, cpu_quota, network: None, is_copy, words }
+        WantedMachine { settings, vcpus, memory_bytes, host_mhz, cpu_quota, network: None, is_copy, words }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::place::{Place, guest_image, started};
 use images::Flavour;
 use machines::machine::MachineError;
-use platforms::qemu::accelerator::{Probe, choose, kvm};
+use platforms::qemu::accelerator::{KvmProbe, choose, kvm};
 use platforms::qemu::command::Accelerator;
 use platforms::qemu::settings::PROGRAM;
 use platforms::qemu::settings::WantedAccelerator;
@@ -12,8 +12,8 @@ use serde_json::json;
 /// A named model may hang where "host" makes QEMU abort; both must end with a result.
 const MODELS: [&str; 2] = ["auto", "qemu64"];
 
-fn probe(place: &Place, cpu: &str) -> Probe {
-    Probe {
+fn probe(place: &Place, cpu: &str) -> KvmProbe {
+    KvmProbe {
         image: place.image().clone(),
         agent: place.order.agent.clone(),
         cache: place.order.cache.clone(),
@@ -56,7 +56,7 @@ fn a_probe_ends_in_an_answer_leaves_nothing_and_is_remembered() {
     }
 }
 
-fn of_probes_that_start_together_one_tries(probe: &Probe) {
+fn of_probes_that_start_together_one_tries(probe: &KvmProbe) {
     let found = std::thread::scope(|scope| {
         let tries = [(); 3].map(|()| scope.spawn(|| kvm(probe).unwrap()));
         tries.map(|one| one.join().unwrap())

@@ -6,7 +6,7 @@
 
 use machines::link::AgentLink;
 use machines::listening::LISTENS_AT;
-use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
@@ -57,7 +57,7 @@ struct BareMachine {
     process: Process,
     stderr: Printed,
     command_line: Vec<String>,
-    decided: Decided,
+    decided: Decisions,
     data: PathBuf,
 }
 
@@ -155,7 +155,7 @@ impl Machine for BareMachine {
         &self.command_line
     }
 
-    fn decided(&self) -> &Decided {
+    fn decided(&self) -> &Decisions {
         &self.decided
     }
 
@@ -171,9 +171,9 @@ impl Machine for BareMachine {
         self.data.to_str().unwrap()
     }
 
-    fn watched(&mut self) -> Watched {
+    fn watched(&mut self) -> WatchedMachine {
         let targets = Targets { without_system: true, ..Targets::default() };
-        Watched { targets, asked: Vec::new() }
+        WatchedMachine { targets, asked: Vec::new() }
     }
 
     fn console(&self) -> String {

@@ -5,7 +5,7 @@ use crate::place::{
 };
 use images::Flavour;
 use machines::machine::MachineError;
-use platforms::oci::command::Family;
+use platforms::oci::command::RuntimeFamily;
 use platforms::oci::runtime::Runtime;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -188,7 +188,7 @@ fn a_runtime_is_known_by_what_it_says_and_not_by_its_path() {
     let elsewhere = place.folder.path().join("another-name");
     std::os::unix::fs::symlink(&crun.program, &elsewhere).unwrap();
     let named = Runtime::find(&elsewhere.display().to_string()).unwrap();
-    assert_eq!((named.family, &named.version), (Family::Crun, &crun.version));
+    assert_eq!((named.family, &named.version), (RuntimeFamily::Crun, &crun.version));
     shut_down(place.start("oci", &json!({ "runtime": elsewhere })));
 }
 

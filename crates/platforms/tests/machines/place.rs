@@ -348,10 +348,10 @@ pub fn placed(vcpus: u32, policy: &Policy) -> placement::Place {
 }
 
 /// The CPUs that this process may use.
-pub fn here() -> placement::Topology {
+pub fn here() -> placement::UsableCpus {
     let allowed = rustix::thread::sched_getaffinity(None).unwrap();
     let all = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect::<Vec<_>>();
-    placement::Topology::of_host(&all)
+    placement::UsableCpus::of_host(&all)
 }
 
 pub fn as_table(value: &Value) -> Map<String, Value> {

@@ -12,7 +12,7 @@ use machines::machine::{Machine, MachineError};
 use platforms::order::Reached;
 use platforms::placement::{self, NodeShare, Policy};
 use platforms::qemu::boot::initramfs;
-use platforms::qemu::command::{Accelerator, CommandOrder};
+use platforms::qemu::command::{Accelerator, GuestOrder};
 use platforms::qemu::guest::Guest;
 use platforms::qemu::isolation::Isolation;
 use platforms::qemu::settings::QemuSettings;
@@ -222,7 +222,7 @@ fn a_guest_that_panics_ends_with_its_last_words_and_a_kernel_of_the_users_is_nam
 fn a_guest_that_hangs_is_given_up_and_ended() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let place = Place::new(micro);
-    let order = CommandOrder {
+    let order = GuestOrder {
         name: "hanging".to_owned(),
         accelerator: Accelerator::Tcg,
         cpu: "qemu32".to_owned(),

@@ -44,15 +44,16 @@ impl Run {
     }
 }
 
-type Planned<'a> = (&'a PlannedTrial, &'a Cell);
+type PlannedTrials<'a> = (&'a PlannedTrial, &'a Cell);
 
 /// Reads trials with a thread for each CPU, since the series of a long run are far larger than its other files.
-fn read_trials<'a>(folder: &RunFolder, complete: &'a [Planned<'a>]) -> Result<Vec<StoredTrial>, RecordError> {
+fn read_trials<'a>(folder: &RunFolder, complete: &'a [PlannedTrials<'a>]) -> Result<Vec<StoredTrial>, RecordError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = complete.len().div_ceil(threads).max(1);
     let parts = thread::scope(|scope| {
-        let read = |(trial, cell): &Planned<'_>| read_trial(&folder.trial(trial.id), trial, cell);
-        let begin = |part: &'a [Planned<'a>]| scope.spawn(move || part.iter().map(read).collect::<Result<Vec<_>, _>>());
+        let read = |(trial, cell): &PlannedTrials<'_>| read_trial(&folder.trial(trial.id), trial, cell);
+        let begin =
+            |part: &'a [PlannedTrials<'a>]| scope.spawn(move || part.iter().map(read).collect::<Result<Vec<_>, _>>());
         let threads: Vec<_> = complete.chunks(share).map(begin).collect();
         let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()

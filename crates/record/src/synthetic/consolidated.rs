@@ -1,6 +1,6 @@
 //! A made-up study of one, two and three machines side by side on a host of two CPUs, both of which each machine uses.
 
-use super::telemetry::{self, Source};
+use super::telemetry::{self, MadeUpColumn};
 use super::{Chance, MEASURED_S, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
 use super::{record, series, server, settings};
 use crate::facts::{Fact, HOST_CPUS, PLACE, START_ORDER};
@@ -57,7 +57,7 @@ pub fn run_in_which(blocks: u32, less: Option<(&str, OwedTo)>) -> Run {
 
 /// Gives one machine these columns, in every trial of a contender that has that machine. They replace what this side
 /// counted of it.
-pub fn sampled(run: &mut Run, contender: &str, machine: u32, side: Side, sources: &[Source]) {
+pub fn sampled(run: &mut Run, contender: &str, machine: u32, side: Side, sources: &[MadeUpColumn]) {
     for trial in run.trials.iter_mut().filter(|trial| trial.record.contender == contender) {
         let mut chance = Chance::new(u64::from(trial.record.id) * 31 + u64::from(machine));
         let Some(own) = trial.machines.get_mut(machine as usize - 1) else { continue };

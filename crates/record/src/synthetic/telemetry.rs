@@ -12,7 +12,7 @@ const WOBBLE: f64 = 0.02;
 
 /// A column with its increase per second, or its value at a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct MadeUpColumn {
     pub name: String,
     pub unit: &'static str,
     pub behaviour: Behaviour,
@@ -22,12 +22,12 @@ pub struct Source {
 }
 
 /// A column that counts.
-pub fn counts(name: &str, unit: &'static str, rate: f64) -> Source {
-    Source { name: name.to_owned(), unit, behaviour: Behaviour::Counts, rate, wobble: WOBBLE }
+pub fn counts(name: &str, unit: &'static str, rate: f64) -> MadeUpColumn {
+    MadeUpColumn { name: name.to_owned(), unit, behaviour: Behaviour::Counts, rate, wobble: WOBBLE }
 }
 
-fn stands(name: &str, unit: &'static str, value: f64) -> Source {
-    Source { behaviour: Behaviour::Stands, ..counts(name, unit, value) }
+fn stands(name: &str, unit: &'static str, value: f64) -> MadeUpColumn {
+    MadeUpColumn { behaviour: Behaviour::Stands, ..counts(name, unit, value) }
 }
 
 /// The columns of both sides at this many transactions a second.
@@ -37,8 +37,8 @@ pub(super) fn of_trial(native: bool, per_second: f64, seconds: u64, chance: &mut
 }
 
 /// A series of `seconds` + 1 samples.
-pub(super) fn series(side: Side, sources: &[Source], seconds: u64, chance: &mut Chance) -> Series {
-    let column = |source: &Source| Column {
+pub(super) fn series(side: Side, sources: &[MadeUpColumn], seconds: u64, chance: &mut Chance) -> Series {
+    let column = |source: &MadeUpColumn| Column {
         name: source.name.clone(),
         unit: source.unit.to_owned(),
         behaviour: source.behaviour,
@@ -90,7 +90,7 @@ fn probe(name: &str, columns: Reading<Vec<String>>) -> Probe {
 }
 
 /// A guest has about twice the interrupts, and its disk is slower.
-fn inside(native: bool, each: f64) -> Vec<Source> {
+fn inside(native: bool, each: f64) -> Vec<MadeUpColumn> {
     let (interrupts, switches, faults) = if native { (12.0, 21.0, 3.0) } else { (25.5, 26.0, 3.1) };
     let busy = if native { 0.38 } else { 0.52 };
     let mut sources = vec![
@@ -119,7 +119,7 @@ fn inside(native: bool, each: f64) -> Vec<Source> {
     sources
 }
 
-fn host(native: bool, each: f64) -> Vec<Source> {
+fn host(native: bool, each: f64) -> Vec<MadeUpColumn> {
     let mut sources = vec![
         counts("cpu.user", "ticks", 99.0),
         counts("cpu.system", "ticks", if native { 43.0 } else { 61.0 }),
@@ -140,7 +140,7 @@ fn host(native: bool, each: f64) -> Vec<Source> {
 }
 
 /// The thread of a vCPU that runs and waits for these shares of the time.
-pub fn vcpu(number: u32, runs: f64, waits: f64) -> Vec<Source> {
+pub fn vcpu(number: u32, runs: f64, waits: f64) -> Vec<MadeUpColumn> {
     vec![
         counts(&format!("vcpu.{number}.run"), "ns", runs * 1e9),
         counts(&format!("vcpu.{number}.wait"), "ns", waits * 1e9),
@@ -149,7 +149,7 @@ pub fn vcpu(number: u32, runs: f64, waits: f64) -> Vec<Source> {
 }
 
 /// A disk with two reads and four and a half writes for each transaction, all of which take equally long.
-fn disk(prefix: &str, unit: &'static str, each: f64, operation_ms: f64, busy: Option<f64>) -> Vec<Source> {
+fn disk(prefix: &str, unit: &'static str, each: f64, operation_ms: f64, busy: Option<f64>) -> Vec<MadeUpColumn> {
     let scale = if unit == "ns" { 1e6 } else { 1.0 };
     let (reads, writes) = (2.0 * each, 4.5 * each);
     let named = |field: &str| format!("{prefix}.{field}");

@@ -3,7 +3,7 @@
 
 use crate::script::{PhaseDone, PhaseEnd};
 use crate::trial::{
-    Deferred, DriverFacts, KindTotals, Losses, Pacing, Queue, RunDelay, Spread, Stalls, Testimony, Unended, Work,
+    Deferred, DriverFacts, KindTotals, Losses, Pacing, QueuedWork, RunDelay, Spread, Stalls, Testimony, Unended, Work,
 };
 use serde_json::Map;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub fn in_turn(phases: &[&DriverFacts]) -> Option<DriverFacts> {
     let first = *phases.first()?;
     let most = |of: fn(&DriverFacts) -> u32| phases.iter().map(|phase| of(phase)).max();
     let each_second = phases.iter().filter_map(|phase| phase.queue.as_ref()).flat_map(|queue| &queue.each_second);
-    let queue = queue(phases).map(|queue| Queue { each_second: each_second.copied().collect(), ..queue });
+    let queue = queue(phases).map(|queue| QueuedWork { each_second: each_second.copied().collect(), ..queue });
     // Some phases may have deferred nothing, and all phases use the same sessions.
     let own: Vec<&Deferred> = phases.iter().filter_map(|phase| phase.deferred.as_ref()).collect();
     let deferred = own.first().zip(own.last()).map(|(first, last)| {
@@ -176,12 +176,12 @@ fn longest(spreads: impl Iterator<Item = Spread>) -> Spread {
 }
 
 /// The queues of all machines; `None` unless sessions were shared on every machine.
-fn queue(drivers: &[&DriverFacts]) -> Option<Queue> {
-    let queues: Vec<&Queue> = drivers.iter().map(|driver| driver.queue.as_ref()).collect::<Option<_>>()?;
-    let sum = |of: fn(&Queue) -> u64| queues.iter().map(|queue| of(queue)).sum();
+fn queue(drivers: &[&DriverFacts]) -> Option<QueuedWork> {
+    let queues: Vec<&QueuedWork> = drivers.iter().map(|driver| driver.queue.as_ref()).collect::<Option<_>>()?;
+    let sum = |of: fn(&QueuedWork) -> u64| queues.iter().map(|queue| of(queue)).sum();
     let seconds = queues.iter().map(|queue| queue.each_second.len()).max()?;
     let in_second = |second: usize| queues.iter().filter_map(|queue| queue.each_second.get(second)).sum();
-    Some(Queue {
+    Some(QueuedWork {
         came: sum(|queue| queue.came),
         turned_away: sum(|queue| queue.turned_away),
         waiting_at_end: sum(|queue| queue.waiting_at_end),

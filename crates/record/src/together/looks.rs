@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// `None` unless every part has looks: a sum with a part missing would pass for the whole.
 pub fn added_up(what: Parts, parts: &[(u32, &StoredTrial)]) -> Option<Looks> {
-    let looks: Vec<Part<'_>> =
-        parts.iter().map(|(number, part)| Part::of(what, *number, part)).collect::<Option<_>>()?;
+    let looks: Vec<LookPart<'_>> =
+        parts.iter().map(|(number, part)| LookPart::of(what, *number, part)).collect::<Option<_>>()?;
     let first = looks.first()?.looks;
     let many = u64::try_from(looks.len()).ok()?;
     let span_ns = looks.iter().map(|part| part.looks.span_ns()).fold(0, u64::saturating_add) / many;
@@ -41,7 +41,7 @@ fn end(looks: &Looks) -> &Look {
     &looks.end
 }
 
-struct Part<'a> {
+struct LookPart<'a> {
     what: Parts,
     number: u32,
     looks: &'a Looks,
@@ -49,7 +49,7 @@ struct Part<'a> {
     shares_devices: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> LookPart<'a> {
     fn of(what: Parts, number: u32, part: &'a StoredTrial) -> Option<Self> {
         let is_on_the_hosts_kernel = || part.record.machine.as_ref().is_some_and(MachineFacts::is_on_the_hosts_kernel);
         let shares_devices = what != Parts::Machines || is_on_the_hosts_kernel();
@@ -57,14 +57,14 @@ impl<'a> Part<'a> {
     }
 }
 
-fn read<'a, T>(part: &Part<'a>, reading: &'a Reading<T>) -> Result<&'a T, String> {
+fn read<'a, T>(part: &LookPart<'a>, reading: &'a Reading<T>) -> Result<&'a T, String> {
     match reading {
         Reading::Known(known) => Ok(known),
         Reading::Unavailable(why) => Err(format!("{} {}: {why}", part.what.name(), part.number)),
     }
 }
 
-fn databases(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCounts, String> {
+fn databases(parts: &[LookPart<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCounts, String> {
     let all: Vec<&DatabaseCounts> =
         parts.iter().map(|part| read(part, &of(part.looks).database)).collect::<Result<_, _>>()?;
     let is_of_one_server = parts.first().is_some_and(|part| part.what == Parts::DatabasesOfOneServer);
@@ -89,7 +89,7 @@ fn databases(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCoun
 }
 
 /// A device that several parts use is counted once, since its counts cover all of them.
-fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, String> {
+fn devices(parts: &[LookPart<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, String> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut distinct: Vec<&DeviceCounts> = Vec::new();
     for part in parts {
@@ -114,7 +114,7 @@ fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, 
 }
 
 /// The samples of all, so that dividing by their number gives one database's mean. If one was not sampled, there is no sum.
-fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> {
+fn waits(parts: &[LookPart<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> {
     let mut all = Waits::default();
     for part in parts {
         let waits = match read(part, of(part.looks).waits.as_ref()?) {
@@ -132,7 +132,7 @@ fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> 
 }
 
 /// The counters that every database has under the same name. Of databases of one server, also those that only the first has.
-fn counters(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> BTreeMap<String, u64> {
+fn counters(parts: &[LookPart<'_>], of: fn(&Looks) -> &Look) -> BTreeMap<String, u64> {
     let Some((first, others)) = parts.split_first() else { return BTreeMap::new() };
     let sum = |(name, count): (&String, &u64)| {
         let missing = (first.what == Parts::DatabasesOfOneServer).then_some(0);

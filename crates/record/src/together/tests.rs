@@ -10,7 +10,7 @@ use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::plan::{Cell, Plan};
 use crate::run::Run;
 use crate::trial::{
-    Deferred, KindTotals, Losses, MachineFacts, Metric, Outcome, Pacing, Queue, Testimony, Unended, Work,
+    Deferred, KindTotals, Losses, MachineFacts, Metric, Outcome, Pacing, QueuedWork, Testimony, Unended, Work,
 };
 use crate::waits::Waits;
 use serde_json::json;
@@ -244,7 +244,8 @@ fn queues_and_what_is_deferred_are_added_up() {
     let with = |longest: u64| {
         let mut one = machine(longest, holds());
         let driver = one.record.driver.as_mut().unwrap();
-        let queue = Queue { came: 10, longest, each_second: vec![1, longest], limit: 100, ..Queue::default() };
+        let queue =
+            QueuedWork { came: 10, longest, each_second: vec![1, longest], limit: 100, ..QueuedWork::default() };
         driver.queue = Some(queue);
         driver.pacing = Some(Pacing::Terminals { terminals: 50, sessions: 5 });
         driver.deferred = Some(Deferred { queued: 2, longest_queue: longest, ..Deferred::default() });

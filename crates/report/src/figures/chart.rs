@@ -1,8 +1,8 @@
 //! A panel with a frame and round numbers. It draws lines and keeps their points as the panel's data.
 
-use super::scale::{Scale, ends, logarithmic_ticks, tick_labels, ticks};
+use super::scale::{AxisScale, ends, logarithmic_ticks, tick_labels, ticks};
 use super::svg::Canvas;
-use super::{Panel, Point, Series, label, look, spread};
+use super::{DrawnSeries, Panel, Point, label, look, spread};
 use crate::format::{self, joined};
 
 pub use super::scale::Spacing;
@@ -77,8 +77,8 @@ impl<'a> Axis<'a> {
         (high > 0.0).then_some(Self { unit, range, spacing })
     }
 
-    fn scale(&self, ends: (f64, f64)) -> Scale {
-        Scale::new(self.spacing, self.range, ends)
+    fn scale(&self, ends: (f64, f64)) -> AxisScale {
+        AxisScale::new(self.spacing, self.range, ends)
     }
 
     /// Round values, about `parts` of them, with their labels.
@@ -111,18 +111,18 @@ fn change(ratio: f64) -> String {
 
 pub struct Chart {
     pub canvas: Canvas,
-    pub across: Scale,
-    pub up: Scale,
+    pub across: AxisScale,
+    pub up: AxisScale,
     paper: Paper,
     x_unit: String,
     y_unit: String,
-    series: Vec<Series>,
+    series: Vec<DrawnSeries>,
     /// The index of a line's look, its name and its last value.
     names: Vec<(usize, String, Option<f64>)>,
 }
 
 impl Chart {
-    fn on(paper: Paper, across: Scale, up: Scale, [x_unit, y_unit]: [&str; 2]) -> Self {
+    fn on(paper: Paper, across: AxisScale, up: AxisScale, [x_unit, y_unit]: [&str; 2]) -> Self {
         let (x_unit, y_unit) = (x_unit.to_owned(), y_unit.to_owned());
         let canvas = Canvas::new(paper.width, paper.height);
         Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new(), names: Vec::new() }
@@ -162,7 +162,7 @@ impl Chart {
         paper.bottom = paper.top + height;
         paper.height = paper.bottom + 34.0;
         let Paper { height, right, top, bottom, .. } = paper;
-        let up = Scale::new(Spacing::Linear, (0.0, height), (0.0, height));
+        let up = AxisScale::new(Spacing::Linear, (0.0, height), (0.0, height));
         let mut chart = Self::on(paper, axis.scale((left, right)), up, [x_unit, axis.unit]);
         let Self { canvas, across, .. } = &mut chart;
         canvas.text("head", (0.0, 14.0), "start", head);
@@ -219,7 +219,7 @@ impl Chart {
             }
             self.canvas.circle(&format!("{kind} {look}"), middle, radius);
         }
-        self.series.push(Series { name: name.into(), points });
+        self.series.push(DrawnSeries { name: name.into(), points });
     }
 
     /// A shaded part from one moment to another, below everything else.
@@ -239,7 +239,7 @@ impl Chart {
         let (name, points): (String, Vec<Point>) =
             (name.into(), points.into_iter().map(|(x, y)| Point::new(x, y)).collect());
         self.path(class, &name, &points);
-        self.series.push(Series { name, points });
+        self.series.push(DrawnSeries { name, points });
     }
 
     /// A line through points that are kept elsewhere.
@@ -268,7 +268,7 @@ impl Chart {
 }
 
 /// "native: 2,468, 2,514", or the range of many values.
-fn described(series: &Series) -> String {
+fn described(series: &DrawnSeries) -> String {
     let values = series.points.iter().map(|point| point.y);
     let said = match ends(values.clone()).filter(|_| series.points.len() > MOST_DESCRIBED) {
         Some((least, most)) => format!("{} to {}", format::quantity(least), format::quantity(most)),

@@ -5,8 +5,8 @@ use super::{Figure, Panel, Point, look};
 use crate::format::grouped_by;
 use crate::table::id;
 use analysis::cells::CellResult;
-use analysis::counted::unit::Unit;
-use analysis::explanation::{Course, Explanation};
+use analysis::counted::unit::CountedUnit;
+use analysis::explanation::{CounterCourse, Explanation};
 use record::intervals::Span;
 use record::telemetry::Side;
 
@@ -90,16 +90,16 @@ pub fn of_counters(explanation: &Explanation) -> Option<Figure> {
 }
 
 /// The counter, its side and its unit.
-fn counter(course: &Course) -> (String, String) {
+fn counter(course: &CounterCourse) -> (String, String) {
     let place = match course.side {
         Side::Machine => "inside",
         Side::Host => "on the host",
     };
     let unit = match &course.unit {
-        Unit::Things => "a second".to_owned(),
-        Unit::Milliseconds => "ms a second".to_owned(),
-        Unit::Bytes => "bytes a second".to_owned(),
-        Unit::Other(name) => format!("{name} a second"),
+        CountedUnit::Things => "a second".to_owned(),
+        CountedUnit::Milliseconds => "ms a second".to_owned(),
+        CountedUnit::Bytes => "bytes a second".to_owned(),
+        CountedUnit::Other(name) => format!("{name} a second"),
     };
     (format!("{} {place}", course.name), unit)
 }

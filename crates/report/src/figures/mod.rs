@@ -42,7 +42,7 @@ pub struct Panel {
     pub title: String,
     pub x_unit: String,
     pub y_unit: String,
-    pub series: Vec<Series>,
+    pub series: Vec<DrawnSeries>,
     #[serde(skip)]
     pub svg: String,
     /// Width and height.
@@ -51,7 +51,7 @@ pub struct Panel {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Series {
+pub struct DrawnSeries {
     pub name: String,
     pub points: Vec<Point>,
 }

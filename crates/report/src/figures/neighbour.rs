@@ -6,7 +6,7 @@ use crate::format::{distinct, who};
 use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::Neighbour;
-use analysis::consolidation::neighbour::parts::Work;
+use analysis::consolidation::neighbour::parts::NeighbourWork;
 
 /// The only line needs no name; the metric's name is long.
 const PAPER: Paper = Paper { right: 308.0, top: 34.0, two_lines: true, ..Paper::SMALL };
@@ -26,7 +26,7 @@ pub fn figure(found: &[Consolidation]) -> Option<Figure> {
     Figure::of(id("others-over-time", ""), "The others over time", description, panels.collect())
 }
 
-fn panel(one: &Consolidation, neighbour: &Neighbour, work: Work, look: &str) -> Option<Panel> {
+fn panel(one: &Consolidation, neighbour: &Neighbour, work: NeighbourWork, look: &str) -> Option<Panel> {
     let length_s = neighbour.course.len() as f64;
     let x = Axis::of("seconds", Spacing::Linear, [length_s].into_iter(), 1.0)?;
     let y = Axis::of(&one.metric.name, Spacing::Linear, neighbour.course.iter().copied(), HEADROOM)?;

@@ -17,14 +17,14 @@ const LARGEST_LINEAR: f64 = 3.0;
 /// By this factor such an axis goes beyond what it shows.
 const MARGIN: f64 = 1.15;
 
-struct Row<'a> {
+struct RatioRow<'a> {
     name: String,
     detail: String,
     ratio: &'a Contrast,
     look: String,
 }
 
-impl Row<'_> {
+impl RatioRow<'_> {
     fn whole(&self) -> String {
         filled([&self.name, &self.detail], " ")
     }
@@ -32,7 +32,8 @@ impl Row<'_> {
 
 pub fn figure(analysis: &Analysis) -> Option<Figure> {
     let rows = analysis.comparisons.iter().flat_map(|one| self::rows(analysis, one));
-    let (throughput, latency): (Vec<Row<'_>>, Vec<Row<'_>>) = rows.partition(|row| row.ratio.measure == THROUGHPUT);
+    let (throughput, latency): (Vec<RatioRow<'_>>, Vec<RatioRow<'_>>) =
+        rows.partition(|row| row.ratio.measure == THROUGHPUT);
     let panels =
         [("Throughput", "← slower · faster →", throughput), ("Response time", "← shorter · longer →", latency)];
     let drawn = panels.into_iter().filter(|(_, _, rows)| !rows.is_empty());
@@ -43,13 +44,13 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
 }
 
 /// Rows for the measures by which contenders are judged.
-fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
+fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<RatioRow<'a>> {
     let headline = compare::headline(&comparison.metric.counted);
     let row = |ratio: &'a Contrast| {
         // "response.p95/new-order"
         let figure = ratio.measure.split_once('.').map_or("", |(_, figure)| figure);
         let (figure, kind) = figure.split_once('/').unwrap_or_default();
-        Row {
+        RatioRow {
             name: filled([comparison.contender.as_str(), figure], " "),
             detail: filled([kind, &comparison.coordinates], ", "),
             ratio,
@@ -60,7 +61,7 @@ fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
 }
 
 /// All points, all intervals, and one.
-fn axis(rows: &[Row<'_>]) -> Axis<'static> {
+fn axis(rows: &[RatioRow<'_>]) -> Axis<'static> {
     let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.value));
     let bounds = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);
     let (low, high) = ends(points.chain(bounds).chain([1.0])).unwrap_or((1.0, 1.0));
@@ -71,7 +72,7 @@ fn axis(rows: &[Row<'_>]) -> Axis<'static> {
     Axis { unit: CHANGE, range: (low - beyond, high + beyond), spacing: Spacing::Linear }
 }
 
-fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
+fn panel(title: &str, right: &str, rows: &[RatioRow<'_>]) -> Panel {
     let letters = rows.iter().map(|row| row.name.chars().count().max(row.detail.chars().count())).max().unwrap_or(0);
     let mut chart = Chart::rows(title, right, &axis(rows), "block", ROW * rows.len() as f64, letters);
     chart.reference(1.0);
@@ -82,7 +83,7 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
     chart.finish(title)
 }
 
-fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {
+fn draw(chart: &mut Chart, row: &RatioRow<'_>, top: f64) {
     let (middle, estimate) = (top + ROW * 0.52, &row.ratio.estimate);
     chart.row_label(middle, &row.name, &row.detail);
     let blocks = row.ratio.blocks.iter().map(|one| Point::new(one.block.into(), one.value)).collect();

@@ -15,7 +15,7 @@ pub enum Spacing {
 
 /// A mapping of values to a range of coordinates.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale {
+pub struct AxisScale {
     low: f64,
     high: f64,
     start: f64,
@@ -23,7 +23,7 @@ pub struct Scale {
     spacing: Spacing,
 }
 
-impl Scale {
+impl AxisScale {
     /// `low` maps to `start` and `high` to `end`; `start` may be the larger of the two.
     pub fn new(spacing: Spacing, (low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
         let (low, next) = match spacing {
@@ -110,14 +110,14 @@ mod tests {
 
     #[test]
     fn ends_go_to_ends() {
-        let scale = Scale::new(Spacing::Linear, (10.0, 20.0), (100.0, 0.0));
+        let scale = AxisScale::new(Spacing::Linear, (10.0, 20.0), (100.0, 0.0));
         assert_eq!(
             text(&[scale.at(10.0), scale.at(15.0), scale.at(20.0), scale.at(99.0)]),
             text(&[100.0, 50.0, 0.0, 0.0])
         );
-        let scale = Scale::new(Spacing::Logarithmic, (1.0, 100.0), (0.0, 10.0));
+        let scale = AxisScale::new(Spacing::Logarithmic, (1.0, 100.0), (0.0, 10.0));
         assert_eq!(text(&[scale.at(1.0), scale.at(10.0), scale.at(100.0)]), text(&[0.0, 5.0, 10.0]));
-        let scale = Scale::new(Spacing::Rarity, (0.0, 0.99), (0.0, 10.0));
+        let scale = AxisScale::new(Spacing::Rarity, (0.0, 0.99), (0.0, 10.0));
         assert_eq!(text(&[scale.at(0.0), scale.at(0.9), scale.at(0.99), scale.at(1.0)]), text(&[0.0, 5.0, 10.0, 10.0]));
     }
 

@@ -4,7 +4,7 @@ use super::chart::{Axis, Chart, Paper, Spacing};
 use super::{Figure, Panel, look};
 use crate::sections::comparison::metric_of;
 use crate::table::id;
-use analysis::batches::Second;
+use analysis::batches::BatchSecond;
 use analysis::cells::CellResult;
 use analysis::throughput::TrialThroughput;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     Figure::of(id, "Throughput over time", description, vec![panel(cells, &x, &y)])
 }
 
-fn start_s(second: &Second) -> f64 {
+fn start_s(second: &BatchSecond) -> f64 {
     second.start_ms as f64 / 1000.0
 }
 

@@ -11,7 +11,7 @@ use crate::words::words;
 use crate::{measures, missing};
 use analysis::findings::{
     EngineWait, FactDiffers, Finding, InTrials, OfMachines, Property, SharedValue, Subject, TableSums, UnequalWork,
-    What, Which, code,
+    What, WhichRun, code,
 };
 use analysis::measures::work::{READ_BYTES, REDO_BYTES, WRITTEN_BYTES};
 use analysis::missing::Missing;
@@ -87,8 +87,8 @@ fn begun(finding: &Finding) -> String {
 pub fn sentence(finding: &Finding) -> String {
     let text = of_run(finding);
     match finding.subject.run {
-        Some(Which::Old) => format!("in the old run, {text}"),
-        Some(Which::New) => format!("in the new run, {text}"),
+        Some(WhichRun::Old) => format!("in the old run, {text}"),
+        Some(WhichRun::New) => format!("in the new run, {text}"),
         None => text,
     }
 }

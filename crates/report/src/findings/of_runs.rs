@@ -1,24 +1,24 @@
 //! Differences between two runs, in words.
 
 use crate::format::{decimal, joined};
-use analysis::findings::{Change, ChangedWork, Part};
-use analysis::two_runs::questions::{Asked, Difference};
+use analysis::findings::{ChangedWork, ComparedPart, ValueChange};
+use analysis::two_runs::questions::{Difference, DifferenceKind};
 
 /// More differences than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
 
 /// The part of two runs that is compared.
-pub fn compared(part: Part) -> &'static str {
+pub fn compared(part: ComparedPart) -> &'static str {
     match part {
-        Part::Settings => "the study's settings",
-        Part::Machines => "the machines",
-        Part::Servers => "the database servers",
-        Part::Loads => "the loads that were driven",
+        ComparedPart::Settings => "the study's settings",
+        ComparedPart::Machines => "the machines",
+        ComparedPart::Servers => "the database servers",
+        ComparedPart::Loads => "the loads that were driven",
     }
 }
 
 /// "workload.warehouses was 1 and is 2".
-pub fn change(change: &Change) -> String {
+pub fn change(change: &ValueChange) -> String {
     let [old, new] = values(change);
     match change.name.strip_prefix("inside/") {
         Some(name) => format!("{name} inside was {old} and is {new}"),
@@ -26,7 +26,7 @@ pub fn change(change: &Change) -> String {
     }
 }
 
-fn values(change: &Change) -> [&str; 2] {
+fn values(change: &ValueChange) -> [&str; 2] {
     [&change.old, &change.new].map(|value| value.as_deref().unwrap_or("not there"))
 }
 
@@ -51,9 +51,9 @@ pub fn difference(difference: &Difference) -> String {
         Difference::OfCell { cell, what, change: changed } => {
             let [old, new] = values(changed);
             let told = match what {
-                Asked::Key => change(changed),
-                Asked::LoadedTable => format!("the loaded table {} had {old} and has {new}", changed.name),
-                Asked::Throughput => format!("throughput was counted as {old} and is counted as {new}"),
+                DifferenceKind::Key => change(changed),
+                DifferenceKind::LoadedTable => format!("the loaded table {} had {old} and has {new}", changed.name),
+                DifferenceKind::Throughput => format!("throughput was counted as {old} and is counted as {new}"),
             };
             format!("{cell}: {told}")
         }

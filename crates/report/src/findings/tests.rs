@@ -157,7 +157,7 @@ fn what_else_differs_is_told_loudly() {
 #[test]
 fn a_drift_is_told_with_its_direction() {
     let bounds = Bounds::Known { low: -0.112, high: -0.05 };
-    let drift = Estimate { point: -0.081, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks };
+    let drift = Estimate { point: -0.081, bounds, method: analysis::estimate::EstimateMethod::GeometricMeanOverBlocks };
     let finding = Finding::new(What::NotSteady { drift, drifting: 2, of: 3 }).of("kvm");
     let expected = "kvm's throughput changed by −8.1 % (−11.2 to −5.0) while it was measured (2 of 3 trials drift)";
     assert_eq!(sentence(&finding), expected);

@@ -5,7 +5,11 @@ use analysis::estimate::Bounds;
 use analysis::explanation::rules::{HeldBackDisk, ShareOf};
 
 fn around(point: f64, low: f64, high: f64) -> Estimate {
-    Estimate { point, bounds: Bounds::Known { low, high }, method: analysis::estimate::Method::GeometricMeanOverBlocks }
+    Estimate {
+        point,
+        bounds: Bounds::Known { low, high },
+        method: analysis::estimate::EstimateMethod::GeometricMeanOverBlocks,
+    }
 }
 
 #[test]
@@ -49,7 +53,7 @@ fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
 
 #[test]
 fn machines_are_told_with_what_the_study_did_to_them() {
-    let told = |cause| of_machine(&reasons::Reason { machine: 2, cause });
+    let told = |cause| of_machine(&reasons::MachineReason { machine: 2, cause });
     let quota = Cause::CpuQuota {
         found: OwnAndOthers { own: around(0.48, 0.47, 0.49), others: around(0.0, 0.0, 0.0), times: None },
         several_cpus: true,

@@ -4,10 +4,10 @@ use super::headed;
 use crate::document::Block;
 use crate::format::{Style, counted, joined};
 use crate::measures::{self, compare};
-use crate::sentence::Answer;
-use crate::table::{Cell, Table, TableOf, Tone, said};
-use analysis::ablation::{Ablation, Effect, ReadBack};
-use analysis::compare::{COMPARED_QUANTILES, Comparison, Verdict, headline};
+use crate::sentence::AnswerParts;
+use crate::table::{Table, TableCell, TableOf, Tone, said};
+use analysis::ablation::{AblationResult, Effect, ReadBack};
+use analysis::compare::{COMPARED_QUANTILES, Comparison, RatioVerdict, headline};
 use analysis::summary::Analysis;
 use record::ablation::Direction;
 use serde_json::Value;
@@ -32,14 +32,14 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 /// A row for each change.
-fn table(analysis: &Analysis, ablation: &Ablation) -> Option<Table> {
+fn table(analysis: &Analysis, ablation: &AblationResult) -> Option<Table> {
     let changes: Vec<(&Effect, &Comparison)> = compared(analysis, ablation).collect();
     let time = changes.iter().find_map(|(_, own)| response(own)).unwrap_or_default();
     let p95 = time.split_once('/').map_or_else(|| "p95".to_owned(), |(_, kind)| format!("p95 of {kind}"));
     let caption = "What each change did, and what was read back from the platform, the system inside and the server";
     TableOf::new(&changes)
-        .text("change", |(effect, _)| Cell::text(&effect.change).detail(&effect.coordinates))
-        .text("sets", |(effect, _)| Cell::text(set(effect)))
+        .text("change", |(effect, _)| TableCell::text(&effect.change).detail(&effect.coordinates))
+        .text("sets", |(effect, _)| TableCell::text(set(effect)))
         .number("throughput", |(_, own)| compare(own.throughput(), Style::EFFECT))
         .number(p95, |(_, own)| compare(response(own).and_then(|id| own.contrast(&id)), Style::EFFECT))
         .text("makes a difference", |(_, own)| verdict(own.verdict))
@@ -67,47 +67,50 @@ fn set(effect: &Effect) -> String {
     joined(effect.set.iter().map(|(key, own)| format!("{key} = {}", value(own))), ", ")
 }
 
-fn verdict(verdict: Verdict) -> Cell {
+fn verdict(verdict: RatioVerdict) -> TableCell {
     match verdict {
-        other if other.is_difference() => Cell::verdict("yes", Tone::Marked),
-        Verdict::Equivalent => Cell::verdict("no: equivalent", Tone::Good),
-        Verdict::Undecided => Cell::verdict("not shown", Tone::Muted),
-        Verdict::TooFewTrials => Cell::verdict("too few blocks", Tone::Muted),
-        Verdict::WrongData => Cell::verdict("wrong data", Tone::Bad),
-        _ => Cell::verdict("not measured", Tone::Bad),
+        other if other.is_difference() => TableCell::verdict("yes", Tone::Marked),
+        RatioVerdict::Equivalent => TableCell::verdict("no: equivalent", Tone::Good),
+        RatioVerdict::Undecided => TableCell::verdict("not shown", Tone::Muted),
+        RatioVerdict::TooFewTrials => TableCell::verdict("too few blocks", Tone::Muted),
+        RatioVerdict::WrongData => TableCell::verdict("wrong data", Tone::Bad),
+        _ => TableCell::verdict("not measured", Tone::Bad),
     }
 }
 
 /// "aio: threads, now native". A change that nothing reports may not be in force.
-fn read_back(all: &[ReadBack]) -> Cell {
+fn read_back(all: &[ReadBack]) -> TableCell {
     if all.is_empty() {
-        return Cell::text("nothing").tone(Tone::Marked);
+        return TableCell::text("nothing").tone(Tone::Marked);
     }
     let of = |side: &Option<String>| side.clone().unwrap_or_else(|| "absent".to_owned());
     let one = |one: &ReadBack| format!("{}: {} instead of {}", one.name, of(&one.own), of(&one.against));
     let shown = joined(all.iter().take(READ_BACK_MOST).map(one), "; ");
     let more = all.len().saturating_sub(READ_BACK_MOST);
-    Cell::text(shown).detail(if more == 0 { String::new() } else { format!("and {more} more") })
+    TableCell::text(shown).detail(if more == 0 { String::new() } else { format!("and {more} more") })
 }
 
 /// The answer at the point of one effect, over all effects there.
-pub fn answer(analysis: &Analysis, effect: usize) -> Answer {
-    let Some(ablation) = &analysis.ablation else { return Answer::default() };
+pub fn answer(analysis: &Analysis, effect: usize) -> AnswerParts {
+    let Some(ablation) = &analysis.ablation else { return AnswerParts::default() };
     let place = &ablation.effects[effect].coordinates;
     let own: Vec<(&Effect, &Comparison)> =
         compared(analysis, ablation).filter(|(effect, _)| effect.coordinates == *place).collect();
     let emulated = own.iter().any(|(_, comparison)| !comparison.emulated.is_empty());
     let but = if emulated { "The CPU was emulated in software: on KVM the changes may do something else." } else { "" };
-    Answer { place: place.clone(), says: says(ablation, &own), but: but.to_owned(), ..Answer::default() }
+    AnswerParts { place: place.clone(), says: says(ablation, &own), but: but.to_owned(), ..AnswerParts::default() }
 }
 
 /// Effects with their comparisons, the greatest first.
-fn compared<'a>(analysis: &'a Analysis, ablation: &'a Ablation) -> impl Iterator<Item = (&'a Effect, &'a Comparison)> {
+fn compared<'a>(
+    analysis: &'a Analysis,
+    ablation: &'a AblationResult,
+) -> impl Iterator<Item = (&'a Effect, &'a Comparison)> {
     ablation.effects.iter().filter_map(|effect| Some((effect, measures::compared(analysis, effect.cell)?)))
 }
 
 /// "Of 6 changes to vm, 1 made a difference: disk limit −21 % (−23 to −19 %). For the rest no difference is shown."
-fn says(ablation: &Ablation, own: &[(&Effect, &Comparison)]) -> String {
+fn says(ablation: &AblationResult, own: &[(&Effect, &Comparison)]) -> String {
     let found: Vec<String> = own
         .iter()
         .filter(|(_, comparison)| comparison.verdict.is_difference())

@@ -3,7 +3,7 @@ use super::comparison::each_group;
 use super::headed;
 use crate::document::Block;
 use crate::format::{self, Digits, Style, grouped_by};
-use crate::table::{Cell, Table, TableOf, id};
+use crate::table::{Table, TableCell, TableOf, id};
 use crate::{measures, missing};
 use analysis::activity::{Activity, Sizes};
 use analysis::cells::CellResult;
@@ -121,20 +121,20 @@ fn endings(cells: &[&CellResult]) -> Option<Table> {
     let all = cells.iter().flat_map(|cell| cell.totals.iter().map(|totals| (*cell, totals)));
     let all = all.filter(|(_, totals)| !totals.step && totals.finished() + totals.failed > 0);
     let of = |totals: &KindTotals, count: u64| {
-        Cell::number(count as f64 / (totals.finished() + totals.failed) as f64, SHARE)
+        TableCell::number(count as f64 / (totals.finished() + totals.failed) as f64, SHARE)
     };
     let longest = |cell: &CellResult, kind: &str| {
         let found = cell.latency.iter().find(|one| one.span == Span::Response && one.kind == kind);
-        Cell::number_or(found.map(|one| one.max_us as f64), Style::MILLISECONDS, "none was measured")
+        TableCell::number_or(found.map(|one| one.max_us as f64), Style::MILLISECONDS, "none was measured")
     };
     let caption = "What became of the transactions; point values over all valid trials";
     let kinds = grouped_by(all, |(_, totals)| &totals.kind).into_iter();
     // Contenders keep their order below the name of each kind.
     let rows = kinds.flat_map(|group| (0..).zip(group)).map(|(place, (cell, totals))| (place == 0, cell, totals));
     TableOf::new(&rows.collect::<Vec<_>>())
-        .text("kind", |(is_first, _, totals)| Cell::text(if *is_first { &totals.kind } else { "" }))
-        .text("contender", |(_, cell, _)| Cell::text(&cell.contender))
-        .number("committed", |(.., totals)| Cell::count(totals.committed))
+        .text("kind", |(is_first, _, totals)| TableCell::text(if *is_first { &totals.kind } else { "" }))
+        .text("contender", |(_, cell, _)| TableCell::text(&cell.contender))
+        .number("committed", |(.., totals)| TableCell::count(totals.committed))
         .number("rolled back, %", |(.., totals)| of(totals, totals.rolled_back))
         .number("tried again, %", |(.., totals)| of(totals, totals.retries))
         .number("given up, %", |(.., totals)| of(totals, totals.failed))
@@ -156,11 +156,11 @@ fn waits(cells: &[&CellResult]) -> Option<Table> {
     let rows: Vec<_> = cells.iter().filter_map(|cell| Some((*cell, shares(cell)?))).collect();
     let ends = BUCKETS_MS.map(|end_ms| format!("<{}", format::count(end_ms)));
     TableOf::new(&rows)
-        .text("contender", |(cell, _)| Cell::text(&cell.contender))
+        .text("contender", |(cell, _)| TableCell::text(&cell.contender))
         .numbers(
             ends.into_iter().chain(["longer".to_owned()]).enumerate(),
             |(_, name)| name.clone(),
-            |(bucket, _), (_, shares)| Cell::number_or(shares[*bucket], SHARE, "no transaction"),
+            |(bucket, _), (_, shares)| TableCell::number_or(shares[*bucket], SHARE, "no transaction"),
         )
         .table(
             id("response-time-shares", &cells[0].coordinates),

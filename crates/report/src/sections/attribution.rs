@@ -3,7 +3,7 @@
 use super::contender;
 use crate::document::Block;
 use crate::format::{Style, listed, within};
-use crate::table::{Cell, TableOf, Tone, said};
+use crate::table::{TableCell, TableOf, Tone, said};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{LabelAttribution, LabelKind, Level, Untold};
 use analysis::consolidation::slots::is_held_back;
@@ -85,14 +85,14 @@ pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
         .collect();
     let effect = |level: &Level| {
         let effect = level.effect.as_ref();
-        Cell::estimate(effect, Style::EFFECT, "labels changed together").tone(tone(effect))
+        TableCell::estimate(effect, Style::EFFECT, "labels changed together").tone(tone(effect))
     };
     let table = TableOf::new(&rows)
         .text("contender", |(one, ..)| contender(&one.contender, &one.coordinates))
-        .text("distinguished by", |(_, kind, place, _)| Cell::text(if *place == 0 { words(*kind).0 } else { "" }))
-        .text("which", |(one, kind, _, level)| Cell::text(self::level(*kind, level, one.machines)))
+        .text("distinguished by", |(_, kind, place, _)| TableCell::text(if *place == 0 { words(*kind).0 } else { "" }))
+        .text("which", |(one, kind, _, level)| TableCell::text(self::level(*kind, level, one.machines)))
         .number("of the mean of the others", |(.., level)| {
-            Cell::estimate(level.seen.as_ref(), Style::EFFECT, "no trial has it beside others")
+            TableCell::estimate(level.seen.as_ref(), Style::EFFECT, "no trial has it beside others")
         })
         .number("the rest taken out", |(.., level)| effect(level))
         .table("attribution", "What is owed to machine, place and start order");

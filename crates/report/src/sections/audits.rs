@@ -4,7 +4,7 @@ use super::headed;
 use crate::document::Block;
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::table::{Table, TableCell, TableOf, Tone};
 use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
 use analysis::consistency::host::{HostDuringRun, HostDuringTrial, UnavailableFact};
@@ -44,23 +44,23 @@ fn check_table(what: &str, analysis: &Analysis, groups: &[Vec<&CheckSummary>]) -
             Moment::AfterLoad => "After load",
             Moment::AfterTrial => "After the trial",
         };
-        Cell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')))
+        TableCell::text(name).detail(format!("{when}: {}", rule.trim_end_matches('.')))
     });
     let of = |contender: &str, same: &[&CheckSummary]| {
         let own = same.iter().find(|check| check.contender == contender);
-        own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
+        own.map_or_else(|| TableCell::missing("it was not asked"), |check| verdict(check))
     };
     let table = contenders.into_iter().fold(table, |table, name| table.text(name, |same| of(name, same)));
     table.table(what, "")
 }
 
-fn verdict(check: &CheckSummary) -> Cell {
+fn verdict(check: &CheckSummary) -> TableCell {
     let (held, violated, undecided) = (check.held, check.violated.len(), check.undecided);
     let cell = match (violated, held) {
-        (0, 0) => Cell::verdict(format!("undecided {undecided}×"), Tone::Muted),
-        (0, _) if undecided > 0 => Cell::verdict(format!("holds {held}×, undecided {undecided}×"), Tone::Good),
-        (0, _) => Cell::verdict(format!("holds {held}×"), Tone::Good),
-        _ => Cell::verdict(format!("violated {violated}×, holds {held}×"), Tone::Bad),
+        (0, 0) => TableCell::verdict(format!("undecided {undecided}×"), Tone::Muted),
+        (0, _) if undecided > 0 => TableCell::verdict(format!("holds {held}×, undecided {undecided}×"), Tone::Good),
+        (0, _) => TableCell::verdict(format!("holds {held}×"), Tone::Good),
+        _ => TableCell::verdict(format!("violated {violated}×, holds {held}×"), Tone::Bad),
     };
     cell.detail(check.seen.as_deref().unwrap_or_default())
 }
@@ -81,40 +81,40 @@ pub fn source(driver: &DriverReading) -> String {
 
 fn driver(cells: &[&CellResult]) -> Option<Table> {
     /// A row: its name, how to read it, and its cell of each contender.
-    type Row = (&'static str, &'static str, fn(&DriverReading) -> Cell);
+    type Row = (&'static str, &'static str, fn(&DriverReading) -> TableCell);
     const WHOLE: Style<'static> = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
     const MICROSECONDS: Style<'static> = Style { unit: "µs", ..Style::COUNT };
     const TENTHS: Style<'static> = Style::new("", Digits::Decimals(1));
     const UNKNOWN: &str = "not recorded";
     const ROWS: [Row; 10] = [
-        ("load runs", "beside the database, or over the network", |one| Cell::text(&one.placement)),
-        ("work comes from", "", |one| Cell::text(source(one))),
-        ("sessions / threads", "", |one| Cell::text(format!("{} / {}", one.sessions, one.shards))),
+        ("load runs", "beside the database, or over the network", |one| TableCell::text(&one.placement)),
+        ("work comes from", "", |one| TableCell::text(source(one))),
+        ("sessions / threads", "", |one| TableCell::text(format!("{} / {}", one.sessions, one.shards))),
         ("transactions under way", "by Little's law, from rate and response time", |one| {
-            Cell::number_or(one.under_way, TENTHS, UNKNOWN)
+            TableCell::number_or(one.under_way, TENTHS, UNKNOWN)
         }),
         ("driver CPU per statement, µs", "with the engine's, where that runs in the same process", |one| {
-            Cell::number_or(one.cpu_us_per_statement, Style { unit: "µs", ..TENTHS }, UNKNOWN)
+            TableCell::number_or(one.cpu_us_per_statement, Style { unit: "µs", ..TENTHS }, UNKNOWN)
         }),
         ("wait for a session p99, µs", "of the worst trial", |one| {
-            Cell::number(one.session_wait_p99_us as f64, MICROSECONDS)
+            TableCell::number(one.session_wait_p99_us as f64, MICROSECONDS)
         }),
-        ("lateness p99, µs", "of the worst trial", |one| Cell::number(one.lateness_p99_us as f64, MICROSECONDS)),
+        ("lateness p99, µs", "of the worst trial", |one| TableCell::number(one.lateness_p99_us as f64, MICROSECONDS)),
         ("busiest thread, %", "share of the window it worked, worst trial", |one| {
-            Cell::number(one.busiest_shard, WHOLE)
+            TableCell::number(one.busiest_shard, WHOLE)
         }),
         ("wait for a CPU, %", "share of the window, longest of all threads and trials", |one| {
-            Cell::number_or(one.run_delay.map(|delay| delay.share), WHOLE, UNKNOWN)
+            TableCell::number_or(one.run_delay.map(|delay| delay.share), WHOLE, UNKNOWN)
         }),
         (
             "throttled by a CPU limit, %",
             "of the window, added up over CPUs, worst trial; limits of the study do not count",
-            |one| Cell::number_or(one.throttled, WHOLE, UNKNOWN),
+            |one| TableCell::number_or(one.throttled, WHOLE, UNKNOWN),
         ),
     ];
     let read = cells.iter().filter_map(|cell| Some((cell, cell.driver.as_ref()?)));
     TableOf::new(&ROWS)
-        .text("point values", |(name, detail, _)| Cell::text(*name).detail(*detail))
+        .text("point values", |(name, detail, _)| TableCell::text(*name).detail(*detail))
         .numbers(
             read,
             |(cell, _)| filled([&cell.contender, &cell.coordinates], ", "),
@@ -136,12 +136,12 @@ fn host(host: &HostDuringRun) -> Vec<Block> {
 }
 
 fn host_table(trials: &[HostDuringTrial]) -> Option<Table> {
-    let number = |value: Option<f64>, style| Cell::number_or(value, style, "the host does not report it");
+    let number = |value: Option<f64>, style| TableCell::number_or(value, style, "the host does not report it");
     let percent = |share| number(share, Style::PERCENT);
     let megabytes = |bytes| number(bytes, Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO });
     TableOf::new(trials)
-        .number("trial", |one| Cell::name(one.trial))
-        .text("contender", |one| Cell::text(&one.contender))
+        .number("trial", |one| TableCell::name(one.trial))
+        .text("contender", |one| TableCell::text(&one.contender))
         .number("MHz", |one| number(one.frequency_mhz, Style { unit: "MHz", ..Style::COUNT }))
         .number("busy, %", |one| percent(one.busy))
         .number("stolen, %", |one| percent(one.stolen))

@@ -4,7 +4,7 @@ use super::heading;
 use crate::document::Block;
 use crate::format::Style;
 use crate::measures::style;
-use crate::table::{Cell, Table, TableOf, id};
+use crate::table::{Table, TableCell, TableOf, id};
 use analysis::beside::{self, Form, Row};
 use analysis::summary::Analysis;
 
@@ -22,27 +22,27 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.into_iter().chain(list.into_iter().flatten()).collect()
 }
 
-fn table(own: &beside::Table) -> Option<Table> {
+fn table(own: &beside::BesideTable) -> Option<Table> {
     TableOf::new(&own.rows)
-        .text("", |row| Cell::text(&row.label))
+        .text("", |row| TableCell::text(&row.label))
         .number("published", |row| published(own, row))
         .number("measured here", |row| measured(own, row))
         .table(id("beside", &own.title), &own.title)
 }
 
-fn published(own: &beside::Table, row: &Row) -> Cell {
+fn published(own: &beside::BesideTable, row: &Row) -> TableCell {
     match own.form {
-        Form::Value => Cell::number(row.published, Style::quantity(&own.unit)),
-        Form::Ratio => Cell::number(row.published, Style::EFFECT),
-        Form::Change => Cell::number(1.0 + row.published / 100.0, Style::EFFECT),
+        Form::Value => TableCell::number(row.published, Style::quantity(&own.unit)),
+        Form::Ratio => TableCell::number(row.published, Style::EFFECT),
+        Form::Change => TableCell::number(1.0 + row.published / 100.0, Style::EFFECT),
     }
 }
 
-fn measured(own: &beside::Table, row: &Row) -> Cell {
+fn measured(own: &beside::BesideTable, row: &Row) -> TableCell {
     let shown = match (own.form, &row.unit) {
         (Form::Value, Some(unit)) => style(unit),
         (Form::Value, None) => Style::quantity(""),
         (Form::Ratio | Form::Change, _) => Style::EFFECT,
     };
-    Cell::estimate(row.measured.as_ref(), shown, row.why.as_deref().unwrap_or("not measured"))
+    TableCell::estimate(row.measured.as_ref(), shown, row.why.as_deref().unwrap_or("not measured"))
 }

@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::figures;
 use crate::format::{self, Style, distinct, grouped_by, joined, within};
 use crate::measures::{compare, compared, level, named, style};
-use crate::table::{Cell, Table, TableOf, Tone, id};
+use crate::table::{Table, TableCell, TableOf, Tone, id};
 use analysis::cells::CellResult;
 use analysis::checks::{self, CheckCounts};
 use analysis::measures::Measure;
@@ -52,12 +52,13 @@ pub fn overview(analysis: &Analysis) -> Option<Table> {
     let first = groups.first().filter(|_| groups.len() > 1)?;
     let throughput =
         |cell: &CellResult| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail("");
-    let point = |cells: &[&CellResult]| Cell::text(&cells[0].coordinates).detail(metric_of(cells).unwrap_or_default());
+    let point =
+        |cells: &[&CellResult]| TableCell::text(&cells[0].coordinates).detail(metric_of(cells).unwrap_or_default());
     let table = TableOf::new(&groups).text("point", |cells| point(cells));
     let table = first.iter().fold(table, |table, column| {
         let own = |cells: &[&'_ CellResult]| cells.iter().position(|cell| cell.contender == column.contender);
         let table = table.number(&column.contender, |cells| {
-            own(cells).map_or_else(|| Cell::missing("not at this point"), |place| throughput(cells[place]))
+            own(cells).map_or_else(|| TableCell::missing("not at this point"), |place| throughput(cells[place]))
         });
         if compared(analysis, column.cell).is_none() {
             return table;
@@ -113,17 +114,17 @@ fn in_columns(analysis: &Analysis, cells: &[&CellResult]) -> Option<Table> {
         let title = if others == 1 { "change".to_owned() } else { format!("change of {}", cell.contender) };
         table.number(title, |measure| compare(comparison.contrast(&measure.id), Style::EFFECT))
     });
-    let row = |name: &str, of: &dyn Fn(&CellResult) -> Cell| {
-        let no_change = |cell: &CellResult| compared(analysis, cell.cell).map(|_| Cell::text(""));
+    let row = |name: &str, of: &dyn Fn(&CellResult) -> TableCell| {
+        let no_change = |cell: &CellResult| compared(analysis, cell.cell).map(|_| TableCell::text(""));
         let own = cells.iter().flat_map(|cell| std::iter::once(of(cell)).chain(no_change(cell)));
-        std::iter::once(Cell::text(name)).chain(own).collect()
+        std::iter::once(TableCell::text(name)).chain(own).collect()
     };
     let table = table.row(row("valid trials", &completed)).row(row("data", &|cell| checks(analysis, cell)));
     table.table(id("comparison", &cells[0].coordinates), "")
 }
 
 /// The interval of the change matters here; those of levels are among all measures.
-fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> Cell {
+fn plain_level(analysis: &Analysis, cell: &CellResult, measure: &Measure) -> TableCell {
     level(analysis, cell, &measure.id, style(&measure.unit)).detail("")
 }
 
@@ -133,10 +134,10 @@ fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], ch
     let is_compared = (changes || kind.is_none()) && cells.iter().any(|cell| compared(analysis, cell.cell).is_some());
     let change = |cell: &CellResult, measure: &Measure| {
         let change = compared(analysis, cell.cell).map(|one| compare(one.contrast(&measure.id), Style::EFFECT));
-        change.unwrap_or_else(|| Cell::text(""))
+        change.unwrap_or_else(|| TableCell::text(""))
     };
     let table = TableOf::new(cells)
-        .text(within("response of ", kind.unwrap_or_default(), ""), |cell| Cell::text(&cell.contender));
+        .text(within("response of ", kind.unwrap_or_default(), ""), |cell| TableCell::text(&cell.contender));
     let table = measures.iter().fold(table, |table, measure| {
         let (title, of) = match percentile_of(measure) {
             Some((figure, _)) => (format!("{figure}, {}", style(&measure.unit).unit), format!("change of {figure}")),
@@ -154,13 +155,13 @@ fn in_rows(analysis: &Analysis, cells: &[&CellResult], measures: &[&Measure], ch
 }
 
 /// What a headline measure is called: the metric, or "p95, ms" with the kind of transaction.
-fn label(measure: &Measure, cells: &[&CellResult]) -> Cell {
+fn label(measure: &Measure, cells: &[&CellResult]) -> TableCell {
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     match (metric.filter(|_| measure.id == THROUGHPUT), percentile_of(measure)) {
         (Some(metric), _) => throughput(metric, cells),
         (None, Some((figure, kind))) => {
             let unit = style(&measure.unit).unit;
-            Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response"))
+            TableCell::text(format!("{figure}, {unit}")).detail(format!("{kind} response"))
         }
         (None, None) => named(measure),
     }
@@ -173,11 +174,11 @@ fn percentile_of(measure: &Measure) -> Option<(&str, &str)> {
 }
 
 /// Cells with different numbers of machines have metrics with different names; then all names are shown.
-fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
+fn throughput(metric: &Metric, cells: &[&CellResult]) -> TableCell {
     let others = cells.iter().map(|cell| cell.metric.name.as_str()).filter(|name| !name.is_empty());
     let names = distinct(std::iter::once(metric.name.as_str()).chain(others));
     let unit = if metric.unit == metric.name { "" } else { &metric.unit };
-    Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { unit })
+    TableCell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { unit })
 }
 
 /// The headline measures that some cell has.
@@ -190,24 +191,24 @@ fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measur
     names.iter().filter_map(|name| of(name)).chain(cpu).collect()
 }
 
-fn completed(cell: &CellResult) -> Cell {
+fn completed(cell: &CellResult) -> TableCell {
     let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
     let tone = if done == planned { Tone::Good } else { Tone::Bad };
-    let shown = Cell::part(done as usize, planned as usize, "").tone(tone);
+    let shown = TableCell::part(done as usize, planned as usize, "").tone(tone);
     let others = [(cell.outcomes.wrong_data, "with wrong data"), (cell.outcomes.disagreeing, "not believed")];
     let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     shown.detail(joined(others, ", "))
 }
 
-fn checks(analysis: &Analysis, cell: &CellResult) -> Cell {
+fn checks(analysis: &Analysis, cell: &CellResult) -> TableCell {
     let of_contender = || checks::sum(analysis.checks.iter().filter(|check| check.contender == cell.contender));
     let CheckCounts { held, violated, held_after, .. } = cell.checks.unwrap_or_else(of_contender);
     match violated {
-        0 if held_after == 0 => Cell::verdict("not checked", Tone::Bad),
-        0 => Cell::verdict("correct", Tone::Good).detail(format::counted(held.into(), "check")),
+        0 if held_after == 0 => TableCell::verdict("not checked", Tone::Bad),
+        0 => TableCell::verdict("correct", Tone::Good).detail(format::counted(held.into(), "check")),
         _ => {
             let of = format::counted((held + violated).into(), "check");
-            Cell::verdict("wrong", Tone::Bad).detail(format!("{} of {of}", format::count(violated.into())))
+            TableCell::verdict("wrong", Tone::Bad).detail(format!("{} of {of}", format::count(violated.into())))
         }
     }
 }

@@ -6,12 +6,12 @@ use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style, filled, joined, who};
 use crate::measures::{level, of_cell, style};
-use crate::table::{Cell, Table, TableOf, Tone, said};
+use crate::table::{Table, TableCell, TableOf, Tone, said};
 use crate::{figures, reasons};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::chance::AgainstChance;
-use analysis::consolidation::slots::{HELD_BACK, Slot};
+use analysis::consolidation::slots::{HELD_BACK, StartSlot};
 use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::measures::machines::{APART, FAIRNESS, MEAN, SUM};
@@ -90,13 +90,13 @@ pub fn shares(one: &Consolidation) -> String {
 }
 
 /// Machines that surely get less. If there are none, those that get more: beside a straggler, being ahead is nothing new.
-fn standings(slots: &[Slot]) -> Vec<String> {
+fn standings(slots: &[StartSlot]) -> Vec<String> {
     let at = |position| slots.iter().filter(move |slot| slot.position == position).filter_map(standing);
     let less: Vec<String> = at(Position::Below).collect();
     if less.is_empty() { at(Position::Above).collect() } else { less }
 }
 
-fn standing(slot: &Slot) -> Option<String> {
+fn standing(slot: &StartSlot) -> Option<String> {
     let figure = said(slot.of_others.as_ref()?, Style::EFFECT);
     let end = match slot.position {
         Position::Below if slot.held_back => "it is a straggler",
@@ -112,22 +112,22 @@ fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Option<T
         let cell = of_cell(analysis, one.cell);
         let measure = analysis.observations.measure(id).map(|measured| &measured.measure);
         let level = cell.zip(measure).map(|(cell, measure)| level(analysis, cell, id, style(&measure.unit)));
-        level.unwrap_or_else(|| Cell::missing(NO_SCORES))
+        level.unwrap_or_else(|| TableCell::missing(NO_SCORES))
     };
     let rate = Style::quantity(unit);
     let efficiency = |one: &'_ Consolidation| {
-        Cell::estimate(one.efficiency.as_ref().map(|found| &found.value), Style::RATIO, NONE_TO_COMPARE)
+        TableCell::estimate(one.efficiency.as_ref().map(|found| &found.value), Style::RATIO, NONE_TO_COMPARE)
     };
     TableOf::new(found)
         .text("contender", |one| contender(&one.contender, &one.coordinates))
-        .text("machines", |one| Cell::count(one.machines).detail(size(one)))
-        .number("minimum", |one| Cell::estimate(one.minimum.as_ref(), rate, NO_SCORES))
-        .number("of one alone", |one| Cell::estimate(one.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE))
+        .text("machines", |one| TableCell::count(one.machines).detail(size(one)))
+        .number("minimum", |one| TableCell::estimate(one.minimum.as_ref(), rate, NO_SCORES))
+        .number("of one alone", |one| TableCell::estimate(one.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE))
         .numbers(MEASURES, |(title, _)| (*title).to_owned(), |(_, id), one| measured(one, id))
         .number("efficiency", |one| efficiency(one))
         .text("efficiency over", |one| reference(one.efficiency.as_ref()))
         .number("minimum by chance", |one| {
-            Cell::estimate(one.chance.as_ref().map(|chance| &chance.expected), rate, "too few trials with scores")
+            TableCell::estimate(one.chance.as_ref().map(|chance| &chance.expected), rate, "too few trials with scores")
         })
         .text("it is", |one| against_chance(one.chance.as_ref()))
         .table("scores", format!("Scores, in {unit}"))
@@ -140,29 +140,29 @@ fn size(one: &Consolidation) -> String {
     format::within("", &parts, " each")
 }
 
-fn reference(found: Option<&Efficiency>) -> Cell {
-    let Some(found) = found else { return Cell::missing(NONE_TO_COMPARE) };
+fn reference(found: Option<&Efficiency>) -> TableCell {
+    let Some(found) = found else { return TableCell::missing(NONE_TO_COMPARE) };
     let size = if found.same_total { "of the same size in total" } else { "of another size in total" };
-    Cell::text(who(&found.reference.contender, &found.reference.coordinates)).detail(size)
+    TableCell::text(who(&found.reference.contender, &found.reference.coordinates)).detail(size)
 }
 
-fn against_chance(chance: Option<&AgainstChance>) -> Cell {
+fn against_chance(chance: Option<&AgainstChance>) -> TableCell {
     match chance.map(|chance| chance.minimum) {
-        Some(Position::Below) => Cell::verdict("lower than by chance", Tone::Marked),
-        Some(Position::Across) => Cell::verdict("as by chance", Tone::Plain),
-        Some(Position::Above) => Cell::verdict("higher than by chance", Tone::Plain),
-        Some(Position::Unknown) | None => Cell::missing("too few blocks"),
+        Some(Position::Below) => TableCell::verdict("lower than by chance", Tone::Marked),
+        Some(Position::Across) => TableCell::verdict("as by chance", Tone::Plain),
+        Some(Position::Above) => TableCell::verdict("higher than by chance", Tone::Plain),
+        Some(Position::Unknown) | None => TableCell::missing("too few blocks"),
     }
 }
 
 fn machines(found: &[&Consolidation]) -> Option<Table> {
-    let slots: Vec<(&Consolidation, &Slot)> =
+    let slots: Vec<(&Consolidation, &StartSlot)> =
         found.iter().flat_map(|one| one.slots.iter().map(move |slot| (*one, slot))).collect();
-    let figure = |found: Option<&Estimate>, style| Cell::estimate(found, style, NO_SCORES);
-    let over = |found: Option<&Estimate>, why| Cell::estimate(found, Style::EFFECT, why);
+    let figure = |found: Option<&Estimate>, style| TableCell::estimate(found, style, NO_SCORES);
+    let over = |found: Option<&Estimate>, why| TableCell::estimate(found, Style::EFFECT, why);
     TableOf::new(&slots)
         .text("contender", |(one, _)| contender(&one.contender, &one.coordinates))
-        .number("machine", |(_, slot)| Cell::name(slot.machine))
+        .number("machine", |(_, slot)| TableCell::name(slot.machine))
         .number("throughput", |(one, slot)| figure(slot.throughput.as_ref(), Style::quantity(&one.metric.unit)))
         .number("share of the sum", |(_, slot)| figure(slot.share.as_ref(), Style::RATIO))
         .number("of the mean of the others", |(_, slot)| {
@@ -170,6 +170,6 @@ fn machines(found: &[&Consolidation]) -> Option<Table> {
         })
         .number("of one alone", |(_, slot)| over(slot.of_alone.as_ref(), NONE_ALONE))
         .number("of one of the baseline", |(_, slot)| over(slot.of_baseline.as_ref(), NONE_OF_BASELINE))
-        .text("least in", |(one, slot)| Cell::part(slot.least_in, one.trials.len(), "trials"))
+        .text("least in", |(one, slot)| TableCell::part(slot.least_in, one.trials.len(), "trials"))
         .table("machines", "Each machine by itself")
 }

@@ -3,11 +3,11 @@
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Digits, Style, within};
-use crate::sentence::Answer;
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::sentence::AnswerParts;
+use crate::table::{Table, TableCell, TableOf, Tone};
 use crate::words::words;
 use analysis::answers::audited_alike;
-use analysis::durability::{Audited, Doubt, OfFault, Verdict};
+use analysis::durability::{Audited, Doubt, DurabilityVerdict, OfFault};
 use analysis::summary::Analysis;
 use record::durability::{Cost, Fault};
 
@@ -24,11 +24,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 /// The findings of this audit, and the same of other contenders.
-pub fn answer(analysis: &Analysis, index: usize) -> Answer {
+pub fn answer(analysis: &Analysis, index: usize) -> AnswerParts {
     let contenders = format::listed(audited_alike(analysis, index).map(|one| &one.contender));
     let one = &analysis.durability[index];
     let says = format!("{contenders} {}.", says(one));
-    Answer { place: one.coordinates.clone(), says, ..Answer::default() }
+    AnswerParts { place: one.coordinates.clone(), says, ..AnswerParts::default() }
 }
 
 words! {
@@ -38,7 +38,7 @@ words! {
         let settings = one.declared.join(" and ");
         let declared = |is_declared: bool| within(", as ", if is_declared { &settings } else { "" }, " declares");
     }
-    Verdict {
+    DurabilityVerdict {
         Kept { cuts, bound } =>
             "kept every acknowledged transaction in {cuts} cuts. With 95 % confidence, a cut like these loses something with a chance \
              below {}",
@@ -94,10 +94,10 @@ fn why_undecided(doubt: Doubt) -> String {
     }
 }
 
-fn tone(verdict: &Verdict) -> Tone {
+fn tone(verdict: &DurabilityVerdict) -> Tone {
     match verdict {
-        Verdict::Kept { .. } => Tone::Good,
-        Verdict::Undecided { .. } | Verdict::NotAudited { .. } => Tone::Muted,
+        DurabilityVerdict::Kept { .. } => Tone::Good,
+        DurabilityVerdict::Undecided { .. } | DurabilityVerdict::NotAudited { .. } => Tone::Muted,
         other if other.is_a_lie() => Tone::Bad,
         _ => Tone::Marked,
     }
@@ -108,7 +108,7 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
     let tried = |cost: &Cost| cost.rates.iter().map(|rate| rate.clients).collect::<Vec<u32>>();
     let rates = all.iter().filter_map(|one| one.cost.as_ref()).map(tried).max_by_key(Vec::len).unwrap_or_default();
     let number = |one: &Audited, of: &dyn Fn(&Cost) -> Option<f64>, digits| {
-        Cell::number_or(one.cost.as_ref().and_then(of), Style::new("", digits), NOT_MEASURED)
+        TableCell::number_or(one.cost.as_ref().and_then(of), Style::new("", digits), NOT_MEASURED)
     };
     // The first says what the numbers count.
     let title = |index: usize, clients: u32| match index {
@@ -120,7 +120,7 @@ pub fn overview(all: &[Audited]) -> Option<Table> {
         "What a commit costs: flushes and KiB at the disk, flushes that it waited for, and commits/s by clients";
     TableOf::new(all)
         .text("contender", |one| contender(&one.contender, &one.coordinates))
-        .text("verdict", |one| Cell::verdict(one.verdict.word(), tone(&one.verdict)))
+        .text("verdict", |one| TableCell::verdict(one.verdict.word(), tone(&one.verdict)))
         .number("flushes", |one| number(one, &|cost| Some(cost.flushes), Digits::Decimals(2)))
         .number("KiB", |one| number(one, &|cost| Some(cost.bytes / 1024.0), Digits::Decimals(1)))
         .number("waited for", |one| number(one, &|cost| cost.slope, Digits::Decimals(2)))
@@ -137,28 +137,28 @@ fn faults(all: &[Audited]) -> Option<Table> {
     let caption = "What was lost, and what was missing afterwards; a loss is counted if a second rebuild shows it, too";
     TableOf::new(&faults)
         .text("contender", |(one, _)| contender(&one.contender, &one.coordinates))
-        .text("fault", |(_, by)| Cell::text(fault(by.fault)))
-        .number("times", |(_, by)| Cell::count(by.times as u64))
+        .text("fault", |(_, by)| TableCell::text(fault(by.fault)))
+        .number("times", |(_, by)| TableCell::count(by.times as u64))
         .number("something acknowledged was lost", |(_, by)| marked(by.losing as u64))
         .number("most lost", |(_, by)| marked(by.most))
         .number("data not whole", |(_, by)| marked(by.breaking as u64))
         .table("durability-faults", caption)
 }
 
-fn marked(count: u64) -> Cell {
-    Cell::count(count).tone(if count > 0 { Tone::Marked } else { Tone::Plain })
+fn marked(count: u64) -> TableCell {
+    TableCell::count(count).tone(if count > 0 { Tone::Marked } else { Tone::Plain })
 }
 
 /// What was acknowledged before it was safe, whether or not a cut lost it.
 fn early(all: &[Audited]) -> Option<Table> {
-    let audited = all.iter().filter(|one| !matches!(one.verdict, Verdict::NotAudited { .. }));
+    let audited = all.iter().filter(|one| !matches!(one.verdict, DurabilityVerdict::NotAudited { .. }));
     let scanned: Vec<_> = audited.map(|one| (one, one.scan.unwrap_or_default())).collect();
     TableOf::new(&scanned)
         .text("contender", |(one, _)| contender(&one.contender, &one.coordinates))
-        .number("acknowledged", |(one, _)| Cell::count(one.acknowledged))
-        .number("holds", |(one, _)| Cell::count(one.holds as u64))
+        .number("acknowledged", |(one, _)| TableCell::count(one.acknowledged))
+        .number("holds", |(one, _)| TableCell::count(one.holds as u64))
         .number("begun and acknowledged in a hold", |(one, _)| marked(one.acknowledged_in_holds))
-        .number("flushed", |(_, scan)| Cell::count(scan.flushed))
+        .number("flushed", |(_, scan)| TableCell::count(scan.flushed))
         .number("only written", |(_, scan)| marked(scan.unflushed))
         .number("not written", |(_, scan)| marked(scan.unwritten))
         .table("durability-early", "Where each transaction was when it was acknowledged, by the log of the disk")
@@ -168,7 +168,7 @@ fn early(all: &[Audited]) -> Option<Table> {
 mod tests {
     use super::*;
 
-    fn audited(verdict: Verdict, declared: &[&str]) -> Audited {
+    fn audited(verdict: DurabilityVerdict, declared: &[&str]) -> Audited {
         Audited {
             cell: 0,
             contender: "vm".to_owned(),
@@ -194,13 +194,15 @@ mod tests {
     #[test]
     fn each_verdict_is_a_sentence() {
         let by = OfFault { fault: Fault::HostLost, times: 60, losing: 3, most: 1, breaking: 0, why: None };
-        let loses = |is_declared| Verdict::Loses { by: by.clone(), is_declared };
+        let loses = |is_declared| DurabilityVerdict::Loses { by: by.clone(), is_declared };
         let why = Some("it does not start: invalid page\nin block 0".to_owned());
-        let breaks =
-            Verdict::Breaks { by: OfFault { breaking: 2, most: 1_200, why, ..by.clone() }, is_declared: false };
+        let breaks = DurabilityVerdict::Breaks {
+            by: OfFault { breaking: 2, most: 1_200, why, ..by.clone() },
+            is_declared: false,
+        };
         for (verdict, declared, expected) in [
             (
-                Verdict::Kept { cuts: 60, bound: 0.05 },
+                DurabilityVerdict::Kept { cuts: 60, bound: 0.05 },
                 &[][..],
                 "kept every acknowledged transaction in 60 cuts. With 95 % confidence, a cut like these loses something with a \
                  chance below 5 %",
@@ -218,13 +220,17 @@ mod tests {
                  not start: invalid page",
             ),
             (
-                Verdict::AcknowledgesEarly { transactions: 4_000, is_declared: false },
+                DurabilityVerdict::AcknowledgesEarly { transactions: 4_000, is_declared: false },
                 &[],
                 "acknowledged 4,000 transactions before they were safe, though no cut happened to lose one",
             ),
-            (Verdict::Undecided { doubt: Doubt::FewCuts(3) }, &[], "got no verdict, because 3 cuts are too few"),
             (
-                Verdict::NotAudited { why: "there is no /dev/fuse".to_owned() },
+                DurabilityVerdict::Undecided { doubt: Doubt::FewCuts(3) },
+                &[],
+                "got no verdict, because 3 cuts are too few",
+            ),
+            (
+                DurabilityVerdict::NotAudited { why: "there is no /dev/fuse".to_owned() },
                 &[],
                 "could not be audited: there is no /dev/fuse",
             ),
@@ -237,8 +243,8 @@ mod tests {
     fn liars_come_first_and_what_is_said_of_several_is_said_once() {
         let mut analysis = analysis::summary::analyse(&record::synthetic::run(3));
         let named = |contender: &str, verdict| Audited { contender: contender.to_owned(), ..audited(verdict, &[]) };
-        let kept = || Verdict::Kept { cuts: 60, bound: 0.05 };
-        let early = Verdict::AcknowledgesEarly { transactions: 7, is_declared: false };
+        let kept = || DurabilityVerdict::Kept { cuts: 60, bound: 0.05 };
+        let early = DurabilityVerdict::AcknowledgesEarly { transactions: 7, is_declared: false };
         analysis.durability = vec![named("one", kept()), named("liar", early), named("two", kept())];
         let said = crate::answer::sentences(&analysis).split_off(1);
         assert_eq!(said.len(), 2);

@@ -3,7 +3,7 @@
 use super::headed;
 use crate::document::Block;
 use crate::format::{self, joined};
-use crate::table::{Cell, TableOf, Tone};
+use crate::table::{TableCell, TableOf, Tone};
 use analysis::equal::{self, EqualRow, Sameness};
 use analysis::findings::SharedValue;
 use record::run::Run;
@@ -12,9 +12,9 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     let tone = |row: &EqualRow| if row.sameness == Sameness::Differs { Tone::Bad } else { Tone::Plain };
     let rows: Vec<([String; 3], Tone)> = equal::of_run(run).iter().map(|row| (words(row), tone(row))).collect();
     let table = TableOf::new(&rows)
-        .text("property", |([property, ..], _)| Cell::text(property))
-        .text("value", |([_, value, _], _)| Cell::text(value))
-        .text("", |([.., sameness], tone)| Cell::verdict(sameness, *tone))
+        .text("property", |([property, ..], _)| TableCell::text(property))
+        .text("value", |([_, value, _], _)| TableCell::text(value))
+        .text("", |([.., sameness], tone)| TableCell::verdict(sameness, *tone))
         .table("equal", "Properties of the machines, in each contender's first trial");
     headed("Equal on both sides", table.map(Block::Table), "")
 }

@@ -2,12 +2,12 @@
 
 use super::comparison::metric_of;
 use super::machines::readable;
-use super::side_by_side::SideBySide;
+use super::side_by_side::ColumnsSideBySide;
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Digits, Style, grouped_by};
 use crate::measures::{compared, of_cell};
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::table::{Table, TableCell, TableOf, Tone};
 use analysis::cells::CellResult;
 use analysis::contrast::is_significant;
 use analysis::estimate::Estimate;
@@ -42,7 +42,7 @@ fn described(run: &Run, hosts: &Hosts) -> Vec<Block> {
         facts
     };
     let columns: Vec<_> = names.iter().map(facts).collect();
-    SideBySide::of(names.into_iter().map(str::to_owned).collect(), &columns).blocks("hosts", "facts")
+    ColumnsSideBySide::of(names.into_iter().map(str::to_owned).collect(), &columns).blocks("hosts", "facts")
 }
 
 fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
@@ -52,38 +52,40 @@ fn throughput(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
     let unit = metric_of(&analysis.cells.iter().collect::<Vec<_>>());
     TableOf::new(&rows)
         .text("contender", |(cell, _)| contender(&cell.contender, &cell.coordinates))
-        .text("host", |(_, on)| Cell::text(&on.host))
-        .number("blocks", |(_, on)| Cell::count(on.blocks))
+        .text("host", |(_, on)| TableCell::text(&on.host))
+        .number("blocks", |(_, on)| TableCell::count(on.blocks))
         .number(unit.unwrap_or("throughput"), |(cell, on)| {
-            Cell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "")
+            TableCell::estimate(Some(&on.estimate), Style::quantity(&cell.metric.unit), "")
         })
         .table("throughput-of-hosts", "What each host did")
 }
 
 fn ratios(analysis: &Analysis, hosts: &Hosts) -> Option<Table> {
-    let mut rows: Vec<(Cell, &str, usize, Option<&Estimate>, Cell)> = Vec::new();
+    let mut rows: Vec<(TableCell, &str, usize, Option<&Estimate>, TableCell)> = Vec::new();
     for of in &hosts.ratios {
         let Some(own) = compared(analysis, of.contender_cell) else { continue };
         let who = contender(&format!("{} against {}", own.contender, own.baseline), &own.coordinates);
         rows.extend(
-            of.hosts.iter().map(|on| (who.clone(), on.host.as_str(), on.blocks, Some(&on.estimate), Cell::text(""))),
+            of.hosts
+                .iter()
+                .map(|on| (who.clone(), on.host.as_str(), on.blocks, Some(&on.estimate), TableCell::text(""))),
         );
         rows.push((who, "over hosts", of.hosts.len(), of.over_hosts.as_ref(), alike(of)));
     }
     TableOf::new(&rows)
         .text("change of", |(who, ..)| who.clone())
-        .text("host", |(_, host, ..)| Cell::text(*host))
-        .number("blocks", |(_, _, blocks, ..)| Cell::count(*blocks))
-        .number("throughput", |(.., change, _)| Cell::estimate(*change, Style::EFFECT, "it needs two hosts"))
+        .text("host", |(_, host, ..)| TableCell::text(*host))
+        .number("blocks", |(_, _, blocks, ..)| TableCell::count(*blocks))
+        .number("throughput", |(.., change, _)| TableCell::estimate(*change, Style::EFFECT, "it needs two hosts"))
         .text("hosts differ", |(.., alike)| alike.clone())
         .table("ratios-of-hosts", "The change on each host")
 }
 
-fn alike(of: &OfComparison) -> Cell {
+fn alike(of: &OfComparison) -> TableCell {
     match of.p_alike {
-        None => Cell::text("needs several blocks of a host"),
-        Some(_) if is_significant(of.p_alike) => Cell::verdict("yes", Tone::Marked),
-        Some(_) => Cell::verdict("not shown", Tone::Muted),
+        None => TableCell::text("needs several blocks of a host"),
+        Some(_) if is_significant(of.p_alike) => TableCell::verdict("yes", Tone::Marked),
+        Some(_) => TableCell::verdict("not shown", Tone::Muted),
     }
 }
 
@@ -103,13 +105,15 @@ pub fn of_load(run: &Run) -> Vec<Block> {
     let uncertain_ms =
         |facts: &LoadHostFacts| facts.clock.iter().map(|reading| reading.round_trip_ns).max().unwrap_or(0) as f64 / 2e6;
     let table = TableOf::new(&grouped_by(all, |facts| &facts.host))
-        .text("load host", |own| Cell::text(&own[0].host))
-        .number("sessions", |own| Cell::count(own.iter().map(|facts| facts.sessions).max().unwrap_or(0)))
-        .number("statements, % of all", |own| Cell::number(statements(own) as f64 / total, Style::PERCENT))
-        .number("busiest thread, %", |own| Cell::number(worst(own, |one| one.testimony.busiest_shard), Style::PERCENT))
-        .number("wait for a CPU, %", |own| Cell::number_or(waited(own), Style::PERCENT, "not recorded"))
-        .number("latest start, ms", |own| Cell::number(worst(own, late_ms), MILLIS))
-        .number("clock known to, ± ms", |own| Cell::number(worst(own, uncertain_ms), MILLIS))
+        .text("load host", |own| TableCell::text(&own[0].host))
+        .number("sessions", |own| TableCell::count(own.iter().map(|facts| facts.sessions).max().unwrap_or(0)))
+        .number("statements, % of all", |own| TableCell::number(statements(own) as f64 / total, Style::PERCENT))
+        .number("busiest thread, %", |own| {
+            TableCell::number(worst(own, |one| one.testimony.busiest_shard), Style::PERCENT)
+        })
+        .number("wait for a CPU, %", |own| TableCell::number_or(waited(own), Style::PERCENT, "not recorded"))
+        .number("latest start, ms", |own| TableCell::number(worst(own, late_ms), MILLIS))
+        .number("clock known to, ± ms", |own| TableCell::number(worst(own, uncertain_ms), MILLIS))
         .table("load-hosts", "");
     let note = "All load hosts start at the same moment, converted to the clock of each. The latest start is how far from that moment \
         a host began, in the worst trial. The error of its clock comes on top.";

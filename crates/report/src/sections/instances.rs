@@ -3,7 +3,7 @@
 use super::{headed, place};
 use crate::document::Block;
 use crate::format::{Style, grouped_by};
-use crate::table::{Cell, TableOf, id};
+use crate::table::{TableCell, TableOf, id};
 use analysis::summary::Analysis;
 
 const NONE: &str = "no valid trial has it";
@@ -13,10 +13,10 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     for group in grouped_by(&analysis.databases, |one| &one.coordinates) {
         let (coordinates, unit) = (&group[0].coordinates, group[0].metric.unit.as_str());
         let table = TableOf::new(&group)
-            .text("contender", |one| Cell::text(if one.instance == 1 { &one.contender } else { "" }))
-            .number("database", |one| Cell::count(one.instance))
-            .number("throughput", |one| Cell::estimate(one.throughput.as_ref(), Style::quantity(unit), NONE))
-            .number("share, %", |one| Cell::estimate(one.share.as_ref(), Style::PERCENT, NONE));
+            .text("contender", |one| TableCell::text(if one.instance == 1 { &one.contender } else { "" }))
+            .number("database", |one| TableCell::count(one.instance))
+            .number("throughput", |one| TableCell::estimate(one.throughput.as_ref(), Style::quantity(unit), NONE))
+            .number("share, %", |one| TableCell::estimate(one.share.as_ref(), Style::PERCENT, NONE));
         found.extend(place(coordinates));
         found.extend(table.table(id("databases", coordinates), unit).map(Block::Table));
     }

@@ -1,7 +1,7 @@
 //! The host beside what each machine reports about itself, what platforms decided, and the exact command lines.
 
 use super::headed;
-use super::side_by_side::SideBySide;
+use super::side_by_side::ColumnsSideBySide;
 use crate::document::Block;
 use crate::format::{self, distinct};
 use record::facts::Facts;
@@ -21,13 +21,13 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     let decided: Vec<_> = machines.iter().map(|(_, machine)| readable(&machine.decided)).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
         found.push(Block::lower("What the platforms decided"));
-        found.extend(SideBySide::of(titles.clone(), &decided).blocks("decided", "decisions"));
+        found.extend(ColumnsSideBySide::of(titles.clone(), &decided).blocks("decided", "decisions"));
     }
     found.push(Block::lower("The host, and what machines see of themselves"));
     let inside = titles.iter().map(|name| format!("inside {name}"));
     let facts = std::iter::once(&run.host).chain(machines.iter().map(|(_, machine)| &machine.inside));
     let facts: Vec<_> = facts.map(readable).collect();
-    let seen = SideBySide::of(std::iter::once("host".to_owned()).chain(inside).collect(), &facts);
+    let seen = ColumnsSideBySide::of(std::iter::once("host".to_owned()).chain(inside).collect(), &facts);
     found.extend(seen.blocks("facts", "facts"));
     for (trial, machine) in &machines {
         let (contender, platform) = (&trial.contender, &machine.platform);

@@ -19,7 +19,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 
 pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(String, String)> {
     let plan = &run.plan;
-    let all = Decided(plan.cells.iter().map(|cell| what_ran::flattened(cell.settings.tables())).collect());
+    let all = DecidedKeys(plan.cells.iter().map(|cell| what_ran::flattened(cell.settings.tables())).collect());
     let facts = [
         ("Database", database(analysis, &all)),
         ("Workload", workload(plan, &all)),
@@ -36,9 +36,9 @@ const ONE_SERVER: &str = "on one server";
 const OWN_SERVERS: &str = "with a server each";
 
 /// The decided keys of all cells.
-struct Decided(Vec<BTreeMap<String, String>>);
+struct DecidedKeys(Vec<BTreeMap<String, String>>);
 
-impl Decided {
+impl DecidedKeys {
     /// One value, or all distinct ones.
     fn value(&self, key: &str, shown: impl Fn(&str) -> String) -> Option<String> {
         let values = distinct(self.0.iter().filter_map(|cell| cell.get(key)).map(|value| shown(value)));
@@ -54,7 +54,7 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
     filled(parts.into_iter().flatten(), ", ")
 }
 
-fn database(analysis: &Analysis, all: &Decided) -> String {
+fn database(analysis: &Analysis, all: &DecidedKeys) -> String {
     let servers = analysis.settings.iter().flat_map(|one| &one.servers).map(|server| product(server));
     let servers = distinct(servers).join(" or ");
     let instances = all.value(key::INSTANCES, str::to_owned).filter(|count| count != "1");
@@ -73,7 +73,7 @@ fn product(server: &str) -> &str {
     named.map_or(version, |(_, rest)| rest)
 }
 
-fn workload(plan: &Plan, all: &Decided) -> String {
+fn workload(plan: &Plan, all: &DecidedKeys) -> String {
     let names: Vec<&str> = plan.workloads.iter().map(|note| note.kind.as_str()).collect();
     let tables = plan.cells.iter().filter_map(|cell| cell.settings.tables().get("workload")?.as_object());
     let keys: Vec<&str> = tables.flat_map(|table| table.keys()).map(String::as_str).collect();
@@ -91,7 +91,7 @@ const MOST_KEYS: usize = 5;
 /// The value of `load.clients` that asks for the peak.
 const PEAK: &str = "peak";
 
-fn load(run: &Run, all: &Decided, analysis: &Analysis) -> String {
+fn load(run: &Run, all: &DecidedKeys, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
     let sources = || distinct(drivers.iter().map(|driver| super::audits::source(driver))).join(" or ");
     let known = || clients(&drivers).unwrap_or_else(sources);
@@ -114,7 +114,7 @@ fn clients(drivers: &[&DriverReading]) -> Option<String> {
     (are_clients && counts.len() > 2).then(|| format!("{least} to {most} clients"))
 }
 
-fn machine(plan: &Plan, all: &Decided) -> String {
+fn machine(plan: &Plan, all: &DecidedKeys) -> String {
     if plan.cells.iter().any(|cell| cell.settings.is_of_existing_server()) {
         return "the server was there already; its machine is not known".to_owned();
     }
@@ -191,7 +191,7 @@ fn read_back(analysis: &Analysis, base: &Cell, cell: &Cell) -> String {
     within(", by which ", &joined(rows.map(Some)), "")
 }
 
-fn design(plan: &Plan, all: &Decided) -> String {
+fn design(plan: &Plan, all: &DecidedKeys) -> String {
     let (blocks, trials) = (counted(plan.blocks.into(), "block"), counted(plan.cells.len() as u64, "trial"));
     let blocks = format!("{blocks} of {trials} in random order");
     if let Some(count) = all.number(key::TRANSACTIONS, format::count) {

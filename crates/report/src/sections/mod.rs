@@ -27,7 +27,7 @@ pub mod why;
 
 use crate::document::{Block, Document};
 use crate::figures::{self, Figure};
-use crate::table::Cell;
+use crate::table::TableCell;
 use all_measures::{APPENDICES, PHASES};
 use analysis::cells::CellResult;
 use analysis::summary::Analysis;
@@ -127,8 +127,8 @@ fn headed(title: &str, found: impl IntoIterator<Item = Block>, note: impl Into<S
 }
 
 /// A contender, with its point of the study.
-fn contender(name: &str, coordinates: &str) -> Cell {
-    Cell::text(name).detail(coordinates)
+fn contender(name: &str, coordinates: &str) -> TableCell {
+    TableCell::text(name).detail(coordinates)
 }
 
 /// A lower heading for a point of the study; `None` if the study has only one.

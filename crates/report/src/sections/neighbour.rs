@@ -3,11 +3,11 @@
 use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style, joined, who, within};
-use crate::table::{Cell, TableOf, Tone};
+use crate::table::{TableCell, TableOf, Tone};
 use crate::{figures, missing};
 use analysis::consolidation::Consolidation;
-use analysis::consolidation::neighbour::beside::Beside;
-use analysis::consolidation::neighbour::{Effect, Neighbour, Of};
+use analysis::consolidation::neighbour::beside::BesideRatio;
+use analysis::consolidation::neighbour::{Neighbour, NeighbourEffect, Of};
 use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
@@ -34,9 +34,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let table = TableOf::new(&rows)
         .text("contender", |row| contender(&row.one.contender, &row.one.coordinates))
         .text("of the others", |row| {
-            Cell::text(row.style().0).detail(row.effect.why_none.as_ref().map(missing::why).unwrap_or_default())
+            TableCell::text(row.style().0).detail(row.effect.why_none.as_ref().map(missing::why).unwrap_or_default())
         })
-        .text("at work at", |row| Cell::text(row.place))
+        .text("at work at", |row| TableCell::text(row.place))
         .number("before", |row| row.level(row.effect.before.as_ref()))
         .number("while it works", |row| row.level(row.effect.during.as_ref()))
         .number("after", |row| row.level(row.effect.after.as_ref()))
@@ -53,7 +53,7 @@ struct OfTheOthers<'a> {
     one: &'a Consolidation,
     /// Where an idle neighbour works.
     place: &'a str,
-    effect: &'a Effect,
+    effect: &'a NeighbourEffect,
 }
 
 fn rows<'a>(one: &'a Consolidation, neighbour: &'a Neighbour) -> Vec<OfTheOthers<'a>> {
@@ -74,16 +74,16 @@ impl OfTheOthers<'_> {
         }
     }
 
-    fn cell(&self, found: Option<&Estimate>, style: Style<'_>) -> Cell {
+    fn cell(&self, found: Option<&Estimate>, style: Style<'_>) -> TableCell {
         let why = self.effect.why_none.as_ref().map(missing::why);
-        Cell::estimate(found, style, why.as_deref().unwrap_or("its load does not change there"))
+        TableCell::estimate(found, style, why.as_deref().unwrap_or("its load does not change there"))
     }
 
-    fn level(&self, found: Option<&Estimate>) -> Cell {
+    fn level(&self, found: Option<&Estimate>) -> TableCell {
         self.cell(found, self.style().1)
     }
 
-    fn ratio(&self, found: Option<&Estimate>) -> Cell {
+    fn ratio(&self, found: Option<&Estimate>) -> TableCell {
         let is_bad = found.is_some_and(|ratio| ratio.bounds.against(1.0) == self.style().2);
         self.cell(found, Style::EFFECT).tone(if is_bad { Tone::Bad } else { Tone::Plain })
     }
@@ -113,7 +113,11 @@ fn others(neighbour: &Neighbour) -> (&'static str, &'static str, &'static str) {
 }
 
 /// Their mean, or why it is not known.
-fn mean<'a>(neighbour: &Neighbour, effects: &'a [Effect], none: &str) -> Result<(&'a Effect, &'a Estimate), String> {
+fn mean<'a>(
+    neighbour: &Neighbour,
+    effects: &'a [NeighbourEffect],
+    none: &str,
+) -> Result<(&'a NeighbourEffect, &'a Estimate), String> {
     let Some(mean) = effects.iter().find(|effect| effect.of == Of::Mean) else { return Err(unmoved(neighbour)) };
     let why = mean.why_none.as_ref().map_or_else(|| none.to_owned(), missing::why);
     let unknown = || format!("what machine {} costs the others is not known: {why}.", neighbour.machine);
@@ -152,7 +156,7 @@ fn told(neighbour: &Neighbour, opening: &str, ratio: &Estimate, without: &str, e
     format!("{opening} {name} {does} {work} {without}{}.{end}", within(" (", &ends.unwrap_or_default(), ")"))
 }
 
-fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
+fn of_idle(neighbour: &Neighbour, beside: &BesideRatio) -> String {
     let opening = format!("at {}, where machine {} works,", beside.reference.coordinates, neighbour.machine);
     let known = mean(neighbour, &beside.effects, "no block has both");
     let told = |(_, kept)| told(neighbour, &opening, kept, "where it is idle", no_effect(beside.kept));

@@ -7,7 +7,7 @@ use crate::figures::Figure;
 use crate::figures::chart::{Paper, Spacing};
 use crate::figures::curve::{Curve, panels};
 use crate::format::Style;
-use crate::table::{Cell, TableOf, Tone, id};
+use crate::table::{TableCell, TableOf, Tone, id};
 use analysis::cells::CellResult;
 use analysis::summary::Analysis;
 use record::ladder::{ClimbEnd, Ladder, Rung};
@@ -39,28 +39,28 @@ fn climb(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
     let figure = Figure::of(id_of("climb-to-the-peak"), "The climb to the peak", description, panels);
     let climbs = cells.iter().flat_map(|cell| cell.climbs.iter().map(|climbed| (*cell, climbed)));
     let table = TableOf::new(&climbs.collect::<Vec<_>>())
-        .text("contender", |(cell, _)| Cell::text(&cell.contender))
-        .number("block", |(_, climbed)| Cell::name(climbed.block))
-        .number("clients at the peak", |(_, climbed)| Cell::count(climbed.ladder.chosen))
-        .number("fewest as good", |(_, climbed)| Cell::count(climbed.ladder.smallest_tied))
-        .number("steps", |(_, climbed)| Cell::count(climbed.ladder.rungs.len()))
+        .text("contender", |(cell, _)| TableCell::text(&cell.contender))
+        .number("block", |(_, climbed)| TableCell::name(climbed.block))
+        .number("clients at the peak", |(_, climbed)| TableCell::count(climbed.ladder.chosen))
+        .number("fewest as good", |(_, climbed)| TableCell::count(climbed.ladder.smallest_tied))
+        .number("steps", |(_, climbed)| TableCell::count(climbed.ladder.rungs.len()))
         .text("climb ended", |(_, climbed)| ended(&climbed.ladder))
-        .text("what ran out at the peak", |(_, climbed)| Cell::text(&climbed.ladder.saturated))
+        .text("what ran out at the peak", |(_, climbed)| TableCell::text(&climbed.ladder.saturated))
         .table(id_of("climbs"), "Where each climb ended; “fewest as good” cannot be distinguished from the peak");
     figure.map(Block::Figure).into_iter().chain(table.map(Block::Table))
 }
 
-fn ended(ladder: &Ladder) -> Cell {
+fn ended(ladder: &Ladder) -> TableCell {
     let text = match ladder.ended {
         ClimbEnd::Declined => "more clients got less done",
         ClimbEnd::Levelled => "more clients got no more done",
         ClimbEnd::LargestReached => {
-            return Cell::verdict(format!("still rising at the {} allowed", ladder.largest_allowed), Tone::Marked);
+            return TableCell::verdict(format!("still rising at the {} allowed", ladder.largest_allowed), Tone::Marked);
         }
         ClimbEnd::Errors => "too many transactions failed",
         ClimbEnd::Slow => "responses became too long",
     };
-    Cell::verdict(text, Tone::Plain)
+    TableCell::verdict(text, Tone::Plain)
 }
 
 fn queue(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
@@ -78,16 +78,16 @@ fn queue(cells: &[&CellResult]) -> impl Iterator<Item = Block> + use<> {
     let id_of = |what: &str| id(what, &cells[0].coordinates);
     let figure = Figure::of(id_of("waiting-for-a-session"), "Waiting for a session", description, panels);
     let rate = Style::quantity("1/s");
-    let time = |value_us: u64| Cell::number(value_us as f64, Style::MILLISECONDS);
-    let turned_away = |count: u64| Cell::count(count).tone(if count > 0 { Tone::Bad } else { Tone::Plain });
+    let time = |value_us: u64| TableCell::number(value_us as f64, Style::MILLISECONDS);
+    let turned_away = |count: u64| TableCell::count(count).tone(if count > 0 { Tone::Bad } else { Tone::Plain });
     let queues = cells.iter().flat_map(|cell| cell.queues.iter().map(|queued| (*cell, queued)));
     let table = TableOf::new(&queues.collect::<Vec<_>>())
-        .text("contender", |(cell, _)| Cell::text(&cell.contender))
-        .number("block", |(_, queued)| Cell::name(queued.block))
-        .number("asked/s", |(_, queued)| Cell::number_or(queued.asked_per_s, rate, "no rate was asked for"))
-        .number("done/s", |(_, queued)| Cell::number(queued.done_per_s, rate))
-        .number("longest queue", |(_, queued)| Cell::count(queued.queue.longest))
-        .number("left waiting", |(_, queued)| Cell::count(queued.queue.waiting_at_end))
+        .text("contender", |(cell, _)| TableCell::text(&cell.contender))
+        .number("block", |(_, queued)| TableCell::name(queued.block))
+        .number("asked/s", |(_, queued)| TableCell::number_or(queued.asked_per_s, rate, "no rate was asked for"))
+        .number("done/s", |(_, queued)| TableCell::number(queued.done_per_s, rate))
+        .number("longest queue", |(_, queued)| TableCell::count(queued.queue.longest))
+        .number("left waiting", |(_, queued)| TableCell::count(queued.queue.waiting_at_end))
         .number("turned away", |(_, queued)| turned_away(queued.queue.turned_away))
         .number("wait p99, ms", |(_, queued)| time(queued.session_wait_p99_us))
         .number("response p99, ms", |(_, queued)| time(queued.response_p99_us))

@@ -6,15 +6,15 @@ use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct, filled, grouped_by, joined, within};
 use crate::measures::{compare, label, level, of_cell, style};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, Tone, id, said};
+use crate::table::{Table, TableCell, TableOf, Tone, id, said};
 use crate::words::words;
 use analysis::cells::CellResult;
 use analysis::contrast::Contrast;
 use analysis::measures::Measure;
 use analysis::measures::counted::{CPUS_BUSY, DISK_READ_TIME, DISK_WRITE_TIME};
 use analysis::scaling::busy::Saturated;
-use analysis::scaling::law::Peak;
-use analysis::scaling::{Crossing, Point, Remark, Scaling, is_resource};
+use analysis::scaling::law::LawPeak;
+use analysis::scaling::{Crossing, Remark, Scaling, ScalingPoint, is_resource};
 use analysis::summary::Analysis;
 use record::settings::key;
 
@@ -44,11 +44,11 @@ fn second_threads(analysis: &Analysis) -> Option<Table> {
     let level = |cell: u32| {
         let known = of_cell(analysis, cell);
         let unit = known.map_or("", |known| known.metric.unit.as_str());
-        Cell::estimate(known.and_then(|known| known.throughput()), Style::quantity(unit), "no valid trial has it")
+        TableCell::estimate(known.and_then(|known| known.throughput()), Style::quantity(unit), "no valid trial has it")
     };
     TableOf::new(&analysis.thread_gains)
-        .text("contender", |one| Cell::text(&one.contender))
-        .number("cores", |one| Cell::count(one.cores))
+        .text("contender", |one| TableCell::text(&one.contender))
+        .number("cores", |one| TableCell::count(one.cores))
         .number("one vCPU on each", |one| level(one.one_each))
         .number("two on each", |one| level(one.two_each))
         .number("gain of second threads", |one| compare(one.gain.as_ref(), Style::EFFECT))
@@ -60,13 +60,13 @@ fn points<'a>(group: &[&'a Scaling]) -> Vec<OfCurve<'a>> {
     group.iter().flat_map(|curve| curve.points.iter().enumerate().map(move |(at, one)| (*curve, at, one))).collect()
 }
 
-type OfCurve<'a> = (&'a Scaling, usize, &'a Point);
+type OfCurve<'a> = (&'a Scaling, usize, &'a ScalingPoint);
 
 /// A table of sizes, without the columns that say what they did.
 fn sizes<'a, 'b>(points: &'b [OfCurve<'a>], axis: &str) -> TableOf<'b, OfCurve<'a>> {
     TableOf::new(points)
-        .text("contender", |(curve, place, _)| Cell::text(if *place == 0 { &curve.contender } else { "" }))
-        .number(plural(axis), |(.., point)| Cell::number(point.size, Style::new("", Digits::Plain)))
+        .text("contender", |(curve, place, _)| TableCell::text(if *place == 0 { &curve.contender } else { "" }))
+        .number(plural(axis), |(.., point)| TableCell::number(point.size, Style::new("", Digits::Plain)))
 }
 
 /// The resources that each size kept busy: CPUs, disk and load engine. `None` if nothing was counted.
@@ -76,12 +76,12 @@ fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
     if measures.is_empty() {
         return None;
     }
-    let of_point = |point: &Point, of: &dyn Fn(&CellResult) -> Option<Cell>| {
-        of_cell(analysis, point.cell).and_then(of).unwrap_or_else(|| Cell::missing("no valid trial has it"))
+    let of_point = |point: &ScalingPoint, of: &dyn Fn(&CellResult) -> Option<TableCell>| {
+        of_cell(analysis, point.cell).and_then(of).unwrap_or_else(|| TableCell::missing("no valid trial has it"))
     };
     let whole = Style { digits: Digits::Decimals(0), ..Style::PERCENT };
     let of_measure = |measure: &Measure, cell: &CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
-    let engine = |cell: &CellResult| Some(Cell::number(cell.driver.as_ref()?.busiest_shard, whole));
+    let engine = |cell: &CellResult| Some(TableCell::number(cell.driver.as_ref()?.busiest_shard, whole));
     let points = points(group);
     let table = sizes(&points, &group[0].axis)
         .numbers(
@@ -90,7 +90,9 @@ fn busy(analysis: &Analysis, group: &[&Scaling]) -> Option<Table> {
             |measure, (.., point)| of_point(point, &|cell| Some(of_measure(measure, cell))),
         )
         .number("load engine's busiest thread, %", |(.., point)| of_point(point, &engine))
-        .text("saturated", |(.., point)| of_point(point, &|cell| Some(Cell::text(saturated(Saturated::of(cell))))));
+        .text("saturated", |(.., point)| {
+            of_point(point, &|cell| Some(TableCell::text(saturated(Saturated::of(cell)))))
+        });
     let caption = "What each size kept busy; the load engine's thread is a point value of the worst trial";
     table.table(id_of("busy", group[0]), caption)
 }
@@ -107,11 +109,11 @@ fn saturated(saturated: Saturated) -> &'static str {
 fn growth(group: &[&Scaling]) -> Option<Table> {
     let (first, axis, points) = (group[0], group[0].axis.as_str(), points(group));
     let over_smallest = |place: usize, found: Option<&Contrast>, style: Style<'static>| match place {
-        0 => Cell::count(1).tone(Tone::Muted),
+        0 => TableCell::count(1).tone(Tone::Muted),
         _ => compare(found, style),
     };
-    let throughput = |curve: &Scaling, point: &Point| {
-        Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it")
+    let throughput = |curve: &Scaling, point: &ScalingPoint| {
+        TableCell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it")
     };
     let per_doubling = |curve: &Scaling, place: usize| {
         let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
@@ -128,7 +130,7 @@ fn growth(group: &[&Scaling]) -> Option<Table> {
     if axis == key::VCPUS {
         table = table
             .number("cores", |(.., point)| cores(point))
-            .number("memory nodes", |(.., point)| point.place.nodes.map_or_else(unknown, Cell::count));
+            .number("memory nodes", |(.., point)| point.place.nodes.map_or_else(unknown, TableCell::count));
     }
     table.table(id_of("growth", first), figures::scaling::of_slowest(first, &first.metric.unit))
 }
@@ -137,14 +139,14 @@ fn id_of(what: &str, curve: &Scaling) -> String {
     id(what, &format!("{} {}", plural(&curve.axis), curve.held))
 }
 
-fn cores(point: &Point) -> Cell {
+fn cores(point: &ScalingPoint) -> TableCell {
     let Some(cores) = point.place.cores else { return unknown() };
-    let cell = Cell::count(cores);
+    let cell = TableCell::count(cores);
     if point.place.shares_cores(point.size) == Some(true) { cell.detail("shared").tone(Tone::Marked) } else { cell }
 }
 
-fn unknown() -> Cell {
-    Cell::text("not recorded").tone(Tone::Muted)
+fn unknown() -> TableCell {
+    TableCell::text("not recorded").tone(Tone::Muted)
 }
 
 fn remarks(curve: &Scaling) -> Vec<String> {
@@ -156,13 +158,13 @@ fn remarks(curve: &Scaling) -> Vec<String> {
 fn peak(curve: &Scaling) -> String {
     match curve.universal.as_ref().map(|law| &law.peak) {
         None => "Too few sizes for the Universal Scalability Law.".to_owned(),
-        Some(Peak::Determined { size }) => {
+        Some(LawPeak::Determined { size }) => {
             let largest = curve.points.last().map_or(0.0, |point| point.size);
             let beyond = if size.point > largest { ", beyond the largest size measured" } else { "" };
             let size = said(size, Style::new(plural(&curve.axis), Digits::Ratio));
             format!("Throughput is highest at {size}{beyond}.")
         }
-        Some(Peak::NotDetermined { extrapolated, why }) => {
+        Some(LawPeak::NotDetermined { extrapolated, why }) => {
             let size = extrapolated.map(format::ratio).unwrap_or_default();
             let beyond = within(" (the curve, extrapolated, has it at ", &size, ")");
             format!("Peak not determined{beyond}: {}.", joined(why.iter().map(missing::why), "; "))
@@ -204,14 +206,14 @@ fn laws(group: &[&Scaling]) -> Option<Table> {
     });
     let small = Style::new("", Digits::Scientific);
     TableOf::new(&laws.collect::<Vec<_>>())
-        .text("contender", |(curve, ..)| Cell::text(&curve.contender))
-        .text("law", |(_, name, ..)| Cell::text(*name))
+        .text("contender", |(curve, ..)| TableCell::text(&curve.contender))
+        .text("law", |(_, name, ..)| TableCell::text(*name))
         .number(format!("λ, of one {}", singular(&group[0].axis)), |(curve, _, one, ..)| {
-            Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), "")
+            TableCell::estimate(Some(one), Style::quantity(&curve.metric.unit), "")
         })
-        .number("σ, contention", |(.., contention, _, _)| Cell::estimate(Some(contention), small, ""))
-        .number("κ, coherency", |(.., coherency, _)| Cell::estimate(*coherency, small, "the law has none"))
-        .number("furthest off, %", |(.., off)| Cell::number(*off, Style::PERCENT).detail("point value"))
+        .number("σ, contention", |(.., contention, _, _)| TableCell::estimate(Some(contention), small, ""))
+        .number("κ, coherency", |(.., coherency, _)| TableCell::estimate(*coherency, small, "the law has none"))
+        .number("furthest off, %", |(.., off)| TableCell::number(*off, Style::PERCENT).detail("point value"))
         .table(id_of("laws", group[0]), "Fitted laws")
 }
 

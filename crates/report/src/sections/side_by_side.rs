@@ -1,11 +1,11 @@
 //! Tables of named values with one column for each contender; what differs from the first column is marked.
 
 use crate::document::Block;
-use crate::table::{Cell, Table, TableOf, Tone};
+use crate::table::{Table, TableCell, TableOf, Tone};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of named values; `None` where a column lacks a name.
-pub struct SideBySide {
+pub struct ColumnsSideBySide {
     pub titles: Vec<String>,
     pub rows: Vec<(String, Vec<Option<String>>)>,
 }
@@ -13,7 +13,7 @@ pub struct SideBySide {
 /// The most rows on the page; with more, the equal ones are folded.
 const MOST_ROWS_SHOWN: usize = 16;
 
-impl SideBySide {
+impl ColumnsSideBySide {
     /// Every name that some column has.
     pub fn of(titles: Vec<String>, columns: &[BTreeMap<String, String>]) -> Self {
         let names: BTreeSet<&String> = columns.iter().flat_map(BTreeMap::keys).collect();
@@ -46,10 +46,10 @@ fn table(id: &str, titles: &[String], rows: &[(String, Vec<Option<String>>)], ca
     let cell = |values: &[Option<String>], place: usize| {
         let value = values.get(place);
         let tone = if value == values.first() { Tone::Plain } else { Tone::Marked };
-        let text = value.and_then(Option::as_ref).map(|value| Cell::text(value).tone(tone));
-        text.unwrap_or_else(|| Cell::missing("it has no such name"))
+        let text = value.and_then(Option::as_ref).map(|value| TableCell::text(value).tone(tone));
+        text.unwrap_or_else(|| TableCell::missing("it has no such name"))
     };
-    let table = TableOf::new(rows).text("", |(name, _)| Cell::text(name));
+    let table = TableOf::new(rows).text("", |(name, _)| TableCell::text(name));
     let titles = titles.iter().enumerate();
     let table = titles.fold(table, |table, (place, title)| table.text(title, |(_, values)| cell(values, place)));
     table.table(id, caption)
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn what_differs_from_the_first_column_is_marked() {
         let titles = ["native", "kvm"].map(str::to_owned).to_vec();
-        let blocks =
-            SideBySide { titles, rows: vec![row("a", ["1", "1"]), row("b", ["1", "2"])] }.blocks("id", "settings");
+        let blocks = ColumnsSideBySide { titles, rows: vec![row("a", ["1", "1"]), row("b", ["1", "2"])] }
+            .blocks("id", "settings");
         let [Block::Table(table)] = &blocks[..] else { panic!("one table") };
         let tones: Vec<Tone> = table.rows.iter().flatten().map(|cell| cell.tone).collect();
         let plain = Tone::Plain;
@@ -79,7 +79,7 @@ mod tests {
         let titles = ["native", "kvm"].map(str::to_owned).to_vec();
         let mut rows: Vec<_> = (0..40).map(|index| row(&format!("s{index}"), ["on", "on"])).collect();
         rows.push(row("fsync", ["on", "off"]));
-        let blocks = SideBySide { titles, rows }.blocks("id", "settings");
+        let blocks = ColumnsSideBySide { titles, rows }.blocks("id", "settings");
         let [Block::Table(shown), Block::Fold { title, .. }] = &blocks[..] else { panic!("{blocks:?}") };
         assert_eq!(shown.rows.len(), 1);
         assert_eq!(title, "40 settings that are equal");

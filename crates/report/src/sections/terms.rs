@@ -3,7 +3,7 @@
 use super::heading;
 use crate::document::Block;
 use crate::format::{self, grouped_by, joined, within};
-use crate::table::{Cell, Table, TableOf};
+use crate::table::{Table, TableCell, TableOf};
 use analysis::summary::Analysis;
 use record::run::Run;
 
@@ -88,8 +88,8 @@ pub fn words(analysis: &Analysis) -> Vec<(&'static str, String)> {
 
 fn table(analysis: &Analysis) -> Option<Table> {
     TableOf::new(&words(analysis))
-        .text("word", |(word, _)| Cell::text(*word))
-        .text("meaning", |(_, meaning)| Cell::text(meaning))
+        .text("word", |(word, _)| TableCell::text(*word))
+        .text("meaning", |(_, meaning)| TableCell::text(meaning))
         .table("words", "")
 }
 

@@ -5,7 +5,7 @@ use super::{contender, headed};
 use crate::document::Block;
 use crate::format::{self, Style, joined};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, Tone, id, said};
+use crate::table::{Table, TableCell, TableOf, Tone, id, said};
 use analysis::cells::CellResult;
 use analysis::estimate::Estimate;
 use analysis::steadiness::{CellSteadiness, Settled, Steadiness};
@@ -34,22 +34,22 @@ fn table(run: &Run, analysis: &Analysis) -> Option<Table> {
     let name = |planned: &PlannedTrial| {
         let cell = run.plan.cells.iter().find(|cell| cell.id == planned.cell);
         let name = cell.map(|cell| contender(&cell.contender, &cell.coordinates()));
-        name.unwrap_or_else(|| Cell::missing("the plan has no such cell"))
+        name.unwrap_or_else(|| TableCell::missing("the plan has no such cell"))
     };
-    let not_completed = || Cell::missing("it was not completed");
-    let nothing = || Cell::missing(NOTHING);
+    let not_completed = || TableCell::missing("it was not completed");
+    let nothing = || TableCell::missing(NOTHING);
     let trials: Vec<_> = run.plan.trials.iter().map(|planned| (planned, stored(planned), found(planned))).collect();
     let table = TableOf::new(&trials)
-        .number("trial", |(planned, ..)| Cell::name(planned.id))
-        .number("block", |(planned, ..)| Cell::name(planned.block))
+        .number("trial", |(planned, ..)| TableCell::name(planned.id))
+        .number("block", |(planned, ..)| TableCell::name(planned.block))
         .text("contender", |(planned, ..)| name(planned))
-        .text("outcome", |(_, one, _)| one.map_or_else(|| Cell::verdict("not completed", Tone::Bad), outcome))
+        .text("outcome", |(_, one, _)| one.map_or_else(|| TableCell::verdict("not completed", Tone::Bad), outcome))
         .number("throughput", |(.., found)| found.map_or_else(nothing, throughput))
         .text("steady state", |(.., found)| found.map_or_else(nothing, |(_, trial)| steady_state(trial)))
         .text("started (UTC)", |(_, one, _)| one.map_or_else(not_completed, started))
         .text("phases", |(_, one, _)| one.map_or_else(not_completed, phases))
-        .text("seed", |(planned, ..)| Cell::text(planned.seed.to_string()));
-    let again = |trial: &StoredTrial| Cell::count(trial.record.disturbed().len());
+        .text("seed", |(planned, ..)| TableCell::text(planned.seed.to_string()));
+    let again = |trial: &StoredTrial| TableCell::count(trial.record.disturbed().len());
     // Old records have no limit for the load of others.
     let is_limited = run.trials.iter().any(|trial| trial.record.other_load.is_some());
     table
@@ -72,14 +72,14 @@ fn why_again(record: &TrialRecord) -> Option<String> {
 
 const NOTHING: &str = "nothing was measured";
 
-fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> Cell {
+fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> TableCell {
     let style = Style::quantity(&cell.metric.unit);
-    let Some(value) = trial.value else { return Cell::missing(NOTHING) };
-    let shown = Cell::bounded(value, Some(&trial.interval), style);
+    let Some(value) = trial.value else { return TableCell::missing(NOTHING) };
+    let shown = TableCell::bounded(value, Some(&trial.interval), style);
     if trial.interval.known().is_some() { shown } else { shown.detail("point value") }
 }
 
-fn steady_state(trial: &TrialThroughput) -> Cell {
+fn steady_state(trial: &TrialThroughput) -> TableCell {
     // Why it is too short is in the table of cells.
     let shown = verdict(&trial.steadiness.verdict);
     let drift = trial.steadiness.drift.as_ref().filter(|drift| drift.bounds.known().is_some());
@@ -93,34 +93,34 @@ fn steady_state(trial: &TrialThroughput) -> Cell {
     shown.detail(joined([drift, settled].into_iter().flatten(), "; "))
 }
 
-fn outcome(trial: &StoredTrial) -> Cell {
+fn outcome(trial: &StoredTrial) -> TableCell {
     let text = match &trial.record.outcome {
         Outcome::Completed if has_wrong_data(trial) => {
             let violated = trial.findings.iter().filter(|finding| finding.is_violated());
             // Several machines may have violated the same check.
             let names: BTreeSet<&String> = violated.map(|finding| &finding.name).collect();
-            return Cell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(names)));
+            return TableCell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(names)));
         }
         Outcome::Completed if !trial.disagreements.is_empty() => {
-            return Cell::verdict("not believed", Tone::Bad).detail(trial.disagreements.join("; "));
+            return TableCell::verdict("not believed", Tone::Bad).detail(trial.disagreements.join("; "));
         }
-        Outcome::Completed => return Cell::verdict("completed", Tone::Good),
+        Outcome::Completed => return TableCell::verdict("completed", Tone::Good),
         Outcome::Invalid { .. } => "invalid",
         Outcome::Failed { .. } => "failed",
         Outcome::Skipped { .. } => "skipped",
         Outcome::Interrupted { .. } => "interrupted",
     };
-    Cell::verdict(text, Tone::Bad).detail(format::outcome(&trial.record.outcome))
+    TableCell::verdict(text, Tone::Bad).detail(format::outcome(&trial.record.outcome))
 }
 
 /// "2026-11-21T12:00:00Z" is easier to read as "2026-11-21 12:00:00".
-fn started(trial: &StoredTrial) -> Cell {
-    Cell::text(trial.record.started.replacen('T', " ", 1).trim_end_matches('Z'))
+fn started(trial: &StoredTrial) -> TableCell {
+    TableCell::text(trial.record.started.replacen('T', " ", 1).trim_end_matches('Z'))
 }
 
-fn phases(trial: &StoredTrial) -> Cell {
+fn phases(trial: &StoredTrial) -> TableCell {
     let phases = trial.record.phases.iter().map(|one| format!("{} {}", one.phase, format::span(one.length_ms)));
-    Cell::text(joined(phases, " · ")).tone(Tone::Muted)
+    TableCell::text(joined(phases, " · ")).tone(Tone::Muted)
 }
 
 pub fn steadiness(analysis: &Analysis) -> Vec<Block> {
@@ -132,7 +132,7 @@ pub fn steadiness(analysis: &Analysis) -> Vec<Block> {
 
 fn of_cells(cells: &[&CellResult]) -> Option<Table> {
     TableOf::new(cells)
-        .text("contender", |cell| Cell::text(&cell.contender))
+        .text("contender", |cell| TableCell::text(&cell.contender))
         .text("steady state", |cell| verdict(&cell.steadiness.verdict))
         .number("drift over the window, %", |cell| drift(cell.steadiness.drift.as_ref()))
         .text("whole checkpoint cycles in a window", |cell| cycles(&cell.steadiness))
@@ -142,28 +142,28 @@ fn of_cells(cells: &[&CellResult]) -> Option<Table> {
 const TOO_SHORT: &str = "trials are too short to judge";
 
 /// The verdict on a trial or a cell.
-pub fn verdict(found: &Steadiness) -> Cell {
+pub fn verdict(found: &Steadiness) -> TableCell {
     match found {
-        Steadiness::Steady => Cell::verdict("steady", Tone::Good),
-        Steadiness::Drifting => Cell::verdict("no steady state", Tone::Bad).detail("it drifts"),
-        Steadiness::Unsettled => Cell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
+        Steadiness::Steady => TableCell::verdict("steady", Tone::Good),
+        Steadiness::Drifting => TableCell::verdict("no steady state", Tone::Bad).detail("it drifts"),
+        Steadiness::Unsettled => TableCell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
         Steadiness::TooShortToTell { why } => {
-            Cell::verdict("too short to judge", Tone::Muted).detail(missing::why(why))
+            TableCell::verdict("too short to judge", Tone::Muted).detail(missing::why(why))
         }
     }
 }
 
-fn drift(drift: Option<&Estimate>) -> Cell {
-    let cell = Cell::estimate(drift, Style::CHANGE, TOO_SHORT);
+fn drift(drift: Option<&Estimate>) -> TableCell {
+    let cell = TableCell::estimate(drift, Style::CHANGE, TOO_SHORT);
     let plain = drift.is_some_and(|drift| drift.bounds.known().is_none());
     if plain { cell.detail("point value") } else { cell }
 }
 
-fn cycles(found: &CellSteadiness) -> Cell {
+fn cycles(found: &CellSteadiness) -> TableCell {
     match found.whole_cycles {
-        None => Cell::text("the engine does not report it").tone(Tone::Muted),
-        Some((0, 0)) => Cell::text("none").tone(Tone::Marked),
-        Some((fewest, most)) if fewest == most => Cell::count(most),
-        Some((fewest, most)) => Cell::text(format!("{fewest} to {most}")),
+        None => TableCell::text("the engine does not report it").tone(Tone::Muted),
+        Some((0, 0)) => TableCell::text("none").tone(Tone::Marked),
+        Some((fewest, most)) if fewest == most => TableCell::count(most),
+        Some((fewest, most)) => TableCell::text(format!("{fewest} to {most}")),
     }
 }

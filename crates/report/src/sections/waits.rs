@@ -4,7 +4,7 @@ use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
 use crate::missing;
-use crate::table::{Cell, Table, TableOf, id};
+use crate::table::{Table, TableCell, TableOf, id};
 use analysis::summary::Analysis;
 use analysis::waits::{AverageSessions, Sampled, WaitsOfContenders};
 
@@ -23,10 +23,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 fn table(waits: &WaitsOfContenders) -> Option<Table> {
     let rest = (!waits.rest.is_empty()).then(|| ("all further events".to_owned(), &waits.rest));
     let rows: Vec<_> = waits.events.iter().map(|one| (name(one), &one.sessions)).chain(rest).collect();
-    let number =
-        |sessions: Option<f64>| Cell::number_or(sessions, Style::new("", Digits::Decimals(2)), "it was not sampled");
+    let number = |sessions: Option<f64>| {
+        TableCell::number_or(sessions, Style::new("", Digits::Decimals(2)), "it was not sampled")
+    };
     TableOf::new(&rows)
-        .text("event", |(name, _)| Cell::text(name))
+        .text("event", |(name, _)| TableCell::text(name))
         .numbers(
             waits.contenders.iter().enumerate(),
             |(_, one)| one.contender.clone(),

@@ -1,7 +1,7 @@
 //! The section “What ran”: the study's decided keys, an odd machine among several, and the settings that servers had. The order of trials is in
 //! their table.
 
-use super::side_by_side::SideBySide;
+use super::side_by_side::ColumnsSideBySide;
 use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Style, filled};
@@ -31,7 +31,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     headed("What ran", found, "Sizes without a unit are in bytes, times in milliseconds.")
 }
 
-fn settings(plan: &Plan) -> SideBySide {
+fn settings(plan: &Plan) -> ColumnsSideBySide {
     let shown = &plan.cells[..plan.cells.len().min(MOST_COLUMNS)];
     let keys = |cell: &PlanCell| {
         let mut keys = flattened(cell.settings.tables());
@@ -40,7 +40,7 @@ fn settings(plan: &Plan) -> SideBySide {
         }
         keys
     };
-    SideBySide::of(shown.iter().map(title).collect(), &shown.iter().map(keys).collect::<Vec<_>>())
+    ColumnsSideBySide::of(shown.iter().map(title).collect(), &shown.iter().map(keys).collect::<Vec<_>>())
 }
 
 /// Units for the study's own sizes and times; keys of catalog entries have no known unit here.
@@ -139,7 +139,9 @@ pub fn databases(analysis: &Analysis) -> Vec<Block> {
         let server = ("server".to_owned(), comparison.servers.iter().cloned().map(Some).collect());
         let settings = comparison.settings.iter().map(|row| (row.name.clone(), row.values.clone()));
         let rows = std::iter::once(server).chain(settings).collect();
-        found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks(&id, "effective settings"));
+        found.extend(
+            ColumnsSideBySide { titles: comparison.contenders.clone(), rows }.blocks(&id, "effective settings"),
+        );
     }
     headed("Database settings", found, "Read back from the running servers.")
 }

@@ -5,8 +5,8 @@ use crate::document::Block;
 use crate::figures::curve;
 use crate::format::{self, Style, within};
 use crate::reasons;
-use crate::table::{Cell, Table, TableOf, Tone, id};
-use analysis::counted::unit::Unit;
+use crate::table::{Table, TableCell, TableOf, Tone, id};
+use analysis::counted::unit::CountedUnit;
 use analysis::explanation::Explanation;
 use analysis::explanation::counters::CounterRow;
 use analysis::explanation::rules::Reason;
@@ -104,21 +104,21 @@ fn counters(explanation: &Explanation) -> Vec<Block> {
 fn counter_table(explanation: &Explanation, what: &str, rows: &[&CounterRow], caption: &str) -> Option<Table> {
     let name = |row: &CounterRow| row.name.clone() + &within(", ", style(row).unit, "");
     let sure = |row: &CounterRow| match row.surely_apart {
-        None => Cell::missing("no interval").detail("no interval"),
-        Some(share) if share > 0.0 => Cell::number(share, Style::PERCENT),
-        Some(_) => Cell::number(0.0, Style { unit: "%", ..Style::COUNT }).tone(Tone::Muted),
+        None => TableCell::missing("no interval").detail("no interval"),
+        Some(share) if share > 0.0 => TableCell::number(share, Style::PERCENT),
+        Some(_) => TableCell::number(0.0, Style { unit: "%", ..Style::COUNT }).tone(Tone::Muted),
     };
     // Levels with a ratio are geometric means, whose difference would be another one.
     let difference = |row: &CounterRow| match row.ratio {
-        Some(_) => Cell::text(""),
-        None => Cell::estimate(Some(&row.difference), style(row), ""),
+        Some(_) => TableCell::text(""),
+        None => TableCell::estimate(Some(&row.difference), style(row), ""),
     };
     TableOf::new(rows)
-        .text("counter", |row| Cell::text(name(row)))
-        .text("seen", |row| Cell::text(if row.side == Side::Machine { "inside" } else { "host" }))
-        .number(&explanation.baseline, |row| Cell::estimate(Some(&row.baseline), style(row), ""))
-        .number(&explanation.contender, |row| Cell::estimate(Some(&row.contender), style(row), ""))
-        .number("ratio", |row| Cell::estimate(row.ratio.as_ref(), Style::EFFECT, "one side has none"))
+        .text("counter", |row| TableCell::text(name(row)))
+        .text("seen", |row| TableCell::text(if row.side == Side::Machine { "inside" } else { "host" }))
+        .number(&explanation.baseline, |row| TableCell::estimate(Some(&row.baseline), style(row), ""))
+        .number(&explanation.contender, |row| TableCell::estimate(Some(&row.contender), style(row), ""))
+        .number("ratio", |row| TableCell::estimate(row.ratio.as_ref(), Style::EFFECT, "one side has none"))
         .number("difference", |row| difference(row))
         .number("least difference, %", |row| sure(row))
         .table(id(what, &curve::place(explanation)), caption)
@@ -127,11 +127,13 @@ fn counter_table(explanation: &Explanation, what: &str, rows: &[&CounterRow], ca
 /// Times and sizes of readings are large, those per transaction are not. Counters are not known to more than three digits.
 fn style(row: &CounterRow) -> Style<'_> {
     let unit = match (&row.unit, row.behaviour) {
-        (Unit::Things, _) => "",
-        (Unit::Milliseconds, _) => "ms",
-        (Unit::Bytes, Behaviour::Counts) => "bytes",
-        (Unit::Bytes, Behaviour::Stands) => return Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO },
-        (Unit::Other(name), _) => name,
+        (CountedUnit::Things, _) => "",
+        (CountedUnit::Milliseconds, _) => "ms",
+        (CountedUnit::Bytes, Behaviour::Counts) => "bytes",
+        (CountedUnit::Bytes, Behaviour::Stands) => {
+            return Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO };
+        }
+        (CountedUnit::Other(name), _) => name,
     };
     Style { unit, ..Style::RATIO }
 }

@@ -1,7 +1,7 @@
 //! A completed trial whose files are incomplete, or contradict each other or the plan, enters no number.
 
 use crate::OnDisk;
-use analysis::compare::Verdict;
+use analysis::compare::RatioVerdict;
 use analysis::findings::{Severity, What};
 use analysis::pairing::WhyUnusable;
 use record::synthetic::{self, consolidated, neighbour};
@@ -63,7 +63,7 @@ fn a_trial_without_data_checks_has_not_passed_them() {
     disk.write("trials/0001/findings.json", "[]");
     not_believed(&disk, "it has no data checks (findings.json)");
     let (run, analysis) = disk.analysed();
-    assert_ne!(analysis.comparisons[0].verdict, Verdict::WrongData, "nothing is known of its data");
+    assert_ne!(analysis.comparisons[0].verdict, RatioVerdict::WrongData, "nothing is known of its data");
     assert!(!report::terminal(&run, &analysis).contains("The data is correct"));
 }
 

@@ -22,10 +22,10 @@ use analysis::summary::{Analysis, analyse};
 use record::check::{Moment, Verdict};
 use record::facts::{Fact, PROCESSOR};
 use record::ladder::{ClimbEnd, Ladder, Rung};
-use record::precision::{Ended, Precision};
+use record::precision::{Precision, StopReason};
 use record::run::Run;
 use record::synthetic;
-use record::trial::{ArrivalProcess, Pacing, Queue};
+use record::trial::{ArrivalProcess, Pacing, QueuedWork};
 
 fn sound() -> (Run, Analysis) {
     let run = synthetic::run(5);
@@ -121,8 +121,13 @@ fn offered() -> (Run, Analysis) {
             driver.pacing =
                 Some(Pacing::Arrivals { per_second: 900.0, process: ArrivalProcess::Poisson, sessions: 64 });
             let each_second: Vec<u64> = (0..32).map(|second| second * 250).collect();
-            driver.queue =
-                Some(Queue { longest: 7_800, waiting_at_end: 7_750, each_second, limit: 100_000, ..Queue::default() });
+            driver.queue = Some(QueuedWork {
+                longest: 7_800,
+                waiting_at_end: 7_750,
+                each_second,
+                limit: 100_000,
+                ..QueuedWork::default()
+            });
         }
     }
     let analysis = analyse(&run);
@@ -132,7 +137,7 @@ fn offered() -> (Run, Analysis) {
 /// A run with a wished precision of ±2 % and two added blocks.
 fn precise() -> (Run, Analysis) {
     let mut run = synthetic::run(12);
-    let ended = Some(Ended::Reached);
+    let ended = Some(StopReason::Reached);
     let wish = Precision { half_width: 0.02, least_blocks: 10, max_blocks: 40, time_limit_ms: Some(60_000), ended };
     run.plan.precision = Some(wish);
     let analysis = analyse(&run);
@@ -207,7 +212,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [report::html(&run, &analysis), report::markdown(&run, &analysis), report::terminal(&run, &analysis)] {
         let text = in_one_line(visible_text(&text));
-        let report::sentence::Answer { says, interval, but, .. } = &report::answer::all(&analysis)[0];
+        let report::sentence::AnswerParts { says, interval, but, .. } = &report::answer::all(&analysis)[0];
         for part in [says, interval, but] {
             assert!(text.contains(part), "{part} is not in it");
         }

@@ -1,11 +1,11 @@
 //! A list of runs, the brief of one, and how a measure went over them.
 
 use super::keys;
-use analysis::many_runs::trend::{Trend, Wanted, trend};
+use analysis::many_runs::trend::{Trend, TrendQuery, trend};
 use analysis::many_runs::{Brief, brief};
 use analysis::summary::analyse;
 use record::synthetic;
-use report::many_runs::Entry;
+use report::many_runs::FolderRead;
 use std::collections::BTreeSet;
 
 /// Runs of three days. On the second day the load did less; on the third the server was a different one.
@@ -27,7 +27,7 @@ fn runs() -> Vec<Brief> {
 }
 
 fn of_throughput() -> Trend {
-    trend(&runs(), Wanted { measure: "throughput", ..Wanted::default() }).expect("runs that have it")
+    trend(&runs(), TrendQuery { measure: "throughput", ..TrendQuery::default() }).expect("runs that have it")
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_page_draws_what_markdown_has_as_a_table() {
 /// Response times are kept in microseconds and shown in milliseconds.
 #[test]
 fn a_figure_is_in_the_unit_of_its_title() {
-    let trend = trend(&runs(), Wanted { measure: "response.p50/new-order", ..Wanted::default() }).unwrap();
+    let trend = trend(&runs(), TrendQuery { measure: "response.p50/new-order", ..TrendQuery::default() }).unwrap();
     let html = report::html::write(&report::trend::document(&trend));
     assert!(
         html.contains(">new-order p50, ms</text>") && html.contains("<desc>native: 2.522, 2.522, 2.522; kvm"),
@@ -77,13 +77,13 @@ fn a_table_for_spreadsheets_has_a_line_for_each_run_and_contrast() {
 #[test]
 fn a_list_names_every_run_and_what_is_wrong_with_it() {
     let mut brief = runs().remove(0);
-    let damaged = Entry::Damaged { run: "b\x1b[2J".to_owned(), why: "b/plan.json: no\x07".to_owned() };
-    let mut entries = vec![Entry::Read(brief.clone()), damaged];
+    let damaged = FolderRead::Damaged { run: "b\x1b[2J".to_owned(), why: "b/plan.json: no\x07".to_owned() };
+    let mut entries = vec![FolderRead::Read(brief.clone()), damaged];
     brief.run = "c".to_owned();
     brief.cells[1].wrong_data = true;
-    entries.push(Entry::Read(brief.clone()));
+    entries.push(FolderRead::Read(brief.clone()));
     brief.cells.truncate(1);
-    entries.push(Entry::Read(brief));
+    entries.push(FolderRead::Read(brief));
     insta::assert_snapshot!(report::many_runs::list(&entries));
 }
 
@@ -97,8 +97,8 @@ fn what_is_kept_of_a_run_can_be_shown_for_one_measure() {
 fn every_key_of_what_is_told_of_many_runs_is_described() {
     let mut found = BTreeSet::new();
     let trend = of_throughput();
-    let damaged = Entry::Damaged { run: "b".to_owned(), why: "no plan".to_owned() };
-    let entries: Vec<Entry> = runs().into_iter().map(Entry::Read).chain([damaged]).collect();
+    let damaged = FolderRead::Damaged { run: "b".to_owned(), why: "no plan".to_owned() };
+    let entries: Vec<FolderRead> = runs().into_iter().map(FolderRead::Read).chain([damaged]).collect();
     let list: Vec<_> = entries.iter().map(report::many_runs::listed).collect();
     keys(&serde_json::to_value(&list).unwrap(), &mut found);
     keys(&serde_json::to_value(&trend).unwrap(), &mut found);

@@ -1,17 +1,17 @@
 //! A measure of a user's own appears wherever measures do.
 
 use analysis::many_runs::brief;
-use analysis::many_runs::trend::{Wanted, trend};
-use analysis::measures::{Better, CATALOG, Entry, Reading, Scale, Unit, counted};
+use analysis::many_runs::trend::{TrendQuery, trend};
+use analysis::measures::{Better, CATALOG, MeasureEntry, MeasureReading, Scale, Unit, counted};
 use analysis::summary::analyse_with;
 use analysis::two_runs::compare_with;
 use record::synthetic;
 
 /// A made-up measure with a known value: the length of the contender's name.
-fn with_a_made_up_measure() -> Vec<Entry> {
-    let made_up: Entry = |trial| {
+fn with_a_made_up_measure() -> Vec<MeasureEntry> {
+    let made_up: MeasureEntry = |trial| {
         let length = trial.record.contender.len() as f64;
-        vec![Reading::new("made-up", Unit::Count, Better::Less, Scale::Ratio, length)]
+        vec![MeasureReading::new("made-up", Unit::Count, Better::Less, Scale::Ratio, length)]
     };
     [CATALOG, &[made_up]].concat()
 }
@@ -39,7 +39,7 @@ fn a_made_up_measure_is_in_table_csv_json_compare_and_trend() {
             .any(|figure| figure.measure.id == "made-up" && (figure.change.estimate.point - 1.0).abs() < 1e-9)
     );
     let runs = [0; 3].map(|_| brief(&run, &analysis));
-    let trend = trend(&runs, Wanted { measure: "made-up", ..Wanted::default() }).unwrap();
+    let trend = trend(&runs, TrendQuery { measure: "made-up", ..TrendQuery::default() }).unwrap();
     let text = report::trend::text(&trend);
     let in_each = "6.00 (6.00 to 6.00)  3.00 (3.00 to 3.00)  −50.0 % (−50.0 to −50.0 %)\n";
     assert_eq!(text.matches(in_each).count(), 4, "three runs and their mean: {text}");

@@ -134,12 +134,12 @@ fn a_normalised_span_is_accepted_only_from_a_normalised_table() {
 #[test]
 fn reading_gives_the_entrys_own_type() {
     #[derive(Debug, PartialEq, serde::Deserialize)]
-    struct Disk {
+    struct DiskTable {
         cache: String,
         size: Bytes,
     }
-    let disk: Disk = read(&table(json!({ "size": "2GiB" })), DISK).unwrap();
-    assert_eq!(disk, Disk { cache: "none".to_owned(), size: Bytes(2 << 30) });
+    let disk: DiskTable = read(&table(json!({ "size": "2GiB" })), DISK).unwrap();
+    assert_eq!(disk, DiskTable { cache: "none".to_owned(), size: Bytes(2 << 30) });
 }
 
 #[test]

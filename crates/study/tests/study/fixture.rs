@@ -5,17 +5,17 @@ use platforms::capabilities::{Capabilities, ImageUse, of_an_image};
 use platforms::entry::PlatformSettings;
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
-use platforms::placement::Topology;
+use platforms::placement::UsableCpus;
 use platforms::platform::{OpenOrder, Platform};
 use record::plan::{Plan, WorkloadNote};
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
 use std::sync::Arc;
-use study::{Against, Catalogs, Files, FindingCode, Host, Kind, TypedPlan};
+use study::{Against, Catalogs, FindingCode, Host, Kind, StudyFiles, TypedPlan};
 
 /// A host with four CPUs and no known topology.
 pub fn host() -> Host {
-    Host { topology: Topology::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30, huge_pages: HugePages::default() }
+    Host { topology: UsableCpus::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30, huge_pages: HugePages::default() }
 }
 
 const ENGINE: &[Key] = &[Key {
@@ -107,7 +107,7 @@ pub fn catalogs() -> Catalogs {
         workloads: vec![kind("orders", WORKLOAD)],
         platforms: vec![kind("native", &[]), kind("vm", VM)],
         images: vec!["server", "micro"],
-        files: Files::none(),
+        files: StudyFiles::none(),
         codes: [("host-busy", true), ("check-violated", false)]
             .map(|(name, acceptable)| FindingCode { name, acceptable })
             .to_vec(),

@@ -3,7 +3,7 @@
 use crate::fixture::{STUDY, host};
 use insta::assert_snapshot;
 use record::plan::Plan;
-use study::{Against, Catalogs, Offered, TypedPlan};
+use study::{Against, Catalogs, OfferedWork, TypedPlan};
 
 fn planned(load: &str, more: &str) -> Result<Plan, String> {
     let text = STUDY
@@ -24,7 +24,7 @@ fn its_load_has_a_place_and_no_clients() {
     let plan = planned("placement = \"outside\"\nmax_other_cpu = \"5%\"", "").unwrap();
     let typed = TypedPlan::read(plan.clone(), platforms::catalog::settings).unwrap();
     let load = &typed.typed()[0].load;
-    assert_eq!((load.offered, load.warmup_ms.0, load.measure_ms.0), (Offered::OwnPhases, 0, 0));
+    assert_eq!((load.offered, load.warmup_ms.0, load.measure_ms.0), (OfferedWork::OwnPhases, 0, 0));
     assert_eq!(load.other_load.map(|limit| limit.max_repeats), Some(3));
     let written = plan.cells[0].settings.tables()["load"].as_object().unwrap();
     let names: Vec<&str> = written.keys().map(String::as_str).collect();

@@ -3,7 +3,7 @@
 use crate::fixture::host;
 use serde_json::json;
 use std::rc::Rc;
-use study::{Against, Catalogs, Files};
+use study::{Against, Catalogs, StudyFiles};
 
 fn planned(workload: &str) -> Result<record::plan::Plan, String> {
     let read = |path: &str| match path {
@@ -13,7 +13,7 @@ fn planned(workload: &str) -> Result<record::plan::Plan, String> {
         "wrong.sql" => Ok("\\set id 1\nSELECT 1;\nSELECT :ib;".to_owned()),
         _ => Err("no such file".to_owned()),
     };
-    let catalogs = Catalogs { files: Files(Rc::new(read)), ..Catalogs::standard() };
+    let catalogs = Catalogs { files: StudyFiles(Rc::new(read)), ..Catalogs::standard() };
     let text = format!(
         "question = \"What does it cost?\"\n[machine]\nvcpus = 1\nmemory = \"1GiB\"\n[engine]\nkind = \"sqlite\"\n\
          [workload]\nkind = \"file\"\n{workload}\n[load]\nclients = 1\nwarmup = \"1s\"\nmeasure = \"1s\"\n\

@@ -7,8 +7,8 @@ use record::plan::{Cell, Plan};
 use record::precision::Precision;
 use record::trial::{ArrivalProcess, Pacing};
 use serde_json::{Value, json};
-use settings::{Bytes, Span};
-use study::{Offered, PeakLimits, Placement, Storage, TypedCell};
+use settings::{Bytes, TimeSpan};
+use study::{OfferedWork, PeakLimits, Placement, Storage, TypedCell};
 
 /// The order of trials, one block per line.
 fn order(plan: &Plan) -> String {
@@ -215,8 +215,8 @@ fn a_cell_is_read_back_in_types() {
     let TypedCell { machine, load, platform, .. } = &plan.typed()[1];
     assert_eq!((machine.vcpus, machine.memory_bytes), (2, Bytes(1 << 30)));
     assert_eq!((machine.disk.storage, machine.disk.device.as_deref()), (Storage::Device, Some("/dev/sdb")));
-    let offered = Offered::Paced(Pacing::Clients { clients: 4 });
-    assert_eq!((load.placement, load.offered, load.warmup_ms), (Placement::Inside, offered, Span(3000)));
+    let offered = OfferedWork::Paced(Pacing::Clients { clients: 4 });
+    assert_eq!((load.placement, load.offered, load.warmup_ms), (Placement::Inside, offered, TimeSpan(3000)));
     assert!(format!("{platform:?}").contains("cache: Writeback"), "{platform:?}");
 }
 
@@ -240,14 +240,14 @@ fn the_estimate_of_the_longest_plan_does_not_overflow() {
     assert_eq!(study::estimate(&typed(&plan)).measuring_ms, 10_000 * 24 * 3_600_000);
 }
 
-fn offered(text: &str) -> Vec<Offered> {
+fn offered(text: &str) -> Vec<OfferedWork> {
     typed(&plan(text)).typed().iter().map(|cell| cell.load.offered).collect()
 }
 
 #[test]
 fn whatever_makes_work_due_is_decided_with_all_that_belongs_to_it() {
     let of = |load: &str| offered(&with("clients = 4", load))[0];
-    let paced = |pacing| Offered::Paced(pacing);
+    let paced = |pacing| OfferedWork::Paced(pacing);
     assert_eq!(of("terminals = 2000"), paced(Pacing::Terminals { terminals: 2000, sessions: 64 }));
     assert_eq!(of("terminals = 20"), paced(Pacing::Terminals { terminals: 20, sessions: 20 }));
     assert_eq!(of("terminals = 2000\nsessions = 7"), paced(Pacing::Terminals { terminals: 2000, sessions: 7 }));
@@ -258,9 +258,9 @@ fn whatever_makes_work_due_is_decided_with_all_that_belongs_to_it() {
         arrivals(5.0, ArrivalProcess::Uniform, 3)
     );
     let limits = |max_clients, p99_limit_ms| PeakLimits { max_clients, error_limit: 0.01, p99_limit_ms };
-    assert_eq!(of("clients = \"peak\""), Offered::Peak(limits(128, None)));
+    assert_eq!(of("clients = \"peak\""), OfferedWork::Peak(limits(128, None)));
     let written = "clients = \"peak\"\npeak = { max_clients = 16, p99_limit = \"200ms\" }";
-    assert_eq!(of(written), Offered::Peak(limits(16, Some(Span(200)))));
+    assert_eq!(of(written), OfferedWork::Peak(limits(16, Some(TimeSpan(200)))));
 }
 
 #[test]
@@ -294,10 +294,10 @@ set = { "load.terminals" = 100 }
 "#;
     let base = plus(scenarios).replace("clients = 4", "arrivals = \"9/s\"\nprocess = \"uniform\"\nsessions = 5");
     let [closed, open, users] = offered(&base)[..3] else { panic!("three scenarios") };
-    assert_eq!(closed, Offered::Paced(Pacing::Clients { clients: 8 }));
+    assert_eq!(closed, OfferedWork::Paced(Pacing::Clients { clients: 8 }));
     let same_kind = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 5 };
-    assert_eq!(open, Offered::Paced(same_kind), "the same way of pacing keeps the rest of the base");
-    assert_eq!(users, Offered::Paced(Pacing::Terminals { terminals: 100, sessions: 64 }));
+    assert_eq!(open, OfferedWork::Paced(same_kind), "the same way of pacing keeps the rest of the base");
+    assert_eq!(users, OfferedWork::Paced(Pacing::Terminals { terminals: 100, sessions: 64 }));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, typed, with};
 use insta::assert_snapshot;
-use platforms::placement::Topology;
+use platforms::placement::UsableCpus;
 use record::settings::{Odd, OddLoad};
 use study::{Against, Host, Pinning};
 
@@ -90,7 +90,7 @@ fn memory_is_bound_to_nodes_that_have_it() {
         write(&format!("node/node{node}/cpulist"), cpus);
         write(&format!("node/node{node}/meminfo"), &format!("Node {node} MemTotal: 4194304 kB\n"));
     }
-    let host = Host { topology: Topology::read(root.path()).unwrap(), ..host() };
+    let host = Host { topology: UsableCpus::read(root.path()).unwrap(), ..host() };
     let told = |lines: &str| {
         let text = machine(lines).replace("\"1GiB\"", "\"3GiB\"");
         let planned = study::plan("x", &text, Against::Baseline, &catalogs(), &host);

@@ -1,7 +1,7 @@
 //! The study files that come with bakeoff, checked against the real catalogs.
 
 use platforms::huge_pages::HugePages;
-use platforms::placement::Topology;
+use platforms::placement::UsableCpus;
 use record::plan::Plan;
 use serde_json::Map;
 use settings::{Holds, Key};
@@ -11,7 +11,7 @@ use study::{Against, Catalogs, FindingCode, Host, Kind, TypedPlan};
 
 /// The smallest host that the studies are meant for.
 fn host() -> Host {
-    Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
+    Host { topology: UsableCpus::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
 }
 
 fn typed(plan: &Plan) -> TypedPlan {
@@ -46,7 +46,7 @@ fn two_threads_each(sockets: usize, cores_each: usize, memory_bytes: u64) -> Hos
         let kib = memory_bytes / 1024 / sockets as u64;
         write(&format!("node/node{socket}/meminfo"), &format!("Node {socket} MemTotal:       {kib} kB"));
     }
-    let topology = Topology::read(root.path()).expect("a topology");
+    let topology = UsableCpus::read(root.path()).expect("a topology");
     Host { topology, memory_bytes, huge_pages: HugePages::default() }
 }
 
@@ -63,7 +63,7 @@ fn plan(name: &str, text: &str) -> Plan {
     plan_on(&host, name, text).unwrap_or_else(|problems| panic!("{}", study::render(&problems, name)))
 }
 
-fn plan_on(host: &Host, name: &str, text: &str) -> Result<Plan, Vec<study::Problem>> {
+fn plan_on(host: &Host, name: &str, text: &str) -> Result<Plan, Vec<study::Flaw>> {
     // The analysis knows the codes.
     let codes = vec![FindingCode { name: "storage-differs", acceptable: true }];
     let catalogs = Catalogs { codes, ..Catalogs::standard() };

@@ -2,7 +2,7 @@
 //!
 //! A group is also held back by the limits of all groups around it, so the counters are sums over them.
 
-use super::{Counters, Opening, fields};
+use super::{Opening, ProbeReading, fields};
 use crate::cgroup::Groups;
 use crate::counter::Counter;
 use crate::targets::ProcessTarget;
@@ -42,7 +42,7 @@ pub fn throttled(stat: &str) -> Option<u64> {
     number(VERSION_1_TIME).or_else(|| number(VERSION_2_TIME)?.checked_mul(NS_PER_US))
 }
 
-fn counters(stats: &[String], prefix: &str) -> Counters {
+fn counters(stats: &[String], prefix: &str) -> ProbeReading {
     let sum = |of: &dyn Fn(&str) -> Option<u64>| {
         stats.iter().map(|stat| of(stat)).sum::<Option<u64>>().ok_or("cpu.stat does not count it")
     };

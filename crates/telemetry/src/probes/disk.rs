@@ -3,8 +3,8 @@
 //! The counters cover everybody who uses the device. A flush without data counts as a write too, of 0 bytes, so
 //! writes of data are at most `writes` and about `writes` less `flushes`.
 
-use super::{Counters, Opening};
-use crate::block_device::{Disk, SECTOR_BYTES};
+use super::{Opening, ProbeReading};
+use crate::block_device::{BlockDevice, SECTOR_BYTES};
 use crate::counter::Counter;
 use crate::mounts;
 use crate::targets::{DiskLocation, DiskTarget};
@@ -53,10 +53,10 @@ fn under(tree: &Tree, path: &Path) -> Result<String, String> {
     let path = tree.resolve(path);
     let mounts = mounts::parse(&tree.text("/proc/self/mountinfo")?);
     let mount = mounts::covering(&mounts, &path).ok_or_else(|| format!("no mount covers {}", path.display()))?;
-    Ok(Disk::under(tree, mount)?.stat())
+    Ok(BlockDevice::under(tree, mount)?.stat())
 }
 
-fn counters(stat: &str, prefix: &str) -> Counters {
+fn counters(stat: &str, prefix: &str) -> ProbeReading {
     let values: Vec<u64> = stat.split_whitespace().map_while(|word| word.parse().ok()).collect();
     if values.len() < FEWEST {
         return Err(format!("the kernel's counters of {prefix} are {stat:?}"));

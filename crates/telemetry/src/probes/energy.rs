@@ -28,7 +28,7 @@ struct Zone {
     path: String,
     /// The counter's largest value, after which it wraps to zero.
     largest: u64,
-    running: Running,
+    running: WrappedCounter,
 }
 
 impl Zone {
@@ -49,7 +49,7 @@ fn zones(tree: &Tree) -> Vec<Zone> {
     let zone = |zone: String| {
         let largest = value(&zone, "max_energy_range_uj")?.parse().ok()?;
         let path = format!("{ZONES}/{zone}/energy_uj");
-        Some(Zone { name: name(&zone)?, path, largest, running: Running::default() })
+        Some(Zone { name: name(&zone)?, path, largest, running: WrappedCounter::default() })
     };
     // Some platforms count the same packages again in another way, under a name with "mmio" in it.
     let counted = tree.names(ZONES).into_iter().filter(|zone| !zone.contains("mmio"));
@@ -58,12 +58,12 @@ fn zones(tree: &Tree) -> Vec<Zone> {
 
 /// Turns a counter that wraps around into one that does not.
 #[derive(Default)]
-struct Running {
+struct WrappedCounter {
     last: Option<u64>,
     total: u64,
 }
 
-impl Running {
+impl WrappedCounter {
     fn with(&mut self, now: u64, largest: u64) -> u64 {
         let step = match self.last {
             None => now,
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_ran_over_goes_on() {
-        let mut running = Running::default();
+        let mut running = WrappedCounter::default();
         assert_eq!(running.with(90, 99), 90);
         assert_eq!(running.with(95, 99), 95);
         assert_eq!(running.with(4, 99), 104);

@@ -4,7 +4,7 @@
 //! and its end is not seen. A process whose parent had ended before it was first seen is not found.
 
 use super::threads::{parse_sched, parse_schedstat};
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::Counter;
 use crate::processes::parent_of;
 use crate::targets::FamilyTarget;
@@ -12,32 +12,32 @@ use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Run, wait, turns; migrations, voluntary and involuntary switches.
-type Values = [u64; 6];
+type FamilyValues = [u64; 6];
 const NAMES: [(&str, &str); 6] =
     [("run", "ns"), ("wait", "ns"), ("turns", ""), ("migrations", ""), ("voluntary", ""), ("involuntary", "")];
 /// How many of them are known without reading `sched`.
 const WITHOUT_SWITCHES: usize = 3;
 
 pub fn opening(target: &FamilyTarget) -> Opening {
-    let mut family = Family::new(target.clone());
+    let mut family = ProcessFamily::new(target.clone());
     let source = format!("/proc/{} and below", target.process);
     let remedy = "the process must run and be visible, and migrations need a kernel built with CONFIG_SCHED_DEBUG";
     Opening::new(target.label.clone(), source, remedy, move |files| family.read(files.tree()))
 }
 
-struct Family {
+struct ProcessFamily {
     target: FamilyTarget,
     kinship: Kinship,
-    sums: Sums,
+    sums: FamilySums,
 }
 
-impl Family {
+impl ProcessFamily {
     fn new(target: FamilyTarget) -> Self {
         let kinship = Kinship::new(target.process);
-        Self { target, kinship, sums: Sums::default() }
+        Self { target, kinship, sums: FamilySums::default() }
     }
 
-    fn read(&mut self, tree: &Tree) -> Counters {
+    fn read(&mut self, tree: &Tree) -> ProbeReading {
         let root = self.target.process;
         let processes = tree.names("/proc").into_iter().filter_map(|name| name.parse().ok()).collect();
         let members = self.kinship.members(&processes, |process| parent_of(tree, process));
@@ -48,7 +48,7 @@ impl Family {
         let mut counted = threads.filter(|(_, thread)| !self.target.without_threads.contains(thread)).peekable();
         let there_are_some = counted.peek().is_some();
         let read = |(process, thread)| Some((thread, values(tree, process, thread, self.target.with_switches)?));
-        let seen: BTreeMap<u32, Values> = counted.filter_map(read).collect();
+        let seen: BTreeMap<u32, FamilyValues> = counted.filter_map(read).collect();
         let (processes, threads) = (members.len(), seen.len());
         if there_are_some && seen.is_empty() {
             return Err(format!("the kernel does not report the times of the threads of process {root}"));
@@ -57,7 +57,7 @@ impl Family {
         Ok(self.named(sums, processes as u64, threads as u64))
     }
 
-    fn named(&self, sums: Values, processes: u64, threads: u64) -> Vec<Counter> {
+    fn named(&self, sums: FamilyValues, processes: u64, threads: u64) -> Vec<Counter> {
         let label = &self.target.label;
         let known = if self.target.with_switches { NAMES.len() } else { WITHOUT_SWITCHES };
         let named = NAMES.iter().zip(sums).take(known);
@@ -75,7 +75,7 @@ fn threads_of(tree: &Tree, process: u32) -> Vec<(u32, u32)> {
 }
 
 /// The values of a thread; `None` if it has just ended.
-fn values(tree: &Tree, process: u32, thread: u32, with_switches: bool) -> Option<Values> {
+fn values(tree: &Tree, process: u32, thread: u32, with_switches: bool) -> Option<FamilyValues> {
     let text = |file: &str| tree.text(&format!("/proc/{process}/task/{thread}/{file}")).ok();
     let [run, wait, turns] = parse_schedstat(&text("schedstat")?)?;
     let [migrations, voluntary, involuntary] = if with_switches { parse_sched(&text("sched")?)? } else { [0; 3] };
@@ -121,13 +121,13 @@ impl Kinship {
 
 /// Sums over existing threads and those that have ended.
 #[derive(Default)]
-struct Sums {
-    last: BTreeMap<u32, Values>,
-    ended: Values,
+struct FamilySums {
+    last: BTreeMap<u32, FamilyValues>,
+    ended: FamilyValues,
 }
 
-impl Sums {
-    fn with(&mut self, seen: BTreeMap<u32, Values>) -> Values {
+impl FamilySums {
+    fn with(&mut self, seen: BTreeMap<u32, FamilyValues>) -> FamilyValues {
         for (thread, last) in &self.last {
             // If a value decreases, the number belongs to a new thread.
             let goes_on = seen.get(thread).is_some_and(|now| now.iter().zip(last).all(|(now, last)| now >= last));
@@ -140,7 +140,7 @@ impl Sums {
     }
 }
 
-fn added(one: Values, other: Values) -> Values {
+fn added(one: FamilyValues, other: FamilyValues) -> FamilyValues {
     std::array::from_fn(|place| one[place].saturating_add(other[place]))
 }
 
@@ -148,13 +148,13 @@ fn added(one: Values, other: Values) -> Values {
 mod tests {
     use super::*;
 
-    fn values(run: u64) -> Values {
+    fn values(run: u64) -> FamilyValues {
         [run, 2 * run, 1, 0, 0, 0]
     }
 
     #[test]
     fn sums_only_grow_when_threads_end_and_numbers_are_used_again() {
-        let mut sums = Sums::default();
+        let mut sums = FamilySums::default();
         assert_eq!(sums.with([(7, values(10)), (8, values(5))].into()), [15, 30, 2, 0, 0, 0]);
         assert_eq!(sums.with([(7, values(12))].into()), [17, 34, 2, 0, 0, 0]);
         assert_eq!(sums.with([(7, values(1))].into())[0], 12 + 5 + 1);

@@ -3,7 +3,7 @@
 //! Every device has its own lines, which are summed, since their number and names differ between hosts. `total` is
 //! the kernel's own sum, which includes interrupts that are in no line.
 
-use super::{Counters, Opening, fields};
+use super::{Opening, ProbeReading, fields};
 use crate::counter::Counter;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub fn opening(cpus: Option<&BTreeSet<u32>>) -> Opening {
     })
 }
 
-fn counters(text: &str, stat: &str, cpus: Option<&BTreeSet<u32>>) -> Counters {
+fn counters(text: &str, stat: &str, cpus: Option<&BTreeSet<u32>>) -> ProbeReading {
     let total = fields::number(stat, "intr").ok_or_else(|| format!("{STAT} does not count interrupts"))?;
     let mut counters = vec![Counter::counts("interrupts.total", "", total)];
     counters.extend(named("interrupts", &by_kind(text, None)));

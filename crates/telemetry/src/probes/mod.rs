@@ -31,10 +31,10 @@ use crate::targets::Targets;
 use crate::tree::Tree;
 
 /// All counters of a probe, read anew.
-pub type Counters = Result<Vec<Counter>, String>;
+pub type ProbeReading = Result<Vec<Counter>, String>;
 
 /// The function that reads a probe.
-pub type Read = Box<dyn FnMut(&mut Files) -> Counters + Send>;
+pub type Read = Box<dyn FnMut(&mut Files) -> ProbeReading + Send>;
 
 /// A probe that has not been read yet.
 pub struct Opening {
@@ -53,7 +53,7 @@ impl Opening {
         name: impl Into<String>,
         source: impl Into<String>,
         remedy: &'static str,
-        read: impl FnMut(&mut Files) -> Counters + Send + 'static,
+        read: impl FnMut(&mut Files) -> ProbeReading + Send + 'static,
     ) -> Self {
         Self { name: name.into(), source: source.into(), read: Box::new(read), remedy, is_costly: false }
     }

@@ -3,7 +3,7 @@
 //! They are those of the sampler's network namespace. For an interface that leads into a guest, received is what the
 //! guest sent.
 
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::{Counter, part};
 use crate::targets::Interfaces;
 use crate::tree::Tree;
@@ -45,7 +45,7 @@ fn down(tree: &Tree) -> BTreeSet<String> {
     tree.names(INTERFACES).into_iter().filter(is_down).collect()
 }
 
-fn counters(text: &str, interfaces: &Interfaces, down: &BTreeSet<String>) -> Counters {
+fn counters(text: &str, interfaces: &Interfaces, down: &BTreeSet<String>) -> ProbeReading {
     let lines: Vec<(&str, &str)> = text.lines().skip(2).filter_map(|line| line.trim_start().split_once(':')).collect();
     let is_used = |name: &str| name != LOOPBACK && !down.contains(name);
     let chosen: Vec<(&str, &str)> = match interfaces {

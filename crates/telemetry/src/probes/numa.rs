@@ -3,7 +3,7 @@
 //! This is about pages at the moment of their allocation. It does not show from where they are accessed later, which
 //! only the processor's counters can show.
 
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::Counter;
 use crate::tree::Tree;
 
@@ -35,7 +35,7 @@ fn is_node(name: &str) -> bool {
     name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-fn of_node(node: &str, text: &str) -> Counters {
+fn of_node(node: &str, text: &str) -> ProbeReading {
     let counter = |(key, name): (&str, &str)| {
         let pages = super::fields::number(text, key).ok_or_else(|| format!("numastat of {node} has no {key}"))?;
         Ok(Counter::counts(format!("numa_allocation.{node}.{name}"), "pages", pages))

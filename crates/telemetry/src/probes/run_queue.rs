@@ -2,7 +2,7 @@
 //!
 //! The kernel books a wait when it ends, so a wait that is longer than a second is counted in a later second.
 
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::Counter;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub fn opening(cpus: Option<&BTreeSet<u32>>) -> Opening {
     })
 }
 
-fn counters(text: &str, prefix: &str, cpus: Option<&BTreeSet<u32>>) -> Counters {
+fn counters(text: &str, prefix: &str, cpus: Option<&BTreeSet<u32>>) -> ProbeReading {
     let version = super::fields::number(text, "version").unwrap_or(0);
     if version < OLDEST_VERSION {
         return Err(format!("{SCHEDSTAT} is of version {version}, which is laid out differently"));

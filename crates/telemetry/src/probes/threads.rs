@@ -4,7 +4,7 @@
 //! wait when it ends, and the time run at each tick of its clock.
 
 use super::fields::{self, Field};
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::Counter;
 use crate::targets::ThreadTarget;
 
@@ -53,7 +53,7 @@ pub fn parse_sched(text: &str) -> Option<[u64; 3]> {
     numbers?.try_into().ok()
 }
 
-fn times_of_turns(text: &str, label: &str) -> Counters {
+fn times_of_turns(text: &str, label: &str) -> ProbeReading {
     let [run, wait, turns] =
         parse_schedstat(text).ok_or_else(|| format!("the kernel's times of {label} are {text:?}"))?;
     Ok(vec![

@@ -1,6 +1,6 @@
 //! How often and how long the processor throttled itself because of heat (`thermal_throttle`); only on Intel's x86.
 
-use super::{Counters, Opening, fields};
+use super::{Opening, ProbeReading, fields};
 use crate::counter::Counter;
 use crate::files::Files;
 use crate::tree::Tree;
@@ -24,7 +24,7 @@ pub fn opening(tree: &Tree) -> Opening {
     Opening::new("throttling", source, remedy, move |files| counters(files, &folders))
 }
 
-fn counters(files: &mut Files, folders: &[String]) -> Counters {
+fn counters(files: &mut Files, folders: &[String]) -> ProbeReading {
     if folders.is_empty() {
         return Err("the kernel does not count throttling of this processor".to_owned());
     }

@@ -28,12 +28,12 @@ pub struct Schemas(BTreeMap<(String, String), Schema>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Schema {
-    kind: Kind,
+    kind: StatKind,
     unit: Cow<'static, str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StatKind {
     Cumulative,
     Instant,
     Peak,
@@ -89,12 +89,12 @@ impl Schemas {
     }
 }
 
-fn kind(stat: &Value) -> Option<Kind> {
+fn kind(stat: &Value) -> Option<StatKind> {
     match stat["type"].as_str()? {
-        "cumulative" => Some(Kind::Cumulative),
-        "instant" => Some(Kind::Instant),
-        "peak" => Some(Kind::Peak),
-        "linear-histogram" | "log2-histogram" => Some(Kind::Histogram),
+        "cumulative" => Some(StatKind::Cumulative),
+        "instant" => Some(StatKind::Instant),
+        "peak" => Some(StatKind::Peak),
+        "linear-histogram" | "log2-histogram" => Some(StatKind::Histogram),
         _ => None,
     }
 }
@@ -127,20 +127,20 @@ fn values(value: &Value) -> Option<Vec<u64>> {
     }
 }
 
-fn merge(sums: &mut Vec<u64>, values: &[u64], kind: Kind) {
+fn merge(sums: &mut Vec<u64>, values: &[u64], kind: StatKind) {
     sums.resize(sums.len().max(values.len()), 0);
     for (sum, value) in sums.iter_mut().zip(values) {
-        *sum = if kind == Kind::Peak { (*sum).max(*value) } else { sum.saturating_add(*value) };
+        *sum = if kind == StatKind::Peak { (*sum).max(*value) } else { sum.saturating_add(*value) };
     }
 }
 
 fn named(name: &str, schema: &Schema, values: &[u64]) -> Vec<Counter> {
     let behaviour = match schema.kind {
-        Kind::Cumulative | Kind::Histogram => Behaviour::Counts,
-        Kind::Instant | Kind::Peak => Behaviour::Stands,
+        StatKind::Cumulative | StatKind::Histogram => Behaviour::Counts,
+        StatKind::Instant | StatKind::Peak => Behaviour::Stands,
     };
     let counter = |name: String, value: u64| Counter { name, unit: schema.unit.clone(), behaviour, value };
-    if schema.kind == Kind::Histogram {
+    if schema.kind == StatKind::Histogram {
         let ranges = values.iter().enumerate();
         return ranges.map(|(range, count)| counter(format!("{name}.{range:02}"), *count)).collect();
     }

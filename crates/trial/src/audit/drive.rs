@@ -1,14 +1,14 @@
 //! Drives a workload on a disk that can lose power, and keeps the answers its users got.
 
-use super::moments::Acknowledged;
+use super::moments::DrawnReceipt;
 use super::recovery::Recovered;
 use super::{AuditError, Auditing};
 use crate::conversation::{Conversation, mismatch};
 use crate::halt::Halt;
 use crate::script;
 use agent::protocol::{Reply, Request};
-use disk::{Control, Disk, Settings};
-use driver::plan::{DrivePlan, Driven, Pacing, Phase, Receipt, Receipts};
+use disk::{DiskControl, FaultSettings, RunningDisk};
+use driver::plan::{DrivePlan, Driven, LoadPhase, Pacing, Receipt, Receipts};
 use engines::server::{ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::machine::Machine;
@@ -17,7 +17,7 @@ use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use record::durability::{DurabilityPlan, Fault, Killed, Rate};
+use record::durability::{CommitRate, DurabilityPlan, Fault, KilledServer};
 use record::facts::{EMULATED, Fact, PROCESSOR};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ pub struct OnDisk {
     pub server: ServerReport,
     /// Why the machine's CPU was emulated, if it was.
     pub emulated: Option<String>,
-    pub acknowledged: Vec<Acknowledged>,
-    pub killed: Option<Killed>,
+    pub acknowledged: Vec<DrawnReceipt>,
+    pub killed: Option<KilledServer>,
     pub price: Price,
 }
 
@@ -49,14 +49,14 @@ pub struct OnDisk {
 #[derive(Debug, Default)]
 pub struct Price {
     pub slope: Option<f64>,
-    pub rates: Vec<Rate>,
+    pub rates: Vec<CommitRate>,
     /// What others took of the host's CPU time meanwhile.
     pub other_cpu: Option<f64>,
 }
 
 /// How a disk behaves, and how long it is driven on.
 #[derive(Debug, Clone, Copy)]
-pub struct Behaviour {
+pub struct DiskBehaviour {
     pub lies: bool,
     pub drive_ms: u64,
     pub holds: u32,
@@ -64,7 +64,7 @@ pub struct Behaviour {
 
 /// A machine whose database is on a disk that can lose power.
 pub(super) struct Conversing<'a> {
-    pub disk: &'a Disk,
+    pub disk: &'a RunningDisk,
     auditing: &'a Auditing<'a>,
     conversation: Conversation<'a>,
 }
@@ -104,19 +104,21 @@ impl Conversing<'_> {
 
 impl Auditing<'_> {
     /// Drives on a copy of the loaded data in this folder, which keeps the log.
-    pub(super) fn drive_on_disk(&self, folder: &Path, behaviour: Behaviour) -> Result<OnDisk, AuditError> {
+    pub(super) fn drive_on_disk(&self, folder: &Path, behaviour: DiskBehaviour) -> Result<OnDisk, AuditError> {
         std::fs::create_dir_all(folder).map_err(AuditError::io("making a folder for the disk"))?;
         let loaded = &self.prepared.data_of(1).loaded;
         // Where commits are measured, a flush takes as long as on the host's own disk.
-        let settings =
-            Settings { flushes_backing: behaviour.lies, ..Settings::in_folder(folder, &loaded.display().to_string()) };
+        let settings = FaultSettings {
+            flushes_backing: behaviour.lies,
+            ..FaultSettings::in_folder(folder, &loaded.display().to_string())
+        };
         images::data::copy(loaded, &settings.backing)?;
         std::fs::write(&settings.mount, []).map_err(AuditError::io("making the disk's file"))?;
         // The mount outlives us if we are killed.
         let kept = Kept { platform: DISK.to_owned(), what: json!(settings.mount) };
         scratch::record_kept(self.scratch, kept)?;
         let program = self.site.agent.to_str().ok_or(disk::running::DiskError::Path)?;
-        let disk = Disk::start(&[program, "disk"], &settings, DISK_LIMIT)?;
+        let disk = RunningDisk::start(&[program, "disk"], &settings, DISK_LIMIT)?;
         let driven = self.drive_in_machine(folder, &disk, behaviour);
         let ended = disk.end(DISK_LIMIT);
         let driven = driven?;
@@ -124,7 +126,12 @@ impl Auditing<'_> {
         Ok(driven)
     }
 
-    fn drive_in_machine(&self, folder: &Path, disk: &Disk, behaviour: Behaviour) -> Result<OnDisk, AuditError> {
+    fn drive_in_machine(
+        &self,
+        folder: &Path,
+        disk: &RunningDisk,
+        behaviour: DiskBehaviour,
+    ) -> Result<OnDisk, AuditError> {
         let order = MachineOrder {
             name: format!("audit-{}", folder.file_name().unwrap_or_default().display()),
             data: DataDisk::Image(disk.settings().mount.clone()),
@@ -142,7 +149,12 @@ impl Auditing<'_> {
         Ok(driven)
     }
 
-    fn drive(&self, machine: &mut dyn Machine, disk: &Disk, behaviour: Behaviour) -> Result<OnDisk, AuditError> {
+    fn drive(
+        &self,
+        machine: &mut dyn Machine,
+        disk: &RunningDisk,
+        behaviour: DiskBehaviour,
+    ) -> Result<OnDisk, AuditError> {
         let (limits, halt) = (&self.site.limits, Halt::by_user(self.interrupts));
         let conversation = Conversation { link: machine.link(), halt, limits, instance: 0 };
         let mut on = Conversing { disk, auditing: self, conversation };
@@ -173,15 +185,19 @@ impl Auditing<'_> {
     }
 
     /// What the server has of the acknowledged transactions when it is started again.
-    fn after_kill(&self, machine: &mut dyn Machine, all: &[Acknowledged]) -> Result<Killed, AuditError> {
+    fn after_kill(&self, machine: &mut dyn Machine, all: &[DrawnReceipt]) -> Result<KilledServer, AuditError> {
         let Recovered { receipts, broken } = self.look(machine)?;
         let missing = all.iter().filter(|own| !receipts.contains(&own.number)).count() as u64;
         let lost = if broken.is_some() { 0 } else { missing };
-        Ok(Killed { acknowledged: all.len() as u64, lost, broken })
+        Ok(KilledServer { acknowledged: all.len() as u64, lost, broken })
     }
 
     /// Drives with receipts, and holds flushes meanwhile. Returns what was acknowledged.
-    fn drive_and_hold(&self, on: &mut Conversing<'_>, behaviour: Behaviour) -> Result<Vec<Acknowledged>, AuditError> {
+    fn drive_and_hold(
+        &self,
+        on: &mut Conversing<'_>,
+        behaviour: DiskBehaviour,
+    ) -> Result<Vec<DrawnReceipt>, AuditError> {
         let before = on.conversation.read_clock("before driving")?;
         let mut told = Vec::new();
         let pacing = self.cell.load.offered.pacing().unwrap_or(Pacing::Clients { clients: CLIENTS_MAX });
@@ -229,7 +245,7 @@ impl Auditing<'_> {
 
     /// The workload with this pacing, without a warm-up.
     pub(super) fn drive_plan(&self, pacing: Pacing, drive_ms: u64, receipts: Receipts) -> DrivePlan {
-        let load = Phase::timed(pacing, 0, drive_ms);
+        let load = LoadPhase::timed(pacing, 0, drive_ms);
         let workload = &self.prepared.data_of(1).workload.made;
         let plan = DrivePlan::of(workload.script(load), self.plan.seed);
         DrivePlan {
@@ -243,15 +259,15 @@ impl Auditing<'_> {
 }
 
 /// The receipts of a transaction, by the host's clock. `low` and `high` bound how far the machine's clock is ahead of it.
-fn acknowledged(receipt: &Receipt, low: i64, high: i64) -> impl Iterator<Item = Acknowledged> + '_ {
+fn acknowledged(receipt: &Receipt, low: i64, high: i64) -> impl Iterator<Item = DrawnReceipt> + '_ {
     let (sent_ns, done_ns) =
         (receipt.sent_ns.saturating_add_signed(-high), receipt.done_ns.saturating_add_signed(-low));
-    receipt.written.iter().map(move |number| Acknowledged { number: *number, sent_ns, done_ns })
+    receipt.written.iter().map(move |number| DrawnReceipt { number: *number, sent_ns, done_ns })
 }
 
 /// Holds flushes at random moments until driving is over.
 fn hold(control: &Path, holds: u32, plan: &DurabilityPlan, is_over: &Receiver<()>) -> Result<(), disk::ControlError> {
-    let mut control = Control::connect(control, DISK_LIMIT)?;
+    let mut control = DiskControl::connect(control, DISK_LIMIT)?;
     let mut chance = Pcg64Mcg::seed_from_u64(plan.seed);
     for _ in 0..holds {
         let gap = GAP.mul_f64(0.5 + (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64);

@@ -4,7 +4,7 @@ use super::drive::{Conversing, DISK_LIMIT, Price};
 use super::{AuditError, Auditing};
 use crate::site::read_host;
 use driver::plan::{Pacing, Receipts};
-use record::durability::Rate;
+use record::durability::CommitRate;
 use record::host_state::HostState;
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl Auditing<'_> {
         for (done, clients) in (ROUNDS..).zip(CLIENTS) {
             (self.tell)("what a commit costs", done, of);
             let Committed { count, in_ms } = self.committed(on, clients, delay, TOGETHER_MS)?;
-            rates.push(Rate { clients, per_second: count as f64 * MILLIS_PER_SECOND / in_ms as f64 });
+            rates.push(CommitRate { clients, per_second: count as f64 * MILLIS_PER_SECOND / in_ms as f64 });
         }
         on.disk.control(DISK_LIMIT)?.delay_flushes(Duration::ZERO)?;
         let other_cpu = HostState { start, end: read_host() }.others().known().copied();

@@ -10,27 +10,27 @@ mod moments;
 mod of_cell;
 mod recovery;
 
-pub(crate) use of_cell::{OfCell, of_cell};
+pub(crate) use of_cell::{CellAudit, of_cell};
 
 use crate::conversation::AskError;
-use crate::preparation::Prepared;
+use crate::preparation::PreparedCell;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use disk::ControlError;
 use disk::cut::CutError;
 use disk::running::DiskError;
 use disk::scan::{self, Safety, ScanError};
-use drive::{Behaviour, OnDisk, Price};
+use drive::{DiskBehaviour, OnDisk, Price};
 use engines::entry::EngineEntry;
 use machines::interrupts::Interrupts;
 use machines::machine::MachineError;
 use machines::scratch::{Kept, ScratchError};
-use moments::{Acknowledged, Counts, Drawn, Timeline};
+use moments::{Drawn, DrawnReceipt, MomentCounts, Timeline};
 use platforms::capabilities::ImageUse;
 use platforms::platform::Platform;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use record::durability::{Cost, Cut, Durability, DurabilityPlan, Fault, Scan, Survives};
+use record::durability::{Cost, Durability, DurabilityPlan, Fault, RebuiltCut, Scan, Survives};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub enum AuditError {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
-    Log(#[from] disk::LogError),
+    Log(#[from] disk::DiskLogError),
     #[error("rebuilding a power cut: {0}")]
     Cut(#[from] CutError),
     #[error("searching the disk's log: {0}")]
@@ -78,7 +78,7 @@ const SUSPECTS_MAX: usize = 10;
 /// An audit of one contender.
 pub struct Auditing<'a> {
     pub cell: &'a TypedCell,
-    pub prepared: &'a Prepared,
+    pub prepared: &'a PreparedCell,
     /// Where databases recover.
     pub native: &'a dyn Platform,
     pub site: &'a Site,
@@ -95,7 +95,7 @@ impl Auditing<'_> {
     pub fn audit(&self, into: Durability) -> Result<Durability, AuditError> {
         self.require_recovery()?;
         (self.tell)("driving on a disk that can lose power", 0, 0);
-        let behaviour = Behaviour { lies: false, drive_ms: self.plan.drive_ms, holds: self.plan.holds };
+        let behaviour = DiskBehaviour { lies: false, drive_ms: self.plan.drive_ms, holds: self.plan.holds };
         let OnDisk { log, server, emulated, acknowledged, killed, .. } =
             self.drive_on_disk(&self.scratch.join("disk"), behaviour)?;
         let timeline = Timeline::read(&log)?;
@@ -123,10 +123,10 @@ impl Auditing<'_> {
         })
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> MomentCounts {
         let DurabilityPlan { acknowledged, unflushed, growing, .. } = *self.plan;
         let [acknowledged, unflushed, growing] = [acknowledged, unflushed, growing].map(|count| count as usize);
-        Counts { acknowledged, unflushed, growing }
+        MomentCounts { acknowledged, unflushed, growing }
     }
 
     /// What survives of unflushed writes in the cuts of each moment: as the faults say that are looked for.
@@ -147,9 +147,9 @@ impl Auditing<'_> {
         &self,
         what: &str,
         log: &Path,
-        acknowledged: &[Acknowledged],
+        acknowledged: &[DrawnReceipt],
         drawn: &[Drawn],
-    ) -> Result<Vec<Cut>, AuditError> {
+    ) -> Result<Vec<RebuiltCut>, AuditError> {
         let mut chance = Pcg64Mcg::seed_from_u64(self.plan.seed);
         let ways = self.ways();
         let of = (drawn.len() * ways.len()) as u64;
@@ -167,11 +167,11 @@ impl Auditing<'_> {
 
     /// The same audit on a disk that answers flushes and saves nothing: it must lose something. Before the disk begins to lie,
     /// it is measured what commits cost on it.
-    fn planted(&self) -> Result<(Vec<Cut>, Price), AuditError> {
+    fn planted(&self) -> Result<(Vec<RebuiltCut>, Price), AuditError> {
         // Whatever the study looks for: only the loss of the host's power shows a lie of the disk.
         let plan = DurabilityPlan { faults: vec![Fault::HostLost], ..self.plan.clone() };
         let part = Auditing { plan: &plan, ..*self };
-        let behaviour = Behaviour { lies: true, drive_ms: plan.drive_ms / LIAR_PART, holds: LIAR_HOLDS };
+        let behaviour = DiskBehaviour { lies: true, drive_ms: plan.drive_ms / LIAR_PART, holds: LIAR_HOLDS };
         let OnDisk { log, acknowledged, price, .. } = part.drive_on_disk(&self.scratch.join("liar"), behaviour)?;
         let timeline = Timeline::read(&log)?;
         let mut drawn = timeline.draw(&acknowledged, &part.counts(), plan.seed);
@@ -190,7 +190,7 @@ pub fn undo(kept: &Kept) -> Result<Option<String>, String> {
 }
 
 /// How safe each receipt was when it was acknowledged.
-fn scanned(log: &Path, timeline: &Timeline, all: &[Acknowledged]) -> Result<Vec<Safety>, AuditError> {
+fn scanned(log: &Path, timeline: &Timeline, all: &[DrawnReceipt]) -> Result<Vec<Safety>, AuditError> {
     let marks: Vec<String> = all.iter().map(|own| workloads::receipts::mark(own.number)).collect();
     let asked: Vec<scan::Acknowledged<'_>> = all
         .iter()
@@ -213,7 +213,7 @@ fn counted(safety: &[Safety]) -> Scan {
 }
 
 /// What the disk did up to the last acknowledgement.
-fn cost(log: &Path, timeline: &Timeline, acknowledged: &[Acknowledged]) -> Result<Option<Cost>, AuditError> {
+fn cost(log: &Path, timeline: &Timeline, acknowledged: &[DrawnReceipt]) -> Result<Option<Cost>, AuditError> {
     let Some(last_ns) = acknowledged.iter().map(|own| own.done_ns).max() else { return Ok(None) };
     let counts = scan::count(log, 0..timeline.position_at(last_ns))?;
     let each = |count: u64| count as f64 / acknowledged.len() as f64;

@@ -1,9 +1,9 @@
 //! When to cut the power: moments of a disk's log, and what had been acknowledged by then. Pure, except that it reads the log.
 
-use disk::{Event, LogError, Reader, Told};
+use disk::{DiskEvent, DiskLogError, DiskOrders, LogReader};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use record::durability::{Hold, Moment};
+use record::durability::{CutMoment, Hold};
 use std::path::Path;
 
 const NANOS_PER_MS: u64 = 1_000_000;
@@ -13,7 +13,7 @@ const GROWING: usize = 5;
 /// A receipt, and when its transaction was under way, by the host's clock. How far that clock and the machine's may be apart is
 /// taken into account: the transaction began no earlier, and had been acknowledged no later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Acknowledged {
+pub struct DrawnReceipt {
     pub number: i64,
     pub sent_ns: u64,
     pub done_ns: u64,
@@ -33,7 +33,7 @@ pub struct Timeline {
 /// A moment at which the power is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    pub moment: Moment,
+    pub moment: CutMoment,
     /// How many entries of the log had happened.
     pub position: u64,
     /// No acknowledgement that a user got by then may be wrong.
@@ -42,23 +42,23 @@ pub struct Drawn {
 
 /// How many moments of each kind are drawn, besides the holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct MomentCounts {
     pub acknowledged: usize,
     pub unflushed: usize,
     pub growing: usize,
 }
 
 impl Timeline {
-    pub fn read(log: &Path) -> Result<Self, LogError> {
-        let (mut reader, mut found, mut since, mut unflushed) = (Reader::open(log)?, Self::default(), None, 0);
+    pub fn read(log: &Path) -> Result<Self, DiskLogError> {
+        let (mut reader, mut found, mut since, mut unflushed) = (LogReader::open(log)?, Self::default(), None, 0);
         while let Some(entry) = reader.next_entry()? {
             match entry.event {
-                Event::Ended { is_flush: true, .. } => {
+                DiskEvent::Ended { is_flush: true, .. } => {
                     found.flushed.push((entry.index, std::mem::take(&mut unflushed)));
                 }
-                Event::Write { length, .. } => unflushed += u64::from(length),
-                Event::Told(Told::Stall) => since = Some(entry.index),
-                Event::Told(Told::Go) => found.held.extend(since.take().map(|since| (since, entry.index))),
+                DiskEvent::Write { length, .. } => unflushed += u64::from(length),
+                DiskEvent::Told(DiskOrders::Stall) => since = Some(entry.index),
+                DiskEvent::Told(DiskOrders::Go) => found.held.extend(since.take().map(|since| (since, entry.index))),
                 _ => {}
             }
             found.times.push(entry.nanoseconds);
@@ -76,7 +76,7 @@ impl Timeline {
     }
 
     /// The times in which flushes were held, and how many transactions were begun and acknowledged meanwhile.
-    pub fn holds(&self, all: &[Acknowledged]) -> Vec<Hold> {
+    pub fn holds(&self, all: &[DrawnReceipt]) -> Vec<Hold> {
         let hold = |(from, to): &(u64, u64)| {
             let (from_ns, to_ns) = (self.time_of(*from), self.time_of(*to));
             let within = all.iter().filter(|own| own.sent_ns >= from_ns && own.done_ns <= to_ns);
@@ -90,23 +90,23 @@ impl Timeline {
     }
 
     /// The end of each hold, and as many moments of the other kinds as are asked for. The same seed draws the same ones.
-    pub fn draw(&self, all: &[Acknowledged], counts: &Counts, seed: u64) -> Vec<Drawn> {
+    pub fn draw(&self, all: &[DrawnReceipt], counts: &MomentCounts, seed: u64) -> Vec<Drawn> {
         let mut chance = Pcg64Mcg::seed_from_u64(seed);
         let mut drawn: Vec<Drawn> =
-            self.held.iter().map(|(_, to)| just_before(Moment::Held, *to, self.time_of(*to))).collect();
+            self.held.iter().map(|(_, to)| just_before(CutMoment::Held, *to, self.time_of(*to))).collect();
         let mut sorted: Vec<u64> = all.iter().map(|own| own.done_ns).collect();
         sorted.sort_unstable();
         let early = sorted.len().div_ceil(GROWING);
         for (moment, times, count) in [
-            (Moment::Acknowledged, &sorted[..], counts.acknowledged),
-            (Moment::Growing, &sorted[..early], counts.growing),
+            (CutMoment::Acknowledged, &sorted[..], counts.acknowledged),
+            (CutMoment::Growing, &sorted[..early], counts.growing),
         ] {
             for at_ns in chosen(&mut chance, times, count) {
                 drawn.push(Drawn { moment, position: self.position_at(at_ns), at_ns });
             }
         }
         for ended in self.heavy_flushes(&mut chance, counts.unflushed) {
-            drawn.push(just_before(Moment::Unflushed, ended, self.time_of(ended.saturating_sub(1))));
+            drawn.push(just_before(CutMoment::Unflushed, ended, self.time_of(ended.saturating_sub(1))));
         }
         drawn
     }
@@ -128,11 +128,11 @@ impl Timeline {
     pub fn suspects(&self, done_ns: &[u64], most: usize, seed: u64) -> Vec<Drawn> {
         let mut chance = Pcg64Mcg::seed_from_u64(seed);
         let some = chosen(&mut chance, done_ns, most.min(done_ns.len()));
-        some.map(|at_ns| Drawn { moment: Moment::Suspect, position: self.position_at(at_ns), at_ns }).collect()
+        some.map(|at_ns| Drawn { moment: CutMoment::Suspect, position: self.position_at(at_ns), at_ns }).collect()
     }
 }
 
-fn just_before(moment: Moment, entry: u64, at_ns: u64) -> Drawn {
+fn just_before(moment: CutMoment, entry: u64, at_ns: u64) -> Drawn {
     Drawn { moment, position: entry, at_ns }
 }
 
@@ -144,7 +144,7 @@ fn chosen<'a>(chance: &'a mut Pcg64Mcg, from: &'a [u64], count: usize) -> impl I
 }
 
 /// The receipts that must be there after a cut at this moment.
-pub fn due(all: &[Acknowledged], at_ns: u64) -> impl Iterator<Item = i64> + '_ {
+pub fn due(all: &[DrawnReceipt], at_ns: u64) -> impl Iterator<Item = i64> + '_ {
     all.iter().filter(move |own| own.done_ns <= at_ns).map(|own| own.number)
 }
 
@@ -161,8 +161,8 @@ mod tests {
         }
     }
 
-    fn acknowledged(number: i64, sent_ns: u64, done_ns: u64) -> Acknowledged {
-        Acknowledged { number, sent_ns, done_ns }
+    fn acknowledged(number: i64, sent_ns: u64, done_ns: u64) -> DrawnReceipt {
+        DrawnReceipt { number, sent_ns, done_ns }
     }
 
     #[test]
@@ -180,22 +180,28 @@ mod tests {
     #[test]
     fn moments_are_of_all_kinds_and_the_seed_decides_them() {
         let all: Vec<_> = (0..100).map(|number| acknowledged(number, 0, 12 + number.unsigned_abs() / 2)).collect();
-        let counts = Counts { acknowledged: 40, unflushed: 10, growing: 10 };
+        let counts = MomentCounts { acknowledged: 40, unflushed: 10, growing: 10 };
         let drawn = timeline().draw(&all, &counts, 7);
         assert_eq!(drawn, timeline().draw(&all, &counts, 7));
         assert_ne!(drawn, timeline().draw(&all, &counts, 8));
         let of = |moment| drawn.iter().filter(move |one| one.moment == moment);
-        assert_eq!(of(Moment::Held).collect::<Vec<_>>(), [&Drawn { moment: Moment::Held, position: 6, at_ns: 70 }]);
-        assert_eq!((of(Moment::Acknowledged).count(), of(Moment::Unflushed).count()), (40, 10));
-        assert!(of(Moment::Growing).all(|one| one.at_ns <= 21), "{drawn:?}");
+        assert_eq!(
+            of(CutMoment::Held).collect::<Vec<_>>(),
+            [&Drawn { moment: CutMoment::Held, position: 6, at_ns: 70 }]
+        );
+        assert_eq!((of(CutMoment::Acknowledged).count(), of(CutMoment::Unflushed).count()), (40, 10));
+        assert!(of(CutMoment::Growing).all(|one| one.at_ns <= 21), "{drawn:?}");
         // The flush of entry 2 has not ended when two entries have happened.
-        assert!(of(Moment::Unflushed).all(|one| [(2, 20), (7, 70)].contains(&(one.position, one.at_ns))), "{drawn:?}");
+        assert!(
+            of(CutMoment::Unflushed).all(|one| [(2, 20), (7, 70)].contains(&(one.position, one.at_ns))),
+            "{drawn:?}"
+        );
         assert!(drawn.iter().all(|one| one.position <= timeline().position_at(one.at_ns)));
     }
 
     #[test]
     fn without_flushes_and_acknowledgements_nothing_is_drawn() {
-        let counts = Counts { acknowledged: 4, unflushed: 4, growing: 4 };
+        let counts = MomentCounts { acknowledged: 4, unflushed: 4, growing: 4 };
         assert!(Timeline::default().draw(&[], &counts, 1).is_empty());
     }
 

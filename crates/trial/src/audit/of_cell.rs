@@ -2,7 +2,7 @@
 
 use super::{AuditError, Auditing};
 use crate::conversation::AskError;
-use crate::preparation::Prepared;
+use crate::preparation::PreparedCell;
 use crate::preparation::error::PreparationError;
 use crate::site::Site;
 use crate::time::now_text;
@@ -19,10 +19,10 @@ use record::event::Event;
 use study::TypedCell;
 
 /// The order for the audit of a cell.
-pub struct OfCell<'a> {
+pub struct CellAudit<'a> {
     pub cell: &'a TypedCell,
     /// What the cell's trials share, or why it could not be prepared.
-    pub prepared: &'a Result<Prepared, PreparationError>,
+    pub prepared: &'a Result<PreparedCell, PreparationError>,
     pub plan: &'a DurabilityPlan,
     pub site: &'a Site,
     pub scratch: &'a Scratch,
@@ -30,7 +30,7 @@ pub struct OfCell<'a> {
 }
 
 /// Audits a cell. Failures are reported in the audit; `None` if the user stopped it.
-pub fn of_cell(order: &OfCell<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durability> {
+pub fn of_cell(order: &CellAudit<'_>, tell: &mut dyn FnMut(Event)) -> Option<Durability> {
     let begun = Durability {
         format: record::FORMAT,
         cell: order.cell.written.id,
@@ -82,12 +82,12 @@ fn cannot(cell: &TypedCell) -> Option<String> {
 }
 
 fn audited(
-    order: &OfCell<'_>,
-    prepared: &Prepared,
+    order: &CellAudit<'_>,
+    prepared: &PreparedCell,
     begun: Durability,
     tell: &mut dyn FnMut(Event),
 ) -> Result<Durability, AuditError> {
-    let OfCell { cell, site, .. } = *order;
+    let CellAudit { cell, site, .. } = *order;
     let recovering = order.scratch.machine(&format!("recovering-{}", cell.written.id))?;
     let open_order = OpenOrder {
         agent: &site.agent,

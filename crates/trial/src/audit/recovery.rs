@@ -1,7 +1,7 @@
 //! What a database holds after a power cut: the disk is rebuilt, the engine recovers on it natively, by the image's own files,
 //! and is asked for the receipts and for the conditions on its data.
 
-use super::moments::{Acknowledged, Drawn, due};
+use super::moments::{Drawn, DrawnReceipt, due};
 use super::{AuditError, Auditing};
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::halt::Halt;
@@ -11,7 +11,7 @@ use images::data::DataDisk;
 use machines::machine::{Machine, MachineError};
 use platforms::order::MachineOrder;
 use record::check::{CheckResult, Moment, Verdict};
-use record::durability::{Cut as CutRecord, Survives};
+use record::durability::{RebuiltCut as CutRecord, Survives};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -39,7 +39,7 @@ impl Auditing<'_> {
         &self,
         folder: &Path,
         log: &Path,
-        all: &[Acknowledged],
+        all: &[DrawnReceipt],
         drawn: Drawn,
         survives: Survives,
         seed: u64,

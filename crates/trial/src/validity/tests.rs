@@ -39,7 +39,7 @@ fn a_driver_may_wait_for_the_databases_cpus_and_for_no_others() {
 fn a_rate_that_is_missed_by_far_measures_another_load() {
     let with = |came, turned_away, each_second: [u64; 5]| {
         let pacing = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 4 };
-        let queue = Queue { came, turned_away, each_second: each_second.to_vec(), ..Queue::default() };
+        let queue = QueuedWork { came, turned_away, each_second: each_second.to_vec(), ..QueuedWork::default() };
         let driven = DriverFacts { warmup_ms: 1_000, measured_ms: 4_000, sessions: 4, ..facts(10, 0.1, 5) };
         why_invalid(&DriverFacts { pacing: Some(pacing), queue: Some(queue), ..driven })
     };
@@ -267,7 +267,8 @@ fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
 fn a_queue_that_grows_is_told_and_one_that_comes_and_goes_is_not() {
     let with = |each_second: &[u64], turned_away| {
         let waiting_at_end = each_second.last().copied().unwrap_or(0);
-        let queue = Queue { each_second: each_second.to_vec(), waiting_at_end, turned_away, ..Queue::default() };
+        let queue =
+            QueuedWork { each_second: each_second.to_vec(), waiting_at_end, turned_away, ..QueuedWork::default() };
         warnings(&DriverFacts { sessions: 10, queue: Some(queue), warmup_ms: 1_000, ..facts(10, 0.1, 0) }, &[])
     };
     assert_eq!(with(&[0, 100, 200, 300, 400, 500, 600], 0).len(), 1);

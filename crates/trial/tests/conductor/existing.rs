@@ -4,7 +4,7 @@ use crate::ground::decided;
 use agent::looks::Edge;
 use agent::protocol::{Reply, Request};
 use agent::service::{Folders, serve};
-use driver::plan::{DrivePlan, Pacing, Phase, Stream, Together, Until};
+use driver::plan::{DrivePlan, LoadPhase, Pacing, PhaseLimit, Together, UserStream};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use machines::clock::monotonic_ns;
@@ -24,7 +24,7 @@ use study::ChosenWorkload;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::events::Heard;
-use trial::existing::Order;
+use trial::existing::ExistingOrder;
 use trial::task::Task::{self, Check, Clean, Drive, Load};
 use trial::unfit::Unfit;
 
@@ -58,7 +58,7 @@ fn carried_out(
 ) -> (Vec<String>, Result<(), AttemptError>) {
     let load = json!({ "placement": "outside", "clients": 2, "warmup": "0s", "measure": "1s", "telemetry": false });
     let load = settings::check_written(load.as_object().unwrap(), study::LOAD).unwrap();
-    let order = Order::new(endpoint, workload(rows), load).unwrap();
+    let order = ExistingOrder::new(endpoint, workload(rows), load).unwrap();
     assert!(order.plan(1, 7).cells[0].settings.is_of_existing_server());
     let (trial, folder) = (order.plan(1, 7).trials.remove(0), folder.map(TrialFolder::alone));
     let mut told = Vec::new();
@@ -179,11 +179,11 @@ fn each_phase_of_a_script_waits_to_be_told_its_start() {
     let loaded = answered(&mut link, &Request::Load { workload: workload.clone(), writers: 1, stay: None }, |_, _| ());
     assert!(matches!(loaded, Reply::Loaded { .. }), "{loaded:?}");
 
-    let load = Phase::timed(Pacing::Clients { clients: 2 }, 0, 1_000);
+    let load = LoadPhase::timed(Pacing::Clients { clients: 2 }, 0, 1_000);
     let counted = |name: &str, transactions| {
-        let stream = Stream { transactions: Some(transactions), ..load.streams[0] };
-        let until = Until::StreamsEnd { limit_ms: 60_000 };
-        Phase { name: name.to_owned(), warmup_ms: 0, until, streams: vec![stream] }
+        let stream = UserStream { transactions: Some(transactions), ..load.streams[0] };
+        let until = PhaseLimit::StreamsEnd { limit_ms: 60_000 };
+        LoadPhase { name: name.to_owned(), warmup_ms: 0, until, streams: vec![stream] }
     };
     let plan = DrivePlan::of(vec![counted("fill", 10), load.clone(), counted("settle", 6)], 1);
     let plan = DrivePlan { together: Some(Together { tail_s: 0 }), ..plan };

@@ -10,7 +10,7 @@ use crate::effects::Effects;
 use crate::workload::{Actor, Ending, Pause, TransactionKind, User, Workload};
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::script::{Phase, Stream};
+use record::script::{LoadPhase, UserStream};
 use record::trial::Pacing;
 use std::time::Duration;
 
@@ -45,9 +45,9 @@ impl Workload for Brokerage {
     }
 
     /// Data are maintained in every phase, by one user.
-    fn script(&self, load: Phase) -> Vec<Phase> {
+    fn script(&self, load: LoadPhase) -> Vec<LoadPhase> {
         let mut phase = load;
-        phase.streams.push(Stream::of(MAINTENANCE, Pacing::Clients { clients: 1 }));
+        phase.streams.push(UserStream::of(MAINTENANCE, Pacing::Clients { clients: 1 }));
         vec![phase]
     }
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn maintenance_goes_on_beside_any_load_and_once_a_minute() {
-        let load = Phase::timed(Pacing::Clients { clients: 16 }, 1_000, 5_000);
+        let load = LoadPhase::timed(Pacing::Clients { clients: 16 }, 1_000, 5_000);
         let phases = house().script(load.clone());
         assert_eq!(phases.len(), 1, "a peak can be sought");
         assert_eq!(phases[0].streams[0], load.streams[0]);

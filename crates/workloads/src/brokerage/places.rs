@@ -91,13 +91,13 @@ fn division_name(division: u32) -> &'static str {
 
 /// An address by its place: exchanges first, then companies, then customers.
 #[derive(Debug, Clone, Copy)]
-pub struct Address {
+pub struct PostalAddress {
     pub line_1: Letters<80>,
     pub line_2: Option<Letters<80>>,
     pub zip_code: ZipCode,
 }
 
-impl Address {
+impl PostalAddress {
     pub fn new(seed: u64, place: u32) -> Self {
         let mut stream = RandomStream::new(seed, "address", [place, 0]);
         let zip_code = ZipCode(below(&mut stream, ZIP_CODES));
@@ -167,7 +167,7 @@ pub struct TaxRates {
 
 impl TaxRates {
     pub fn new(seed: u64, companies: u32, customer: u32) -> Self {
-        let zip_code = Address::new(seed, address_of_customer(companies, customer)).zip_code;
+        let zip_code = PostalAddress::new(seed, address_of_customer(companies, customer)).zip_code;
         let mut stream = RandomStream::new(seed, "tax rates", [customer, 0]);
         let others = u32::try_from(COUNTRY_RATES.len()).unwrap_or(0) - HOME_RATES;
         let country =
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_rates_of_a_customer_are_those_of_the_address() {
         for customer in 0..1_000 {
-            let address = Address::new(42, address_of_customer(500, customer));
+            let address = PostalAddress::new(42, address_of_customer(500, customer));
             let rates = TaxRates::new(42, 500, customer);
             assert_eq!(&rates.division.id().as_str()[..2], address.zip_code.division_name());
             let country = COUNTRY_RATES[rates.country].0;

@@ -6,7 +6,7 @@ use super::shapes::AskedStatement;
 use super::values::ParameterValues;
 use crate::effects::Tally;
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::{Session, SessionError};
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ pub fn ask_admin(admin: &mut dyn Admin, statements: &[AskedStatement]) -> Result
     for asked in statements {
         let mut answer = QuestionAnswer::to(asked);
         let mut added = Ok(());
-        admin.ask(&asked.text, Limit::KEYS, &mut |set, row| {
+        admin.ask(&asked.text, ReplyLimit::KEYS, &mut |set, row| {
             added = std::mem::replace(&mut added, Ok(())).and_then(|()| answer.add(set, row));
         })?;
         added?;

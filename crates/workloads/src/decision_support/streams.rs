@@ -7,7 +7,7 @@ use crate::judgement::{Judgement, judgement};
 use crate::random::RandomStream;
 use crate::workload::{TransactionKind, User};
 use record::check::Verdict;
-use record::script::{self, Phase, Until};
+use record::script::{self, LoadPhase, PhaseLimit};
 use record::trial::Pacing;
 
 /// A user at work, in the order of the actors.
@@ -105,9 +105,15 @@ pub const fn kinds<const ALL: usize>(questions: &[&'static str], functions: &[&'
 
 /// A phase in which each user does its work once. Queries have limits of their own, so it reaches its limit only if something
 /// hangs.
-pub fn phase(name: &str, limit_ms: u64, streams: &[(StreamRole, u32)]) -> Phase {
-    let streams = streams.iter().map(|&(role, clients)| script::Stream::of(role as u16, Pacing::Clients { clients }));
-    Phase { name: name.to_owned(), warmup_ms: 0, until: Until::StreamsEnd { limit_ms }, streams: streams.collect() }
+pub fn phase(name: &str, limit_ms: u64, streams: &[(StreamRole, u32)]) -> LoadPhase {
+    let streams =
+        streams.iter().map(|&(role, clients)| script::UserStream::of(role as u16, Pacing::Clients { clients }));
+    LoadPhase {
+        name: name.to_owned(),
+        warmup_ms: 0,
+        until: PhaseLimit::StreamsEnd { limit_ms },
+        streams: streams.collect(),
+    }
 }
 
 /// Whether each question has as many answers as there are streams, and whether each function, which changes the data, was done as

@@ -8,7 +8,7 @@ use crate::effects::Effects;
 use crate::workload::{Actor, Ending, TransactionKind, User, Workload};
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::script::Phase;
+use record::script::LoadPhase;
 
 /// The phases from the second one of several streams on.
 const SECOND_THROUGHPUT: u16 = 3;
@@ -32,7 +32,7 @@ impl Workload for DecisionSupportDs {
 
     /// One stream, then twice several, each time with maintenance after them. How many users a load asks for, and for how long,
     /// does not matter: the settings say how many streams there are, and each does its work once.
-    fn script(&self, _: Phase) -> Vec<Phase> {
+    fn script(&self, _: LoadPhase) -> Vec<LoadPhase> {
         let queries_ms = self.settings.query_limit * questions::STATEMENTS.len() as u64;
         let functions = u64::from(self.settings.refresh_runs()) * MaintenanceFunction::NAMES.len() as u64;
         let queries = |name: &str, role: StreamRole, clients: u32| phase(name, queries_ms, &[(role, clients)]);
@@ -105,7 +105,7 @@ mod tests {
     use crate::decision_support::asking::StreamQuestion;
     use crate::decision_support::questions::Questions;
     use crate::workload::User;
-    use record::script::Until;
+    use record::script::PhaseLimit;
     use record::trial::Pacing;
     use serde_json::json;
 
@@ -171,12 +171,12 @@ mod tests {
     fn phases_of_several_streams_are_each_followed_by_maintenance() {
         let table = json!({ "scale": 0.01, "streams": 6, "query_limit": "1m" });
         let workload = DecisionSupportDs::from_table(table.as_object().unwrap()).unwrap();
-        let phases = workload.script(Phase::timed(Pacing::Clients { clients: 9 }, 1_000, 2_000));
+        let phases = workload.script(LoadPhase::timed(Pacing::Clients { clients: 9 }, 1_000, 2_000));
         let shown: Vec<_> = phases
             .iter()
             .map(|phase| (&*phase.name, phase.streams[0].actor, phase.streams[0].pacing.clients(), phase.until))
             .collect();
-        let minutes = |minutes: u64| Until::StreamsEnd { limit_ms: minutes * 60_000 };
+        let minutes = |minutes: u64| PhaseLimit::StreamsEnd { limit_ms: minutes * 60_000 };
         let (asks, maintains) = (minutes(103), minutes(3 * 11 * 30));
         let expected = [
             ("power", 0, 1, asks),

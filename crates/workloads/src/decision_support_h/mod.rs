@@ -152,7 +152,7 @@ impl Dataset for DecisionSupportH {
 mod tests {
     use super::*;
     use crate::workload::Workload;
-    use record::script::{Phase, Until};
+    use record::script::{LoadPhase, PhaseLimit};
     use record::trial::Pacing;
     use serde_json::json;
 
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn a_phase_of_one_stream_comes_before_one_of_several() {
-        let load = Phase::timed(Pacing::Clients { clients: 9 }, 1_000, 2_000);
+        let load = LoadPhase::timed(Pacing::Clients { clients: 9 }, 1_000, 2_000);
         let phases = from(&json!({ "scale": 100, "query_limit": "1m" })).unwrap().script(load);
         let clients: Vec<_> = phases
             .iter()
             .map(|phase| phase.streams.iter().map(|stream| (stream.actor, stream.pacing.clients())).collect::<Vec<_>>())
             .collect();
         assert_eq!(clients, [vec![(0, 1)], vec![(1, 5), (2, 1)]]);
-        let minutes = |minutes: u64| Until::StreamsEnd { limit_ms: minutes * 60_000 };
+        let minutes = |minutes: u64| PhaseLimit::StreamsEnd { limit_ms: minutes * 60_000 };
         assert_eq!([phases[0].until, phases[1].until], [minutes(22 + 60), minutes(22 + 5 * 60)]);
     }
 }

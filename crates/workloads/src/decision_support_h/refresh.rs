@@ -5,7 +5,7 @@
 use super::rows::{date, money, quantity};
 use crate::decision_support::scale::DataScale;
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::{Param, SessionError};
 use tpchgen::generators::{LineItem, LineItemGenerator, Order, OrderGenerator};
 use tpchgen::text::TextPool;
@@ -124,7 +124,7 @@ pub struct Sets {
 impl Sets {
     pub fn read(admin: &mut dyn Admin) -> Result<Self, SessionError> {
         let mut found = Ok([0, 0]);
-        admin.ask(include_str!("sql/sets.sql"), Limit::WORK, &mut |set, row| {
+        admin.ask(include_str!("sql/sets.sql"), ReplyLimit::WORK, &mut |set, row| {
             found = set.integer(row, 0).and_then(|inserted| Ok([inserted, set.integer(row, 1)?]));
         })?;
         let [inserted, deleted] = found?.map(|sets| u64::try_from(sets).unwrap_or(0));

@@ -11,7 +11,7 @@ use crate::sql::{self, SqlError};
 use crate::workload::{Actor, Ending, TransactionKind, User, Workload};
 use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::script::Phase;
+use record::script::LoadPhase;
 
 sql::statement_names! {
     /// A statement of a refresh function. Questions are texts of their own.
@@ -50,7 +50,7 @@ impl Workload for DecisionSupportH {
 
     /// One stream, then several with a stream of refresh functions beside them. How many users a load asks for, and for how long,
     /// does not matter: the settings say how many streams there are, and each does its work once.
-    fn script(&self, _: Phase) -> Vec<Phase> {
+    fn script(&self, _: LoadPhase) -> Vec<LoadPhase> {
         let queries_ms = self.settings.query_limit * self.questions.count() as u64;
         let limit_ms = |pairs: u32| queries_ms + 2 * u64::from(pairs) * REFRESH_LIMIT_MS;
         let several = self.settings.streams();

@@ -6,7 +6,7 @@ use super::mistake::Mistake;
 use super::settings::File;
 use crate::judgement::{Judgement, judgement};
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::{Param, ResultSet, SessionError};
 use record::check::Verdict;
 
@@ -43,7 +43,7 @@ pub fn parse(file: &File) -> Result<Vec<FileCheck>, Mistake> {
 impl FileCheck {
     pub fn judge(&self, admin: &mut dyn Admin) -> Result<Judgement, SessionError> {
         let (mut rows, mut shown) = (0_u64, Vec::new());
-        let answer = admin.ask(&self.sql, Limit::KEYS, &mut |set, row| {
+        let answer = admin.ask(&self.sql, ReplyLimit::KEYS, &mut |set, row| {
             if rows < ROWS_SHOWN {
                 shown.push(row_shown(set, row));
             }

@@ -13,7 +13,7 @@ use crate::ledger::{Ledger, number};
 use crate::share::AllowedShare;
 use crate::sql::{self, SqlError};
 use engines::admin::Admin;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::session::SessionError;
 use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::Verdict;
@@ -123,7 +123,7 @@ fn of_each(
 /// The numbers of a query's single row. A null, such as the highest key of no rows, counts as 0.
 fn numbers(admin: &mut dyn Admin, query: &str) -> Result<Vec<i64>, SessionError> {
     let mut found = Ok(Vec::new());
-    admin.ask(query, Limit::WORK, &mut |set, row| {
+    admin.ask(query, ReplyLimit::WORK, &mut |set, row| {
         let number = |column| if set.is_null(row, column) { Ok(0) } else { set.integer(row, column) };
         found = (0..set.columns()).map(number).collect();
     })?;

@@ -1,8 +1,8 @@
 //! The contestants, how each is started, and how its figures are read.
 
-use super::super::Ground;
+use super::super::RaceGround;
 use super::scenario::{Scenario, Test};
-use super::server::{Product, Server};
+use super::server::{Product, RaceServer};
 use crate::process::{self, Finished};
 use anyhow::{Context, ensure};
 use serde_json::Value;
@@ -21,7 +21,7 @@ const INVALID: i32 = 4;
 const ALLOWANCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contestant {
+pub enum DriverContestant {
     Bakeoff,
     /// Another bakeoff, usually an older one.
     Before,
@@ -31,15 +31,15 @@ pub enum Contestant {
 
 /// Where the programs are.
 #[derive(Clone, Copy)]
-pub struct Programs<'a> {
-    pub ground: &'a Ground,
+pub struct RacePrograms<'a> {
+    pub ground: &'a RaceGround,
     /// If set, it is the only opponent.
     pub before: Option<&'a Path>,
 }
 
 /// One turn of a contestant.
-pub struct Run<'a> {
-    pub server: &'a Server,
+pub struct ContestantRun<'a> {
+    pub server: &'a RaceServer,
     pub scenario: &'a Scenario,
     pub rows: u32,
     pub seconds: u32,
@@ -48,13 +48,13 @@ pub struct Run<'a> {
 
 /// The result of a turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample {
+pub struct TurnResult {
     pub statements: f64,
     pub seconds: f64,
     pub cpu_s: f64,
 }
 
-impl Sample {
+impl TurnResult {
     pub fn cpu_us(&self) -> f64 {
         self.cpu_s * 1e6 / self.statements
     }
@@ -68,7 +68,7 @@ impl Sample {
     }
 }
 
-impl Programs<'_> {
+impl RacePrograms<'_> {
     /// Fails if something is not installed, before anything is started.
     pub fn are_installed(self) -> anyhow::Result<()> {
         if let Some(before) = self.before {
@@ -82,30 +82,30 @@ impl Programs<'_> {
     }
 
     /// The contestants of a scenario; the first is ours.
-    pub fn that_run(self, scenario: &Scenario) -> Vec<Contestant> {
+    pub fn that_run(self, scenario: &Scenario) -> Vec<DriverContestant> {
         if self.before.is_some() {
-            return vec![Contestant::Bakeoff, Contestant::Before];
+            return vec![DriverContestant::Bakeoff, DriverContestant::Before];
         }
-        let pgbench = scenario.of_pgbench.map(|_| Contestant::Pgbench);
-        [Some(Contestant::Bakeoff), pgbench, Some(Contestant::Sysbench)].into_iter().flatten().collect()
+        let pgbench = scenario.of_pgbench.map(|_| DriverContestant::Pgbench);
+        [Some(DriverContestant::Bakeoff), pgbench, Some(DriverContestant::Sysbench)].into_iter().flatten().collect()
     }
 
     /// The command line of `bakeoff drive`, for the current or the older bakeoff.
-    pub fn drive(self, contestant: Contestant, server: &Server, test: Test, rows: u32) -> Command {
-        let older = self.before.filter(|_| contestant == Contestant::Before);
+    pub fn drive(self, contestant: DriverContestant, server: &RaceServer, test: Test, rows: u32) -> Command {
+        let older = self.before.filter(|_| contestant == DriverContestant::Before);
         drive(older.unwrap_or(&self.ground.bakeoff), server, test, rows)
     }
 }
 
 /// Creates and fills the table that all contestants use.
-pub fn load(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<()> {
+pub fn load(ground: &RaceGround, server: &RaceServer, rows: u32) -> anyhow::Result<()> {
     let mut command = drive(&ground.bakeoff, server, Test::PointSelect, rows);
     process::run(command.args(["--steps", "load"]), ALLOWANCE, |_| Ok(())).context("loading")?;
     Ok(())
 }
 
 /// The part of our command line that all scenarios share.
-pub fn drive(bakeoff: &Path, server: &Server, test: Test, rows: u32) -> Command {
+pub fn drive(bakeoff: &Path, server: &RaceServer, test: Test, rows: u32) -> Command {
     let mut command = Command::new(bakeoff);
     command.args(["drive", "sysbench-oltp", &server.url(), "--json", "--shards", THREADS]);
     command.args(["--set", &format!("test={}", test.word()), "--set", "rand_type=uniform"]);
@@ -114,7 +114,7 @@ pub fn drive(bakeoff: &Path, server: &Server, test: Test, rows: u32) -> Command 
 }
 
 /// sysbench with its script, and the options to reach the server.
-pub fn sysbench(server: &Server, test: Test, rows: u32) -> Command {
+pub fn sysbench(server: &RaceServer, test: Test, rows: u32) -> Command {
     let mut command = Command::new("sysbench");
     command.arg(format!("oltp_{}", test.word()));
     match server.product {
@@ -137,7 +137,7 @@ pub fn sysbench(server: &Server, test: Test, rows: u32) -> Command {
 }
 
 /// pgbench with our script, which does what sysbench's point select does.
-pub fn pgbench(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<Command> {
+pub fn pgbench(ground: &RaceGround, server: &RaceServer, rows: u32) -> anyhow::Result<Command> {
     let script: PathBuf = ground.folder.join("point_select.sql");
     let text = format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id = :id;\n");
     std::fs::write(&script, text).with_context(|| format!("writing {}", script.display()))?;
@@ -147,7 +147,7 @@ pub fn pgbench(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<Co
     Ok(command)
 }
 
-impl Contestant {
+impl DriverContestant {
     pub fn name(self) -> &'static str {
         match self {
             Self::Bakeoff => "bakeoff",
@@ -157,8 +157,8 @@ impl Contestant {
         }
     }
 
-    pub fn run(self, programs: Programs<'_>, run: &Run<'_>) -> anyhow::Result<Sample> {
-        let Run { server, scenario, rows, seconds, seed } = *run;
+    pub fn run(self, programs: RacePrograms<'_>, run: &ContestantRun<'_>) -> anyhow::Result<TurnResult> {
+        let ContestantRun { server, scenario, rows, seconds, seed } = *run;
         let (clients, time, seed) = (scenario.clients.to_string(), seconds.to_string(), seed.to_string());
         let command = match self {
             Self::Bakeoff | Self::Before => {
@@ -183,7 +183,7 @@ impl Contestant {
         self.sample(&finished, scenario.test)
     }
 
-    pub fn sample(self, finished: &Finished, test: Test) -> anyhow::Result<Sample> {
+    pub fn sample(self, finished: &Finished, test: Test) -> anyhow::Result<TurnResult> {
         let output = &finished.output;
         let (transactions, seconds) = match self {
             Self::Bakeoff | Self::Before => {
@@ -201,7 +201,7 @@ impl Contestant {
         };
         let statements = transactions * test.statements();
         ensure!(statements > 0.0, "{} did nothing:\n{output}", self.name());
-        Ok(Sample { statements, seconds, cpu_s: finished.cpu_s })
+        Ok(TurnResult { statements, seconds, cpu_s: finished.cpu_s })
     }
 }
 
@@ -242,17 +242,17 @@ mod tests {
     fn figures_are_read_where_each_puts_them() {
         let finished = |output: &str| Finished { output: output.to_owned(), cpu_s: 1.0, peak_memory_bytes: 0 };
         let pgbench = finished("number of transactions actually processed: 5000\ntps = 1000.5 (without …)\n");
-        let sample = Contestant::Pgbench.sample(&pgbench, Test::PointSelect).unwrap();
+        let sample = DriverContestant::Pgbench.sample(&pgbench, Test::PointSelect).unwrap();
         assert!((sample.statements - 5000.0).abs() < 1e-6);
         assert!((sample.rate() - 1000.5).abs() < 1e-6);
         let sysbench =
             finished("    transactions:                        100    (49.9 per sec.)\n    total time:  2.0040s\n");
-        let sample = Contestant::Sysbench.sample(&sysbench, Test::ReadWrite).unwrap();
+        let sample = DriverContestant::Sysbench.sample(&sysbench, Test::ReadWrite).unwrap();
         assert!((sample.statements - 2000.0).abs() < 1e-6 && (sample.seconds - 2.004).abs() < 1e-6);
         let said =
             r#"{"driver": {"warmup_ms": 500, "measured_ms": 3500, "whole_run": [{"committed": 3}, {"committed": 4}]}}"#;
-        let sample = Contestant::Bakeoff.sample(&finished(said), Test::PointSelect).unwrap();
+        let sample = DriverContestant::Bakeoff.sample(&finished(said), Test::PointSelect).unwrap();
         assert!((sample.statements - 7.0).abs() < 1e-6 && (sample.seconds - 4.0).abs() < 1e-6);
-        assert!(Contestant::Pgbench.sample(&finished("nothing"), Test::PointSelect).is_err());
+        assert!(DriverContestant::Pgbench.sample(&finished("nothing"), Test::PointSelect).is_err());
     }
 }

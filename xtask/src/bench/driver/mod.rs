@@ -13,25 +13,25 @@ pub mod server;
 mod summary;
 mod terminals;
 
-use super::Ground;
+use super::RaceGround;
 use super::bar::{self, Bar};
-use contestant::{Programs, Run};
+use contestant::{ContestantRun, RacePrograms};
 use scenario::{SCENARIOS, Scenario};
-use server::{Product, Server};
+use server::{Product, RaceServer};
 use std::path::Path;
 use summary::Rounds;
 
 /// Rows of the one table that all contestants use.
 const TABLE_ROWS: u32 = 100_000;
 
-pub fn race(ground: &Ground, before: Option<&Path>, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
+pub fn race(ground: &RaceGround, before: Option<&Path>, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
     let wanted = |name: &str| name.contains(only);
     anyhow::ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
-    let programs = Programs { ground, before };
+    let programs = RacePrograms { ground, before };
     programs.are_installed()?;
     let mut bars = Vec::new();
     for product in [Product::Postgres, Product::Mariadb] {
-        let server = Server::start(ground, product)?;
+        let server = RaceServer::start(ground, product)?;
         contestant::load(ground, &server, TABLE_ROWS)?;
         for scenario in SCENARIOS.iter().filter(|scenario| scenario.product == product && wanted(&scenario.name())) {
             bars.extend(compare(programs, &server, scenario, rounds, seconds)?);
@@ -48,8 +48,8 @@ pub fn race(ground: &Ground, before: Option<&Path>, rounds: u32, seconds: u32, o
 }
 
 fn compare(
-    programs: Programs<'_>,
-    server: &Server,
+    programs: RacePrograms<'_>,
+    server: &RaceServer,
     scenario: &Scenario,
     count: u32,
     seconds: u32,
@@ -61,7 +61,7 @@ fn compare(
         // Each contestant is first, second and last equally often.
         for turn in 0..contestants.len() {
             let contestant = contestants[(turn + number as usize) % contestants.len()];
-            let run = Run { server, scenario, rows: TABLE_ROWS, seconds, seed: number + 1 };
+            let run = ContestantRun { server, scenario, rows: TABLE_ROWS, seconds, seed: number + 1 };
             let sample = contestant.run(programs, &run)?;
             println!("round {}: {}", number + 1, sample.line(contestant.name()));
             rounds.add(contestant, sample);

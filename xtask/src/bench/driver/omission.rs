@@ -1,11 +1,11 @@
 //! A server stands still for two seconds while work keeps arriving: every contestant must count the waiting.
 
-use super::super::Ground;
+use super::super::RaceGround;
 use super::TABLE_ROWS;
 use super::contestant::{self, json, number_after};
 use super::scenario::Test;
-use super::server::Server;
-use crate::bench::bar::{Asked, Bar, median};
+use super::server::RaceServer;
+use crate::bench::bar::{Bar, BarSize, median};
 use crate::process;
 use anyhow::{Context, ensure};
 use std::path::Path;
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_mins(2);
 /// Our p99 may differ from another's by this share.
 const TOLERANCE: f64 = 0.10;
 
-pub fn compare(ground: &Ground, server: &Server, rounds: u32) -> anyhow::Result<Vec<Bar>> {
+pub fn compare(ground: &RaceGround, server: &RaceServer, rounds: u32) -> anyhow::Result<Vec<Bar>> {
     println!("\n{RATE} arrivals a second, the server stopped for {STOPPED_FOR:?}\n");
     let (mut of_pgbench, mut of_sysbench) = (Vec::new(), Vec::new());
     for number in 0..rounds {
@@ -35,13 +35,13 @@ pub fn compare(ground: &Ground, server: &Server, rounds: u32) -> anyhow::Result<
     let bar = |who: &str, values| Bar {
         what: format!("stopped server: p99 differs from {who}'s by a share of"),
         found: median(values),
-        asked: Asked::AtMost(TOLERANCE),
+        asked: BarSize::AtMost(TOLERANCE),
     };
     Ok(vec![bar("pgbench", of_pgbench), bar("sysbench", of_sysbench)])
 }
 
 /// Runs the command, stops the server for a while in the middle, and returns the command's output.
-fn through_a_stop(server: &Server, mut command: Command) -> anyhow::Result<String> {
+fn through_a_stop(server: &RaceServer, mut command: Command) -> anyhow::Result<String> {
     let (mut stopped, mut went_on) = (false, false);
     let finished = process::run(&mut command, LIMIT, |elapsed| {
         if !stopped && elapsed >= STOP_AT {
@@ -62,7 +62,7 @@ fn through_a_stop(server: &Server, mut command: Command) -> anyhow::Result<Strin
     Ok(finished.output)
 }
 
-fn ours_p99_ms(ground: &Ground, server: &Server, seed: u32) -> anyhow::Result<f64> {
+fn ours_p99_ms(ground: &RaceGround, server: &RaceServer, seed: u32) -> anyhow::Result<f64> {
     let mut command = contestant::drive(&ground.bakeoff, server, Test::PointSelect, TABLE_ROWS);
     command.args(["--arrivals", &format!("{RATE}/s"), "--sessions", SESSIONS, "--seed", &seed.to_string()]);
     command.args(["--time", &format!("{SECONDS}s"), "--warmup", "0s"]);
@@ -72,7 +72,7 @@ fn ours_p99_ms(ground: &Ground, server: &Server, seed: u32) -> anyhow::Result<f6
     Ok(p99_us / 1e3)
 }
 
-fn pgbench_p99_ms(ground: &Ground, server: &Server) -> anyhow::Result<f64> {
+fn pgbench_p99_ms(ground: &RaceGround, server: &RaceServer) -> anyhow::Result<f64> {
     let prefix = ground.folder.join("pgbench_log");
     remove_logs(&ground.folder)?;
     let mut command = contestant::pgbench(ground, server, TABLE_ROWS)?;
@@ -103,7 +103,7 @@ fn remove_logs(folder: &Path) -> anyhow::Result<()> {
     logs(folder)?.iter().try_for_each(|log| std::fs::remove_file(log).map_err(Into::into))
 }
 
-fn sysbench_p99_ms(server: &Server) -> anyhow::Result<f64> {
+fn sysbench_p99_ms(server: &RaceServer) -> anyhow::Result<f64> {
     let mut command = contestant::sysbench(server, Test::PointSelect, TABLE_ROWS);
     command.args([format!("--threads={SESSIONS}"), format!("--time={SECONDS}"), format!("--rate={RATE}")]);
     command.args(["--percentile=99", "run"]);

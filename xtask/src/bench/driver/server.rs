@@ -1,7 +1,7 @@
 //! A server of our own for the race, started as in a trial, and its address in each contestant's form.
 
-use super::super::Ground;
-use super::super::conversation::Conversation;
+use super::super::RaceGround;
+use super::super::conversation::TimedConversation;
 use crate::process::descendants;
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ impl Product {
     }
 }
 
-pub struct Server {
+pub struct RaceServer {
     pub product: Product,
     /// Folder or file of the socket, as the product's clients take it.
     pub host: String,
@@ -46,25 +46,25 @@ pub struct Server {
     pub database: String,
     /// For sessions over TCP.
     pub password: String,
-    conversation: Conversation,
+    conversation: TimedConversation,
     folder: PathBuf,
 }
 
-impl Server {
-    pub fn start(ground: &Ground, product: Product) -> anyhow::Result<Self> {
+impl RaceServer {
+    pub fn start(ground: &RaceGround, product: Product) -> anyhow::Result<Self> {
         Self::listening(ground, product, None)
     }
 
     /// The server also listens on a TCP port of this host.
-    pub fn on_tcp(ground: &Ground, product: Product) -> anyhow::Result<Self> {
+    pub fn on_tcp(ground: &RaceGround, product: Product) -> anyhow::Result<Self> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
         Self::listening(ground, product, Some(free.context("looking for a free port")?))
     }
 
-    fn listening(ground: &Ground, product: Product, listen: Option<SocketAddr>) -> anyhow::Result<Self> {
+    fn listening(ground: &RaceGround, product: Product, listen: Option<SocketAddr>) -> anyhow::Result<Self> {
         let folder = ground.folder.join(product.kind());
         std::fs::create_dir_all(folder.join("data")).with_context(|| format!("making {}", folder.display()))?;
-        let mut conversation = Conversation::start(ground, &folder)?;
+        let mut conversation = TimedConversation::start(ground, &folder)?;
         let reply = conversation.ask(&json!({
             "request": "start-server",
             "engine": { "kind": product.kind(), "settings": defaults(ground, product)? },
@@ -118,7 +118,7 @@ impl Server {
 }
 
 /// The engine's settings as a study without any would get them, with room for all connections.
-fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
+fn defaults(ground: &RaceGround, product: Product) -> anyhow::Result<Value> {
     let study = format!(
         "question = \"none\"\n[machine]\nvcpus = {VCPUS}\nmemory = \"{MEMORY_BYTES}\"\n\
          [engine]\nkind = \"{}\"\nmax_connections = {CONNECTIONS}\n\

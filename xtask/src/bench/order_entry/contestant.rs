@@ -1,12 +1,12 @@
 //! The contestants, how each loads its data, and how each is started.
 
-use crate::bench::Ground;
-use crate::bench::driver::server::{Product, Server};
+use crate::bench::RaceGround;
+use crate::bench::driver::server::{Product, RaceServer};
 use std::process::Command;
 
 /// Deliveries are inline, so that each client does all of its work itself, as the peers' clients do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contestant {
+pub enum OrderContestant {
     Plain,
     Pipelined,
     Procedures,
@@ -21,7 +21,7 @@ const OF_PEER: &str = "peer";
 /// Connections that load, for each contestant.
 pub const WRITERS: &str = "2";
 
-impl Contestant {
+impl OrderContestant {
     pub const OURS: [Self; 3] = [Self::Plain, Self::Pipelined, Self::Procedures];
 
     /// Ours, and the peers that are installed. The names of the others are printed.
@@ -43,7 +43,7 @@ impl Contestant {
     }
 
     /// The database with its rows.
-    pub fn database(self, server: &Server) -> &str {
+    pub fn database(self, server: &RaceServer) -> &str {
         match self {
             Self::GoTpc => OF_PEER,
             _ => &server.database,
@@ -51,7 +51,7 @@ impl Contestant {
     }
 
     /// The command that loads it. The three of ours share their rows, and the procedures are loaded with them.
-    pub fn load(self, ground: &Ground, server: &Server, port: u16, warehouses: u32) -> Command {
+    pub fn load(self, ground: &RaceGround, server: &RaceServer, port: u16, warehouses: u32) -> Command {
         if self == Self::GoTpc {
             let mut command = go_tpc(server, warehouses);
             command.args(["prepare", "--no-check", "-T", WRITERS]);
@@ -63,7 +63,7 @@ impl Contestant {
     }
 
     /// The command that works for so many seconds at this TCP port.
-    pub fn work(self, ground: &Ground, server: &Server, turn: &Turn) -> Command {
+    pub fn work(self, ground: &RaceGround, server: &RaceServer, turn: &ContestantTurn) -> Command {
         let (clients, seconds) = (turn.clients.to_string(), format!("{}s", turn.seconds));
         if self == Self::GoTpc {
             let mut command = go_tpc(server, turn.warehouses);
@@ -75,7 +75,7 @@ impl Contestant {
         command
     }
 
-    fn drive(self, ground: &Ground, url: &str, warehouses: u32) -> Command {
+    fn drive(self, ground: &RaceGround, url: &str, warehouses: u32) -> Command {
         let way = match self {
             Self::Pipelined => "statements=pipelined",
             Self::Procedures => "transactions=procedures",
@@ -89,7 +89,7 @@ impl Contestant {
 }
 
 /// One turn of a contestant.
-pub struct Turn {
+pub struct ContestantTurn {
     pub warehouses: u32,
     pub clients: u32,
     pub port: u16,
@@ -97,7 +97,7 @@ pub struct Turn {
     pub seed: u32,
 }
 
-fn go_tpc(server: &Server, warehouses: u32) -> Command {
+fn go_tpc(server: &RaceServer, warehouses: u32) -> Command {
     let mut command = Command::new(GO_TPC);
     let driver = match server.product {
         Product::Postgres => "postgres",

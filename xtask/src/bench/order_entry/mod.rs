@@ -8,13 +8,13 @@ mod contestant;
 mod outside;
 mod relay;
 
-use super::Ground;
-use super::bar::{Asked, Bar, median, spread, verdict};
-use super::driver::server::{Product, Server};
+use super::RaceGround;
+use super::bar::{Bar, BarSize, median, spread, verdict};
+use super::driver::server::{Product, RaceServer};
 use crate::process;
 use anyhow::{Context, ensure};
-use contestant::{Contestant, Turn, WRITERS};
-use outside::{Mark, Sample, execute};
+use contestant::{ContestantTurn, OrderContestant, WRITERS};
+use outside::{MarkedTurn, TurnMark, execute};
 use relay::Relay;
 use std::time::{Duration, Instant};
 
@@ -38,12 +38,12 @@ struct Extent {
     seconds: u32,
 }
 
-pub fn race(ground: &Ground, warehouses: u32, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
+pub fn race(ground: &RaceGround, warehouses: u32, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
     ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
     let (ground, _emptied) = ground.in_memory()?;
     let ground = &ground;
     let extent = Extent { warehouses, rounds, seconds };
-    let contestants = Contestant::that_run();
+    let contestants = OrderContestant::that_run();
     let mut bars = Vec::new();
     for product in [Product::Postgres, Product::Mariadb] {
         let near = CLIENTS.map(|clients| (format!("{}, {clients} clients", product.name()), clients));
@@ -52,17 +52,17 @@ pub fn race(ground: &Ground, warehouses: u32, rounds: u32, seconds: u32, only: &
         if near.is_empty() && !far.contains(only) {
             continue;
         }
-        let server = Server::on_tcp(ground, product)?;
+        let server = RaceServer::on_tcp(ground, product)?;
         let port = server.port.parse().context("the server's port")?;
         bars.extend(load(ground, &server, port, &contestants, extent)?);
         for (name, clients) in near {
-            let place = Place { name, clients, port, is_far: false };
+            let place = RacePlace { name, clients, port, is_far: false };
             bars.extend(compare(ground, &server, &place, &contestants, extent)?);
         }
         if far.contains(only) {
             let port = Relay::start(port, DELAY)?.port();
-            let place = Place { name: far, clients: DISTANT, port, is_far: true };
-            bars.extend(compare(ground, &server, &place, &Contestant::OURS, extent)?);
+            let place = RacePlace { name: far, clients: DISTANT, port, is_far: true };
+            bars.extend(compare(ground, &server, &place, &OrderContestant::OURS, extent)?);
         }
         server.stop()?;
     }
@@ -70,7 +70,7 @@ pub fn race(ground: &Ground, warehouses: u32, rounds: u32, seconds: u32, only: &
 }
 
 /// Where and with how many clients.
-struct Place {
+struct RacePlace {
     name: String,
     clients: u32,
     port: u16,
@@ -79,14 +79,14 @@ struct Place {
 
 /// Loads the rows of ours and of each peer, with the time that each takes.
 fn load(
-    ground: &Ground,
-    server: &Server,
+    ground: &RaceGround,
+    server: &RaceServer,
     port: u16,
-    contestants: &[Contestant],
+    contestants: &[OrderContestant],
     extent: Extent,
 ) -> anyhow::Result<Option<Bar>> {
     println!("\n{}, loading {} warehouses with {WRITERS} connections\n", server.product.name(), extent.warehouses);
-    let timed = |contestant: Contestant| -> anyhow::Result<f64> {
+    let timed = |contestant: OrderContestant| -> anyhow::Result<f64> {
         let mut command = contestant.load(ground, server, port, extent.warehouses);
         let begin = Instant::now();
         process::run(&mut command, LOAD_LIMIT, |_| Ok(())).with_context(|| format!("loading {}", contestant.name()))?;
@@ -94,36 +94,37 @@ fn load(
         println!("{}: {seconds:.1} s", contestant.name());
         Ok(seconds)
     };
-    let ours = timed(Contestant::Procedures)?;
-    if !contestants.contains(&Contestant::GoTpc) {
+    let ours = timed(OrderContestant::Procedures)?;
+    if !contestants.contains(&OrderContestant::GoTpc) {
         return Ok(None);
     }
-    execute(server, &server.database, &format!("CREATE DATABASE {}", Contestant::GoTpc.database(server)))?;
-    let found = timed(Contestant::GoTpc)? / ours;
+    execute(server, &server.database, &format!("CREATE DATABASE {}", OrderContestant::GoTpc.database(server)))?;
+    let found = timed(OrderContestant::GoTpc)? / ours;
     let what = format!("{}: time of go-tpc to load, of ours", server.product.name());
     // On MariaDB a limit was never set.
     let is_limited = server.product == Product::Postgres;
-    Ok(is_limited.then_some(Bar { what, found, asked: Asked::AtLeast(4.0) }))
+    Ok(is_limited.then_some(Bar { what, found, asked: BarSize::AtLeast(4.0) }))
 }
 
 /// Turns of one contestant, one for each round.
-struct Turns {
-    contestant: Contestant,
-    samples: Vec<Sample>,
+struct RaceTurns {
+    contestant: OrderContestant,
+    samples: Vec<MarkedTurn>,
     /// For a new order, as our driver counts them.
     round_trips: Vec<f64>,
 }
 
 fn compare(
-    ground: &Ground,
-    server: &Server,
-    place: &Place,
-    contestants: &[Contestant],
+    ground: &RaceGround,
+    server: &RaceServer,
+    place: &RacePlace,
+    contestants: &[OrderContestant],
     extent: Extent,
 ) -> anyhow::Result<Vec<Bar>> {
     println!("\n{}\n", place.name);
-    let turns = |contestant: &Contestant| Turns { contestant: *contestant, samples: vec![], round_trips: vec![] };
-    let mut all: Vec<Turns> = contestants.iter().map(turns).collect();
+    let turns =
+        |contestant: &OrderContestant| RaceTurns { contestant: *contestant, samples: vec![], round_trips: vec![] };
+    let mut all: Vec<RaceTurns> = contestants.iter().map(turns).collect();
     for round in 0..extent.rounds {
         for turn in 0..all.len() {
             // Each contestant is first, second and last equally often.
@@ -144,16 +145,16 @@ fn compare(
     Ok(bars(place, &all))
 }
 
-impl Turns {
+impl RaceTurns {
     fn take(
         &mut self,
-        ground: &Ground,
-        server: &Server,
-        place: &Place,
+        ground: &RaceGround,
+        server: &RaceServer,
+        place: &RacePlace,
         extent: Extent,
         seed: u32,
-    ) -> anyhow::Result<Sample> {
-        let turn = Turn {
+    ) -> anyhow::Result<MarkedTurn> {
+        let turn = ContestantTurn {
             warehouses: extent.warehouses,
             clients: place.clients,
             port: place.port,
@@ -167,10 +168,10 @@ impl Turns {
         let mut command = self.contestant.work(ground, server, &turn);
         let finished = process::run_allowing(&[0, INVALID], &mut command, end + ALLOWANCE, |elapsed| {
             if elapsed >= begin && first.is_none() {
-                first = Some(Mark::now(server, database)?);
+                first = Some(TurnMark::now(server, database)?);
             }
             if elapsed >= end && last.is_none() {
-                last = Some(Mark::now(server, database)?);
+                last = Some(TurnMark::now(server, database)?);
             }
             Ok(())
         })?;
@@ -178,18 +179,18 @@ impl Turns {
         let (first, last) = marks.with_context(|| format!("it ended too early:\n{}", finished.output))?;
         let sample = first.until(last)?;
         self.samples.push(sample);
-        if Contestant::OURS.contains(&self.contestant) {
+        if OrderContestant::OURS.contains(&self.contestant) {
             self.round_trips.push(round_trips(&finished.output)?);
         }
         Ok(sample)
     }
 
-    fn all(&self, figure: fn(&Sample) -> f64) -> Vec<f64> {
+    fn all(&self, figure: fn(&MarkedTurn) -> f64) -> Vec<f64> {
         self.samples.iter().map(figure).collect()
     }
 
     /// A figure as shares of another's in the same rounds.
-    fn of(&self, other: &Self, figure: fn(&Sample) -> f64) -> Vec<f64> {
+    fn of(&self, other: &Self, figure: fn(&MarkedTurn) -> f64) -> Vec<f64> {
         self.samples.iter().zip(&other.samples).map(|(ours, theirs)| figure(ours) / figure(theirs)).collect()
     }
 }
@@ -203,7 +204,7 @@ fn round_trips(said: &str) -> anyhow::Result<f64> {
     Ok(number(&said["driver"]["work"]["round_trips"])? / orders)
 }
 
-fn print(all: &[Turns]) {
+fn print(all: &[RaceTurns]) {
     println!("\n| | NOPM | of plain | driver µs | server µs | server, of plain | round trips |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     let plain = &all[0];
@@ -229,15 +230,15 @@ fn print(all: &[Turns]) {
     }
 }
 
-fn bars(place: &Place, all: &[Turns]) -> Vec<Bar> {
-    let find = |contestant: Contestant| all.iter().find(|turns| turns.contestant == contestant);
-    let bar = |what: &str, found: f64, asked: Asked| Bar { what: format!("{}: {what}", place.name), found, asked };
-    let nopm = |sample: &Sample| sample.new_orders_per_min;
+fn bars(place: &RacePlace, all: &[RaceTurns]) -> Vec<Bar> {
+    let find = |contestant: OrderContestant| all.iter().find(|turns| turns.contestant == contestant);
+    let bar = |what: &str, found: f64, asked: BarSize| Bar { what: format!("{}: {what}", place.name), found, asked };
+    let nopm = |sample: &MarkedTurn| sample.new_orders_per_min;
     let mut bars = Vec::new();
-    let Some(plain) = find(Contestant::Plain) else { return bars };
-    if let Some(pipelined) = find(Contestant::Pipelined) {
+    let Some(plain) = find(OrderContestant::Plain) else { return bars };
+    if let Some(pipelined) = find(OrderContestant::Pipelined) {
         let trips = median(pipelined.round_trips.clone());
-        bars.push(bar("round trips for a new order, pipelined", trips, Asked::AtMost(12.0)));
+        bars.push(bar("round trips for a new order, pipelined", trips, BarSize::AtMost(12.0)));
         let least = match place.clients {
             _ if place.is_far => Some(4.0),
             4 => Some(1.7),
@@ -245,18 +246,18 @@ fn bars(place: &Place, all: &[Turns]) -> Vec<Bar> {
             _ => None,
         };
         let found = median(pipelined.of(plain, nopm));
-        bars.extend(least.map(|least| bar("NOPM pipelined, of plain", found, Asked::AtLeast(least))));
-        if let Some(peer) = find(Contestant::GoTpc) {
-            bars.push(bar("NOPM pipelined, of go-tpc", median(pipelined.of(peer, nopm)), Asked::AtLeast(2.0)));
+        bars.extend(least.map(|least| bar("NOPM pipelined, of plain", found, BarSize::AtLeast(least))));
+        if let Some(peer) = find(OrderContestant::GoTpc) {
+            bars.push(bar("NOPM pipelined, of go-tpc", median(pipelined.of(peer, nopm)), BarSize::AtLeast(2.0)));
         }
     }
-    if let Some(called) = find(Contestant::Procedures).filter(|_| !place.is_far) {
+    if let Some(called) = find(OrderContestant::Procedures).filter(|_| !place.is_far) {
         let driver = median(called.all(|sample| sample.driver_us));
-        bars.push(bar("µs of the driver's CPU for a new order, procedures", driver, Asked::AtMost(80.0)));
+        bars.push(bar("µs of the driver's CPU for a new order, procedures", driver, BarSize::AtMost(80.0)));
         let server = median(called.of(plain, |sample| sample.server_us));
-        bars.push(bar("the server's CPU with procedures, of plain", server, Asked::AtMost(0.6)));
+        bars.push(bar("the server's CPU with procedures, of plain", server, BarSize::AtMost(0.6)));
         if place.clients == 4 {
-            bars.push(bar("NOPM with procedures, of plain", median(called.of(plain, nopm)), Asked::AtLeast(2.2)));
+            bars.push(bar("NOPM with procedures, of plain", median(called.of(plain, nopm)), BarSize::AtLeast(2.2)));
         }
     }
     bars

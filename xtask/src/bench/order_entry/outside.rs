@@ -1,6 +1,6 @@
 //! What is read from outside of the contestants, so that all of them are counted alike.
 
-use crate::bench::driver::server::{Product, Server};
+use crate::bench::driver::server::{Product, RaceServer};
 use crate::process::{cpu_of, descendants};
 use anyhow::{Context, ensure};
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// The state at one moment of a turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Mark {
+pub struct TurnMark {
     at: Instant,
     orders: f64,
     driver_s: f64,
@@ -17,15 +17,15 @@ pub struct Mark {
 
 /// What happened between two marks.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample {
+pub struct MarkedTurn {
     pub new_orders_per_min: f64,
     pub driver_us: f64,
     pub server_us: f64,
 }
 
-impl Mark {
+impl TurnMark {
     /// New orders are what the order numbers of all districts grow by, so those that were rolled back do not count.
-    pub fn now(server: &Server, database: &str) -> anyhow::Result<Self> {
+    pub fn now(server: &RaceServer, database: &str) -> anyhow::Result<Self> {
         let orders = number(server, database, "SELECT SUM(d_next_o_id) FROM district")?;
         let agent = server.agent()?;
         let of_server = descendants(agent)?;
@@ -41,10 +41,10 @@ impl Mark {
         })
     }
 
-    pub fn until(self, end: Self) -> anyhow::Result<Sample> {
+    pub fn until(self, end: Self) -> anyhow::Result<MarkedTurn> {
         let orders = end.orders - self.orders;
         ensure!(orders > 0.0, "no order was entered");
-        Ok(Sample {
+        Ok(MarkedTurn {
             new_orders_per_min: orders / end.at.duration_since(self.at).as_secs_f64() * 60.0,
             driver_us: (end.driver_s - self.driver_s) * 1e6 / orders,
             server_us: (end.server_s - self.server_s) * 1e6 / orders,
@@ -53,7 +53,7 @@ impl Mark {
 }
 
 /// Executes SQL with the product's own client.
-pub fn execute(server: &Server, database: &str, sql: &str) -> anyhow::Result<String> {
+pub fn execute(server: &RaceServer, database: &str, sql: &str) -> anyhow::Result<String> {
     let mut command = match server.product {
         Product::Postgres => {
             let mut psql = Command::new("psql");
@@ -75,7 +75,7 @@ pub fn execute(server: &Server, database: &str, sql: &str) -> anyhow::Result<Str
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn number(server: &Server, database: &str, sql: &str) -> anyhow::Result<f64> {
+fn number(server: &RaceServer, database: &str, sql: &str) -> anyhow::Result<f64> {
     let text = execute(server, database, sql)?;
     text.parse().with_context(|| format!("{sql}: {text:?} is no number"))
 }

@@ -1,14 +1,14 @@
 //! What is planted beside one of two equal contenders, each in two sizes: programs of others, and limits of its own machine that change
 //! behind bakeoff's back. And what a study itself sets differently.
 
-use super::Ground;
+use super::RaceGround;
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-pub struct Disturbance {
+pub struct PlantedLoad {
     pub name: &'static str,
     how: How,
 }
@@ -24,32 +24,32 @@ enum How {
     Group { controller: &'static str, file: &'static str, value: &'static str },
 }
 
-pub const HOGS: [Disturbance; 2] = [
-    Disturbance { name: "another program, little", how: How::Loops { count: 1, nice: 0, rest_s: 0.05 } },
-    Disturbance { name: "another program, two CPUs", how: How::Loops { count: 2, nice: 0, rest_s: 0.0 } },
+pub const HOGS: [PlantedLoad; 2] = [
+    PlantedLoad { name: "another program, little", how: How::Loops { count: 1, nice: 0, rest_s: 0.05 } },
+    PlantedLoad { name: "another program, two CPUs", how: How::Loops { count: 2, nice: 0, rest_s: 0.0 } },
 ];
-const URGENT: [Disturbance; 2] = [
-    Disturbance { name: "a program of higher priority, little", how: How::Loops { count: 1, nice: -20, rest_s: 0.05 } },
-    Disturbance {
+const URGENT: [PlantedLoad; 2] = [
+    PlantedLoad { name: "a program of higher priority, little", how: How::Loops { count: 1, nice: -20, rest_s: 0.05 } },
+    PlantedLoad {
         name: "a program of higher priority, two CPUs",
         how: How::Loops { count: 2, nice: -20, rest_s: 0.0 },
     },
 ];
-const WRITES: [Disturbance; 2] = [
-    Disturbance { name: "writes to the disk, now and then", how: How::Writes { rest_s: 0.5 } },
-    Disturbance { name: "writes to the disk, always", how: How::Writes { rest_s: 0.0 } },
+const WRITES: [PlantedLoad; 2] = [
+    PlantedLoad { name: "writes to the disk, now and then", how: How::Writes { rest_s: 0.5 } },
+    PlantedLoad { name: "writes to the disk, always", how: How::Writes { rest_s: 0.0 } },
 ];
-const DATABASES: [Disturbance; 2] = [
-    Disturbance { name: "a second database, 20 arrivals/s", how: How::Database { arrivals: 20 } },
-    Disturbance { name: "a second database, 400 arrivals/s", how: How::Database { arrivals: 400 } },
+const DATABASES: [PlantedLoad; 2] = [
+    PlantedLoad { name: "a second database, 20 arrivals/s", how: How::Database { arrivals: 20 } },
+    PlantedLoad { name: "a second database, 400 arrivals/s", how: How::Database { arrivals: 400 } },
 ];
-const QUOTAS: [Disturbance; 2] = [
-    Disturbance { name: "a quota of 0.8 CPUs", how: quota("80000") },
-    Disturbance { name: "a quota of 0.3 CPUs", how: quota("30000") },
+const QUOTAS: [PlantedLoad; 2] = [
+    PlantedLoad { name: "a quota of 0.8 CPUs", how: quota("80000") },
+    PlantedLoad { name: "a quota of 0.3 CPUs", how: quota("30000") },
 ];
-const MEMORY: [Disturbance; 2] = [
-    Disturbance { name: "a memory limit of 2 GiB", how: memory("2147483648") },
-    Disturbance { name: "no memory limit", how: memory("-1") },
+const MEMORY: [PlantedLoad; 2] = [
+    PlantedLoad { name: "a memory limit of 2 GiB", how: memory("2147483648") },
+    PlantedLoad { name: "no memory limit", how: memory("-1") },
 ];
 
 /// Of control groups v1, for each 0.1 s.
@@ -61,7 +61,7 @@ const fn memory(value: &'static str) -> How {
     How::Group { controller: "memory", file: "memory.limit_in_bytes", value }
 }
 
-pub const DISTURBANCES: [&[Disturbance; 2]; 6] = [&HOGS, &URGENT, &WRITES, &DATABASES, &QUOTAS, &MEMORY];
+pub const DISTURBANCES: [&[PlantedLoad; 2]; 6] = [&HOGS, &URGENT, &WRITES, &DATABASES, &QUOTAS, &MEMORY];
 
 /// What a study sets differently.
 pub struct Treatment {
@@ -83,11 +83,11 @@ const fn cache(name: &'static str, of_b: &'static str) -> Treatment {
 
 pub const TREATMENTS: [&[Treatment; 2]; 1] = [&CACHES];
 
-impl Disturbance {
+impl PlantedLoad {
     /// Whatever takes time before it can begin.
-    pub fn prepare(&self, ground: &Ground) -> anyhow::Result<Prepared<'_>> {
+    pub fn prepare(&self, ground: &RaceGround) -> anyhow::Result<PreparedLoad<'_>> {
         fs::create_dir_all(&ground.cache).with_context(|| format!("making {}", ground.cache.display()))?;
-        let prepared = Prepared { how: &self.how, bakeoff: ground.bakeoff.clone(), place: ground.cache.clone() };
+        let prepared = PreparedLoad { how: &self.how, bakeoff: ground.bakeoff.clone(), place: ground.cache.clone() };
         if matches!(self.how, How::Database { .. }) {
             let loaded = prepared.drive(&["--steps", "clean,load"]).status().context("loading a second database")?;
             ensure!(loaded.success(), "the second database could not be loaded");
@@ -96,14 +96,14 @@ impl Disturbance {
     }
 }
 
-pub struct Prepared<'a> {
+pub struct PreparedLoad<'a> {
     how: &'a How,
     bakeoff: PathBuf,
     /// On the disk of bakeoff's cache.
     place: PathBuf,
 }
 
-impl Prepared<'_> {
+impl PreparedLoad<'_> {
     /// Begins it, beside the run of this process. Dropping what is returned ends it.
     pub fn begin(&self, run: u32) -> anyhow::Result<Going> {
         let shell = |script: &str| {

@@ -9,13 +9,13 @@ use crate::least_squares::LeastSquares;
 
 /// The fitted model.
 #[derive(Debug, Clone)]
-pub struct Fit {
+pub struct AdditiveFit {
     model: Option<LeastSquares>,
     /// Degrees of freedom left to estimate the noise.
     pub degrees: usize,
 }
 
-impl Fit {
+impl AdditiveFit {
     /// From the indexes of each trial's readings, with the logarithm of each reading and the columns of the effects that it holds,
     /// all below `columns`.
     pub fn of(trials: &[Vec<usize>], logarithms: &[f64], columns: usize, held: impl Fn(usize) -> Vec<usize>) -> Self {

@@ -12,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One machine of one trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct MachineReading {
     pub trial: u32,
     pub block: u32,
     pub machine: u32,
     pub rate: f64,
-    pub place: Option<Place>,
+    pub place: Option<MachinePlace>,
     /// Its position in the start order.
     pub start: Option<u32>,
 }
 
 /// Where a machine ran.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct MachinePlace {
     /// Its CPUs; places are sorted by them.
     cpus: Vec<usize>,
     /// "cpus/0-1", or "place/1" if the record does not name CPUs.
@@ -54,13 +54,13 @@ pub fn readings<'a>(
     scores: &[TrialReadings],
     trials: impl Iterator<Item = &'a StoredTrial>,
     host: &Topology,
-) -> Vec<Reading> {
+) -> Vec<MachineReading> {
     let trials: BTreeMap<u32, &StoredTrial> = trials.map(|trial| (trial.record.id, trial)).collect();
     let of_trial = |scored: &TrialReadings| {
         let machines = trials.get(&scored.trial).into_iter().flat_map(|trial| trial.measured_machines());
         let facts: BTreeMap<u32, &MachineFacts> =
             machines.filter_map(|(number, machine)| Some((number, machine.record.machine.as_ref()?))).collect();
-        let reading = |(machine, rate): &(u32, f64)| Reading {
+        let reading = |(machine, rate): &(u32, f64)| MachineReading {
             trial: scored.trial,
             block: scored.block,
             machine: *machine,
@@ -70,20 +70,20 @@ pub fn readings<'a>(
         };
         scored.machines.iter().map(reading).collect::<Vec<_>>()
     };
-    let mut readings: Vec<Reading> = scores.iter().flat_map(of_trial).collect();
+    let mut readings: Vec<MachineReading> = scores.iter().flat_map(of_trial).collect();
     readings.sort_by_key(|reading| (reading.block, reading.trial, reading.machine));
     readings
 }
 
 /// A place is its CPUs, not its number: places that share CPUs are one place, and all are one if machines may run anywhere.
-fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
-    let of_number = |number: usize| Place { cpus: vec![number], name: format!("place/{number}"), node: None };
+fn place(facts: &MachineFacts, host: &Topology) -> Option<MachinePlace> {
+    let of_number = |number: usize| MachinePlace { cpus: vec![number], name: format!("place/{number}"), node: None };
     let decided = |name: &str| facts.decided.get(name).and_then(known);
     let number = || decided(PLACE)?.parse().ok().map(of_number);
-    decided(HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
+    decided(HOST_CPUS).and_then(|cpus| MachinePlace::of_cpus(cpus, host)).or_else(number)
 }
 
-impl Place {
+impl MachinePlace {
     pub fn of_cpus(text: &str, host: &Topology) -> Option<Self> {
         let cpus = cpus_in(text)?;
         let name = format!("cpus/{text}");
@@ -93,17 +93,18 @@ impl Place {
 }
 
 /// Leaves out trials that lack a label which others have, since its effect could not be separated for their machines.
-pub fn complete(readings: Vec<Reading>) -> Vec<Reading> {
+pub fn complete(readings: Vec<MachineReading>) -> Vec<MachineReading> {
     let has_places = readings.iter().any(|reading| reading.place.is_some());
     let has_starts = readings.iter().any(|reading| reading.start.is_some());
-    let lacks = |reading: &Reading| (has_places && reading.place.is_none()) || (has_starts && reading.start.is_none());
+    let lacks =
+        |reading: &MachineReading| (has_places && reading.place.is_none()) || (has_starts && reading.start.is_none());
     let incomplete: Vec<u32> = readings.iter().filter(|reading| lacks(reading)).map(|reading| reading.trial).collect();
     readings.into_iter().filter(|reading| !incomplete.contains(&reading.trial)).collect()
 }
 
 /// The labels of the model that distinguish machines in these trials; for the others, why they do not.
-pub fn labels(readings: &[Reading]) -> Vec<Result<Label, LabelAttribution>> {
-    let places: Option<Vec<&Place>> = readings.iter().map(|reading| reading.place.as_ref()).collect();
+pub fn labels(readings: &[MachineReading]) -> Vec<Result<Label, LabelAttribution>> {
+    let places: Option<Vec<&MachinePlace>> = readings.iter().map(|reading| reading.place.as_ref()).collect();
     let starts: Option<Vec<u32>> = readings.iter().map(|reading| reading.start).collect();
     let machines = readings.iter().map(|reading| reading.machine).collect();
     let nodes = places.as_deref().map(nodes).unwrap_or_default();
@@ -116,8 +117,8 @@ pub fn labels(readings: &[Reading]) -> Vec<Result<Label, LabelAttribution>> {
 }
 
 /// The node of each distinct place; empty unless there are several nodes.
-fn nodes(places: &[&Place]) -> Vec<String> {
-    let distinct: BTreeSet<&Place> = places.iter().copied().collect();
+fn nodes(places: &[&MachinePlace]) -> Vec<String> {
+    let distinct: BTreeSet<&MachinePlace> = places.iter().copied().collect();
     let nodes: Option<Vec<String>> = distinct.into_iter().map(|place| place.node.clone()).collect();
     let nodes = nodes.unwrap_or_default();
     let are_several = nodes.iter().any(|node| *node != nodes[0]);

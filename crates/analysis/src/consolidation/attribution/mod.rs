@@ -13,14 +13,14 @@ use super::TrialReadings;
 use super::slots::{self, position};
 use crate::contrast::Position;
 use crate::distributions::t_beyond;
-use crate::estimate::{Bounds, CONFIDENCE, Estimate, Method};
+use crate::estimate::{Bounds, CONFIDENCE, Estimate, EstimateMethod};
 use crate::missing::Missing;
 use crate::student::{FEWEST_BLOCKS, by_block, mean_of as mean};
 use crate::topology::Topology;
 use crate::validity;
-use additive::Fit;
-use labels::{Label, Reading};
-use questions::{Model, Question, Side};
+use additive::AdditiveFit;
+use labels::{Label, MachineReading};
+use questions::{ContrastSide, EffectContrast, Model};
 use record::plan::Cell;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ pub fn of_cell(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Attri
     of_readings(&labels::complete(readings))
 }
 
-fn of_readings(readings: &[Reading]) -> Option<Attribution> {
+fn of_readings(readings: &[MachineReading]) -> Option<Attribution> {
     let machines: BTreeSet<u32> = readings.iter().map(|reading| reading.machine).collect();
     if machines.len() < 2 {
         return None;
@@ -129,15 +129,15 @@ fn blocks_needed(labels: &[Label], machines: usize) -> usize {
 }
 
 /// `too_few` says why there is no interval where too little is left for one.
-fn judged(readings: &[Reading], known: &[Label], too_few: &Missing) -> Vec<LabelAttribution> {
+fn judged(readings: &[MachineReading], known: &[Label], too_few: &Missing) -> Vec<LabelAttribution> {
     let model = Model::of(readings, known);
     let fit = model.fit(|_| true);
     let questions = model.questions();
     let comparisons = questions::distinct(&questions);
     let one = |kind: LabelKind| {
-        let asked: Vec<&Question> = questions.iter().filter(|question| question.kind == kind).collect();
+        let asked: Vec<&EffectContrast> = questions.iter().filter(|question| question.kind == kind).collect();
         let is_told = asked.iter().all(|question| question.is_told_by(&fit));
-        let level = |question: &&Question| {
+        let level = |question: &&EffectContrast| {
             let is_judged = is_told && question.has_others();
             let effect = is_judged.then(|| effect(&fit, question, comparisons, too_few)).flatten();
             Level {
@@ -155,18 +155,18 @@ fn judged(readings: &[Reading], known: &[Label], too_few: &Missing) -> Vec<Label
 }
 
 /// What machines of the question got over the mean of those they are compared with, block by block.
-fn seen(readings: &[Reading], model: &Model<'_>, question: &Question) -> Vec<f64> {
+fn seen(readings: &[MachineReading], model: &Model<'_>, question: &EffectContrast) -> Vec<f64> {
     let of_trial = |trial: &Vec<usize>| {
         let of = |side| trial.iter().filter(move |index| question.sides[**index] == Some(side));
         let rates = |side| of(side).map(|index| readings[*index].rate).collect::<Vec<f64>>();
-        let [own, others] = [Side::Own, Side::Others].map(rates);
+        let [own, others] = [ContrastSide::Own, ContrastSide::Others].map(rates);
         let is_both = !own.is_empty() && !others.is_empty();
         is_both.then(|| (readings[trial[0]].block, mean(&own) / mean(&others)))
     };
     by_block(model.trials.iter().filter_map(of_trial)).into_values().collect()
 }
 
-fn effect(fit: &Fit, question: &Question, comparisons: usize, too_few: &Missing) -> Option<Estimate> {
+fn effect(fit: &AdditiveFit, question: &EffectContrast, comparisons: usize, too_few: &Missing) -> Option<Estimate> {
     let (sum, error) = fit.sum(&question.weights)?;
     let bounds = if fit.degrees >= FEWEST_DEGREES {
         let half = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, fit.degrees as f64) * error + ROUNDING;
@@ -174,7 +174,7 @@ fn effect(fit: &Fit, question: &Question, comparisons: usize, too_few: &Missing)
     } else {
         Bounds::Unknown { why: too_few.clone() }
     };
-    Some(Estimate { point: sum.exp(), bounds, method: Method::AdditiveModel { comparisons } })
+    Some(Estimate { point: sum.exp(), bounds, method: EstimateMethod::AdditiveModel { comparisons } })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Made-up studies in which one thing matters, or nothing does, and figures computed elsewhere.
 
-use super::labels::Place;
+use super::labels::MachinePlace;
 use super::*;
 use crate::contrast::Position;
 use crate::missing::Missing;
@@ -11,21 +11,21 @@ use record::synthetic::Chance;
 use record::synthetic::consolidated::{self, OwedTo};
 
 /// What a machine gets in a block: block, machine, place and start, all counted from 1.
-type Rate<'a> = dyn FnMut([u32; 4]) -> f64 + 'a;
+type MadeUpRate<'a> = dyn FnMut([u32; 4]) -> f64 + 'a;
 
 /// One host with as many CPUs as machines, in this many blocks of the design.
-fn studied(machines: u32, blocks: u32, rate: &mut Rate<'_>) -> Vec<Reading> {
+fn studied(machines: u32, blocks: u32, rate: &mut MadeUpRate<'_>) -> Vec<MachineReading> {
     let mut readings = Vec::new();
     for block in 1..=blocks {
         let rotation = Rotation::of_block(block, machines);
         for machine in 1..=machines {
             let (place, start) = (rotation.place(machine, machines), rotation.start(machine, machines));
-            readings.push(Reading {
+            readings.push(MachineReading {
                 trial: block,
                 block,
                 machine,
                 rate: rate([block, machine, place, start]),
-                place: Place::of_cpus(&(place - 1).to_string(), &Topology::default()),
+                place: MachinePlace::of_cpus(&(place - 1).to_string(), &Topology::default()),
                 start: Some(start),
             });
         }
@@ -243,7 +243,7 @@ fn a_node_is_what_its_places_have_in_common() {
     });
     for reading in &mut readings {
         let cpu = (reading.machine + reading.block - 2) % 4;
-        reading.place = Place::of_cpus(&cpu.to_string(), &host);
+        reading.place = MachinePlace::of_cpus(&cpu.to_string(), &host);
     }
     let found = of_readings(&readings).unwrap();
     let (less, more) = (Position::Below, Position::Above);
@@ -252,7 +252,7 @@ fn a_node_is_what_its_places_have_in_common() {
     let node = label(&found, LabelKind::Node).levels[1].effect.as_ref().unwrap();
     assert!((node.point - 0.6 / 0.7_f64.sqrt()).abs() < 0.01, "{node:?}");
     for reading in &mut readings {
-        reading.place = Place::of_cpus(if reading.machine % 2 == 0 { "0" } else { "2-3" }, &host);
+        reading.place = MachinePlace::of_cpus(if reading.machine % 2 == 0 { "0" } else { "2-3" }, &host);
     }
     let found = of_readings(&readings).unwrap();
     assert_eq!(label(&found, LabelKind::Node).untold, Some(Untold::OnePlaceEach));
@@ -262,7 +262,7 @@ fn a_node_is_what_its_places_have_in_common() {
 fn machines_that_may_run_anywhere_have_one_place() {
     let mut readings = studied(2, 6, &mut |_| 1.0);
     for reading in &mut readings {
-        reading.place = Place::of_cpus("0-3", &Topology::default());
+        reading.place = MachinePlace::of_cpus("0-3", &Topology::default());
     }
     let found = of_readings(&readings).unwrap();
     assert_eq!(label(&found, LabelKind::Place).untold, Some(Untold::SameForAll));

@@ -1,11 +1,11 @@
 //! A neighbour that stands idle, compared with cells of the same study in which it works all the time.
 
 use super::parts::{self, TrialParts};
-use super::{Effect, effects, of_mean};
-use crate::consolidation::alone::Reference;
+use super::{NeighbourEffect, effects, of_mean};
+use crate::consolidation::alone::AloneCell;
 use crate::consolidation::slots::position;
 use crate::contrast::Position;
-use crate::missing::Part;
+use crate::missing::NeighbourPart;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
@@ -15,16 +15,16 @@ use std::collections::BTreeMap;
 
 /// The ratio of the others beside a working neighbour to the same machines beside an idle one, block by block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Beside {
+pub struct BesideRatio {
     /// The cell in which it works.
-    pub reference: Reference,
+    pub reference: AloneCell,
     /// In these, `before` means beside the idle neighbour, and `during` beside the working one.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<NeighbourEffect>,
     pub kept: Position,
 }
 
 /// Empty for a neighbour that does anything.
-pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<Beside> {
+pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<BesideRatio> {
     if load(idle) != OddLoad::Idle {
         return Vec::new();
     }
@@ -42,9 +42,9 @@ pub fn load(cell: &Cell) -> OddLoad {
     cell.odd().map_or(OddLoad::Same, |odd| odd.load)
 }
 
-fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside> {
-    let without = by_block(run, idle, machine, Part::Before);
-    let mut pairs = by_block(run, works, machine, Part::During);
+fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<BesideRatio> {
+    let without = by_block(run, idle, machine, NeighbourPart::Before);
+    let mut pairs = by_block(run, works, machine, NeighbourPart::During);
     pairs.retain(|block, _| without.contains_key(block));
     let paired = pairs.into_iter().map(|(block, trial)| {
         let parts = without[&block].parts.iter().cloned().chain(trial.parts).collect();
@@ -55,12 +55,12 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
         return None;
     }
     let effects = effects(&paired);
-    let kept = position(of_mean(&effects).and_then(Effect::kept));
-    Some(Beside { reference: Reference::of(works), effects, kept })
+    let kept = position(of_mean(&effects).and_then(NeighbourEffect::kept));
+    Some(BesideRatio { reference: AloneCell::of(works), effects, kept })
 }
 
 /// A trial without a figure is left out here; its cell reports that.
-fn by_block(run: &Run, cell: &Cell, machine: u32, part: Part) -> BTreeMap<u32, TrialParts> {
+fn by_block(run: &Run, cell: &Cell, machine: u32, part: NeighbourPart) -> BTreeMap<u32, TrialParts> {
     let whole = validity::valid_trials(run, cell.id).filter_map(|trial| parts::whole(trial, machine, part).ok());
     whole.map(|trial| (trial.block, trial)).collect()
 }

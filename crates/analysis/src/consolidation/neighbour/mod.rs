@@ -12,11 +12,11 @@ use super::slots::position;
 use crate::contrast::Position;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts};
-use crate::missing::{Missing, Part};
+use crate::missing::{Missing, NeighbourPart};
 use crate::student::{self, mean_of};
 use crate::validity;
-use beside::Beside;
-use parts::{PartReading, TrialParts, Work};
+use beside::BesideRatio;
+use parts::{NeighbourWork, PartReading, TrialParts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::settings::OddLoad;
@@ -32,15 +32,15 @@ pub struct Neighbour {
     /// The number of the others.
     pub others: usize,
     /// When it worked, over the trials in which its work changed; `None` if it never did.
-    pub work: Option<Work>,
+    pub work: Option<NeighbourWork>,
     /// One for each [`Of`] that says something; empty if its work never changed.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<NeighbourEffect>,
     /// What the others keep while it works.
     pub kept: Position,
     /// What they have after its work, over what they had before.
     pub recovered: Position,
     /// For an idle neighbour: comparisons with cells in which it works, alone or as one of several.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<BesideRatio>,
     /// The mean of the others in each second of their windows that all trials have, over the trials. These are point values.
     pub course: Vec<f64>,
     /// The trials that have parts, in their order.
@@ -76,7 +76,7 @@ impl Of {
 
 /// Over blocks, each with its interval. Throughput is in the metric's unit, response times in microseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Effect {
+pub struct NeighbourEffect {
     pub of: Of,
     pub before: Option<Estimate>,
     pub during: Option<Estimate>,
@@ -90,7 +90,7 @@ pub struct Effect {
     pub why_none: Option<Missing>,
 }
 
-impl Effect {
+impl NeighbourEffect {
     /// The value while it works, over the value of all the time when it does not.
     pub fn kept(&self) -> Option<&Estimate> {
         let one = self.during_over_before.as_ref().or(self.during_over_after.as_ref());
@@ -119,7 +119,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
         load: beside::load(cell),
         others: cell.machines() as usize - 1,
         work,
-        kept: position(mean.and_then(Effect::kept)),
+        kept: position(mean.and_then(NeighbourEffect::kept)),
         recovered: position(mean.and_then(|effect| effect.after_over_before.as_ref())),
         beside: beside::all(run, cell, machine),
         course: means(&trials.iter().map(|trial| trial.seconds.clone()).collect::<Vec<_>>()),
@@ -130,43 +130,44 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
 }
 
 /// The mean over the trials; `None` if its work changes in none of them.
-fn work(trials: &[TrialParts]) -> Option<Work> {
-    let mean = |of: fn(&Work) -> Option<f64>| {
+fn work(trials: &[TrialParts]) -> Option<NeighbourWork> {
+    let mean = |of: fn(&NeighbourWork) -> Option<f64>| {
         let moments: Vec<f64> = trials.iter().filter_map(|trial| of(&trial.work)).collect();
         (!moments.is_empty()).then(|| mean_of(&moments))
     };
-    let work = Work { from_s: mean(|work| work.from_s), to_s: mean(|work| work.to_s) };
+    let work = NeighbourWork { from_s: mean(|work| work.from_s), to_s: mean(|work| work.to_s) };
     (work.from_s.is_some() || work.to_s.is_some()).then_some(work)
 }
 
-fn of_mean(effects: &[Effect]) -> Option<&Effect> {
+fn of_mean(effects: &[NeighbourEffect]) -> Option<&NeighbourEffect> {
     effects.iter().find(|effect| effect.of == Of::Mean)
 }
 
-fn effects(trials: &[TrialParts]) -> Vec<Effect> {
+fn effects(trials: &[TrialParts]) -> Vec<NeighbourEffect> {
     let are_several = trials.iter().flat_map(|trial| &trial.parts).any(|reading| reading.machines.len() > 1);
     Of::ALL.into_iter().filter(|of| *of != Of::Least || are_several).map(|of| effect(of, trials)).collect()
 }
 
-fn effect(of: Of, trials: &[TrialParts]) -> Effect {
+fn effect(of: Of, trials: &[TrialParts]) -> NeighbourEffect {
     let why_none = trials.iter().find_map(|trial| why_unusable(of, trial));
     let usable: &[TrialParts] = if why_none.is_some() { &[] } else { trials };
     let over_blocks = |of_trial: &dyn Fn(&TrialParts) -> Option<f64>| {
         let values = usable.iter().filter_map(|trial| Some((trial.block, of_trial(trial)?)));
         student::geometric_mean_of_blocks(values)
     };
-    let level = |part: Part| over_blocks(&|trial| value(of, trial, &[part]));
-    let ratio =
-        |over: Part, under: &[Part]| over_blocks(&|trial| Some(value(of, trial, &[over])? / value(of, trial, under)?));
-    Effect {
+    let level = |part: NeighbourPart| over_blocks(&|trial| value(of, trial, &[part]));
+    let ratio = |over: NeighbourPart, under: &[NeighbourPart]| {
+        over_blocks(&|trial| Some(value(of, trial, &[over])? / value(of, trial, under)?))
+    };
+    NeighbourEffect {
         of,
-        before: level(Part::Before),
-        during: level(Part::During),
-        after: level(Part::After),
-        during_over_before: ratio(Part::During, &[Part::Before]),
-        during_over_after: ratio(Part::During, &[Part::After]),
-        during_over_both: ratio(Part::During, &[Part::Before, Part::After]),
-        after_over_before: ratio(Part::After, &[Part::Before]),
+        before: level(NeighbourPart::Before),
+        during: level(NeighbourPart::During),
+        after: level(NeighbourPart::After),
+        during_over_before: ratio(NeighbourPart::During, &[NeighbourPart::Before]),
+        during_over_after: ratio(NeighbourPart::During, &[NeighbourPart::After]),
+        during_over_both: ratio(NeighbourPart::During, &[NeighbourPart::Before, NeighbourPart::After]),
+        after_over_before: ratio(NeighbourPart::After, &[NeighbourPart::Before]),
         why_none,
     }
 }
@@ -190,7 +191,7 @@ fn why_unusable(of: Of, trial: &TrialParts) -> Option<Missing> {
 }
 
 /// The value of several parts together; `None` unless the trial has all of them.
-fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
+fn value(of: Of, trial: &TrialParts, parts: &[NeighbourPart]) -> Option<f64> {
     let readings: Vec<&PartReading> = parts.iter().map(|part| trial.part(*part)).collect::<Option<_>>()?;
     let mean = |of: fn(&PartReading) -> f64| mean_of(&readings.iter().map(|reading| of(reading)).collect::<Vec<_>>());
     match of.quantile() {

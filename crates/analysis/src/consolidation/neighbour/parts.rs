@@ -7,7 +7,7 @@
 use crate::consolidation::{means, skew};
 use crate::counted::window::{self, SideWindow};
 use crate::latency::Counts;
-use crate::missing::{Missing, Part};
+use crate::missing::{Missing, NeighbourPart};
 use crate::student::mean_of;
 use crate::throughput;
 use record::intervals::{Interval, KindInterval, Span};
@@ -32,7 +32,7 @@ pub const FEWEST_SECONDS: usize = 2;
 pub struct TrialParts {
     pub trial: u32,
     pub block: u32,
-    pub work: Work,
+    pub work: NeighbourWork,
     /// How wrong these moments may be, since clocks are compared over a round trip and drift in between.
     pub uncertain_ms: f64,
     /// The parts that exist.
@@ -42,14 +42,14 @@ pub struct TrialParts {
 }
 
 impl TrialParts {
-    pub fn part(&self, part: Part) -> Option<&PartReading> {
+    pub fn part(&self, part: NeighbourPart) -> Option<&PartReading> {
         self.parts.iter().find(|reading| reading.part == part)
     }
 }
 
 /// When the neighbour worked, in seconds since the first of the others' windows began.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Work {
+pub struct NeighbourWork {
     /// `None` if it was already working at that moment.
     pub from_s: Option<f64>,
     /// `None` if it worked until the windows ended.
@@ -59,7 +59,7 @@ pub struct Work {
 /// What the others did in one part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartReading {
-    pub part: Part,
+    pub part: NeighbourPart,
     /// The seconds of the machine that has fewest.
     pub seconds: usize,
     /// Each machine's number and mean rate.
@@ -89,20 +89,20 @@ struct Changes {
 
 impl Changes {
     /// `None` if the moment is too near to a change.
-    fn part_at(&self, moment_ns: u64) -> Option<Part> {
+    fn part_at(&self, moment_ns: u64) -> Option<NeighbourPart> {
         let is_near = |change: &u64| Duration::from_nanos(change.abs_diff(moment_ns)) < self.guard;
         let part = match (self.begins_ns, self.ends_ns) {
-            (Some(begins), _) if moment_ns < begins => Part::Before,
-            (_, Some(ends)) if moment_ns > ends => Part::After,
-            _ => Part::During,
+            (Some(begins), _) if moment_ns < begins => NeighbourPart::Before,
+            (_, Some(ends)) if moment_ns > ends => NeighbourPart::After,
+            _ => NeighbourPart::During,
         };
         (!self.begins_ns.iter().chain(&self.ends_ns).any(is_near)).then_some(part)
     }
 
     /// The parts that should have seconds.
-    fn parts(&self) -> impl Iterator<Item = Part> {
-        let before = self.begins_ns.map(|_| Part::Before);
-        before.into_iter().chain([Part::During]).chain(self.ends_ns.map(|_| Part::After))
+    fn parts(&self) -> impl Iterator<Item = NeighbourPart> {
+        let before = self.begins_ns.map(|_| NeighbourPart::Before);
+        before.into_iter().chain([NeighbourPart::During]).chain(self.ends_ns.map(|_| NeighbourPart::After))
     }
 }
 
@@ -145,7 +145,7 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
     Ok(Some(TrialParts {
         trial: trial.record.id,
         block: trial.record.block,
-        work: Work { from_s: changes.begins_ns.map(in_s), to_s: changes.ends_ns.map(in_s) },
+        work: NeighbourWork { from_s: changes.begins_ns.map(in_s), to_s: changes.ends_ns.map(in_s) },
         uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI as f64,
         parts: changes.parts().map(|part| reading(part, &others, &changes)).collect::<Result<_, _>>()?,
         seconds: course(&others),
@@ -153,10 +153,10 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
 }
 
 /// What the others did in their whole windows, whatever the neighbour did.
-pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialParts, Missing> {
+pub fn whole(trial: &StoredTrial, neighbour: u32, part: NeighbourPart) -> Result<TrialParts, Missing> {
     let others = others(trial, neighbour)?;
     let changes = Changes { begins_ns: None, ends_ns: None, guard: Duration::ZERO };
-    let parts = vec![PartReading { part, ..reading(Part::During, &others, &changes)? }];
+    let parts = vec![PartReading { part, ..reading(NeighbourPart::During, &others, &changes)? }];
     Ok(TrialParts { trial: trial.record.id, block: trial.record.block, parts, ..TrialParts::default() })
 }
 
@@ -199,7 +199,7 @@ fn uncertain_ns(record: &TrialRecord) -> u64 {
     skew::round_trip_ns(record) + window::drift_ns(record)
 }
 
-fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, Missing> {
+fn reading(part: NeighbourPart, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, Missing> {
     let (mut machines, mut fewest, mut responses) = (Vec::new(), usize::MAX, Vec::new());
     for other in others {
         let is_own = |second: &&CountedSecond| changes.part_at(second.middle_ns) == Some(part);
@@ -228,9 +228,9 @@ mod tests {
 
     fn parts_of(changes: &Changes, middles_ms: impl Iterator<Item = u64>) -> String {
         let letter = |part| match part {
-            Some(Part::Before) => 'b',
-            Some(Part::During) => 'd',
-            Some(Part::After) => 'a',
+            Some(NeighbourPart::Before) => 'b',
+            Some(NeighbourPart::During) => 'd',
+            Some(NeighbourPart::After) => 'a',
             None => '-',
         };
         middles_ms.map(|middle_ms| letter(changes.part_at(middle_ms * NANOS_PER_MILLI))).collect()

@@ -23,7 +23,7 @@ fn beside(run: &Run, load: &str) -> Neighbour {
     found(run, "kvm", load).neighbour.unwrap()
 }
 
-fn of(neighbour: &Neighbour, of: Of) -> &Effect {
+fn of(neighbour: &Neighbour, of: Of) -> &NeighbourEffect {
     neighbour.effects.iter().find(|effect| effect.of == of).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn close(found: Option<&Estimate>, expected: f64, within: f64) {
     assert!((found - expected).abs() <= within, "found {found}, expected {expected}");
 }
 
-fn seconds(neighbour: &Neighbour) -> Vec<Vec<(Part, usize)>> {
+fn seconds(neighbour: &Neighbour) -> Vec<Vec<(NeighbourPart, usize)>> {
     let of_trial = |trial: &TrialParts| trial.parts.iter().map(|part| (part.part, part.seconds)).collect();
     neighbour.trials.iter().map(of_trial).collect()
 }
@@ -42,7 +42,10 @@ fn seconds(neighbour: &Neighbour) -> Vec<Vec<(Part, usize)>> {
 fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     let burst = beside(&MADE_UP, "burst");
     assert_eq!((burst.machine, burst.others, burst.load), (NEIGHBOUR, 2, OddLoad::Burst));
-    assert_eq!(seconds(&burst), vec![vec![(Part::Before, 7), (Part::During, 6), (Part::After, 7)]; 4]);
+    assert_eq!(
+        seconds(&burst),
+        vec![vec![(NeighbourPart::Before, 7), (NeighbourPart::During, 6), (NeighbourPart::After, 7)]; 4]
+    );
     // Its work begins 3 ms after the first window of the others.
     let work = burst.work.unwrap();
     assert!((work.from_s.unwrap() - 8.003).abs() < 1e-3 && (work.to_s.unwrap() - 16.003).abs() < 1e-3, "{work:?}");
@@ -64,13 +67,13 @@ fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
 #[test]
 fn one_that_stops_or_starts_has_one_change() {
     let stops = beside(&MADE_UP, "stops");
-    assert_eq!(seconds(&stops), vec![vec![(Part::During, 11), (Part::After, 11)]; 4]);
+    assert_eq!(seconds(&stops), vec![vec![(NeighbourPart::During, 11), (NeighbourPart::After, 11)]; 4]);
     let mean = of(&stops, Of::Mean);
     close(mean.during_over_after.as_ref(), KEPT[1], 0.02);
     assert_eq!((&mean.before, &mean.during_over_before, &mean.during_over_both), (&None, &None, &None));
     assert_eq!((stops.work.unwrap().from_s, stops.recovered), (None, Position::Unknown));
     let starts = beside(&MADE_UP, "starts");
-    assert_eq!(seconds(&starts), vec![vec![(Part::Before, 11), (Part::During, 11)]; 4]);
+    assert_eq!(seconds(&starts), vec![vec![(NeighbourPart::Before, 11), (NeighbourPart::During, 11)]; 4]);
     close(of(&starts, Of::Mean).during_over_before.as_ref(), KEPT[1], 0.02);
     assert_eq!((starts.work.unwrap().to_s, starts.kept), (None, Position::Below));
 }
@@ -153,7 +156,10 @@ fn what_was_recorded_counts_and_not_what_was_planned() {
         }
     }
     let burst = beside(&run, "burst");
-    assert_eq!(seconds(&burst), vec![vec![(Part::Before, 9), (Part::During, 6), (Part::After, 5)]; 4]);
+    assert_eq!(
+        seconds(&burst),
+        vec![vec![(NeighbourPart::Before, 9), (NeighbourPart::During, 6), (NeighbourPart::After, 5)]; 4]
+    );
     assert!((burst.work.unwrap().from_s.unwrap() - 10.003).abs() < 1e-3);
 }
 
@@ -167,7 +173,7 @@ fn an_uncertain_clock_takes_more_seconds_away() {
     }
     let burst = beside(&run, "burst");
     assert!((burst.trials[0].uncertain_ms - 1_200.0).abs() < 1.0, "{:?}", burst.trials[0].uncertain_ms);
-    assert_eq!(seconds(&burst)[0][0], (Part::Before, 6));
+    assert_eq!(seconds(&burst)[0][0], (NeighbourPart::Before, 6));
 }
 
 #[test]
@@ -186,7 +192,7 @@ fn trials_that_do_not_tell_are_left_out_and_named() {
     let burst = beside(&run, "burst");
     assert_eq!(burst.trials.len(), 2);
     let expected = [
-        Missing::PartTooShort { part: Part::During, seconds: 1 }.of_trial(numbers[0]),
+        Missing::PartTooShort { part: NeighbourPart::During, seconds: 1 }.of_trial(numbers[0]),
         Missing::ClocksNotCompared.of_machine(3).of_trial(numbers[1]),
     ];
     assert_eq!(burst.left_out, expected);
@@ -207,7 +213,7 @@ fn a_machine_that_starves_is_not_averaged_away() {
     let burst = beside(&run, "burst");
     let least = of(&burst, Of::Least);
     assert_eq!((&least.during, &least.during_over_both), (&None, &None));
-    let why = Missing::NothingDoneIn { part: Part::During }.of_machine(1).of_trial(number);
+    let why = Missing::NothingDoneIn { part: NeighbourPart::During }.of_machine(1).of_trial(number);
     assert_eq!(least.why_none, Some(why));
     assert!(of(&burst, Of::Mean).during_over_both.is_some(), "the other one did something");
     handmade(each(&mut run, "burst").next().unwrap(), 1, |second| if (8..16).contains(&second) { 0 } else { 90 });

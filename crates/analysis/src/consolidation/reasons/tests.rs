@@ -4,7 +4,7 @@ use super::*;
 use crate::consolidation;
 use crate::explanation::evidence::tests::trial as counted;
 use record::synthetic::consolidated::{HeldBack, run, sampled};
-use record::synthetic::telemetry::{Source, counts};
+use record::synthetic::telemetry::{MadeUpColumn, counts};
 use record::telemetry::Side;
 use serde_json::json;
 
@@ -14,18 +14,18 @@ fn held_back() -> Run {
 }
 
 /// Sets the counters of each machine on this side; machine 2 gets the second set.
-fn counted_by(run: &mut Run, side: Side, [others, second]: [&[Source]; 2]) {
+fn counted_by(run: &mut Run, side: Side, [others, second]: [&[MadeUpColumn]; 2]) {
     for machine in 1..=3 {
         sampled(run, "kvm", machine, side, if machine == 2 { second } else { others });
     }
 }
 
-fn of_three(run: &Run) -> Vec<Reason> {
+fn of_three(run: &Run) -> Vec<MachineReason> {
     let found = consolidation::tests::all_of(run).into_iter();
     found.filter(|one| one.contender == "kvm" && one.machines == 3).flat_map(|one| one.reasons).collect()
 }
 
-fn causes(reasons: Vec<Reason>) -> Vec<Cause> {
+fn causes(reasons: Vec<MachineReason>) -> Vec<Cause> {
     assert!(reasons.iter().all(|reason| reason.machine == 2), "{reasons:#?}");
     reasons.into_iter().map(|reason| reason.cause).collect()
 }
@@ -43,7 +43,7 @@ fn odd_one(run: &mut Run, odd: &serde_json::Value) {
 }
 
 /// The machine runs for half the window and is throttled for a share of it. The kernel counts that as waiting, too.
-fn throttled(share: f64, waits: f64) -> Vec<Source> {
+fn throttled(share: f64, waits: f64) -> Vec<MadeUpColumn> {
     let mut sources = vec![counts("cgroup.machine.throttled_time", "ns", share * 1e9)];
     sources.extend([counts("vcpu.0.run", "ns", 0.5e9), counts("vcpu.0.wait", "ns", waits * 1e9)]);
     sources
@@ -74,7 +74,7 @@ fn a_quota_is_named_and_no_wait_beside_it() {
 fn machines_without_a_group_are_never_throttled() {
     let mut run = held_back();
     counted_by(&mut run, Side::Host, [&[counts("vcpu.0.run", "ns", 0.5e9)], &throttled(0.48, 0.48)]);
-    assert!(matches!(of_three(&run)[..], [Reason { machine: 2, cause: Cause::CpuQuota { .. } }]));
+    assert!(matches!(of_three(&run)[..], [MachineReason { machine: 2, cause: Cause::CpuQuota { .. } }]));
 }
 
 /// The machine gets a CPU for half of the time in which it wants to run; the others wait 2 % of theirs.
@@ -96,7 +96,7 @@ fn a_slow_disk_and_interrupts_are_told_as_ratios() {
     let mut run = held_back();
     let inside = |time_ms: f64, interrupts: f64| {
         let columns = ["reads", "writes", "read_bytes", "write_bytes", "read_time"];
-        let mut sources: Vec<Source> =
+        let mut sources: Vec<MadeUpColumn> =
             columns.iter().map(|name| counts(&format!("disk.data.{name}"), "", 0.0)).collect();
         sources.extend([
             counts("disk.data.writes", "", 50.0),
@@ -157,7 +157,7 @@ fn a_difference_to_the_others_has_students_interval() {
         ..counted(30.0)
     };
     let trials: Vec<CountedTrial> = [(1, 3.0), (2, 4.0), (3, 5.0)].map(trial).into();
-    let of: Measure = |trial| Some(trial.transactions);
+    let of: ReasonMeasure = |trial| Some(trial.transactions);
     let found = against(&trials, 2, [of, of]).unwrap();
     let (low, high) = found.difference.bounds.known().unwrap();
     assert!((low - 1.5159).abs() < 1e-3 && (high - 6.4841).abs() < 1e-3, "{low} {high}");

@@ -6,17 +6,17 @@ use crate::missing::Missing;
 use record::facts::{Fact, HOSTS_OWN, PROCESSOR};
 use record::run::Run;
 use record::synthetic::consolidated::{run, sampled};
-use record::synthetic::telemetry::{Source, counts};
+use record::synthetic::telemetry::{MadeUpColumn, counts};
 
 const WINDOW_S: f64 = 24.0;
 
 /// Exactly this much each second.
-fn steady(name: &str, unit: &'static str, rate: f64) -> Source {
-    Source { wobble: 0.0, ..counts(name, unit, rate) }
+fn steady(name: &str, unit: &'static str, rate: f64) -> MadeUpColumn {
+    MadeUpColumn { wobble: 0.0, ..counts(name, unit, rate) }
 }
 
-fn stands(name: &str, unit: &'static str, value: f64) -> Source {
-    Source { behaviour: Behaviour::Stands, ..steady(name, unit, value) }
+fn stands(name: &str, unit: &'static str, value: f64) -> MadeUpColumn {
+    MadeUpColumn { behaviour: Behaviour::Stands, ..steady(name, unit, value) }
 }
 
 fn three_machines(run: &Run) -> &StoredTrial {
@@ -162,8 +162,8 @@ fn a_machine_that_is_not_measured_is_in_no_sum() {
     assert_eq!(found.machines.len(), 2);
 }
 
-fn rates(points: &[(f64, f64)]) -> Vec<Rate> {
-    points.iter().map(|&(at_s, per_second)| Rate { at_s, per_second }).collect()
+fn rates(points: &[(f64, f64)]) -> Vec<CountedRate> {
+    points.iter().map(|&(at_s, per_second)| CountedRate { at_s, per_second }).collect()
 }
 
 /// The second machine is sampled 0.4 s later, so its value at 1.5 s is interpolated between 0.9 s and 1.9 s.

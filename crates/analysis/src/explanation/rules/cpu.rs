@@ -1,6 +1,6 @@
 //! Rules on the CPU time that a machine got and did not get: sharing, quotas, moves, frequency.
 
-use super::{Reason, Said, ShareOf, SharedCpu, THROTTLED, Unknown};
+use super::{Reason, RuleOutcome, ShareOf, SharedCpu, THROTTLED, Unknown};
 use crate::counted::places::VcpuTime;
 use crate::counted::{CountedTrial, SideCounts};
 use crate::estimate::Estimate;
@@ -39,14 +39,14 @@ fn waited_share(trial: &CountedTrial) -> Option<f64> {
     (!vcpus.is_empty()).then(|| share / vcpus.len() as f64)
 }
 
-pub fn shared(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn shared(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     if BOTH.into_iter().all(|who| names(evidence, who).is_empty()) {
         return vec![Err(Unknown::VcpusNotSampled)];
     }
     BOTH.into_iter().filter_map(|who| shared_by(evidence, who)).collect()
 }
 
-fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<RuleOutcome> {
     let names = names(evidence, who);
     let waits = |name: &String| {
         let of_wanted = evidence.above(SHARED_OF_WANTED, who, &|trial| {
@@ -75,7 +75,7 @@ fn of_the_other(evidence: &Evidence<'_>, who: Who) -> Option<ShareOf> {
     Some(ShareOf { who: evidence.name(other), share: evidence.value(other, &waited_share)? })
 }
 
-pub fn disagreement(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+pub fn disagreement(evidence: &Evidence<'_>, who: Who) -> Option<RuleOutcome> {
     let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - trial.stolen_share()?))?;
     let by_host = evidence.value(who, &waited_share)?;
     let by_machine = evidence.value(who, &CountedTrial::stolen_share)?;
@@ -83,7 +83,7 @@ pub fn disagreement(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     is_so.then(|| Ok(Reason::StolenDisagreement { who: evidence.name(who), by_host, by_machine }))
 }
 
-pub fn frequency(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn frequency(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let said = || {
         let pair = evidence.pair(&|trial| host(trial)?.worth("frequency.mean"))?;
         let ratio = pair.ratio.filter(is_apart)?;

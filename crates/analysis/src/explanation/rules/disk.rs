@@ -1,9 +1,9 @@
 //! Rules on the disk of the data: how long an operation takes at each layer, and whether something limits it.
 
-use super::{HeldBackDisk, Operation, Reason, Said, Unknown};
+use super::{HeldBackDisk, Operation, Reason, RuleOutcome, Unknown};
 use crate::counted::places::{DiskWork, KERNELS, QEMU};
 use crate::counted::shares::FEWEST_OPERATIONS;
-use crate::counted::{CountedTrial, Rate, SideCounts};
+use crate::counted::{CountedRate, CountedTrial, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, is_apart, nearest_end};
 use crate::student;
 use record::telemetry::Side;
@@ -38,7 +38,7 @@ fn below(trial: &CountedTrial) -> Option<DiskWork> {
     host.disk().filter(|_| is_guest)
 }
 
-pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn between_layers(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let mut said = Vec::new();
     for who in BOTH {
         for (operation, mean) in OPERATIONS {
@@ -57,7 +57,7 @@ pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
     said
 }
 
-pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let of_operation = |(operation, mean): (Operation, Mean)| {
         let pair = evidence.pair(&|trial| mean(&inside(trial)?))?;
         let ratio = pair.ratio.filter(is_apart)?;
@@ -70,7 +70,7 @@ pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
     OPERATIONS.into_iter().filter_map(of_operation).collect()
 }
 
-pub fn held_back(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+pub fn held_back(evidence: &Evidence<'_>, who: Who) -> Option<RuleOutcome> {
     let each =
         |disk: fn(&CountedTrial) -> Option<DiskWork>| move |trial: &CountedTrial| disk(trial)?.ms_of_an_operation();
     let (each_inside, each_below) = (each(inside), each(below));
@@ -96,7 +96,7 @@ pub fn held_back(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     is_so.then_some(Ok(Reason::HeldBackDisk(found)))
 }
 
-pub fn pressure(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn pressure(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let waited = evidence.pair(&|trial| trial.side(Side::Machine)?.share("pressure.io.some"));
     let is_so = |end: f64| end.abs() > APART;
     let apart = waited.filter(|pair| nearest_end(&pair.difference.estimate, 0.0).is_some_and(is_so));
@@ -116,7 +116,7 @@ fn variation(machine: &SideCounts) -> Option<f64> {
 }
 
 /// The coefficient of variation of the sums of two series from the same samples.
-fn coefficient(one: &[Rate], other: &[Rate]) -> Option<f64> {
+fn coefficient(one: &[CountedRate], other: &[CountedRate]) -> Option<f64> {
     if one.len() != other.len() || one.len() < FEWEST_RATES {
         return None;
     }
@@ -131,8 +131,9 @@ mod tests {
     /// `x = [100, 102, 98, 101, 99]`, `numpy.std(x, ddof=1) / numpy.mean(x)` is 0.0158114.
     #[test]
     fn variation_is_over_the_sums() {
-        let rates =
-            |values: &[f64]| -> Vec<Rate> { values.iter().map(|&per_second| Rate { at_s: 0.0, per_second }).collect() };
+        let rates = |values: &[f64]| -> Vec<CountedRate> {
+            values.iter().map(|&per_second| CountedRate { at_s: 0.0, per_second }).collect()
+        };
         let (one, other) = (rates(&[60.0, 70.0, 50.0, 1.0, 90.0]), rates(&[40.0, 32.0, 48.0, 100.0, 9.0]));
         assert!((coefficient(&one, &other).unwrap() - 0.015_811_388).abs() < 1e-8);
         assert_eq!(coefficient(&one[1..], &other[1..]), None);

@@ -6,7 +6,7 @@ mod cpu;
 mod disk;
 mod work;
 
-use super::evidence::{BOTH, Cost, Evidence, FEWEST_SAMPLES, OfBoth, Who};
+use super::evidence::{BOTH, Evidence, FEWEST_SAMPLES, MeasurePair, OfBoth, Who};
 use crate::counted::{CountedTrial, SideCounts, Unseen};
 use crate::estimate::Estimate;
 use crate::gathered::{by_first, distinct};
@@ -60,7 +60,7 @@ pub enum Reason {
         pair: OfBoth,
         ratio: Estimate,
     },
-    WorkPerTransaction(Cost),
+    WorkPerTransaction(MeasurePair),
     ExitsPerTransaction {
         who: String,
         exits: Estimate,
@@ -150,11 +150,11 @@ pub enum Operation {
 }
 
 /// The outcome of a rule: a reason, or what cannot be said.
-type Said = Result<Reason, Unknown>;
+type RuleOutcome = Result<Reason, Unknown>;
 
 /// What a reason is about, where machines ran side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subject {
+enum ReasonSubject {
     EachMachine,
     All,
 }
@@ -162,15 +162,15 @@ enum Subject {
 /// A rule. The conditions of all are described in docs/findings.md.
 enum Rule {
     /// Says anything that follows from the evidence.
-    Says(fn(&Evidence<'_>) -> Vec<Said>),
+    Says(fn(&Evidence<'_>) -> Vec<RuleOutcome>),
     /// Says something about each contender.
-    OfEach(fn(&Evidence<'_>, Who) -> Option<Said>),
+    OfEach(fn(&Evidence<'_>, Who) -> Option<RuleOutcome>),
     /// Gives a reason for each contender of which a quantity is surely above a limit.
     Above(f64, fn(&CountedTrial) -> Option<f64>, fn(String, Estimate) -> Reason),
 }
 
 impl Rule {
-    fn says(&self, evidence: &Evidence<'_>) -> Vec<Said> {
+    fn says(&self, evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
         match self {
             Self::Says(says) => says(evidence),
             Self::OfEach(says) => BOTH.into_iter().filter_map(|who| says(evidence, who)).collect(),
@@ -182,49 +182,49 @@ impl Rule {
     }
 }
 
-const RULES: [(Subject, Rule); 15] = [
-    (Subject::EachMachine, Rule::OfEach(disk::held_back)),
-    (Subject::EachMachine, Rule::Says(cpu::shared)),
+const RULES: [(ReasonSubject, Rule); 15] = [
+    (ReasonSubject::EachMachine, Rule::OfEach(disk::held_back)),
+    (ReasonSubject::EachMachine, Rule::Says(cpu::shared)),
     (
-        Subject::EachMachine,
+        ReasonSubject::EachMachine,
         Rule::Above(STOLEN, CountedTrial::stolen_share, |who, share| Reason::StolenTime(ShareOf { who, share })),
     ),
-    (Subject::EachMachine, Rule::OfEach(cpu::disagreement)),
+    (ReasonSubject::EachMachine, Rule::OfEach(cpu::disagreement)),
     (
-        Subject::EachMachine,
+        ReasonSubject::EachMachine,
         Rule::Above(THROTTLED, CountedTrial::throttled_share, |who, share| Reason::CpuQuota(ShareOf { who, share })),
     ),
     (
-        Subject::EachMachine,
+        ReasonSubject::EachMachine,
         Rule::Above(MIGRATIONS, CountedTrial::migrations_per_second, |who, per_second| Reason::MigratingVcpus {
             who,
             per_second,
         }),
     ),
-    (Subject::All, Rule::Says(cpu::frequency)),
-    (Subject::All, Rule::Says(disk::between_layers)),
-    (Subject::All, Rule::Says(disk::of_contenders)),
-    (Subject::All, Rule::Says(work::each)),
+    (ReasonSubject::All, Rule::Says(cpu::frequency)),
+    (ReasonSubject::All, Rule::Says(disk::between_layers)),
+    (ReasonSubject::All, Rule::Says(disk::of_contenders)),
+    (ReasonSubject::All, Rule::Says(work::each)),
     // Exits are a reason wherever they have an interval.
     (
-        Subject::All,
+        ReasonSubject::All,
         Rule::Above(f64::NEG_INFINITY, CountedTrial::exits_each, |who, exits| Reason::ExitsPerTransaction {
             who,
             exits,
         }),
     ),
-    (Subject::All, Rule::Says(work::locks)),
+    (ReasonSubject::All, Rule::Says(work::locks)),
     (
-        Subject::EachMachine,
+        ReasonSubject::EachMachine,
         Rule::Above(WAITED_FOR_MEMORY, work::memory_pressure, |who, share| {
             Reason::MemoryPressure(ShareOf { who, share })
         }),
     ),
     (
-        Subject::EachMachine,
+        ReasonSubject::EachMachine,
         Rule::Above(SWAPPED_PAGES, work::swapped, |who, per_second| Reason::Swapping { who, per_second }),
     ),
-    (Subject::EachMachine, Rule::Says(disk::pressure)),
+    (ReasonSubject::EachMachine, Rule::Says(disk::pressure)),
 ];
 
 /// The reasons found, and what could not be said.
@@ -245,9 +245,9 @@ pub fn apply(evidence: &Evidence<'_>) -> (Vec<Reason>, Vec<Unknown>) {
     (reasons, distinct(unknown.into_iter().chain(not_counted)))
 }
 
-fn said_by((subject, rule): &(Subject, Rule), evidence: &Evidence<'_>) -> Vec<Said> {
+fn said_by((subject, rule): &(ReasonSubject, Rule), evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let machines = evidence.machines();
-    if machines.is_empty() || *subject == Subject::All {
+    if machines.is_empty() || *subject == ReasonSubject::All {
         return rule.says(evidence);
     }
     let of_machine = |machine| {

@@ -2,10 +2,10 @@
 //!
 //! [`COSTS`]: crate::measures::counted::COSTS
 
-use super::{Reason, Said, Unknown};
+use super::{Reason, RuleOutcome, Unknown};
 use crate::counted::CountedTrial;
 use crate::estimate::Estimate;
-use crate::explanation::evidence::{BOTH, Cost, Evidence, Who, is_apart};
+use crate::explanation::evidence::{BOTH, Evidence, MeasurePair, Who, is_apart};
 use crate::measures::Unit;
 use record::telemetry::Side;
 
@@ -14,8 +14,8 @@ const FEWEST_EACH: f64 = 0.1;
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
 /// Costs of a transaction that differ between the two sides.
-pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
-    let is_worth_saying = |cost: &&Cost| {
+pub fn each(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
+    let is_worth_saying = |cost: &&MeasurePair| {
         let largest = cost.pair.of_baseline.point.max(cost.pair.of_contender.point);
         (cost.measure.unit != Unit::PerTransaction || largest >= FEWEST_EACH) && is_apart(&cost.ratio)
     };
@@ -23,7 +23,7 @@ pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
     costs.map(|cost| Ok(Reason::WorkPerTransaction(cost))).collect()
 }
 
-pub fn locks(evidence: &Evidence<'_>) -> Vec<Said> {
+pub fn locks(evidence: &Evidence<'_>) -> Vec<RuleOutcome> {
     let waited = BOTH.map(|who| evidence.value(who, &|trial| trial.lock_ms));
     if waited == [None, None] {
         return vec![Err(Unknown::LocksNotAddedUp)];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use workloads::workload::TransactionKind;
 
 /// Seconds that are shown as one line.
-pub struct Interval {
+pub struct ShownInterval {
     kinds: Vec<TransactionKind>,
     length_s: u64,
     seconds: Vec<SecondSeen>,
@@ -17,7 +17,7 @@ pub struct Interval {
 
 /// A finished interval.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct LiveLine {
     pub end_s: u64,
     pub length_s: u64,
     pub measured: bool,
@@ -29,13 +29,13 @@ pub struct Line {
     pub response: Counts,
 }
 
-impl Interval {
+impl ShownInterval {
     pub fn new(kinds: &[TransactionKind], length_s: u64) -> Self {
         Self { kinds: kinds.to_vec(), length_s, seconds: Vec::new() }
     }
 
     /// Takes the next second; returns a line whenever an interval is full, or the warm-up ends.
-    pub fn take(&mut self, second: SecondSeen) -> Option<Line> {
+    pub fn take(&mut self, second: SecondSeen) -> Option<LiveLine> {
         let cut = self.seconds.first().is_some_and(|first| first.interval.measured != second.interval.measured);
         let early = if cut { self.line() } else { None };
         self.seconds.push(second);
@@ -44,7 +44,7 @@ impl Interval {
     }
 
     /// The line for what has gathered since the last one.
-    pub fn line(&mut self) -> Option<Line> {
+    pub fn line(&mut self) -> Option<LiveLine> {
         let seconds = std::mem::take(&mut self.seconds);
         let (first, last) = (seconds.first()?, seconds.last()?);
         let totals = seconds.iter().flat_map(|second| &second.totals);
@@ -56,7 +56,7 @@ impl Interval {
         let counted = self.kinds.iter().enumerate().filter(|(_, kind)| kind.counted);
         let parts = seconds.iter().flat_map(|second| &second.interval.kinds);
         let parts = parts.filter(|part| part.span == Span::Response && !is_step(part.kind));
-        Some(Line {
+        Some(LiveLine {
             // The last second of a phase may be shorter.
             end_s: (last.interval.start_ms + last.interval.length_ms).div_ceil(1000),
             length_s: seconds.len() as u64,
@@ -74,7 +74,7 @@ impl Interval {
 const COLUMNS: usize = 4;
 const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-impl Line {
+impl LiveLine {
     /// The heading above the lines. Each counted kind has a column, unless all kinds are counted or too many.
     pub fn heading(kinds: &[TransactionKind]) -> String {
         let counted: Vec<String> = shown(kinds).map(|name| format!("{name}/s")).collect();
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn seconds_are_shown_together_and_percentiles_are_of_the_sum() {
-        let mut interval = Interval::new(&KINDS, 2);
+        let mut interval = ShownInterval::new(&KINDS, 2);
         assert_eq!(interval.take(second(0, true, [10, 30], 5_000)), None);
         let line = interval.take(second(1, true, [20, 50], 9_000)).unwrap();
         assert_eq!((line.end_s, line.length_s, line.finished, line.retries), (2, 2, 110, 4));
         assert_eq!(line.counted, [("new-order".to_owned(), 30)]);
         let [p50, p99, max] = [0.5, 0.99, 1.0].map(|quantile| line.response.quantile(quantile));
         assert_eq!((p50, p99, max), (Some(1_000), Some(5_000), Some(9_000)));
-        insta::assert_snapshot!(format!("{}\n{}", Line::heading(&KINDS), line.text(&KINDS)), @r"
+        insta::assert_snapshot!(format!("{}\n{}", LiveLine::heading(&KINDS), line.text(&KINDS)), @r"
         time  new-order/s     all/s    p50 ms    p95 ms    p99 ms    errors   retries
          2 s           15        55      1.00      1.00      5.00         0         4
         ");
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn warm_up_and_measured_time_share_no_line() {
-        let mut interval = Interval::new(&KINDS, 3);
+        let mut interval = ShownInterval::new(&KINDS, 3);
         assert_eq!(interval.take(second(0, false, [1, 1], 2_000)), None);
         let warming = interval.take(second(1, true, [2, 2], 2_000)).unwrap();
         assert_eq!((warming.end_s, warming.length_s, warming.measured), (1, 1, false));

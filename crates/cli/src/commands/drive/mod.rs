@@ -10,7 +10,7 @@ mod summary;
 use crate::arguments::{DriveOptions, Step};
 use crate::commands::report::publish;
 use crate::display::{self, print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::{address, host, origin};
 use analysis::phases;
 use anyhow::{Context, Result};
@@ -18,7 +18,7 @@ use driver::error::DriveError;
 use driver::plan::{DrivePlan, Driven};
 use engines::server::Endpoint;
 use engines::statement::Dialect;
-use live::{Interval, Line};
+use live::{LiveLine, ShownInterval};
 use machines::interrupts::Interrupts;
 use plan::in_unit;
 use record::check::CheckResult;
@@ -32,11 +32,11 @@ use report::format::counted;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use summary::Measured;
+use summary::DriveResult;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::events::Heard;
-use trial::existing::Order;
+use trial::existing::ExistingOrder;
 use trial::task::Task;
 use trial::unfit::Unfit;
 use trial::validity::Invalid;
@@ -49,7 +49,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let interval_s = plan::interval_s(options)?;
     let limit_us = plan::latency_limit_us(options)?;
     if options.writers == 0 {
-        return Err(Ended::bad_input("--writers: found 0; expected at least 1").into());
+        return Err(EndedWith::bad_input("--writers: found 0; expected at least 1").into());
     }
     let tasks = steps::of_each(options)?;
     let endpoint = address::found(&options.url)?;
@@ -62,17 +62,18 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         Err(holder) => (None, Some(format!("{holder} measures on this host, too: they disturb each other"))),
     };
     let interrupt = Interrupt::listen()?;
-    let mut order = Order::new(endpoint, workload, load)?;
+    let mut order = ExistingOrder::new(endpoint, workload, load)?;
     let run = order.plan(options.repeat, options.seed);
     let drives = options.steps.contains(&Step::Run);
     let plan = drives.then(|| order.drive_plan(run.trials[0].seed)).flatten();
     if let Some(plan) = &plan {
-        driver::script::check(plan, order.workload().actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
+        driver::script::check(plan, order.workload().actors())
+            .map_err(|error| EndedWith::bad_input(error.to_string()))?;
     }
     order.writers = options.writers;
     order.made_by = origin::made_by();
     let kinds = order.workload().kinds();
-    let interval = Interval::new(kinds, interval_s);
+    let interval = ShownInterval::new(kinds, interval_s);
     let mut drive = Drive {
         options,
         endpoint: &order.endpoint,
@@ -113,11 +114,11 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
 }
 
 /// Opening a file that does not exist would create it.
-fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
+fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), EndedWith> {
     match endpoint {
         Endpoint::Sqlite(database) if !database.file.exists() && !steps.contains(&Step::Load) => {
             let why = format!("{endpoint}: there is no such file; `--steps load` makes and fills it");
-            Err(Ended::bad_input(why))
+            Err(EndedWith::bad_input(why))
         }
         _ => Ok(()),
     }
@@ -166,7 +167,7 @@ struct Drive<'a> {
     options: &'a DriveOptions,
     endpoint: &'a Endpoint,
     kinds: &'a [TransactionKind],
-    interval: Interval,
+    interval: ShownInterval,
     /// All seconds, if the workload has phases of its own, whose figures need them.
     series: Option<Vec<intervals::Interval>>,
     /// Transactions that took longer than this are counted.
@@ -217,7 +218,7 @@ impl Drive<'_> {
     fn hear(&mut self, heard: Heard<'_>) {
         match heard {
             Heard::Event(Event::PhaseStarted { phase, .. }) if phase == Phase::WarmUp.name() => {
-                say(&Line::heading(self.kinds));
+                say(&LiveLine::heading(self.kinds));
                 self.interrupt.may_be_asked(Some(DRIVING_ENDS));
             }
             Heard::Event(Event::PhaseStarted { phase, .. }) if phase == Phase::Load.name() => {
@@ -255,7 +256,7 @@ impl Drive<'_> {
                 let kinds = driven.facts.kinds.iter().map(|kind| kind.kind.clone()).collect();
                 let series = self.series.as_mut().map(|series| Series { kinds, intervals: std::mem::take(series) });
                 let phases = phases::of(&driven.facts, series.as_ref());
-                self.driven(&Measured { driven, looks, phases }, warnings, invalid);
+                self.driven(&DriveResult { driven, looks, phases }, warnings, invalid);
             }
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
@@ -279,7 +280,7 @@ impl Drive<'_> {
         }
     }
 
-    fn show(&self, line: Option<Line>) {
+    fn show(&self, line: Option<LiveLine>) {
         if let Some(line) = line {
             self.tell(&line.text(self.kinds), &line.json());
         }
@@ -322,7 +323,7 @@ impl Drive<'_> {
     }
 
     /// Prints what is wrong with the run before any of its numbers.
-    fn driven(&mut self, measured: &Measured<'_>, warnings: &[String], invalid: Option<&Invalid>) {
+    fn driven(&mut self, measured: &DriveResult<'_>, warnings: &[String], invalid: Option<&Invalid>) {
         let driven = measured.driven;
         self.end_driving();
         for warning in warnings {
@@ -428,13 +429,13 @@ impl Drive<'_> {
         let endpoint = self.endpoint;
         let ended = match error {
             AttemptError::Drive(DriveError::Connect { index, of, source }) => {
-                let Ended { message, .. } = address::refused(endpoint, &source);
-                Ended::bad_input(format!("session {index} of {of} could not be opened: {message}"))
+                let EndedWith { message, .. } = address::refused(endpoint, &source);
+                EndedWith::bad_input(format!("session {index} of {of} could not be opened: {message}"))
             }
             AttemptError::Drive(error @ DriveError::AllFail { .. }) => {
-                Ended { exit: Exit::Refusing, message: format!("{endpoint}: {error}") }
+                EndedWith { exit: Exit::Refusing, message: format!("{endpoint}: {error}") }
             }
-            AttemptError::Unfit(unfit) => Ended::bad_input(format!("{endpoint}: {unfit}; {}", advice(&unfit))),
+            AttemptError::Unfit(unfit) => EndedWith::bad_input(format!("{endpoint}: {unfit}; {}", advice(&unfit))),
             other @ (AttemptError::Drive(_) | AttemptError::Ask(_)) => {
                 return anyhow::Error::new(other).context(endpoint.to_string());
             }

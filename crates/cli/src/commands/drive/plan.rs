@@ -2,14 +2,14 @@
 
 use crate::arguments::DriveOptions;
 use crate::commands::workload::refused;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Sessions that terminals or arrivals share by default, as in a study.
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
-pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
+pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, EndedWith> {
     if has_own_phases(options) {
         return with_own_phases(options);
     }
@@ -24,7 +24,7 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     let (terminals, sessions) = (number("terminals"), number("sessions"));
     if terminals.is_none() && !table.contains_key("arrivals") {
         if sessions.is_some() {
-            return Err(Ended::bad_input("--sessions goes with --terminals or --arrivals; clients have their own"));
+            return Err(EndedWith::bad_input("--sessions goes with --terminals or --arrivals; clients have their own"));
         }
         table.entry("clients").or_insert(json!(1));
         return Ok(table);
@@ -33,7 +33,7 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     let sessions = sessions.unwrap_or(SESSIONS.min(most));
     if sessions > most {
         let why = format!("--sessions: found {sessions}; expected at most {most}, the number of terminals");
-        return Err(Ended::bad_input(why));
+        return Err(EndedWith::bad_input(why));
     }
     table.insert("sessions".to_owned(), json!(sessions));
     Ok(table)
@@ -44,7 +44,7 @@ pub fn has_own_phases(options: &DriveOptions) -> bool {
 }
 
 /// The phases of the workload say who works and for how long, so options do not. A span may be the default.
-fn with_own_phases(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
+fn with_own_phases(options: &DriveOptions) -> Result<Map<String, Value>, EndedWith> {
     let keys = study::load_keys(true);
     let mut table = written(options);
     let is_key = |name: &str| keys.iter().any(|key| key.name == name);
@@ -52,7 +52,7 @@ fn with_own_phases(options: &DriveOptions) -> Result<Map<String, Value>, Ended> 
     if let Some(other) = table.keys().find(|name| !is_key(name) && !spans.contains(&name.as_str())) {
         let why =
             format!("--{other}: given; expected no such option, because {} has phases of its own", options.workload);
-        return Err(Ended::bad_input(why));
+        return Err(EndedWith::bad_input(why));
     }
     table.retain(|name, _| is_key(name));
     settings::check_written(&table, &keys).map_err(|problems| refused("--", problems))
@@ -92,7 +92,7 @@ pub fn in_unit(text: &str, unit: &str) -> String {
 }
 
 /// The limit in microseconds.
-pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
+pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, EndedWith> {
     let Some(text) = &options.latency_limit else { return Ok(None) };
     let written = in_unit(text, "ms");
     // Spans are whole milliseconds, but a limit may be a fraction of one.
@@ -101,16 +101,17 @@ pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within bounds.
     let limit = part.map(|ms| (ms * 1000.0).round() as u64);
     let limit = limit.or_else(|| settings::parse_span(&written).map(|span| span.0 * 1000)).filter(|us| *us > 0);
-    let wrong = || Ended::bad_input(format!("--latency-limit: found {text:?}; expected a span such as 50ms or 0.5ms"));
+    let wrong =
+        || EndedWith::bad_input(format!("--latency-limit: found {text:?}; expected a span such as 50ms or 0.5ms"));
     limit.map(Some).ok_or_else(wrong)
 }
 
 /// Whole seconds, because everything is recorded on that grid.
-pub fn interval_s(options: &DriveOptions) -> Result<u64, Ended> {
+pub fn interval_s(options: &DriveOptions) -> Result<u64, EndedWith> {
     let span = settings::parse_span(&in_unit(&options.interval, "s")).map(|span| Duration::from_millis(span.0));
     let whole = span.filter(|span| span.as_secs() > 0 && span.subsec_nanos() == 0);
     let wrong =
-        || Ended::bad_input(format!("--interval: found {:?}; expected whole seconds, as in 1s", options.interval));
+        || EndedWith::bad_input(format!("--interval: found {:?}; expected whole seconds, as in 1s", options.interval));
     whole.map(|span| span.as_secs()).ok_or_else(wrong)
 }
 

@@ -1,6 +1,6 @@
 //! The results of one or several equal measurements: for people at the end, for programs as a document.
 
-use super::summary::Measured;
+use super::summary::DriveResult;
 use analysis::estimate::{Bounds, CONFIDENCE};
 use analysis::student::{FEWEST_BLOCKS, geometric_mean};
 use record::trial::Metric;
@@ -20,7 +20,7 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    pub fn add(&mut self, measured: &Measured<'_>, result: Map<String, Value>, is_valid: bool) {
+    pub fn add(&mut self, measured: &DriveResult<'_>, result: Map<String, Value>, is_valid: bool) {
         self.results.push(result);
         self.metric = Some(measured.driven.facts.metric.clone());
         self.last = measured.throughput().filter(|_| is_valid);

@@ -2,7 +2,7 @@
 
 use crate::arguments::DriveOptions;
 use crate::commands::workload;
-use crate::exit::Ended;
+use crate::exit::EndedWith;
 use anyhow::Result;
 use serde_json::{Map, json};
 use study::ChosenWorkload;
@@ -19,16 +19,16 @@ pub fn workload(options: &DriveOptions) -> Result<ChosenWorkload> {
         && let Some((option, ..)) = given.clone().next()
     {
         let why = format!("{option} goes with the workload file, as in `bakeoff drive file URL --file transfer.sql`");
-        return Err(Ended::bad_input(why).into());
+        return Err(EndedWith::bad_input(why).into());
     }
     if options.workload == file::KIND && options.file.is_empty() {
         let why = "the workload file needs a script of transactions, as in --file transfer.sql";
-        return Err(Ended::bad_input(why).into());
+        return Err(EndedWith::bad_input(why).into());
     }
     let mut table: Map<_, _> = given.map(|(_, key, files)| (key.to_owned(), json!(files))).collect();
     if options.statement_latencies {
         if options.workload != file::KIND {
-            return Err(Ended::bad_input("--statement-latencies goes with the workload file").into());
+            return Err(EndedWith::bad_input("--statement-latencies goes with the workload file").into());
         }
         table.insert("statement_latencies".to_owned(), json!(true));
     }

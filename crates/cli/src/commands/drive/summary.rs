@@ -2,7 +2,7 @@
 
 use crate::display::span;
 use analysis::latency::{Counts, counts_of_kind};
-use analysis::measures::{Reading, Unit, activity};
+use analysis::measures::{MeasureReading, Unit, activity};
 use analysis::missing::Missing;
 use analysis::phases::{self, PhaseFigures};
 use driver::plan::Driven;
@@ -37,7 +37,7 @@ const OF_THE_AMOUNT: [&str; 9] = [
 ];
 
 /// The result of a run.
-pub struct Measured<'a> {
+pub struct DriveResult<'a> {
     pub driven: &'a Driven,
     /// What the server counted, if the window was long enough to look twice.
     pub looks: Option<&'a Looks>,
@@ -45,7 +45,7 @@ pub struct Measured<'a> {
     pub phases: Option<Result<Vec<PhaseFigures>, Missing>>,
 }
 
-impl Measured<'_> {
+impl DriveResult<'_> {
     /// The throughput figure, per unit of time of the metric: counted transactions in the measured window, or the geometric mean of
     /// the phases, if all of their work was done.
     pub fn throughput(&self) -> Option<f64> {
@@ -61,8 +61,8 @@ impl Measured<'_> {
 }
 
 /// Totals and response times of each kind, and of all kinds together.
-pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
-    let Measured { driven, looks, phases } = measured;
+pub fn text(measured: &DriveResult<'_>, limit_us: Option<u64>) -> String {
+    let DriveResult { driven, looks, phases } = measured;
     let facts = &driven.facts;
     let seconds = facts.measured_ms as f64 / 1000.0;
     let response = |index| counts_of_kind(driven.latencies.iter(), index, Span::Response);
@@ -164,7 +164,7 @@ fn of_phases(phases: &Result<Vec<PhaseFigures>, Missing>, unit: &str, text: &mut
 }
 
 /// "10,370 NOPM · 23,780 TPM · 7,573 statements/s".
-fn rates(measured: &Measured<'_>, all: &KindTotals) -> String {
+fn rates(measured: &DriveResult<'_>, all: &KindTotals) -> String {
     let facts = &measured.driven.facts;
     let metric = &facts.metric;
     let unit = if metric.unit == metric.name { String::new() } else { format!(" ({})", metric.unit) };
@@ -201,7 +201,7 @@ fn of_server(looks: Option<&Looks>, phases: usize) -> String {
     format!("server's counters: unavailable, because {why}")
 }
 
-fn shown(reading: &Reading) -> Option<String> {
+fn shown(reading: &MeasureReading) -> Option<String> {
     let (measure, value) = (&reading.measure, reading.value.as_ref().ok()?);
     let (name, _) = measures::words(&measure.id);
     let name = name.strip_prefix("database: ").unwrap_or(&name);
@@ -337,8 +337,8 @@ pub fn findings(findings: &[CheckResult]) -> String {
 }
 
 /// The same for programs.
-pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
-    let Measured { driven, looks, phases } = measured;
+pub fn of(measured: &DriveResult<'_>, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
+    let DriveResult { driven, looks, phases } = measured;
     let spread = |counts: &Counts| {
         json!({
             "p50_us": counts.quantile(0.5), "p95_us": counts.quantile(0.95), "p99_us": counts.quantile(0.99),

@@ -1,10 +1,10 @@
 //! `bakeoff fleet manifest`: agents as a job of Kubernetes.
 
 use crate::display::print;
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::fleet::read;
 use anyhow::Result;
-use fleet::{Arrangement, Placement};
+use fleet::{AgentStarter, Arrangement};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub fn manifest(file: &Path) -> Result<Exit> {
     let arrangement = read(file)?;
     let Some(job) = job(&arrangement) else {
         let told = format!("{} has no [placement] with kind = \"kubernetes\"", file.display());
-        return Err(Ended::bad_input(told).into());
+        return Err(EndedWith::bad_input(told).into());
     };
     print(&format!("{job:#}\n"));
     Ok(Exit::Done)
@@ -32,7 +32,7 @@ pub fn manifest(file: &Path) -> Result<Exit> {
 
 /// `None` if the agents are placed otherwise. Secrets are not in it: the cluster has them under the job's name.
 fn job(arrangement: &Arrangement) -> Option<Value> {
-    let Some(Placement::Kubernetes { nodes, image, cpus, memory, privileged, deadline }) = &arrangement.placement
+    let Some(AgentStarter::Kubernetes { nodes, image, cpus, memory, privileged, deadline }) = &arrangement.placement
     else {
         return None;
     };

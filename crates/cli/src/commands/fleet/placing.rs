@@ -3,11 +3,11 @@
 use super::there::missing;
 use crate::arguments::fleet::FleetUpOptions;
 use crate::display::{say, shell_word};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::fleet::{build, connect, read};
 use anyhow::{Context, Result};
-use fleet::bridge::{Bridge, Goodbye, Seen};
-use fleet::{Arrangement, Placement};
+use fleet::bridge::{Bridge, Goodbye, SeenAgent};
+use fleet::{AgentStarter, Arrangement};
 use machines::process::{Launch, Process};
 use report::format::counted;
 use std::fs;
@@ -48,43 +48,43 @@ pub fn up(options: &FleetUpOptions) -> Result<Exit> {
     let file = &options.fleet.file;
     let arrangement = read(file)?;
     let Some(placement) = &arrangement.placement else {
-        return Err(Ended::bad_input(format!(
+        return Err(EndedWith::bad_input(format!(
             "{} has no [placement]; give one, or start `bakeoff fleet agent {}` on each host",
             file.display(),
             shell_word(&file.to_string_lossy())
         ))
         .into());
     };
-    if matches!(placement, Placement::Kubernetes { .. }) {
+    if matches!(placement, AgentStarter::Kubernetes { .. }) {
         let word = shell_word(&file.to_string_lossy());
         let told =
             format!("a Kubernetes cluster starts its agents by `bakeoff fleet manifest {word} | kubectl apply -f -`");
-        return Err(Ended::bad_input(told).into());
+        return Err(EndedWith::bad_input(told).into());
     }
     // A missing server is reported before anything is started.
     let bridge = connect(&arrangement)?;
     let there = bridge.roll_call()?;
     require_own_build(&there, file)?;
     match placement {
-        Placement::Ssh { hosts, ssh_options } => {
+        AgentStarter::Ssh { hosts, ssh_options } => {
             over_ssh(&arrangement, hosts, ssh_options, &there)?;
-            until(&bridge, &Awaited { agents: hosts.len(), hosts }, options.wait, &mut || Job::Unknown)?;
+            until(&bridge, &AwaitedAgents { agents: hosts.len(), hosts }, options.wait, &mut || SchedulerJob::Unknown)?;
         }
-        Placement::Slurm { nodes, options: further } => {
-            let awaited = Awaited { agents: *nodes as usize, hosts: &[] };
+        AgentStarter::Slurm { nodes, options: further } => {
+            let awaited = AwaitedAgents { agents: *nodes as usize, hosts: &[] };
             let more = nodes.saturating_sub(u32::try_from(there.len()).unwrap_or(u32::MAX));
             if more == 0 {
-                return until(&bridge, &awaited, options.wait, &mut || Job::Unknown).map(|()| Exit::Done);
+                return until(&bridge, &awaited, options.wait, &mut || SchedulerJob::Unknown).map(|()| Exit::Done);
             }
             let job = submit(&arrangement, more, further)?;
             say(&format!("Slurm has job {job}"));
             let waited = until(&bridge, &awaited, options.wait, &mut || state(&job, &log_of(&arrangement)));
             return waited.map(|()| Exit::Done).map_err(|why| match slurm(&["scancel", &job]) {
                 Ok(_) => why,
-                Err(error) => Ended::host(format!("{why}; job {job} is still there: {error}")).into(),
+                Err(error) => EndedWith::host(format!("{why}; job {job} is still there: {error}")).into(),
             });
         }
-        Placement::Kubernetes { .. } => {}
+        AgentStarter::Kubernetes { .. } => {}
     }
     Ok(Exit::Done)
 }
@@ -93,7 +93,7 @@ pub fn down(file: &Path) -> Result<Exit> {
     let arrangement = read(file)?;
     let bridge = connect(&arrangement)?;
     let Goodbye { asked, left } = bridge.down(DOWN_LIMIT)?;
-    if let Some(Placement::Slurm { .. }) = arrangement.placement {
+    if let Some(AgentStarter::Slurm { .. }) = arrangement.placement {
         // The job ends by itself once its agents have; this ends one that still waits for nodes.
         slurm(&["scancel", "--name", &job_name(&arrangement)])?;
         // It is not there if the job never started.
@@ -105,24 +105,24 @@ pub fn down(file: &Path) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let names: Vec<&str> = left.iter().map(|agent| agent.name.as_str()).collect();
-    Err(Ended::host(format!("these agents have not ended: {}", names.join(", "))).into())
+    Err(EndedWith::host(format!("these agents have not ended: {}", names.join(", "))).into())
 }
 
 /// What a scheduler says of the job that starts the agents.
-enum Job {
+enum SchedulerJob {
     Unknown,
     Waiting(String),
     Over(String),
 }
 
 /// How many agents are waited for, and on which hosts, where that is known.
-struct Awaited<'a> {
+struct AwaitedAgents<'a> {
     agents: usize,
     hosts: &'a [String],
 }
 
 /// Agents of a different build would be refused by every run.
-fn require_own_build(there: &[Seen], file: &Path) -> Result<()> {
+fn require_own_build(there: &[SeenAgent], file: &Path) -> Result<()> {
     let ours = build()?;
     let others: Vec<&str> =
         there.iter().filter(|seen| seen.present.build != ours).map(|seen| seen.present.name.as_str()).collect();
@@ -132,12 +132,17 @@ fn require_own_build(there: &[Seen], file: &Path) -> Result<()> {
     let (names, word) = (others.join(", "), shell_word(&file.to_string_lossy()));
     let told =
         format!("agents of a different build are in the fleet: {names}; end them with `bakeoff fleet down {word}`");
-    Err(Ended::host(told).into())
+    Err(EndedWith::host(told).into())
 }
 
 /// Waits for these agents, as long as the job that starts them is not over.
-fn until(bridge: &Bridge, awaited: &Awaited<'_>, limit: Duration, job: &mut dyn FnMut() -> Job) -> Result<()> {
-    let Awaited { agents, hosts } = *awaited;
+fn until(
+    bridge: &Bridge,
+    awaited: &AwaitedAgents<'_>,
+    limit: Duration,
+    job: &mut dyn FnMut() -> SchedulerJob,
+) -> Result<()> {
+    let AwaitedAgents { agents, hosts } = *awaited;
     let deadline = Instant::now() + limit;
     for look in 1_u32.. {
         let seen = bridge.roll_call()?;
@@ -150,15 +155,15 @@ fn until(bridge: &Bridge, awaited: &Awaited<'_>, limit: Duration, job: &mut dyn 
         let is_late = Instant::now() > deadline;
         if is_late || look.is_multiple_of(LOOKS) {
             let (is_over, why) = match job() {
-                Job::Over(why) => (true, format!(": {why}")),
-                Job::Waiting(why) => (false, format!(": {why}")),
-                Job::Unknown if missing.is_empty() => (false, String::new()),
-                Job::Unknown => (false, format!("; none is on {}", missing.join(", "))),
+                SchedulerJob::Over(why) => (true, format!(": {why}")),
+                SchedulerJob::Waiting(why) => (false, format!(": {why}")),
+                SchedulerJob::Unknown if missing.is_empty() => (false, String::new()),
+                SchedulerJob::Unknown => (false, format!("; none is on {}", missing.join(", "))),
             };
             if is_over || is_late {
                 let after =
                     if is_over { String::new() } else { format!("after {}, ", humantime::format_duration(limit)) };
-                return Err(Ended::host(format!("{after}{there} of {agents} agents are there{why}")).into());
+                return Err(EndedWith::host(format!("{after}{there} of {agents} agents are there{why}")).into());
             }
         }
         std::thread::sleep(LOOK_INTERVAL);
@@ -166,7 +171,7 @@ fn until(bridge: &Bridge, awaited: &Awaited<'_>, limit: Duration, job: &mut dyn 
     Ok(())
 }
 
-fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], there: &[Seen]) -> Result<()> {
+fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String], there: &[SeenAgent]) -> Result<()> {
     let is_there = |host: &&String| there.iter().any(|seen| seen.present.name == **host);
     let (known, new): (Vec<&String>, Vec<&String>) = hosts.iter().partition(is_there);
     for host in known {
@@ -184,7 +189,7 @@ fn over_ssh(arrangement: &Arrangement, hosts: &[String], ssh_options: &[String],
         });
         problems.extend(some.iter().zip(started).filter_map(|(host, done)| Some(format!("{host}: {}", done.err()?))));
     }
-    if problems.is_empty() { Ok(()) } else { Err(Ended::host(problems.join("\n")).into()) }
+    if problems.is_empty() { Ok(()) } else { Err(EndedWith::host(problems.join("\n")).into()) }
 }
 
 /// This program, the fleet's file, and the files that it names, with which an agent can start.
@@ -256,17 +261,17 @@ fn submit(arrangement: &Arrangement, nodes: u32, further: &[String]) -> Result<S
 }
 
 /// What Slurm says of a job whose agents are not there yet, or what they have said.
-fn state(job: &str, log: &Path) -> Job {
+fn state(job: &str, log: &Path) -> SchedulerJob {
     let told = match slurm(&["squeue", "--noheader", "--jobs", job, "--format", "%T, %r"]) {
         Ok(told) => told,
         // Slurm forgets jobs some minutes after their end.
         Err(error) if error.to_string().contains("Invalid job id") => String::new(),
         // It may be away for a while.
-        Err(error) => return Job::Waiting(format!("{error:#}")),
+        Err(error) => return SchedulerJob::Waiting(format!("{error:#}")),
     };
     let told = told.trim();
     if !told.is_empty() {
-        return Job::Waiting(format!("Slurm says that job {job} is {told}"));
+        return SchedulerJob::Waiting(format!("Slurm says that job {job} is {told}"));
     }
     let said = fs::read_to_string(log).unwrap_or_default();
     // Slurm's own lines only say with which status an agent ended.
@@ -275,12 +280,12 @@ fn state(job: &str, log: &Path) -> Job {
         Some(line) => format!("its agents said: {}", line.trim()),
         None => format!("{} says nothing", log.display()),
     };
-    Job::Over(format!("job {job} of Slurm is over; {why}"))
+    SchedulerJob::Over(format!("job {job} of Slurm is over; {why}"))
 }
 
 fn slurm(words: &[&str]) -> Result<String> {
     let ended = Launch::new(words).run(SLURM_LIMIT, &mut |_| ());
-    Ok(ended.map_err(|error| Ended::host(error.to_string()))?.stdout)
+    Ok(ended.map_err(|error| EndedWith::host(error.to_string()))?.stdout)
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use crate::arguments::fleet::{FleetAgentOptions, FleetStatusOptions};
 use crate::display::{print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::fleet::{build, connect, read};
 use anyhow::{Context, Result};
 use fleet::agent::{self, Me};
-use fleet::bridge::Seen;
-use fleet::{Build, FleetError, Placement};
+use fleet::bridge::SeenAgent;
+use fleet::{AgentStarter, Build, FleetError};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -23,12 +23,14 @@ pub fn agent(options: &FleetAgentOptions) -> Result<Exit> {
         std::fs::remove_dir_all(folder).with_context(|| format!("removing {}", folder.display()))?;
     }
     match served {
-        Ok(agent::Ended::Asked | agent::Ended::Signal) => Ok(Exit::Done),
-        Ok(agent::Ended::Alone) => Err(Ended::host("the agent has ended, because its server stayed away").into()),
-        Err(error @ (FleetError::Arrangement(_) | FleetError::Login { .. })) => {
-            Err(Ended::bad_input(error.to_string()).into())
+        Ok(agent::AgentEnd::Asked | agent::AgentEnd::Signal) => Ok(Exit::Done),
+        Ok(agent::AgentEnd::Alone) => {
+            Err(EndedWith::host("the agent has ended, because its server stayed away").into())
         }
-        Err(error) => Err(Ended::host(error.to_string()).into()),
+        Err(error @ (FleetError::Arrangement(_) | FleetError::Login { .. })) => {
+            Err(EndedWith::bad_input(error.to_string()).into())
+        }
+        Err(error) => Err(EndedWith::host(error.to_string()).into()),
     }
 }
 
@@ -50,7 +52,7 @@ pub fn status(options: &FleetStatusOptions) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     print(&table(&seen, &ours)?);
-    if let Some(Placement::Ssh { hosts, .. }) = &arrangement.placement {
+    if let Some(AgentStarter::Ssh { hosts, .. }) = &arrangement.placement {
         let missing = missing(hosts, &seen);
         if !missing.is_empty() {
             print(&format!("! no agent is on {}\n", missing.join(", ")));
@@ -60,12 +62,12 @@ pub fn status(options: &FleetStatusOptions) -> Result<Exit> {
 }
 
 /// Those of these hosts that have no agent.
-pub fn missing<'a>(hosts: &'a [String], seen: &[Seen]) -> Vec<&'a str> {
+pub fn missing<'a>(hosts: &'a [String], seen: &[SeenAgent]) -> Vec<&'a str> {
     let is_there = |host: &str| seen.iter().any(|seen| seen.present.name == host);
     hosts.iter().map(String::as_str).filter(|host| !is_there(host)).collect()
 }
 
-fn as_json(seen: &Seen, ours: &Build) -> serde_json::Value {
+fn as_json(seen: &SeenAgent, ours: &Build) -> serde_json::Value {
     json!({
         "name": seen.present.name,
         "machine": seen.present.machine,
@@ -80,13 +82,13 @@ fn as_json(seen: &Seen, ours: &Build) -> serde_json::Value {
     })
 }
 
-fn table(seen: &[Seen], ours: &Build) -> Result<String> {
+fn table(seen: &[SeenAgent], ours: &Build) -> Result<String> {
     let widest = seen.iter().map(|seen| seen.present.name.len()).max().unwrap_or(0).max(4);
     let mut text = format!(
         "{:<widest$}  {:>4}  {:>9}  {:>5}  {:>22}  {:>5}  version\n",
         "host", "CPUs", "memory", "load", "clock", "lines"
     );
-    for Seen { present, clock_offset_ns, clock_error_ns } in seen {
+    for SeenAgent { present, clock_offset_ns, clock_error_ns } in seen {
         let milliseconds = |ns: f64| ns / 1e6;
         let clock =
             format!("{:+.3} ± {:.3} ms", milliseconds(*clock_offset_ns as f64), milliseconds(*clock_error_ns as f64));
@@ -102,7 +104,7 @@ fn table(seen: &[Seen], ours: &Build) -> Result<String> {
             present.name, present.cpus, present.load, present.lines
         )?;
     }
-    for Seen { present, clock_offset_ns, .. } in seen {
+    for SeenAgent { present, clock_offset_ns, .. } in seen {
         if clock_offset_ns.unsigned_abs() > OFF_NS {
             let seconds = *clock_offset_ns as f64 / 1e9;
             writeln!(
@@ -112,7 +114,7 @@ fn table(seen: &[Seen], ours: &Build) -> Result<String> {
             )?;
         }
     }
-    for (place, Seen { present, .. }) in seen.iter().enumerate() {
+    for (place, SeenAgent { present, .. }) in seen.iter().enumerate() {
         if let Some(other) = seen[..place].iter().find(|other| other.present.machine == present.machine) {
             writeln!(text, "! {} and {} refer to the same machine", other.present.name, present.name)?;
         }

@@ -63,7 +63,7 @@ pub struct Index {
 }
 
 /// The briefs of runs, by the fingerprints of their folders.
-pub type Kept = BTreeMap<String, Brief>;
+pub type KeptBriefs = BTreeMap<String, Brief>;
 
 impl Index {
     /// Nobody else may be able to write into the folder, since the index is believed.
@@ -85,10 +85,10 @@ impl Index {
     }
 
     /// Everything that is as it was written; the rest is dropped. A damaged index is emptied.
-    pub fn load(&mut self) -> Result<Kept, IndexError> {
+    pub fn load(&mut self) -> Result<KeptBriefs, IndexError> {
         if self.is_old {
             say(&format!("{} is of another version of bakeoff and is made again", self.path.display()));
-            return self.empty().map(|()| Kept::new());
+            return self.empty().map(|()| KeptBriefs::new());
         }
         match load(&self.connection) {
             Ok((kept, 0)) => Ok(kept),
@@ -101,7 +101,7 @@ impl Index {
             }
             Err(source) if is_damage(&source) => {
                 say(&format!("{} is damaged and is made again: {source}", self.path.display()));
-                self.empty().map(|()| Kept::new())
+                self.empty().map(|()| KeptBriefs::new())
             }
             Err(source) => Err(self.failed("read", source)),
         }
@@ -155,10 +155,10 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 }
 
 /// The briefs, and the number of runs that are not as they were written.
-fn load(connection: &Connection) -> rusqlite::Result<(Kept, usize)> {
+fn load(connection: &Connection) -> rusqlite::Result<(KeptBriefs, usize)> {
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
     if tables == 0 {
-        return Ok((Kept::new(), 0));
+        return Ok((KeptBriefs::new(), 0));
     }
     // One transaction, so that all tables match, whatever others write meanwhile.
     let connection = connection.unchecked_transaction()?;
@@ -192,7 +192,7 @@ fn load(connection: &Connection) -> rusqlite::Result<(Kept, usize)> {
     })?;
     let all = found.len();
     let whole = found.into_values().filter(|(fingerprint, told, brief)| checksum(fingerprint, brief) == *told);
-    let kept: Kept = whole.map(|(fingerprint, _, brief)| (fingerprint, brief)).collect();
+    let kept: KeptBriefs = whole.map(|(fingerprint, _, brief)| (fingerprint, brief)).collect();
     let damaged = all - kept.len();
     Ok((kept, damaged))
 }

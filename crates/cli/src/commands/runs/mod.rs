@@ -8,16 +8,16 @@ mod index;
 
 use crate::arguments::{RunsCommand, RunsFolder, RunsListOptions, RunsOptions, RunsShowOptions, RunsTrendOptions};
 use crate::display::{print, say};
-use crate::exit::{Ended, Exit};
+use crate::exit::{EndedWith, Exit};
 use crate::run_name;
-use analysis::many_runs::trend::{self, UnknownError, Wanted};
+use analysis::many_runs::trend::{self, TrendQuery, UnknownError};
 use analysis::many_runs::{Brief, brief};
 use anyhow::{Context, Result};
-use index::{Index, Kept};
+use index::{Index, KeptBriefs};
 use record::folder::RunFolder;
 use record::run::Run;
 use record::text::visible_json;
-use report::many_runs::{Entry, listed};
+use report::many_runs::{FolderRead, listed};
 use serde::Serialize;
 use std::fs;
 use std::io::ErrorKind;
@@ -53,14 +53,18 @@ fn show(options: &RunsShowOptions) -> Result<Exit> {
     let path = path.canonicalize().with_context(|| format!("finding {named}"))?;
     let above = path.parent().unwrap_or(Path::new("/"));
     let brief = match read(above, vec![path.clone()], false).remove(0) {
-        Entry::Read(brief) => brief,
-        Entry::Damaged { why, .. } => return Err(Ended::bad_input(format!("{named} is damaged: {why}")).into()),
+        FolderRead::Read(brief) => brief,
+        FolderRead::Damaged { why, .. } => {
+            return Err(EndedWith::bad_input(format!("{named} is damaged: {why}")).into());
+        }
     };
     let known = || brief.cells.iter().flat_map(|cell| &cell.levels).map(|level| level.measure.id.as_str());
     if let Some(measure) = &options.measure
         && !known().any(|id| id == measure)
     {
-        return Err(Ended::bad_input(format!("{named} has no measure {measure:?}{}", meant(measure, known()))).into());
+        return Err(
+            EndedWith::bad_input(format!("{named} has no measure {measure:?}{}", meant(measure, known()))).into()
+        );
     }
     let wanted = |id: &str| options.measure.as_ref().is_none_or(|measure| id == measure);
     if options.json {
@@ -80,11 +84,11 @@ fn trend(options: &RunsTrendOptions) -> Result<Exit> {
     let mut briefs: Vec<Brief> = Vec::new();
     for entry in entries(&options.folder)? {
         match entry {
-            Entry::Read(brief) => briefs.push(brief),
-            Entry::Damaged { run, why } => say(&format!("left out: {run}, because it is damaged: {why}")),
+            FolderRead::Read(brief) => briefs.push(brief),
+            FolderRead::Damaged { run, why } => say(&format!("left out: {run}, because it is damaged: {why}")),
         }
     }
-    let wanted = Wanted {
+    let wanted = TrendQuery {
         measure: &options.measure,
         study: options.study.as_deref(),
         contender: options.contender.as_deref(),
@@ -98,7 +102,7 @@ fn trend(options: &RunsTrendOptions) -> Result<Exit> {
                 meant(name, known.iter().map(String::as_str))
             }
         };
-        Ended::bad_input(format!("{}: {error}{hint}", options.folder.dir.display()))
+        EndedWith::bad_input(format!("{}: {error}{hint}", options.folder.dir.display()))
     })?;
     let document = report::trend::document(&trend);
     let html = report::html::write(&document);
@@ -142,11 +146,11 @@ fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Every run in a folder, sorted by name.
-fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
+fn entries(folder: &RunsFolder) -> Result<Vec<FolderRead>> {
     let dir = &folder.dir;
     let unreadable = |error: std::io::Error| {
         let dir = dir.display();
-        Ended::bad_input(if error.kind() == ErrorKind::NotFound {
+        EndedWith::bad_input(if error.kind() == ErrorKind::NotFound {
             format!(
                 "there is no folder {dir}; name a folder that holds runs (`bakeoff run STUDY` makes the folder runs)"
             )
@@ -169,7 +173,7 @@ fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
 
 /// The briefs of these runs: from the index if the folder has not changed, otherwise made now and added to it. If these
 /// are all runs of the folder, other runs are removed from the index.
-fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
+fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<FolderRead> {
     if paths.is_empty() {
         // Never creates an index in a folder without runs.
         return Vec::new();
@@ -178,9 +182,9 @@ fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
     let opened = Index::open(dir).and_then(|mut index| Ok((index.load()?, index)));
     let (kept, mut index) =
         opened.map_err(tell).map_or_else(|()| Default::default(), |(kept, index)| (kept, Some(index)));
-    let found: Vec<Found> = paths.into_iter().map(|path| find(&path, &kept)).collect();
+    let found: Vec<FoundRun> = paths.into_iter().map(|path| find(&path, &kept)).collect();
     let read = || found.iter().filter_map(|one| Some((one, one.entry.brief()?)));
-    let made: Vec<(&Found, &Brief)> = read().filter(|(one, _)| !one.is_kept).collect();
+    let made: Vec<(&FoundRun, &Brief)> = read().filter(|(one, _)| !one.is_kept).collect();
     if !made.is_empty() {
         say(&format!("runs that are new or have changed, and were analysed: {}", made.len()));
     }
@@ -194,26 +198,30 @@ fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
     found.into_iter().map(|one| one.entry).collect()
 }
 
-struct Found {
-    entry: Entry,
+struct FoundRun {
+    entry: FolderRead,
     fingerprint: Option<String>,
     /// True if the index had it.
     is_kept: bool,
 }
 
-fn find(path: &Path, kept: &Kept) -> Found {
+fn find(path: &Path, kept: &KeptBriefs) -> FoundRun {
     // Taken before the folder is read, so that a change meanwhile is seen the next time.
     let fingerprint = fingerprint::of_run(path);
     let brief = fingerprint.as_ref().and_then(|fingerprint| kept.get(fingerprint));
-    Found { is_kept: brief.is_some(), entry: brief.cloned().map_or_else(|| analysed(path), Entry::Read), fingerprint }
+    FoundRun {
+        is_kept: brief.is_some(),
+        entry: brief.cloned().map_or_else(|| analysed(path), FolderRead::Read),
+        fingerprint,
+    }
 }
 
-fn analysed(path: &Path) -> Entry {
+fn analysed(path: &Path) -> FolderRead {
     match Run::open(path) {
-        Ok(run) => Entry::Read(brief(&run, &analysis::summary::analyse(&run))),
+        Ok(run) => FolderRead::Read(brief(&run, &analysis::summary::analyse(&run))),
         Err(error) => {
             let run = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            Entry::Damaged { run, why: error.to_string() }
+            FolderRead::Damaged { run, why: error.to_string() }
         }
     }
 }

@@ -6,7 +6,7 @@ mod transactions;
 
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::script::{Phase, Stream, Until};
+use record::script::{LoadPhase, PhaseLimit, UserStream};
 use serde_json::{Map, Value};
 use settings::Problem;
 use std::time::Duration;
@@ -114,14 +114,14 @@ impl Workload for MadeUp {
     }
 
     /// Some deposits before the load, and some after it.
-    fn script(&self, load: Phase) -> Vec<Phase> {
+    fn script(&self, load: LoadPhase) -> Vec<LoadPhase> {
         let of_each = |name: &str, count: u32| {
             let customers = load.streams.iter().filter(|stream| stream.actor == CUSTOMERS);
             let streams = customers
-                .map(|stream| Stream { transactions: Some(count * stream.pacing.clients()), ..*stream })
+                .map(|stream| UserStream { transactions: Some(count * stream.pacing.clients()), ..*stream })
                 .collect();
-            let until = Until::StreamsEnd { limit_ms: PHASE_LIMIT_MS };
-            Phase { name: name.to_owned(), warmup_ms: 0, until, streams }
+            let until = PhaseLimit::StreamsEnd { limit_ms: PHASE_LIMIT_MS };
+            LoadPhase { name: name.to_owned(), warmup_ms: 0, until, streams }
         };
         vec![of_each("fill", FILLED_BY_EACH), load.clone(), of_each("settle", SETTLED_BY_EACH)]
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::mysql::packet::{Features, Packet, Packets};
-use crate::mysql::reply::{Reply, Step, session_error};
+use crate::mysql::reply::{MysqlReply, Piece, session_error};
 use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;
@@ -73,35 +73,40 @@ fn packets(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
 }
 
 /// Reads an answer to its end, with the columns known so far.
-fn answer(bytes: &[u8], features: Features, binary: bool, columns: &mut Vec<ColumnKind>) -> (Reply, ResultSet) {
-    let (mut reply, mut results) = (Reply::new(features), ResultSet::default());
+fn answer(
+    bytes: &[u8],
+    features: Features,
+    binary: bool,
+    columns: &mut Vec<MysqlColumnKind>,
+) -> (MysqlReply, ResultSet) {
+    let (mut reply, mut results) = (MysqlReply::new(features), ResultSet::default());
     let heard = packets(bytes);
     for (index, (sequence, body)) in heard.iter().enumerate() {
         let step = reply.take(Packet { sequence: *sequence, body }, binary).unwrap();
         match step {
-            Step::ColumnsFollow => columns.clear(),
-            Step::Column(body) => columns.push(ColumnKind::read(body).unwrap()),
-            Step::Row(body) if binary => row(body, columns, &mut results).unwrap(),
-            Step::Row(body) => text_row(body, columns, &mut results).unwrap(),
+            Piece::ColumnsFollow => columns.clear(),
+            Piece::Column(body) => columns.push(MysqlColumnKind::read(body).unwrap()),
+            Piece::Row(body) if binary => row(body, columns, &mut results).unwrap(),
+            Piece::Row(body) => text_row(body, columns, &mut results).unwrap(),
             _ => {}
         }
-        assert_eq!(step == Step::Done, index + 1 == heard.len(), "{step:?}");
+        assert_eq!(step == Piece::Done, index + 1 == heard.len(), "{step:?}");
     }
     (reply, results)
 }
 
-const COLUMNS: [ColumnKind; 11] = [
-    ColumnKind::Integer { bytes: 8, unsigned: false },
-    ColumnKind::Integer { bytes: 2, unsigned: false },
-    ColumnKind::Integer { bytes: 1, unsigned: true },
-    ColumnKind::Integer { bytes: 4, unsigned: false },
-    ColumnKind::Text,
-    ColumnKind::Decimal,
-    ColumnKind::Moment,
-    ColumnKind::Span,
-    ColumnKind::Double,
-    ColumnKind::Integer { bytes: 8, unsigned: true },
-    ColumnKind::Decimal,
+const COLUMNS: [MysqlColumnKind; 11] = [
+    MysqlColumnKind::Integer { bytes: 8, unsigned: false },
+    MysqlColumnKind::Integer { bytes: 2, unsigned: false },
+    MysqlColumnKind::Integer { bytes: 1, unsigned: true },
+    MysqlColumnKind::Integer { bytes: 4, unsigned: false },
+    MysqlColumnKind::Text,
+    MysqlColumnKind::Decimal,
+    MysqlColumnKind::Moment,
+    MysqlColumnKind::Span,
+    MysqlColumnKind::Double,
+    MysqlColumnKind::Integer { bytes: 8, unsigned: true },
+    MysqlColumnKind::Decimal,
 ];
 
 const VALUES: [Param<'static>; 11] = [
@@ -161,7 +166,7 @@ fn an_outcome_tells_rows_and_where_the_transaction_stands() {
 }
 
 /// The values of a row in text form, read for these columns.
-fn texts_as(columns: &[ColumnKind], texts: &[&str]) -> ResultSet {
+fn texts_as(columns: &[MysqlColumnKind], texts: &[&str]) -> ResultSet {
     let body: Vec<u8> =
         texts.iter().flat_map(|text| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat()).collect();
     let mut results = ResultSet::default();
@@ -188,16 +193,22 @@ fn texts_become_what_their_columns_say() {
     let found = first_row(&results);
     assert_eq!((&found[..3], &found[4..]), (&VALUES[..3], &VALUES[4..]));
     assert_eq!(found[3], Param::Integer(-1));
-    let kinds = [ColumnKind::Date, ColumnKind::Date, ColumnKind::Decimal, ColumnKind::Double, ColumnKind::Float];
+    let kinds = [
+        MysqlColumnKind::Date,
+        MysqlColumnKind::Date,
+        MysqlColumnKind::Decimal,
+        MysqlColumnKind::Double,
+        MysqlColumnKind::Float,
+    ];
     let results = texts_as(&kinds, &["2026-11-21", "0000-00-00", &"9".repeat(65), "1e3", "x"]);
     assert_eq!(results.date(0, 0).unwrap().to_string(), "2026-11-21");
     let rest: Vec<_> = (1..5).map(|column| results.text(0, column).unwrap().to_owned()).collect();
     assert_eq!(rest, ["0000-00-00", &"9".repeat(65), "1000", "x"]);
     let mut results = ResultSet::default();
-    text_row(b"\xfb\x01a", &[ColumnKind::Text; 2], &mut results).unwrap();
+    text_row(b"\xfb\x01a", &[MysqlColumnKind::Text; 2], &mut results).unwrap();
     assert_eq!(first_row(&results), [Param::Null, Param::Text("a")]);
     for body in [b"\x01a".as_slice(), b"\x01a\x01b\x01c", b"\x02a\xfb", b"\x01\xff\xfb"] {
-        assert!(text_row(body, &[ColumnKind::Text; 2], &mut results).is_err(), "{body:?}");
+        assert!(text_row(body, &[MysqlColumnKind::Text; 2], &mut results).is_err(), "{body:?}");
     }
 }
 
@@ -205,7 +216,7 @@ fn texts_become_what_their_columns_say() {
 fn a_day_that_is_none_stays_a_text() {
     let of = |bytes: &[u8]| {
         let mut results = ResultSet::default();
-        row(&[b"\0\0", bytes].concat(), &[ColumnKind::Date], &mut results).map(|()| results)
+        row(&[b"\0\0", bytes].concat(), &[MysqlColumnKind::Date], &mut results).map(|()| results)
     };
     assert_eq!(of(b"\x04\xea\x07\x0b\x15").unwrap().date(0, 0).unwrap().to_string(), "2026-11-21");
     assert_eq!(of(b"\0").unwrap().text(0, 0).unwrap(), "0000-00-00");
@@ -229,7 +240,7 @@ fn a_refusal_carries_code_and_message() {
 
 #[test]
 fn what_stood_in_the_way_of_another_may_be_tried_again() {
-    let told = |code| session_error(Refusal { code, message: String::new() });
+    let told = |code| session_error(MysqlRefusal { code, message: String::new() });
     for code in [1020, 1205, 1213] {
         assert!(matches!(told(code), SessionError::Retryable { .. }), "{code}");
     }
@@ -247,21 +258,21 @@ fn a_script_has_one_answer_for_each_statement() {
 #[test]
 fn a_row_of_another_shape_is_malformed() {
     let body = &packets(EXECUTED_AGAIN)[1].1;
-    let read = |body: &[u8], columns: &[ColumnKind]| row(body, columns, &mut ResultSet::default());
+    let read = |body: &[u8], columns: &[MysqlColumnKind]| row(body, columns, &mut ResultSet::default());
     read(body, &COLUMNS).unwrap();
     assert!(read(body, &COLUMNS[..10]).is_err());
-    assert!(read(body, &[COLUMNS.as_slice(), &[ColumnKind::Text]].concat()).is_err());
+    assert!(read(body, &[COLUMNS.as_slice(), &[MysqlColumnKind::Text]].concat()).is_err());
     assert!(read(&body[..body.len() - 1], &COLUMNS).is_err());
 }
 
 #[test]
 fn moments_and_spans_are_as_short_as_they_can_be() {
-    let moment_of = |bytes: &[u8]| moment(&mut Reader(bytes)).unwrap();
+    let moment_of = |bytes: &[u8]| moment(&mut PacketReader(bytes)).unwrap();
     assert_eq!(moment_of(b"\0"), "0000-00-00");
     assert_eq!(moment_of(b"\x04\xea\x07\x0b\x15"), "2026-11-21");
     assert_eq!(moment_of(b"\x07\xea\x07\x0b\x15\x01\x02\x03"), "2026-11-21 01:02:03");
-    assert_eq!(span(&mut Reader(b"\0")).unwrap(), "00:00:00");
-    assert_eq!(span(&mut Reader(b"\x0c\0\0\0\0\0\x01\x02\x03\x07\0\0\0")).unwrap(), "01:02:03.000007");
+    assert_eq!(span(&mut PacketReader(b"\0")).unwrap(), "00:00:00");
+    assert_eq!(span(&mut PacketReader(b"\x0c\0\0\0\0\0\x01\x02\x03\x07\0\0\0")).unwrap(), "01:02:03.000007");
 }
 
 proptest! {
@@ -270,11 +281,11 @@ proptest! {
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12),
         binary in any::<bool>(), no_eof in any::<bool>(), cached_columns in any::<bool>(),
     ) {
-        let mut reply = Reply::new(Features { no_eof, cached_columns, executes_all: false });
+        let mut reply = MysqlReply::new(Features { no_eof, cached_columns, executes_all: false });
         for body in &bodies {
             let Ok(step) = reply.take(Packet { sequence: 0, body }, binary) else { break };
-            if let Step::Column(body) = step {
-                let _ = ColumnKind::read(body);
+            if let Piece::Column(body) = step {
+                let _ = MysqlColumnKind::read(body);
             }
         }
         let _ = reply.result();
@@ -282,15 +293,15 @@ proptest! {
 
     #[test]
     fn arbitrary_rows_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), count in 0_usize..=11) {
-        let columns = [&COLUMNS[11 - count..], &[ColumnKind::Date]].concat();
+        let columns = [&COLUMNS[11 - count..], &[MysqlColumnKind::Date]].concat();
         let _ = row(&body, &columns, &mut ResultSet::default());
         let _ = text_row(&body, &columns, &mut ResultSet::default());
-        let _ = (ColumnKind::read(&body), OkPacket::read(&body), OkPacket::read_end(&body), Refusal::read(&body));
+        let _ = (MysqlColumnKind::read(&body), OkPacket::read(&body), OkPacket::read_end(&body), MysqlRefusal::read(&body));
     }
 
     #[test]
     fn arbitrary_texts_are_told(texts in prop::collection::vec("[-0-9.:e ]{0,40}|.{0,20}", 12)) {
-        let columns = [COLUMNS.as_slice(), &[ColumnKind::Date]].concat();
+        let columns = [COLUMNS.as_slice(), &[MysqlColumnKind::Date]].concat();
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         let results = texts_as(&columns, &texts);
         prop_assert_eq!(results.text(0, 4).unwrap(), texts[4]);

@@ -1,7 +1,7 @@
 //! Tests with bytes recorded from PostgreSQL 15, and with arbitrary ones.
 
 use super::*;
-use crate::postgres::reply::{Reply, Transaction, session_error};
+use crate::postgres::reply::{PostgresReply, Transaction, session_error};
 use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;
@@ -44,11 +44,11 @@ fn messages(bytes: &[u8], piece: usize) -> Vec<(u8, Vec<u8>)> {
     found
 }
 
-fn answer(bytes: &[u8], columns: &[ColumnKind]) -> (Reply, ResultSet) {
-    let (mut reply, mut results) = (Reply::default(), ResultSet::default());
+fn answer(bytes: &[u8], columns: &[PostgresColumnKind]) -> (PostgresReply, ResultSet) {
+    let (mut reply, mut results) = (PostgresReply::default(), ResultSet::default());
     let heard = messages(bytes, 7);
     for (index, (tag, body)) in heard.iter().enumerate() {
-        let done = reply.take(Message { tag: *tag, body }, columns, &mut results).unwrap();
+        let done = reply.take(PostgresMessage { tag: *tag, body }, columns, &mut results).unwrap();
         assert_eq!(done, index + 1 == heard.len());
     }
     (reply, results)
@@ -65,7 +65,7 @@ fn a_prepared_statement_tells_its_types() {
 
 #[test]
 fn rows_are_read_in_the_form_their_types_ask_for() {
-    let columns = [20, 21, 23, 16, 25, 1700].map(ColumnKind::of_type);
+    let columns = [20, 21, 23, 16, 25, 1700].map(PostgresColumnKind::of_type);
     let (mut reply, results) = answer(EXECUTED, &columns);
     reply.outcome().unwrap();
     let row: Vec<_> = (0..6).map(|column| results.value(0, column).unwrap()).collect();
@@ -82,7 +82,7 @@ fn rows_are_read_in_the_form_their_types_ask_for() {
 }
 
 /// Reads a row with a single value.
-fn value(bytes: &[u8], kind: ColumnKind) -> Result<ResultSet, Malformed> {
+fn value(bytes: &[u8], kind: PostgresColumnKind) -> Result<ResultSet, Malformed> {
     let mut results = ResultSet::default();
     let length = i32::try_from(bytes.len()).unwrap().to_be_bytes();
     row(&[b"\0\x01", &length[..], bytes].concat(), &[kind], &mut results).map(|()| results)
@@ -90,30 +90,32 @@ fn value(bytes: &[u8], kind: ColumnKind) -> Result<ResultSet, Malformed> {
 
 #[test]
 fn values_are_the_same_in_both_forms() {
-    let in_text = [20, 16, 1082, 1700, 25].map(ColumnKind::of_type_in_text);
+    let in_text = [20, 16, 1082, 1700, 25].map(PostgresColumnKind::of_type_in_text);
     assert!(in_text.iter().all(|kind| kind.format() == 0));
     let found = ["-7", "t", "2026-11-21", "1e3", "x"].into_iter().zip(in_text);
     let found: Vec<_> = found.map(|(text, kind)| value(text.as_bytes(), kind).unwrap()).collect();
     assert_eq!((found[0].integer(0, 0).unwrap(), found[1].integer(0, 0).unwrap()), (-7, 1));
     assert_eq!(
         found[2].date(0, 0).unwrap(),
-        value(&9821_i32.to_be_bytes(), ColumnKind::Date).unwrap().date(0, 0).unwrap()
+        value(&9821_i32.to_be_bytes(), PostgresColumnKind::Date).unwrap().date(0, 0).unwrap()
     );
     assert_eq!(found[3].decimal(0, 0).unwrap(), Decimal::new(1000, 0));
     assert_eq!(found[4].text(0, 0).unwrap(), "x");
-    assert_eq!(value(b"f", ColumnKind::BooleanText).unwrap().integer(0, 0).unwrap(), 0);
+    assert_eq!(value(b"f", PostgresColumnKind::BooleanText).unwrap().integer(0, 0).unwrap(), 0);
 }
 
 #[test]
 fn what_is_no_number_or_day_is_told() {
-    assert_eq!(value(b"NaN", ColumnKind::Decimal).unwrap().text(0, 0).unwrap(), "NaN");
+    assert_eq!(value(b"NaN", PostgresColumnKind::Decimal).unwrap().text(0, 0).unwrap(), "NaN");
     for days in [i32::MAX, i32::MIN, -730_120, 2_921_940] {
-        let error = value(&days.to_be_bytes(), ColumnKind::Date).unwrap_err().to_string();
+        let error = value(&days.to_be_bytes(), PostgresColumnKind::Date).unwrap_err().to_string();
         assert_eq!(error, format!("day {days} from 2000-01-01 is no date of the years 1 to 9999"));
     }
-    for (bytes, kind) in
-        [(b"infinity".as_slice(), ColumnKind::DateText), (b"7", ColumnKind::Date), (b"x", ColumnKind::IntegerText)]
-    {
+    for (bytes, kind) in [
+        (b"infinity".as_slice(), PostgresColumnKind::DateText),
+        (b"7", PostgresColumnKind::Date),
+        (b"x", PostgresColumnKind::IntegerText),
+    ] {
         assert!(value(bytes, kind).is_err(), "{kind:?}");
     }
 }
@@ -122,11 +124,11 @@ fn what_is_no_number_or_day_is_told() {
 fn a_row_of_another_shape_is_malformed() {
     let body = &messages(EXECUTED, usize::MAX)[1].1;
     let mut results = ResultSet::default();
-    for kind in [ColumnKind::Boolean, ColumnKind::Integer] {
+    for kind in [PostgresColumnKind::Boolean, PostgresColumnKind::Integer] {
         assert!(row(body, &[kind; 6], &mut results).is_err());
     }
-    assert!(row(body, &[ColumnKind::Text; 5], &mut results).is_err());
-    assert!(row(&body[..body.len() - 1], &[ColumnKind::Text; 6], &mut results).is_err());
+    assert!(row(body, &[PostgresColumnKind::Text; 5], &mut results).is_err());
+    assert!(row(&body[..body.len() - 1], &[PostgresColumnKind::Text; 6], &mut results).is_err());
 }
 
 #[test]
@@ -147,7 +149,8 @@ fn a_refusal_carries_code_and_message() {
 
 #[test]
 fn what_stood_in_the_way_of_another_may_be_tried_again() {
-    let told = |code: &str, fatal| session_error(Refusal { fatal, code: code.to_owned(), message: String::new() });
+    let told =
+        |code: &str, fatal| session_error(PostgresRefusal { fatal, code: code.to_owned(), message: String::new() });
     for code in ["40001", "40P01", "55P03"] {
         assert!(matches!(told(code, false), SessionError::Retryable { .. }), "{code}");
     }
@@ -215,13 +218,13 @@ proptest! {
     #[test]
     fn arbitrary_bodies_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), tag in any::<u8>()) {
         let kinds = [
-            ColumnKind::Integer, ColumnKind::Text, ColumnKind::Boolean, ColumnKind::Date, ColumnKind::Decimal,
-            ColumnKind::IntegerText, ColumnKind::BooleanText, ColumnKind::DateText,
+            PostgresColumnKind::Integer, PostgresColumnKind::Text, PostgresColumnKind::Boolean, PostgresColumnKind::Date, PostgresColumnKind::Decimal,
+            PostgresColumnKind::IntegerText, PostgresColumnKind::BooleanText, PostgresColumnKind::DateText,
         ];
         for kind in kinds {
             let _ = value(&body, kind);
         }
-        let _ = Reply::default().take(Message { tag, body: &body }, &kinds, &mut ResultSet::default());
+        let _ = PostgresReply::default().take(PostgresMessage { tag, body: &body }, &kinds, &mut ResultSet::default());
         let _ = (parameter_types(&body), column_types(&body), authentication(&body), refusal(&body));
         let _ = row(&body, &kinds, &mut ResultSet::default());
     }

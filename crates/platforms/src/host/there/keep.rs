@@ -1,6 +1,6 @@
 //! The keeper: owns the folder of a run there, as long as its input is open.
 
-use super::{Ask, BINARY, DATA, LEASES, MACHINES, Ready, TREE, Told, below};
+use super::{Ask, BINARY, DATA, HostReady, KeeperMessage, LEASES, MACHINES, TREE, below};
 use crate::leftovers;
 use crate::platform::copy_within;
 use images::data::DataError;
@@ -49,7 +49,10 @@ fn keep_folder(
     write_frame(&mut write, &Greeting::ours())?;
     let word = |number: usize| connection.split(' ').nth(number).and_then(|word| word.parse().ok());
     let (from, address) = (word(0), word(2));
-    write_frame(&mut write, &Told::Ready(Ready { folder: folder.clone(), address, from, machine: machine(), notes }))?;
+    write_frame(
+        &mut write,
+        &KeeperMessage::Ready(HostReady { folder: folder.clone(), address, from, machine: machine(), notes }),
+    )?;
     while let Ok(Some(ask)) = read_frame::<Ask>(&mut read) {
         let told = answer(&folder, ask);
         if write_frame(&mut write, &told).is_err() {
@@ -80,16 +83,18 @@ fn forget_brought(parent: &Path) -> io::Result<Vec<String>> {
     Ok(told)
 }
 
-fn answer(folder: &Path, ask: Ask) -> Told {
-    carry_out(folder, ask).unwrap_or_else(|why| Told::Failed { why })
+fn answer(folder: &Path, ask: Ask) -> KeeperMessage {
+    carry_out(folder, ask).unwrap_or_else(|why| KeeperMessage::Failed { why })
 }
 
-fn carry_out(folder: &Path, ask: Ask) -> Result<Told, String> {
+fn carry_out(folder: &Path, ask: Ask) -> Result<KeeperMessage, String> {
     let io = |error: io::Error| error.to_string();
     let done = |result: Result<(), DataError>| match result {
-        Err(DataError::NoSpace { needed_bytes, free_bytes, .. }) => Ok(Told::NoSpace { needed_bytes, free_bytes }),
-        Err(DataError::Full { free_bytes, .. }) => Ok(Told::NoSpace { needed_bytes: 0, free_bytes }),
-        result => result.map(|()| Told::Done).map_err(|error| error.to_string()),
+        Err(DataError::NoSpace { needed_bytes, free_bytes, .. }) => {
+            Ok(KeeperMessage::NoSpace { needed_bytes, free_bytes })
+        }
+        Err(DataError::Full { free_bytes, .. }) => Ok(KeeperMessage::NoSpace { needed_bytes: 0, free_bytes }),
+        result => result.map(|()| KeeperMessage::Done).map_err(|error| error.to_string()),
     };
     match ask {
         Ask::Copy { from, to } => {
@@ -103,7 +108,7 @@ fn carry_out(folder: &Path, ask: Ask) -> Result<Told, String> {
             }
             done(copy_within(&below(folder, &data)?, &folders))
         }
-        Ask::Remove { folder: path } => remove(&below(folder, &path)?).map(|()| Told::Done).map_err(io),
+        Ask::Remove { folder: path } => remove(&below(folder, &path)?).map(|()| KeeperMessage::Done).map_err(io),
         Ask::Room { bytes: Some(bytes) } => done(images::data::require_space(&folder.join(DATA), bytes)),
         Ask::Room { bytes: None } => done(images::data::require_room_in(folder)),
     }

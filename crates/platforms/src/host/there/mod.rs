@@ -5,7 +5,7 @@ mod run;
 
 use crate::order::MachineOrder;
 use images::Image;
-use machines::machine::{Decided, MachineError};
+use machines::machine::{Decisions, MachineError};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
@@ -46,15 +46,15 @@ pub enum Ask {
 /// The keeper's first message, and its answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Told {
-    Ready(Ready),
+pub enum KeeperMessage {
+    Ready(HostReady),
     Done,
     NoSpace { needed_bytes: u64, free_bytes: u64 },
     Failed { why: String },
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Ready {
+pub struct HostReady {
     /// The folder of the run there.
     pub folder: PathBuf,
     /// The address there at which ssh came in.
@@ -69,17 +69,17 @@ pub struct Ready {
 
 /// What a machine there has.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Shape {
+pub struct ThereShape {
     pub vcpus: u32,
     pub memory_bytes: u64,
 }
 
 /// The order for one machine there.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct RunOrder {
+pub struct ThereOrder {
     pub name: String,
     /// `None` for a load generator, which may use all that the host has.
-    pub shape: Option<Shape>,
+    pub shape: Option<ThereShape>,
     pub cpu_quota: Option<f64>,
     /// Below the folder of the run. It is made if it does not exist.
     pub data: PathBuf,
@@ -89,10 +89,10 @@ pub struct RunOrder {
     pub is_whole_host: bool,
 }
 
-impl RunOrder {
+impl ThereOrder {
     pub fn of(order: &MachineOrder, data: &Path, is_whole_host: bool) -> Self {
         let MachineOrder { name, vcpus, memory_bytes, cpu_quota, image, .. } = order.clone();
-        let shape = Some(Shape { vcpus, memory_bytes });
+        let shape = Some(ThereShape { vcpus, memory_bytes });
         Self { name, shape, cpu_quota, data: data.to_owned(), image, is_whole_host }
     }
 
@@ -107,7 +107,7 @@ impl RunOrder {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begun {
-    Started { decided: Decided, command_line: Vec<String> },
+    Started { decided: Decisions, command_line: Vec<String> },
     Unavailable { why: String },
     Failed { why: String },
 }

@@ -1,6 +1,6 @@
 //! One machine on the other host: starts it natively and passes on the frames of its agent.
 
-use super::{Begun, MACHINES, RunOrder, Shape, TREE, below};
+use super::{Begun, MACHINES, TREE, ThereOrder, ThereShape, below};
 use crate::native;
 use crate::on_host::machine::HostMachine;
 use crate::order::{MachineOrder, Mounting, Reached};
@@ -22,7 +22,7 @@ const END_LIMIT: Duration = Duration::from_mins(1);
 /// Reads the order, starts the machine, and passes on frames until the agent ends or the input does. In the latter case the machine
 /// is cut. Returns whether it ended well; if not, what it printed is on standard error.
 pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl Write) -> io::Result<bool> {
-    let order: RunOrder = read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof)?;
+    let order: ThereOrder = read_frame(&mut read)?.ok_or(ErrorKind::UnexpectedEof)?;
     let mut machine = match start(folder, &order) {
         Ok(machine) => machine,
         Err(error) => {
@@ -42,7 +42,7 @@ pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl 
     Ok(ended.is_ok())
 }
 
-fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
+fn start(folder: &Path, order: &ThereOrder) -> Result<HostMachine, MachineError> {
     let failing = |doing: &str, source| MachineError::Io { doing: doing.to_owned(), source };
     let unavailable = |why| MachineError::Unavailable { why };
     let data = below(folder, &order.data).map_err(unavailable)?;
@@ -55,11 +55,11 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
         .map_err(|error| failing("writing down this process", io::Error::other(error)))?;
     let cpus = cpus().map_err(|error| failing("reading which CPUs may be used", error))?;
     let info = rustix::system::sysinfo();
-    let has = Shape {
+    let has = ThereShape {
         vcpus: u32::try_from(cpus.len()).unwrap_or(u32::MAX),
         memory_bytes: u64::from(info.mem_unit) * info.totalram,
     };
-    let Shape { vcpus, memory_bytes } = order.shape.unwrap_or(has);
+    let ThereShape { vcpus, memory_bytes } = order.shape.unwrap_or(has);
     fits(order, has)?;
     let image = order.image.clone().map(|image| images::Image { tree: folder.join(TREE), ..image });
     let order = MachineOrder {
@@ -87,9 +87,9 @@ fn start(folder: &Path, order: &RunOrder) -> Result<HostMachine, MachineError> {
 }
 
 /// A machine there cannot be larger than its host.
-fn fits(order: &RunOrder, has: Shape) -> Result<(), MachineError> {
+fn fits(order: &ThereOrder, has: ThereShape) -> Result<(), MachineError> {
     let mebibytes = |bytes: u64| bytes >> 20;
-    let (Some(Shape { vcpus, memory_bytes }), cpus) = (order.shape, has.vcpus) else { return Ok(()) };
+    let (Some(ThereShape { vcpus, memory_bytes }), cpus) = (order.shape, has.vcpus) else { return Ok(()) };
     let why = if vcpus > cpus {
         format!("the host has {cpus} CPUs for it, and the study asks for {vcpus}")
     } else if order.is_whole_host && vcpus < cpus {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::libvirt::settings::{Discard, Numa};
-use crate::qemu::settings::{Aio, Cache};
+use crate::qemu::settings::{Aio, DiskCache};
 use std::time::Duration;
 
 fn settings() -> LibvirtSettings {
@@ -27,7 +27,7 @@ fn order(hypervisor: Hypervisor, settings: LibvirtSettings) -> DomainOrder {
         console: Console::Pipes("/scratch/console".into()),
         agent: "/scratch/agent".into(),
         root: Some("/cache/root.ext4".into()),
-        data: Some(Disk { path: "/scratch/data's.img".into(), is_device: false }),
+        data: Some(GuestDisk { path: "/scratch/data's.img".into(), is_device: false }),
         tuning: machines::boot::DataTuning::default(),
         open_files: None,
         settings,
@@ -67,18 +67,18 @@ fn each_decision_and_what_it_changes() {
         ("machine", own(&|settings| settings.machine = "pc-q35-7.2".to_owned())),
         ("huge pages", own(&|settings| settings.huge_pages = true)),
         ("no pins", DomainOrder { pins: None, emulator_cpus: vec![2, 3], ..base.clone() }),
-        ("quota", DomainOrder { quota: Some(CpuTime::of_cpus(1.5)), ..base.clone() }),
+        ("quota", DomainOrder { quota: Some(CpuQuota::of_cpus(1.5)), ..base.clone() }),
         ("memory of a node", DomainOrder { bound_to: vec![share(1, &[0, 1])], ..base.clone() }),
         ("memory of two nodes", DomainOrder { bound_to: vec![share(0, &[0]), share(1, &[1])], ..base.clone() }),
         (
             "interleaved",
             DomainOrder { bound_to: vec![share(1, &[0, 1])], ..own(&|settings| settings.numa = Numa::Interleave) },
         ),
-        ("network none", own(&|settings| settings.network = Network::None)),
+        ("network none", own(&|settings| settings.network = GuestNetwork::None)),
         (
             "network tap",
             own(&|settings| {
-                settings.network = Network::Tap;
+                settings.network = GuestNetwork::Tap;
                 settings.tap = Some("tap0".to_owned());
                 settings.guest_address = Some("192.168.77.2/24".to_owned());
                 settings.vhost = true;
@@ -92,7 +92,10 @@ fn each_decision_and_what_it_changes() {
             }),
         ),
         ("discard", own(&|settings| settings.disk.discard = Discard::Unmap)),
-        ("block device", DomainOrder { data: Some(Disk { path: "/dev/sdb".into(), is_device: true }), ..base.clone() }),
+        (
+            "block device",
+            DomainOrder { data: Some(GuestDisk { path: "/dev/sdb".into(), is_device: true }), ..base.clone() },
+        ),
         ("another host", DomainOrder { console: Console::Unread, ..base.clone() }),
         ("session", DomainOrder { runs_as: None, ..base.clone() }),
         ("no root, no data", DomainOrder { root: None, data: None, ..base.clone() }),
@@ -106,10 +109,12 @@ fn each_adapter_cache_and_aio_and_what_it_changes() {
     let base = order(TCG, settings());
     let mut told = Vec::new();
     for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi, Adapter::Pvscsi, Adapter::Ahci] {
-        for cache in [Cache::None, Cache::Writeback, Cache::Writethrough, Cache::Directsync, Cache::Unsafe] {
+        for cache in
+            [DiskCache::None, DiskCache::Writeback, DiskCache::Writethrough, DiskCache::Directsync, DiskCache::Unsafe]
+        {
             for aio in [Aio::Threads, Aio::Native, Aio::IoUring] {
                 let mut own = settings();
-                own.disk = DiskSettings { adapter, cache, aio, ..own.disk };
+                own.disk = DomainDisk { adapter, cache, aio, ..own.disk };
                 let name = format!("# {}, {}, {}", adapter.name(), cache.name(), aio.name());
                 told.push(format!("{name}\n{}", difference(&base, &order(TCG, own))));
             }
@@ -117,7 +122,7 @@ fn each_adapter_cache_and_aio_and_what_it_changes() {
     }
     for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi] {
         let mut own = settings();
-        own.disk = DiskSettings { adapter, iothread: true, ..own.disk };
+        own.disk = DomainDisk { adapter, iothread: true, ..own.disk };
         told.push(format!("# {}, iothread\n{}", adapter.name(), difference(&base, &order(TCG, own))));
     }
     insta::assert_snapshot!(told.join("\n"));
@@ -132,7 +137,7 @@ fn the_same_domain_on_xen() {
 
 #[test]
 fn a_quota_is_the_time_of_the_whole_domain() {
-    let time = CpuTime::of_cpus(0.5);
+    let time = CpuQuota::of_cpus(0.5);
     let limited = DomainOrder { quota: Some(time), ..order(TCG, settings()) };
     assert_eq!(time.quota, Duration::from_millis(50));
     assert!(xml(&limited).contains("<global_quota>50000</global_quota>"));

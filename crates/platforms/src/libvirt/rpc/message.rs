@@ -7,7 +7,7 @@
 //! The body of an answer is what the procedure returns, or libvirt's error.
 
 use super::RpcError;
-use super::xdr::{Reader, Writer, XdrError};
+use super::xdr::{Writer, XdrError, XdrReader};
 
 /// The programs: libvirt's own procedures, and those that only its driver for QEMU has.
 pub const REMOTE: u32 = 0x2000_8086;
@@ -28,14 +28,14 @@ const FAILED: u32 = 1;
 
 /// A message from libvirt.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum LibvirtMessage {
     Answer {
         number: u32,
         body: Vec<u8>,
     },
     Refusal {
         number: u32,
-        refusal: Refusal,
+        refusal: LibvirtRefusal,
     },
     /// It was not asked for.
     Event,
@@ -44,13 +44,13 @@ pub enum Heard {
 /// libvirt's reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct LibvirtRefusal {
     /// One of libvirt's own numbers.
     pub code: i32,
     pub message: String,
 }
 
-impl Refusal {
+impl LibvirtRefusal {
     /// libvirt's number for a domain that it does not have.
     const NO_DOMAIN: i32 = 42;
     const NO_SUPPORT: i32 = 3;
@@ -85,8 +85,8 @@ pub fn rest_of(length: [u8; LENGTH_BYTES]) -> Result<usize, RpcError> {
 }
 
 /// What a message without its length says.
-pub fn heard(message: &[u8]) -> Result<Heard, RpcError> {
-    let mut reader = Reader::new(message);
+pub fn heard(message: &[u8]) -> Result<LibvirtMessage, RpcError> {
+    let mut reader = XdrReader::new(message);
     let mut word = || reader.word().map_err(|error| RpcError::Foreign(format!("a header, but {error}")));
     let [program, version, procedure, kind, number, status] = [word()?, word()?, word()?, word()?, word()?, word()?];
     if version != VERSION {
@@ -94,23 +94,23 @@ pub fn heard(message: &[u8]) -> Result<Heard, RpcError> {
     }
     let body = message.get(HEADER_BYTES..).unwrap_or_default();
     match (kind, status) {
-        (ANSWER, DONE) => Ok(Heard::Answer { number, body: body.to_owned() }),
+        (ANSWER, DONE) => Ok(LibvirtMessage::Answer { number, body: body.to_owned() }),
         (ANSWER, FAILED) => {
             let refusal = refusal(body).map_err(|error| RpcError::Foreign(format!("an error, but {error}")))?;
-            Ok(Heard::Refusal { number, refusal })
+            Ok(LibvirtMessage::Refusal { number, refusal })
         }
-        (EVENT, _) => Ok(Heard::Event),
+        (EVENT, _) => Ok(LibvirtMessage::Event),
         _ => Err(RpcError::Foreign(format!("a message of kind {kind} with status {status} about {procedure}"))),
     }
 }
 
 /// The beginning of libvirt's error: a number, the part that it comes from, a sentence.
-fn refusal(body: &[u8]) -> Result<Refusal, XdrError> {
-    let mut reader = Reader::new(body);
+fn refusal(body: &[u8]) -> Result<LibvirtRefusal, XdrError> {
+    let mut reader = XdrReader::new(body);
     let code = reader.signed()?;
     let _part = reader.signed()?;
     let message = reader.optional_text()?.unwrap_or_else(|| format!("error {code} without a reason"));
-    Ok(Refusal { code, message })
+    Ok(LibvirtRefusal { code, message })
 }
 
 #[cfg(test)]
@@ -131,18 +131,20 @@ mod tests {
     #[test]
     fn answers_refusals_and_events_are_told_apart() {
         let answer = [words(&[REMOTE, 1, 66, 1, 3, 0]), vec![9]].concat();
-        assert_eq!(heard(&answer), Ok(Heard::Answer { number: 3, body: vec![9] }));
+        assert_eq!(heard(&answer), Ok(LibvirtMessage::Answer { number: 3, body: vec![9] }));
         let no_domain = Writer::default().signed(42).signed(10).some_text("Domain not found").bytes();
         let refused = [words(&[REMOTE, 1, 23, 1, 4, 1]), no_domain].concat();
-        let Ok(Heard::Refusal { number: 4, refusal }) = heard(&refused) else { panic!("{:?}", heard(&refused)) };
+        let Ok(LibvirtMessage::Refusal { number: 4, refusal }) = heard(&refused) else {
+            panic!("{:?}", heard(&refused))
+        };
         assert!(refusal.is_no_such_domain());
         assert_eq!(refusal.to_string(), "Domain not found");
-        assert_eq!(heard(&words(&[REMOTE, 1, 107, 2, 0, 0])), Ok(Heard::Event));
+        assert_eq!(heard(&words(&[REMOTE, 1, 107, 2, 0, 0])), Ok(LibvirtMessage::Event));
     }
 
     #[test]
     fn what_is_not_libvirts_is_said_to_be_foreign() {
-        let is_foreign = |found: Result<Heard, RpcError>| matches!(found, Err(RpcError::Foreign(_)));
+        let is_foreign = |found: Result<LibvirtMessage, RpcError>| matches!(found, Err(RpcError::Foreign(_)));
         assert!(rest_of(*b"HTTP").is_err() && rest_of([0; 4]).is_err() && rest_of([0xff; 4]).is_err());
         assert!(is_foreign(heard(b"short")));
         assert!(is_foreign(heard(&words(&[REMOTE, 2, 66, 1, 3, 0]))), "another version");

@@ -9,13 +9,13 @@ pub mod procedures;
 mod xdr;
 
 use crate::qemu::monitor::QmpError;
-use message::{Heard, LENGTH_BYTES, QEMU, REMOTE, Refusal};
+use message::{LENGTH_BYTES, LibvirtMessage, LibvirtRefusal, QEMU, REMOTE};
 use procedures::{Domain, LogIn, Statistics, Uuid, number};
 use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use xdr::{Reader, XdrError};
+use xdr::{XdrError, XdrReader};
 
 /// libvirt answers at once, unless it waits for a QEMU that hangs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub enum RpcError {
     #[error("what answers does not speak libvirt's protocol: it sent {0}")]
     Foreign(String),
     #[error("libvirt refuses {asked}: {refusal}")]
-    Refused { asked: &'static str, refusal: Refusal },
+    Refused { asked: &'static str, refusal: LibvirtRefusal },
     #[error("libvirt asks for a password (SASL), and bakeoff has none to give")]
     AsksForPassword,
 }
@@ -54,14 +54,14 @@ impl PartialEq for RpcError {
 
 impl RpcError {
     /// libvirt's own reason, if it answered.
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&LibvirtRefusal> {
         if let Self::Refused { refusal, .. } = self { Some(refusal) } else { None }
     }
 }
 
 /// A connection to libvirt. Domains that were made over it end with it.
 #[derive(Debug)]
-pub struct Client {
+pub struct LibvirtClient {
     stream: UnixStream,
     unread: Vec<u8>,
     calls: u32,
@@ -69,7 +69,7 @@ pub struct Client {
     patience: Duration,
 }
 
-impl Client {
+impl LibvirtClient {
     /// Logs in over an open stream and opens the driver for this URI.
     pub fn open(stream: UnixStream, uri: &str, patience: Duration) -> Result<Self, RpcError> {
         let mut client = Self { stream, unread: Vec::new(), calls: 0, patience };
@@ -100,13 +100,13 @@ impl Client {
     /// What libvirt says about its host, in XML.
     pub fn capabilities(&mut self) -> Result<String, RpcError> {
         let answer = self.ask("what it can do", number::CAPABILITIES, &[], OPEN_LIMIT)?;
-        read(&answer, Reader::text)
+        read(&answer, XdrReader::text)
     }
 
     pub fn cpu_models(&mut self) -> Result<Vec<String>, RpcError> {
         let asked = procedures::cpu_models(ARCHITECTURE);
         let answer = self.ask("which CPU models it knows", number::CPU_MODELS, &asked, ANSWER_LIMIT)?;
-        read(&answer, |reader| reader.list(Reader::text))
+        read(&answer, |reader| reader.list(XdrReader::text))
     }
 
     /// Makes and starts a domain that libvirt forgets when it ends, and ends when this connection does.
@@ -119,7 +119,7 @@ impl Client {
     pub fn lookup(&mut self, uuid: Uuid) -> Result<Option<Domain>, RpcError> {
         match self.ask("for a domain", number::LOOKUP_BY_UUID, &procedures::lookup(uuid), ANSWER_LIMIT) {
             Ok(answer) => read(&answer, procedures::read_domain).map(Some),
-            Err(error) if error.refusal().is_some_and(Refusal::is_no_such_domain) => Ok(None),
+            Err(error) if error.refusal().is_some_and(LibvirtRefusal::is_no_such_domain) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -127,7 +127,7 @@ impl Client {
     /// Ends a domain. It is no error if it has ended already.
     pub fn destroy(&mut self, domain: &Domain) -> Result<(), RpcError> {
         match self.ask("to end a domain", number::DESTROY, &procedures::destroy(domain), DESTROY_LIMIT) {
-            Err(error) if !error.refusal().is_some_and(Refusal::is_no_such_domain) => Err(error),
+            Err(error) if !error.refusal().is_some_and(LibvirtRefusal::is_no_such_domain) => Err(error),
             _ => Ok(()),
         }
     }
@@ -135,7 +135,7 @@ impl Client {
     /// The domain as it runs, in XML.
     pub fn xml(&mut self, domain: &Domain) -> Result<String, RpcError> {
         let answer = self.ask("for a domain's XML", number::XML, &procedures::xml(domain), ANSWER_LIMIT)?;
-        read(&answer, Reader::text)
+        read(&answer, XdrReader::text)
     }
 
     pub fn statistics(&mut self, domain: &Domain, limit: Duration) -> Result<Statistics, RpcError> {
@@ -158,7 +158,7 @@ impl Client {
         }
         let asked = procedures::monitor(domain, &request.to_string());
         let answer = self.exchange("to ask QEMU", QEMU, number::MONITOR, &asked, limit);
-        let text = answer.and_then(|answer| read(&answer, Reader::text)).map_err(|error| as_qmp(error, command))?;
+        let text = answer.and_then(|answer| read(&answer, XdrReader::text)).map_err(|error| as_qmp(error, command))?;
         let mut message: Value = serde_json::from_str(&text).map_err(|_| QmpError::Unexpected(text))?;
         if let Some(answer) = message.get_mut("return") {
             return Ok(answer.take());
@@ -193,11 +193,11 @@ impl Client {
         })?;
         loop {
             match message::heard(&self.message(deadline, &too_slow)?)? {
-                Heard::Answer { number, body } if number == own => return Ok(body),
-                Heard::Refusal { number, refusal } if number == own => {
+                LibvirtMessage::Answer { number, body } if number == own => return Ok(body),
+                LibvirtMessage::Refusal { number, refusal } if number == own => {
                     return Err(RpcError::Refused { asked, refusal });
                 }
-                Heard::Answer { number, .. } | Heard::Refusal { number, .. } if number > own => {
+                LibvirtMessage::Answer { number, .. } | LibvirtMessage::Refusal { number, .. } if number > own => {
                     return Err(RpcError::Foreign(format!("an answer to call {number} of {own}")));
                 }
                 _ => {}
@@ -262,8 +262,8 @@ fn as_qmp(error: RpcError, command: &str) -> QmpError {
 }
 
 /// The value that a body holds.
-fn read<'b, T>(body: &'b [u8], value: impl FnOnce(&mut Reader<'b>) -> Result<T, XdrError>) -> Result<T, RpcError> {
-    value(&mut Reader::new(body)).map_err(|error| RpcError::Foreign(format!("an answer, but {error}")))
+fn read<'b, T>(body: &'b [u8], value: impl FnOnce(&mut XdrReader<'b>) -> Result<T, XdrError>) -> Result<T, RpcError> {
+    value(&mut XdrReader::new(body)).map_err(|error| RpcError::Foreign(format!("an answer, but {error}")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The procedures that are called, and what they return. Pure: values to bytes, bytes to values.
 
-use super::xdr::{Reader, Writer, XdrError};
+use super::xdr::{Writer, XdrError, XdrReader};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -130,11 +130,11 @@ pub fn cpu_models(architecture: &str) -> Vec<u8> {
     Writer::default().text(architecture).signed(1).word(0).bytes()
 }
 
-pub fn read_domain(reader: &mut Reader<'_>) -> Result<Domain, XdrError> {
+pub fn read_domain(reader: &mut XdrReader<'_>) -> Result<Domain, XdrError> {
     Ok(Domain { name: reader.text()?, uuid: Uuid(reader.fixed()?), id: reader.signed()? })
 }
 
-pub fn read_ways_to_log_in(reader: &mut Reader<'_>) -> Result<Vec<LogIn>, XdrError> {
+pub fn read_ways_to_log_in(reader: &mut XdrReader<'_>) -> Result<Vec<LogIn>, XdrError> {
     reader.list(|reader| match reader.word()? {
         0 => Ok(LogIn::None),
         1 => Ok(LogIn::Password),
@@ -144,13 +144,13 @@ pub fn read_ways_to_log_in(reader: &mut Reader<'_>) -> Result<Vec<LogIn>, XdrErr
 }
 
 /// libvirt writes a version as one number: 9000000 is 9.0.0.
-pub fn read_version(reader: &mut Reader<'_>) -> Result<String, XdrError> {
+pub fn read_version(reader: &mut XdrReader<'_>) -> Result<String, XdrError> {
     let number = reader.long()?;
     Ok(format!("{}.{}.{}", number / 1_000_000, number / 1_000 % 1_000, number % 1_000))
 }
 
 /// The statistics of one domain, by libvirt's names.
-pub fn read_statistics(reader: &mut Reader<'_>) -> Result<Statistics, XdrError> {
+pub fn read_statistics(reader: &mut XdrReader<'_>) -> Result<Statistics, XdrError> {
     let domains = reader.list(|reader| {
         read_domain(reader)?;
         reader.list(|reader| Ok((reader.text()?, value(reader)?)))
@@ -159,7 +159,7 @@ pub fn read_statistics(reader: &mut Reader<'_>) -> Result<Statistics, XdrError> 
 }
 
 /// A value with its type.
-fn value(reader: &mut Reader<'_>) -> Result<Statistic, XdrError> {
+fn value(reader: &mut XdrReader<'_>) -> Result<Statistic, XdrError> {
     let whole = |value: Option<u64>| value.map_or(Statistic::Other, Statistic::Whole);
     match reader.word()? {
         // Words with a sign, and truths.
@@ -198,7 +198,7 @@ mod tests {
         };
         let body = long(head, "block.0.rd.reqs", 4, 12);
         let body = long(body, "share", 5, 0).text("block.0.name").word(7).text("vda").text("state").word(1).signed(-1);
-        let found = read_statistics(&mut Reader::new(&body.bytes())).unwrap();
+        let found = read_statistics(&mut XdrReader::new(&body.bytes())).unwrap();
         let expected = [
             ("block.0.name", Statistic::Text("vda".to_owned())),
             ("block.0.rd.reqs", Statistic::Whole(12)),
@@ -207,8 +207,8 @@ mod tests {
         ];
         assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value)).into());
         let none = Writer::default().word(0).bytes();
-        assert_eq!(read_statistics(&mut Reader::new(&none)), Ok(Statistics::new()));
+        assert_eq!(read_statistics(&mut XdrReader::new(&none)), Ok(Statistics::new()));
         let wrong = domain(Writer::default().word(1), &which).word(1).text("x").word(9).bytes();
-        assert!(read_statistics(&mut Reader::new(&wrong)).is_err());
+        assert!(read_statistics(&mut XdrReader::new(&wrong)).is_err());
     }
 }

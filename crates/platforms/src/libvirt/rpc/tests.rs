@@ -21,17 +21,17 @@ fn freely() -> Vec<u8> {
 }
 
 /// A client that is let in, and the other end of its stream.
-fn opened() -> (Client, UnixStream) {
+fn opened() -> (LibvirtClient, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(&[freely(), answer(2, &[])].concat()).unwrap();
-    (Client::open(ours, "qemu:///system", ANSWER_LIMIT).unwrap(), theirs)
+    (LibvirtClient::open(ours, "qemu:///system", ANSWER_LIMIT).unwrap(), theirs)
 }
 
 fn refused(first: &[u8]) -> RpcError {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(first).unwrap();
     theirs.shutdown(std::net::Shutdown::Write).unwrap();
-    Client::open(ours, "qemu:///system", ANSWER_LIMIT).unwrap_err()
+    LibvirtClient::open(ours, "qemu:///system", ANSWER_LIMIT).unwrap_err()
 }
 
 #[test]

@@ -55,9 +55,9 @@ impl Writer {
 }
 
 #[derive(Debug)]
-pub struct Reader<'b>(&'b [u8]);
+pub struct XdrReader<'b>(&'b [u8]);
 
-impl<'b> Reader<'b> {
+impl<'b> XdrReader<'b> {
     pub fn new(bytes: &'b [u8]) -> Self {
         Self(bytes)
     }
@@ -130,7 +130,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let bytes = Writer::default().word(7).signed(-1).text("abcde").some_text("").fixed(&[1, 2, 3]).bytes();
         assert_eq!(bytes.len() % WORD, 0);
-        let mut reader = Reader::new(&bytes);
+        let mut reader = XdrReader::new(&bytes);
         assert_eq!((reader.word(), reader.signed(), reader.text()), (Ok(7), Ok(-1), Ok("abcde".to_owned())));
         assert_eq!(reader.optional_text(), Ok(Some(String::new())));
         assert_eq!(reader.fixed(), Ok([1, 2, 3]));
@@ -140,11 +140,11 @@ mod tests {
     #[test]
     fn lengths_that_are_not_true_are_errors() {
         let of = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
-        assert_eq!(Reader::new(&of(&[5, 0])).text(), Err(XdrError::Short { missing: 1 }));
-        assert_eq!(Reader::new(&of(&[u32::MAX, 0])).text(), Err(XdrError::Long(u32::MAX as usize)));
-        assert_eq!(Reader::new(&of(&[4, u32::MAX])).text(), Err(XdrError::NotText));
-        assert!(matches!(Reader::new(&of(&[2])).optional_text(), Err(XdrError::Number { found: 2, .. })));
-        let endless = Reader::new(&of(&[u32::MAX, 1, 2])).list(Reader::word);
+        assert_eq!(XdrReader::new(&of(&[5, 0])).text(), Err(XdrError::Short { missing: 1 }));
+        assert_eq!(XdrReader::new(&of(&[u32::MAX, 0])).text(), Err(XdrError::Long(u32::MAX as usize)));
+        assert_eq!(XdrReader::new(&of(&[4, u32::MAX])).text(), Err(XdrError::NotText));
+        assert!(matches!(XdrReader::new(&of(&[2])).optional_text(), Err(XdrError::Number { found: 2, .. })));
+        let endless = XdrReader::new(&of(&[u32::MAX, 1, 2])).list(XdrReader::word);
         assert_eq!(endless, Err(XdrError::Short { missing: 4 }));
     }
 }

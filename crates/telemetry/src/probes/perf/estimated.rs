@@ -6,7 +6,7 @@
 
 /// The kernel's report on one event of one CPU or thread, since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Told {
+pub struct KernelCount {
     pub count: u64,
     /// How long it should have been counted; for a thread, only while it ran.
     pub wanted_ns: u64,
@@ -17,13 +17,13 @@ pub struct Told {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Estimated {
     /// The last reading before which the event was counted for some time.
-    last: Told,
-    latest: Told,
+    last: KernelCount,
+    latest: KernelCount,
     sum: u64,
 }
 
 impl Estimated {
-    pub fn add(&mut self, now: Told) {
+    pub fn add(&mut self, now: KernelCount) {
         self.latest = now;
         let counted_ns = now.counted_ns.saturating_sub(self.last.counted_ns);
         // The estimate for a gap is added once the event has had its turn.
@@ -45,7 +45,7 @@ impl Estimated {
         self.latest.wanted_ns > 0 && self.latest.counted_ns == 0
     }
 
-    pub fn latest(&self) -> Told {
+    pub fn latest(&self) -> KernelCount {
         self.latest
     }
 }
@@ -64,8 +64,8 @@ pub fn permille(wanted_ns: u64, counted_ns: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn told(count: u64, wanted_ns: u64, counted_ns: u64) -> Told {
-        Told { count, wanted_ns, counted_ns }
+    fn told(count: u64, wanted_ns: u64, counted_ns: u64) -> KernelCount {
+        KernelCount { count, wanted_ns, counted_ns }
     }
 
     #[test]

@@ -2,34 +2,34 @@
 //!
 //! User and kernel mode are always counted together. Dropping a count closes its files.
 
-use super::estimated::{Estimated, Told, permille};
+use super::estimated::{Estimated, KernelCount, permille};
 use perf_event::events::{Cache, CacheOp, CacheResult, Event as Kind, Hardware, WhichCache};
 use perf_event::{Builder, Counter};
 use std::io;
 
 /// An event with the name of its column.
-pub struct Event {
+pub struct PerfEvent {
     pub name: &'static str,
     pub kind: Kind,
 }
 
 /// In the order in which they get files.
-pub const OF_CPUS: &[Event] = &[
-    Event { name: "instructions", kind: Kind::Hardware(Hardware::INSTRUCTIONS) },
-    Event { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
-    Event { name: "itlb_load_misses", kind: load(WhichCache::ITLB, CacheResult::MISS) },
-    Event { name: "cycles", kind: Kind::Hardware(Hardware::CPU_CYCLES) },
+pub const OF_CPUS: &[PerfEvent] = &[
+    PerfEvent { name: "instructions", kind: Kind::Hardware(Hardware::INSTRUCTIONS) },
+    PerfEvent { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
+    PerfEvent { name: "itlb_load_misses", kind: load(WhichCache::ITLB, CacheResult::MISS) },
+    PerfEvent { name: "cycles", kind: Kind::Hardware(Hardware::CPU_CYCLES) },
     // Where memory is read from, which `numa_allocation` does not show.
-    Event { name: "node_loads", kind: load(WhichCache::NODE, CacheResult::ACCESS) },
-    Event { name: "node_load_misses", kind: load(WhichCache::NODE, CacheResult::MISS) },
+    PerfEvent { name: "node_loads", kind: load(WhichCache::NODE, CacheResult::ACCESS) },
+    PerfEvent { name: "node_load_misses", kind: load(WhichCache::NODE, CacheResult::MISS) },
 ];
 
 /// Only a few, because each is counted in two modes, and events beyond the processor's counters take turns.
-pub const OF_VCPUS: &[Event] = &[
-    Event { name: "instructions", kind: Kind::Hardware(Hardware::INSTRUCTIONS) },
-    Event { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
-    Event { name: "itlb_load_misses", kind: load(WhichCache::ITLB, CacheResult::MISS) },
-    Event { name: "cycles", kind: Kind::Hardware(Hardware::CPU_CYCLES) },
+pub const OF_VCPUS: &[PerfEvent] = &[
+    PerfEvent { name: "instructions", kind: Kind::Hardware(Hardware::INSTRUCTIONS) },
+    PerfEvent { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
+    PerfEvent { name: "itlb_load_misses", kind: load(WhichCache::ITLB, CacheResult::MISS) },
+    PerfEvent { name: "cycles", kind: Kind::Hardware(Hardware::CPU_CYCLES) },
 ];
 
 const fn load(which: WhichCache, result: CacheResult) -> Kind {
@@ -79,7 +79,7 @@ pub struct EventReading {
 }
 
 impl Counting {
-    pub fn open(event: &Event, whose: &[Whose], mode: Mode) -> io::Result<Self> {
+    pub fn open(event: &PerfEvent, whose: &[Whose], mode: Mode) -> io::Result<Self> {
         let parts = whose.iter().map(|whose| Ok((start(&event.kind, *whose, mode)?, Estimated::default())));
         Ok(Self { parts: parts.collect::<io::Result<_>>()?, last_ns: (0, 0) })
     }
@@ -87,7 +87,11 @@ impl Counting {
     pub fn read(&mut self) -> io::Result<EventReading> {
         for (counter, estimated) in &mut self.parts {
             let told = counter.read_count_and_time()?;
-            estimated.add(Told { count: told.count, wanted_ns: told.time_enabled, counted_ns: told.time_running });
+            estimated.add(KernelCount {
+                count: told.count,
+                wanted_ns: told.time_enabled,
+                counted_ns: told.time_running,
+            });
         }
         let sum = |of: fn(&Estimated) -> u64| super::super::fields::total(self.parts.iter().map(|(_, part)| of(part)));
         let now_ns = (sum(|part| part.latest().wanted_ns), sum(|part| part.latest().counted_ns));

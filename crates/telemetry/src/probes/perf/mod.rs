@@ -9,12 +9,12 @@ mod estimated;
 mod events;
 mod refusal;
 
-use super::{Counters, Opening};
+use super::{Opening, ProbeReading};
 use crate::counter::Counter;
 use crate::cpu;
 use crate::targets::Targets;
 use crate::tree::Tree;
-use events::{Counting, Event, Mode, OF_CPUS, OF_VCPUS, Whose};
+use events::{Counting, Mode, OF_CPUS, OF_VCPUS, PerfEvent, Whose};
 use refusal::Needs;
 use rustix::process::{Resource, getrlimit};
 
@@ -82,7 +82,7 @@ fn cpus(tree: &Tree, targets: &Targets) -> Result<Vec<Whose>, String> {
 /// All events of one way of counting. If none can be opened, all for the same reason, it is reported once.
 fn family(
     prefix: &str,
-    events: &[Event],
+    events: &[PerfEvent],
     modes: &[Mode],
     whose: &[Whose],
     needs: Needs,
@@ -114,7 +114,7 @@ fn fits(files: usize, room: usize) -> Result<(), String> {
     })
 }
 
-fn open(event: &Event, modes: &[Mode], whose: &[Whose], needs: Needs) -> Result<Modes, String> {
+fn open(event: &PerfEvent, modes: &[Mode], whose: &[Whose], needs: Needs) -> Result<Modes, String> {
     let counting = modes.iter().map(|mode| Ok((*mode, Counting::open(event, whose, *mode)?)));
     counting.collect::<std::io::Result<_>>().map_err(|error| refusal::why(&error, needs, refusal::paranoid()))
 }
@@ -130,7 +130,7 @@ fn reading(name: String, mut counting: Modes) -> Opening {
     })
 }
 
-fn columns(name: &str, counting: &mut Counting) -> Counters {
+fn columns(name: &str, counting: &mut Counting) -> ProbeReading {
     let found = counting.read().map_err(|error| format!("the kernel does not report {name} any more: {error}"))?;
     let count = found.estimate.map(|count| Counter::counts(name, "", count));
     let counted = Counter::stands(format!("{name}.counted"), "permille", found.counted_permille);

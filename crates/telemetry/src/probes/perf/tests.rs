@@ -8,17 +8,17 @@ use rustix::thread::gettid;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const PAGE_FAULTS: Event = Event { name: "page_faults", kind: Kind::Software(Software::PAGE_FAULTS) };
-const SWITCHES: Event = Event { name: "switches", kind: Kind::Software(Software::CONTEXT_SWITCHES) };
-const TASK_CLOCK: Event = Event { name: "task_clock", kind: Kind::Software(Software::TASK_CLOCK) };
-const CPU_CLOCK: Event = Event { name: "cpu_clock", kind: Kind::Software(Software::CPU_CLOCK) };
+const PAGE_FAULTS: PerfEvent = PerfEvent { name: "page_faults", kind: Kind::Software(Software::PAGE_FAULTS) };
+const SWITCHES: PerfEvent = PerfEvent { name: "switches", kind: Kind::Software(Software::CONTEXT_SWITCHES) };
+const TASK_CLOCK: PerfEvent = PerfEvent { name: "task_clock", kind: Kind::Software(Software::TASK_CLOCK) };
+const CPU_CLOCK: PerfEvent = PerfEvent { name: "cpu_clock", kind: Kind::Software(Software::CPU_CLOCK) };
 
 fn this_thread() -> Whose {
     Whose::Thread(u32::try_from(gettid().as_raw_nonzero().get()).expect("ids are positive"))
 }
 
 /// `None`, with a message, if this user may not count this.
-fn counting(event: &Event, whose: &[Whose], mode: Mode, needs: Needs) -> Option<Counting> {
+fn counting(event: &PerfEvent, whose: &[Whose], mode: Mode, needs: Needs) -> Option<Counting> {
     match Counting::open(event, whose, mode) {
         Ok(counting) => Some(counting),
         Err(error) => {

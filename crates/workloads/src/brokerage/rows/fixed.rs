@@ -2,7 +2,7 @@
 
 use super::super::ids;
 use super::super::market::{self, EXCHANGE_IDS, SECTORS, Security};
-use super::super::places::{Address, COUNTRY_RATES, DIVISION_RATES, DivisionRate, ZIP_CODES, ZipCode};
+use super::super::places::{COUNTRY_RATES, DIVISION_RATES, DivisionRate, PostalAddress, ZIP_CODES, ZipCode};
 use super::super::size::{BrokerageSize, EXCHANGES};
 use super::super::trading::{BANDS, TIERS, TradeType, commission_rate, status};
 use super::{integers, rows_of, text_or_null, texts};
@@ -109,7 +109,7 @@ pub fn commission_rates() -> impl Chunk {
 
 pub fn address(seed: u64, place: u32) -> impl Chunk {
     rows_of(1, move |_, sink| {
-        let address = Address::new(seed, place);
+        let address = PostalAddress::new(seed, place);
         sink.integer(ids::id(place));
         sink.text(address.line_1.as_str());
         text_or_null(sink, address.line_2.as_ref().map(Letters::as_str));

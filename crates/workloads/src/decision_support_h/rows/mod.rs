@@ -30,7 +30,7 @@ pub fn rows(scale: DataScale, table: &str, part: TablePart) -> Box<dyn RowSource
     macro_rules! chunks {
         ($generator:ident, $rows:expr) => {{
             let of = $rows.div_ceil(CHUNK);
-            source(part, of, move |chunk| Rows::of($generator::new(factor, number(chunk + 1), number(of)).iter()))
+            source(part, of, move |chunk| ChunkRows::of($generator::new(factor, number(chunk + 1), number(of)).iter()))
         }};
     }
     match table {
@@ -42,7 +42,7 @@ pub fn rows(scale: DataScale, table: &str, part: TablePart) -> Box<dyn RowSource
         "partsupp" => chunks!(PartSuppGenerator, scale.parts()),
         "orders" => chunks!(OrderGenerator, scale.orders()),
         "lineitem" => chunks!(LineItemGenerator, scale.orders()),
-        "refresh_sets" => source(part, 1, |_| Rows::of(std::iter::once(NoSets))),
+        "refresh_sets" => source(part, 1, |_| ChunkRows::of(std::iter::once(NoSets))),
         _ => no_rows(),
     }
 }
@@ -63,7 +63,7 @@ fn number(of: u64) -> i32 {
 }
 
 /// A row of some table.
-pub trait Row {
+pub trait TableRow {
     fn put(&self, cells: &mut Cells<'_>);
 }
 
@@ -113,18 +113,18 @@ pub fn date(value: TPCHDate) -> Date {
 }
 
 /// The rows of one chunk.
-struct Rows<I> {
+struct ChunkRows<I> {
     left: I,
     text: String,
 }
 
-impl<I> Rows<I> {
+impl<I> ChunkRows<I> {
     fn of(left: I) -> Self {
         Self { left, text: String::new() }
     }
 }
 
-impl<I: Iterator<Item: Row> + Send> Chunk for Rows<I> {
+impl<I: Iterator<Item: TableRow> + Send> Chunk for ChunkRows<I> {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(row) = self.left.next() else { return false };
         row.put(&mut Cells { sink, text: &mut self.text });
@@ -133,7 +133,7 @@ impl<I: Iterator<Item: Row> + Send> Chunk for Rows<I> {
     }
 }
 
-impl Row for Region<'_> {
+impl TableRow for Region<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.r_regionkey);
         cells.text(self.r_name);
@@ -141,7 +141,7 @@ impl Row for Region<'_> {
     }
 }
 
-impl Row for Nation<'_> {
+impl TableRow for Nation<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.n_nationkey);
         cells.text(self.n_name);
@@ -150,7 +150,7 @@ impl Row for Nation<'_> {
     }
 }
 
-impl Row for Supplier {
+impl TableRow for Supplier {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.s_suppkey);
         cells.shown(&self.s_name);
@@ -162,7 +162,7 @@ impl Row for Supplier {
     }
 }
 
-impl Row for Customer<'_> {
+impl TableRow for Customer<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.c_custkey);
         cells.shown(&self.c_name);
@@ -175,7 +175,7 @@ impl Row for Customer<'_> {
     }
 }
 
-impl Row for SoldPart<'_> {
+impl TableRow for SoldPart<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.p_partkey);
         cells.shown(&self.p_name);
@@ -189,7 +189,7 @@ impl Row for SoldPart<'_> {
     }
 }
 
-impl Row for PartSupp<'_> {
+impl TableRow for PartSupp<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.ps_partkey);
         cells.integer(self.ps_suppkey);
@@ -199,7 +199,7 @@ impl Row for PartSupp<'_> {
     }
 }
 
-impl Row for Order<'_> {
+impl TableRow for Order<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.o_orderkey);
         cells.integer(self.o_custkey);
@@ -213,7 +213,7 @@ impl Row for Order<'_> {
     }
 }
 
-impl Row for LineItem<'_> {
+impl TableRow for LineItem<'_> {
     fn put(&self, cells: &mut Cells<'_>) {
         cells.integer(self.l_orderkey);
         cells.integer(self.l_partkey);
@@ -237,7 +237,7 @@ impl Row for LineItem<'_> {
 /// No refresh set has been used.
 struct NoSets;
 
-impl Row for NoSets {
+impl TableRow for NoSets {
     fn put(&self, cells: &mut Cells<'_>) {
         for value in [1, 0, 0] {
             cells.integer(value);

@@ -7,7 +7,7 @@ use crate::database::Database;
 use crate::loaded;
 use crate::running::{self, Told};
 use damages::each_condition_finds_its_violation;
-use engines::limit::Limit;
+use engines::limit::ReplyLimit;
 use engines::rows::RowSink;
 use engines::session::{Date, Decimal};
 use evaluation::{Rows, figures, is_equal};
@@ -71,7 +71,7 @@ fn answers_are_right(database: &Database, workload: &DecisionSupportH) {
         let asked = workload.validation(question, database.dialect()).unwrap().remove(0);
         let (name, mut answer, mut place) = (asked.name, QuestionAnswer::to(&asked), 0);
         admin
-            .ask(&asked.text, Limit::WORK, &mut |set, row| {
+            .ask(&asked.text, ReplyLimit::WORK, &mut |set, row| {
                 let cells = &expected[place];
                 assert_eq!(set.columns(), cells.len(), "{name}");
                 for (column, cell) in cells.iter().enumerate() {
