@@ -89,11 +89,11 @@ pub fn amdahl(sizes: &[f64], blocks: &[Vec<f64>]) -> Option<AmdahlsLaw> {
 }
 
 /// Each size with its geometric mean throughput over these blocks.
-fn means<'a>(sizes: &[f64], blocks: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Option<Vec<(f64, f64)>> {
-    let count = blocks.clone().count();
-    let mean = |place: usize| (blocks.clone().map(|row| row[place].ln()).sum::<f64>() / count as f64).exp();
+fn means<'a>(sizes: &[f64], blocks: impl Iterator<Item = &'a Vec<f64>>) -> Option<Vec<(f64, f64)>> {
+    let blocks: Vec<&Vec<f64>> = blocks.collect();
+    let mean = |place: usize| (blocks.iter().map(|row| row[place].ln()).sum::<f64>() / blocks.len() as f64).exp();
     let points = sizes.iter().enumerate().map(|(place, size)| (*size, mean(place)));
-    (count > 0).then(|| points.collect())
+    (!blocks.is_empty()).then(|| points.collect())
 }
 
 /// The law fitted to all blocks, and without each of them in turn.

@@ -77,8 +77,10 @@ pub fn findings(
         let mut own = host::findings(&host::of_run(run));
         own.extend(littles_law::findings(&littles_law::all(run)));
         own.extend(disagreements(&agreement::all(run)));
-        own.iter_mut().for_each(|finding| finding.subject.run = Some(which));
-        findings.extend(own);
+        for mut finding in own {
+            finding.subject.run = Some(which);
+            findings.push(finding);
+        }
     }
     accept(&mut findings, &new.plan);
     findings
