@@ -85,7 +85,7 @@ mod tests {
         assert!(of(Errno::MFILE, Needs::AllOfCpus, Some(2)).contains("ulimit -n"));
         assert!(of(Errno::BUSY, Needs::AllOfCpus, Some(2)).contains("watchdog"));
         assert!(of(Errno::SRCH, Needs::OwnThreads, Some(2)).contains("ended"));
-        assert!(of(Errno::INVAL, Needs::OwnThreads, Some(2)).contains("guest and host apart"));
+        assert!(of(Errno::INVAL, Needs::OwnThreads, Some(2)).contains("distinguish guest and host"));
         assert!(of(Errno::IO, Needs::AllOfCpus, Some(2)).starts_with("the kernel refuses it: "));
     }
 }
