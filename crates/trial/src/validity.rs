@@ -89,8 +89,9 @@ pub fn why_changed(began: &BTreeMap<String, String>, ended: &BTreeMap<String, St
 pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     let for_other_reasons = |why| Invalid { why, by_failures: false };
     let committed: u64 = facts.transactions().map(|kind| kind.committed).sum();
-    let nothing = (committed == 0).then(|| "no transaction was committed in the measured window".to_owned());
-    if let Some(why) = nothing.or_else(|| why_not_all_of_it(facts)) {
+    let nothing = || (committed == 0).then(|| "no transaction was committed in the measured window".to_owned());
+    // A cause before its effect.
+    if let Some(why) = why_not_all_of_it(facts).or_else(nothing) {
         return Some(for_other_reasons(why));
     }
     if let Some(why) = why_too_many_failed(facts) {
