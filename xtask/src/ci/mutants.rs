@@ -23,8 +23,8 @@ const SEED: u64 = 51;
 const MOST: usize = 12;
 /// The tests of these crates without servers and guests, which take minutes for each break.
 const TESTS: &str = "not ((package(platforms) & kind(test)) | (package(driver) & test(/postgres|mariadb/)))";
-/// A break that hangs a test is noticed, too.
-const LIMIT_S: &str = "300";
+/// A break that hangs a test is noticed, too: it gets this many times what the tests of all five crates take without a break.
+const PATIENCE: &str = "1.5";
 
 /// Writes what became of each break into a file.
 pub fn try_all(root: &Path, into: &Path) -> anyhow::Result<()> {
@@ -78,7 +78,16 @@ fn tried(root: &Path, names: &[String]) -> anyhow::Result<BTreeMap<String, Strin
     std::fs::write(&settings, "")?;
     let only = format!("^({})$", escaped.join("|"));
     let mut command = Command::new(MUTANTS.program(root)?);
-    command.args([MUTANTS.subcommand, "--no-shuffle", "--timeout", LIMIT_S, "--test-tool", "nextest", "--re", &only]);
+    command.args([
+        MUTANTS.subcommand,
+        "--no-shuffle",
+        "--timeout-multiplier",
+        PATIENCE,
+        "--test-tool",
+        "nextest",
+        "--re",
+        &only,
+    ]);
     command.arg("--output").arg(&out).args(FILES.map(|file| ["--file", file]).as_flattened());
     command.arg("--").args(["--filterset", TESTS, "--config-file"]).arg(&settings);
     // It starts `cargo nextest`, and ends with another code if a break is missed, which is a result here.
