@@ -18,7 +18,7 @@ pub struct CheckSummary {
     pub undecided: u32,
     /// Trials in which it was violated.
     pub violated: Vec<u32>,
-    /// What was seen, or why it was undecided, in the trial that says most. A violated one comes before an undecided
+    /// An observation, or why it was undecided, of the trial that says most. A violated one comes before an undecided
     /// one, which comes before one in which it held.
     pub seen: Option<String>,
 }

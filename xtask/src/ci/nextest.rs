@@ -11,7 +11,7 @@ use std::process::Command;
 /// The only target, whose test binaries `timed` starts.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
-/// What computes takes three threads of nextest's, what waits takes one.
+/// A test that computes takes three threads of nextest's, and one that waits takes one.
 const THREADS_PER_CPU: usize = 4;
 /// As the settings have it, for two CPUs.
 const WAITING: &str = "waiting = { max-threads = 4 }";

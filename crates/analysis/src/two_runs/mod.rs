@@ -355,7 +355,7 @@ fn relative([older, measured]: [&MeasuredValues; 2], [before, after]: &[Pairing<
     Some(([old.estimate, new.estimate], change, old.blocks.len().min(new.blocks.len())))
 }
 
-/// What the interval of a figure allows us to say. `threshold` is that of a figure that decides.
+/// A verdict by the interval of a figure. `threshold` is that of a figure that decides.
 fn figure(
     measured: &MeasuredValues,
     relative_to: Option<String>,
