@@ -267,12 +267,12 @@ impl Chart {
     }
 }
 
-/// "native: 2,468, 2,514", or the range of many values.
+/// "native: 0.853, 0.861", or the range of many values.
 fn described(series: &DrawnSeries) -> String {
     let values = series.points.iter().map(|point| point.y);
     let said = match ends(values.clone()).filter(|_| series.points.len() > MOST_DESCRIBED) {
-        Some((least, most)) => format!("{} to {}", format::quantity(least), format::quantity(most)),
-        None => joined(values.map(format::quantity), ", "),
+        Some((least, most)) => format!("{} to {}", format::ratio(least), format::ratio(most)),
+        None => joined(values.map(format::ratio), ", "),
     };
     format!("{}: {said}", series.name)
 }

@@ -55,7 +55,7 @@ fn a_figure_is_in_the_unit_of_its_title() {
     let trend = trend(&runs(), TrendQuery { measure: "response.p50/new-order", ..TrendQuery::default() }).unwrap();
     let html = report::html::write(&report::trend::document(&trend));
     assert!(
-        html.contains(">new-order p50, ms</text>") && html.contains("<desc>native: 2.522, 2.522, 2.522; kvm"),
+        html.contains(">new-order p50, ms</text>") && html.contains("<desc>native: 2.52, 2.52, 2.52; kvm"),
         "{html}"
     );
     assert!(html.contains(">Relative to the baseline of each run</text>"));
