@@ -36,6 +36,18 @@ fn a_driver_may_wait_for_the_databases_cpus_and_for_no_others() {
 }
 
 #[test]
+fn the_reason_is_what_stood_still_or_hung_and_not_that_nothing_was_committed() {
+    let none = DriverFacts { measured_ms: 3_000, ..facts(0, 0.1, 5) };
+    let stalls = Stalls { total_ms: 1_000, longest_ms: 1_000, ..Stalls::default() };
+    let stood_still = DriverFacts { testimony: Testimony { stalls, ..none.testimony.clone() }, ..none.clone() };
+    let hung = DriverFacts { unended: Unended { window_share: 1.0, ..Unended::default() }, ..none.clone() };
+    let starts = |facts: &DriverFacts, words: &str| why_invalid(facts).is_some_and(|why| why.starts_with(words));
+    assert!(starts(&none, "no transaction was committed"));
+    assert!(starts(&stood_still, "the load generator stood still"), "{:?}", why_invalid(&stood_still));
+    assert!(starts(&hung, "the database hung"), "{:?}", why_invalid(&hung));
+}
+
+#[test]
 fn a_rate_that_is_missed_by_far_measures_another_load() {
     let with = |came, turned_away, each_second: [u64; 5]| {
         let pacing = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 4 };
