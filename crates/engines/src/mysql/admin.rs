@@ -114,7 +114,7 @@ impl Admin for MysqlAdmin {
         let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
-        let mut batch = RowBatch { columns: statement.columns, rows: ResultSet::default(), row };
+        let mut batch = MysqlScan { columns: statement.columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
         converse(&mut self.wire, true, limit.since(begun), &mut |step| batch.hear(step))?;
         batch.hand_over();
@@ -174,13 +174,13 @@ impl Admin for MysqlAdmin {
 }
 
 /// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct RowBatch<'a> {
+struct MysqlScan<'a> {
     columns: Vec<MysqlColumnKind>,
     rows: ResultSet,
     row: &'a mut dyn FnMut(&ResultSet, usize),
 }
 
-impl RowBatch<'_> {
+impl MysqlScan<'_> {
     fn hear(&mut self, step: Piece<'_>) -> Result<(), SessionError> {
         match step {
             Piece::ColumnsFollow => self.columns.clear(),

@@ -121,7 +121,7 @@ impl Admin for PostgresAdmin {
         let begun = Instant::now();
         let columns = self.describe(sql, limit)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        let mut batch = ScanBatch { columns: &columns, rows: ResultSet::default(), row };
+        let mut batch = PostgresScan { columns: &columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
         converse(&mut self.wire, limit.since(begun), &mut |message| batch.hear(message))?;
         batch.hand_over();
@@ -194,13 +194,13 @@ fn bind_and_execute(columns: &[PostgresColumnKind], wire: &mut PostgresWire) -> 
 }
 
 /// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct ScanBatch<'a> {
+struct PostgresScan<'a> {
     columns: &'a [PostgresColumnKind],
     rows: ResultSet,
     row: &'a mut dyn FnMut(&ResultSet, usize),
 }
 
-impl ScanBatch<'_> {
+impl PostgresScan<'_> {
     fn hear(&mut self, message: PostgresMessage<'_>) -> Result<(), SessionError> {
         if message.tag == tag::DATA_ROW {
             row(message.body, self.columns, &mut self.rows)?;
