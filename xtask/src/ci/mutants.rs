@@ -21,6 +21,7 @@ const FILES: [&str; 5] = [
 /// Decides which breaks of a file are tried.
 const SEED: u64 = 51;
 const MOST: usize = 12;
+const NOTICED: [&str; 2] = ["CaughtMutant", "Timeout"];
 /// The tests of these crates without servers and guests, which take minutes for each break.
 const TESTS: &str = "not ((package(platforms) & kind(test)) | (package(driver) & test(/postgres|mariadb/)))";
 /// A break that hangs a test is noticed, too: it gets this many times what the tests of all five crates take without a break.
@@ -32,12 +33,11 @@ pub fn try_all(root: &Path, into: &Path) -> anyhow::Result<()> {
     for file in FILES {
         names.extend(chosen(listed(root, file)?));
     }
-    println!("{} breaks of {} files", names.len(), FILES.len());
     let outcomes = tried(root, &names)?;
     let files = FILES.map(|file| {
         let of_file: BTreeMap<_, _> = outcomes.iter().filter(|(name, _)| name.starts_with(file)).collect();
         // A break that does not compile says nothing about tests.
-        let caught = of_file.values().filter(|outcome| matches!(outcome.as_str(), "CaughtMutant" | "Timeout")).count();
+        let caught = of_file.values().filter(|outcome| NOTICED.contains(&outcome.as_str())).count();
         println!("{file}: {caught} of {} caught", of_file.len());
         (file, json!({ "caught": caught, "tried": of_file.len(), "breaks": of_file }))
     });
@@ -97,8 +97,7 @@ fn tried(root: &Path, names: &[String]) -> anyhow::Result<BTreeMap<String, Strin
     let folders = runner.parent().into_iter().map(Path::to_owned).chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(folders)?).current_dir(root);
     let _ = run(&mut command, "cargo mutants");
-    let file = out.join("mutants.out/outcomes.json");
-    let text = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+    let text = std::fs::read_to_string(out.join("mutants.out/outcomes.json")).context("reading outcomes.json")?;
     let found: Value = serde_json::from_str(&text)?;
     let outcomes = found["outcomes"].as_array().context("it has outcomes")?.iter().filter_map(|outcome| {
         let name = outcome["scenario"]["Mutant"]["name"].as_str()?;
