@@ -6,7 +6,6 @@
 
 pub mod address;
 mod columns;
-mod connection;
 mod course;
 #[cfg(test)]
 mod dashboard;
@@ -42,9 +41,9 @@ impl Metrics {
         let address = listener.local_addr()?;
         let course = Arc::new(Mutex::new(TrialCourse::new(intent, Instant::now())));
         let told = Arc::clone(&course);
-        let server = MetricsServer::start(listener, move |method| {
+        let server = MetricsServer::start(listener, CONTENT_TYPE, move || {
             let families = held(&told).families(Instant::now());
-            request::answer(method, CONTENT_TYPE, &text(families, latest.latest_sample().as_deref()))
+            text(families, latest.latest_sample().as_deref())
         })?;
         Ok(Self { course, address, _server: server })
     }

@@ -1,20 +1,25 @@
-//! A server for one text over HTTP: one thread, a few connections, and no waiting for any single one of them.
+//! A server for one text over HTTP, by hyper: one thread, a few connections, and no waiting for any single one of them.
 //!
-//! We wrote it ourselves because so little is needed: read-only, one path, no keep-alive, no compression, no TLS. HTTP
-//! server crates bring a thread pool or an executor, and limits of their own; here each limit is a constant with its
-//! reason. The text is made when somebody asks; otherwise the thread sleeps in the kernel.
+//! The text is made when somebody asks; otherwise the thread sleeps in the kernel. Every answer ends its connection.
 
 use super::address;
-use super::connection::{AfterReply, ScrapeConnection};
-use super::request::{HostNames, Method};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use super::request::{HostNames, answer};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use std::collections::VecDeque;
-use std::io;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
 use std::net::TcpListener;
-use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::{select, spawn, time};
 
 /// With this many, a new connection closes the oldest one, so that a flood cannot block anybody for long.
 const MOST_CONNECTIONS: usize = 16;
@@ -22,30 +27,51 @@ const MOST_CONNECTIONS: usize = 16;
 const LONGEST: Duration = Duration::from_secs(10);
 /// Without a free file descriptor, connections stay in the kernel's queue for this long.
 const REST: Duration = Duration::from_secs(1);
+/// Far more than the head of any scraper's request.
+const MOST_HEAD_BYTES: usize = 8 * 1024;
+/// How much is read after a request. Closing a connection with unread data would make the client lose the answer.
+const MOST_UNHEARD_BYTES: u64 = 1024 * 1024;
 
 /// Serves until it is dropped.
 pub struct MetricsServer {
-    /// Closing it wakes the thread and ends it.
-    alive: Option<UnixStream>,
+    /// Closing it ends the thread.
+    alive: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// The type of the text, and how to make it.
+struct Served<Text> {
+    names: HostNames,
+    content_type: &'static str,
+    text: Text,
+}
+
 impl MetricsServer {
-    /// `answer` makes the complete answer to a request.
-    pub fn start(listener: TcpListener, answer: impl Fn(Method) -> Vec<u8> + Send + 'static) -> io::Result<Self> {
-        Self::start_with(listener, LONGEST, answer)
+    pub fn start(
+        listener: TcpListener,
+        content_type: &'static str,
+        text: impl Fn() -> String + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::start_with(listener, LONGEST, content_type, text)
     }
 
     fn start_with(
         listener: TcpListener,
         longest: Duration,
-        answer: impl Fn(Method) -> Vec<u8> + Send + 'static,
+        content_type: &'static str,
+        text: impl Fn() -> String + Send + Sync + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let names = if address::is_loopback(listener.local_addr()?) { HostNames::Loopback } else { HostNames::Any };
-        let (alive, ended) = UnixStream::pair()?;
-        let serving = Serving { listener, names, ended, longest, connections: VecDeque::new(), deaf_until: None };
-        let body = move || serving.serve(&answer);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (alive, ended) = oneshot::channel();
+        let served = Arc::new(Served { names, content_type, text });
+        // If it cannot serve, the run goes on: it matters more than its observers.
+        let body = move || {
+            runtime.block_on(async {
+                select! { _ = ended => {}, _ = accept_all(listener, longest, served) => {} }
+            });
+        };
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(body)?;
         Ok(Self { alive: Some(alive), thread: Some(thread) })
     }
@@ -61,104 +87,53 @@ impl Drop for MetricsServer {
     }
 }
 
-struct Serving {
+async fn accept_all<Text: Fn() -> String + Send + Sync + 'static>(
     listener: TcpListener,
-    names: HostNames,
-    ended: UnixStream,
-    /// How long a connection may take.
     longest: Duration,
-    /// The oldest first.
-    connections: VecDeque<ScrapeConnection>,
-    /// No connection is accepted before.
-    deaf_until: Option<Instant>,
-}
-
-/// What is ready; connections by index.
-struct ReadyConnections {
-    ended: bool,
-    knocks: bool,
-    connections: Vec<bool>,
-}
-
-impl Serving {
-    fn serve(mut self, answer: &dyn Fn(Method) -> Vec<u8>) {
-        loop {
-            let ready = match self.wait() {
-                Ok(ready) => ready,
-                Err(Errno::INTR) => continue,
-                // The kernel lacks memory for a few descriptors. The run matters more than its observers.
-                Err(_) => return,
-            };
-            if ready.ended {
-                return;
-            }
-            let now = Instant::now();
-            let mut is_ready = ready.connections.into_iter();
-            self.connections.retain_mut(|connection| {
-                let then = if is_ready.next() == Some(true) { connection.go_on(answer) } else { AfterReply::Waits };
-                then == AfterReply::Waits && connection.deadline > now
-            });
-            if ready.knocks {
-                self.accept(now, answer);
-            }
-        }
-    }
-
-    fn wait(&mut self) -> Result<ReadyConnections, Errno> {
-        let now = Instant::now();
-        self.deaf_until = self.deaf_until.filter(|until| *until > now);
-        let knocks = if self.deaf_until.is_some() { PollFlags::empty() } else { PollFlags::IN };
-        let mut waited_for = vec![PollFd::new(&self.ended, PollFlags::IN), PollFd::new(&self.listener, knocks)];
-        let each = self.connections.iter();
-        waited_for.extend(each.map(|connection| PollFd::new(&connection.stream, connection.interest())));
-        let deadlines = self.connections.iter().map(|connection| connection.deadline).chain(self.deaf_until);
-        let left = deadlines.min().map(|deadline| rounded_up(deadline.saturating_duration_since(now)));
-        poll(&mut waited_for, left.as_ref())?;
-        let mut is_ready = waited_for.iter().map(|one| !one.revents().is_empty());
-        let ended = is_ready.next() == Some(true);
-        let knocks = is_ready.next() == Some(true);
-        Ok(ReadyConnections { ended, knocks, connections: is_ready.collect() })
-    }
-
-    /// Accepts all waiting connections and starts on each, since most have sent their request by now.
-    fn accept(&mut self, now: Instant, answer: &dyn Fn(Method) -> Vec<u8>) {
-        loop {
-            let stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if is_of_one_connection(&error) => continue,
-                Err(_) => {
-                    self.deaf_until = Some(now + REST);
-                    return;
-                }
-            };
-            let Ok(mut connection) = ScrapeConnection::new(stream, self.names, now + self.longest) else { continue };
-            if connection.go_on(answer) == AfterReply::Ends {
+    served: Arc<Served<Text>>,
+) -> io::Result<Infallible> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    // The oldest first.
+    let mut connections: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            // The client went away before it was accepted.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+            Err(_) => {
+                time::sleep(REST).await;
                 continue;
             }
-            if self.connections.len() == MOST_CONNECTIONS {
-                self.connections.pop_front();
-            }
-            self.connections.push_back(connection);
+        };
+        let task = spawn(time::timeout(longest, serve(stream, Arc::clone(&served))));
+        // Most have sent their request by now. So a flood ends none of them unanswered.
+        tokio::task::yield_now().await;
+        connections.retain(|connection| !connection.is_finished());
+        if connections.len() == MOST_CONNECTIONS {
+            connections.pop_front().inspect(AbortHandle::abort);
         }
+        connections.push_back(task.abort_handle());
     }
 }
 
-/// True if the other side went away before it was accepted.
-fn is_of_one_connection(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
-}
-
-/// Rounded up, so that a deadline has passed when the wait for it ends.
-fn rounded_up(left: Duration) -> Timespec {
-    let left = left + Duration::from_millis(1);
-    // At most ten seconds.
-    Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
+/// Answers one request, and reads the rest of what the client sends. If the client has gone, nobody can be answered.
+async fn serve<Text: Fn() -> String + Send + Sync>(stream: TcpStream, served: Arc<Served<Text>>) -> io::Result<()> {
+    let Served { names, content_type, text } = &*served;
+    let service =
+        service_fn(|request| std::future::ready(Ok::<_, Infallible>(answer(&request, *names, content_type, text))));
+    let mut http = http1::Builder::new();
+    let http = http.keep_alive(false).half_close(true).max_buf_size(MOST_HEAD_BYTES);
+    let mut connection = http.serve_connection(TokioIo::new(stream), service);
+    // hyper itself refuses what it cannot parse.
+    let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
+    let mut stream = connection.into_parts().io.into_inner();
+    stream.shutdown().await?;
+    copy(&mut stream.take(MOST_UNHEARD_BYTES), &mut sink()).await?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::request;
     use super::*;
     use std::io::{Read, Write};
     use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -169,7 +144,7 @@ mod tests {
     fn serve(text: String) -> (MetricsServer, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        (MetricsServer::start(listener, move |method| request::answer(method, "text/plain", &text)).unwrap(), address)
+        (MetricsServer::start(listener, "text/plain", move || text.clone()).unwrap(), address)
     }
 
     fn connect(address: SocketAddr) -> TcpStream {
@@ -223,7 +198,7 @@ mod tests {
         );
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let _server = MetricsServer::start(listener, |method| request::answer(method, "text/plain", "to all")).unwrap();
+        let _server = MetricsServer::start(listener, "text/plain", || "to all".to_owned()).unwrap();
         let told = ask(([127, 0, 0, 1], port).into(), b"GET /metrics HTTP/1.1\r\nHost: host.example\r\n\r\n");
         assert!(told.ends_with("to all"), "{told}");
     }
@@ -247,8 +222,8 @@ mod tests {
     fn who_takes_too_long_is_let_go() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let large = vec![b'x'; 64 * 1024 * 1024];
-        let _server = MetricsServer::start_with(listener, Duration::from_millis(20), move |_| large.clone()).unwrap();
+        let large = move || "x".repeat(64 * 1024 * 1024);
+        let _server = MetricsServer::start_with(listener, Duration::from_millis(20), "text/plain", large).unwrap();
         let mut half = connect(address);
         half.write_all(&REQUEST[..5]).unwrap();
         assert!(is_closed(&half));
@@ -265,7 +240,7 @@ mod tests {
     fn who_sends_more_than_is_read_still_gets_the_answer() {
         let (_server, address) = serve(String::new());
         let post = [b"POST /metrics HTTP/1.0\r\n\r\n".as_slice(), &vec![b'x'; 200_000]].concat();
-        assert!(ask(address, &post).starts_with("HTTP/1.1 405 "));
+        assert!(ask(address, &post).starts_with("HTTP/1.0 405 "));
         assert!(ask(address, &vec![b'x'; 20_000]).starts_with("HTTP/1.1 431 "));
     }
 
@@ -279,6 +254,23 @@ mod tests {
         let stream = connect(address);
         stream.shutdown(Shutdown::Write).unwrap();
         assert_eq!(answer(&stream), "");
+    }
+
+    #[test]
+    fn an_answer_says_how_long_it_is_and_that_it_is_the_last() {
+        let (_server, address) = serve("xyz".to_owned());
+        let ask = |method: &str| {
+            let text = ask(address, format!("{method} /metrics HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            (head.to_lowercase(), body.to_owned())
+        };
+        for (method, expected) in [("GET", "xyz"), ("HEAD", "")] {
+            let (head, body) = ask(method);
+            assert_eq!(body, expected, "{method}");
+            for field in ["content-type: text/plain", "content-length: 3", "connection: close"] {
+                assert!(head.lines().any(|line| line == field), "{method}: {head}");
+            }
+        }
     }
 
     #[test]
