@@ -2,6 +2,9 @@
 
 use crate::Readings;
 use crate::tree::{Tree, TreeReading};
+use sha2::{Digest, Sha256};
+
+const HOST_ID_BYTES: usize = 8;
 
 pub fn facts(tree: &Tree) -> Readings {
     let clock = |name: &str| tree.value(&format!("/sys/devices/system/clocksource/clocksource0/{name}"));
@@ -18,9 +21,20 @@ pub fn facts(tree: &Tree) -> Readings {
         ("kernel.autogroup", tree.value("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on_or_off(&on))),
         ("kernel.watchdog", tree.value("/proc/sys/kernel/watchdog").map(|on| on_or_off(&on))),
         ("system.distribution", distribution(tree)),
+        ("system.host_id", tree.value("/etc/machine-id").and_then(|id| host_id(&id))),
         ("system.boot_id", tree.value("/proc/sys/kernel/random/boot_id")),
         ("system.uptime_s", tree.value("/proc/uptime").and_then(|text| whole_seconds(&text))),
     ]
+}
+
+/// The id itself is not for everybody to see (machine-id(5)). What is made of it identifies the host as well.
+fn host_id(machine_id: &str) -> TreeReading {
+    if machine_id.is_empty() || !machine_id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("/etc/machine-id holds {machine_id:?}"));
+    }
+    let hash = Sha256::digest(format!("bakeoff {machine_id}"));
+    let head = hash.iter().take(HOST_ID_BYTES).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    Ok(format!("{head:016x}"))
 }
 
 pub fn on_or_off(text: &str) -> String {
@@ -81,6 +95,14 @@ fn pretty_name(os_release: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_known_by_a_hash_of_its_id() {
+        let id = host_id("0123456789abcdef0123456789abcdef").unwrap();
+        assert_eq!((id.len(), id.contains("0123")), (2 * HOST_ID_BYTES, false), "{id}");
+        assert_ne!(host_id("0123456789abcdef0123456789abcdee").unwrap(), id);
+        assert!(host_id("").is_err() && host_id("uninitialized").is_err());
+    }
 
     #[test]
     fn quotes_around_the_name_are_optional() {

@@ -329,8 +329,8 @@ fn reopen(options: &RunOptions, planned: &TypedPlan, run: &str) -> Result<(RunFo
 }
 
 /// Facts that are the same as long as a host is the same, with the same kernel.
-const OF_ONE_HOST: [&str; 5] =
-    ["cpu.model", "cpu.threads", "kernel.release", "system.product", "virtualization.vendor"];
+const OF_ONE_HOST: [&str; 6] =
+    ["system.host_id", "cpu.model", "cpu.threads", "kernel.release", "system.product", "virtualization.vendor"];
 
 fn require_same_host(begun: Option<&RunFolder>, site: &Site) -> Result<()> {
     let Some(folder) = begun else { return Ok(()) };
