@@ -2,13 +2,13 @@
 
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, unmount};
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use telemetry::mounts;
 
 const CHANNEL: &str = "/dev/fuse";
 /// What the kernel shows of our mounts. No other is ever removed.
@@ -116,65 +116,35 @@ fn in_its_folder(mount: &Path) -> Result<PathBuf, MountError> {
 /// The number of the connection behind our mount at this path.
 fn connection_at(path: &Path) -> Result<Option<String>, MountError> {
     let table = Path::new("/proc/self/mountinfo");
-    let mounts = fs::read(table).map_err(failing("reading", table))?;
-    Ok(mounts.split(|byte| *byte == b'\n').filter_map(connection_of_line(path)).next_back())
+    Ok(connection_in(&fs::read(table).map_err(failing("reading", table))?, path))
 }
 
-/// Of a line of mountinfo: the minor number of its device, if it is our mount at this path.
-fn connection_of_line(path: &Path) -> impl Fn(&[u8]) -> Option<String> {
-    move |line| {
-        let mut fields = line.split(|byte| *byte == b' ');
-        let (device, place) = (fields.nth(2)?, fields.nth(1)?);
-        let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-        if kind != KIND.as_bytes() || Path::new(&unescaped(place)) != path {
-            return None;
-        }
-        let (_, minor) = std::str::from_utf8(device).ok()?.split_once(':')?;
-        Some(minor.to_owned())
-    }
-}
-
-/// The kernel writes blanks and the like in octal.
-fn unescaped(field: &[u8]) -> OsString {
-    let mut bytes = Vec::new();
-    let mut rest = field;
-    while let Some((&first, behind)) = rest.split_first() {
-        let octal = behind.get(..3).filter(|_| first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            bytes.push(byte);
-            rest = &behind[3..];
-        } else {
-            bytes.push(first);
-            rest = behind;
-        }
-    }
-    OsString::from_vec(bytes)
+/// The minor number of the device of the mount of ours that lies above all others at this path.
+fn connection_in(table: &[u8], path: &Path) -> Option<String> {
+    let ours = mounts::parse(table).into_iter().rfind(|mount| mount.file_system == KIND && mount.point == path)?;
+    Some(ours.device.split_once(':')?.1.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    const LINES: [&[u8]; 4] = [
-        b"40 30 0:57 / /tmp/a\\040b/disk rw,nosuid,nodev,noexec shared:1 - fuse.bakeoff bakeoff rw,user_id=0",
-        b"41 30 0:58 / /tmp/other rw - fuse.bakeoff bakeoff rw,user_id=0",
-        b"42 30 0:59 / /tmp/a\\040b/disk rw - fuse.sshfs bakeoff rw",
-        b"",
-    ];
+    const TABLE: &[u8] = b"\
+40 30 0:57 / /tmp/a\\040b/disk rw,nosuid,nodev,noexec shared:1 - fuse.bakeoff bakeoff rw,user_id=0
+41 30 0:58 / /tmp/other rw - fuse.bakeoff bakeoff rw,user_id=0
+42 30 0:59 / /tmp/a\\040b/disk rw - fuse.sshfs bakeoff rw
+43 30 0:60 / /tmp/caf\xe9 rw - fuse.bakeoff bakeoff rw
+";
 
     #[test]
     fn only_our_own_mount_is_found() {
-        let find = |path: &str| LINES.iter().filter_map(|line| connection_of_line(Path::new(path))(line)).next_back();
-        assert_eq!(find("/tmp/a b/disk"), Some("57".to_owned()));
-        assert_eq!(find("/tmp/other"), Some("58".to_owned()));
-        assert_eq!(find("/tmp"), None);
-    }
-
-    #[test]
-    fn escapes_of_the_kernel_are_read() {
-        assert_eq!(unescaped(b"/a\\040b\\134c\\").as_bytes(), b"/a b\\c\\");
-        assert_eq!(unescaped(b"\\999").as_bytes(), b"\\999");
+        let find = |path: &[u8]| connection_in(TABLE, Path::new(OsStr::from_bytes(path)));
+        assert_eq!(find(b"/tmp/a b/disk"), Some("57".to_owned()));
+        assert_eq!(find(b"/tmp/other"), Some("58".to_owned()));
+        assert_eq!(find(b"/tmp/caf\xe9"), Some("60".to_owned()));
+        assert_eq!(find(b"/tmp"), None);
     }
 
     #[test]

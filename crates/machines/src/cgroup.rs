@@ -4,12 +4,10 @@
 //! (v1). A group is made below or beside our own, in a place where we may write and the resource is accounted for. Memory
 //! that is swapped out would escape a memory limit, so swap is forbidden too where the kernel has a setting for it.
 
-mod hierarchy;
 mod leaf;
 pub(crate) mod removal;
 
 use crate::scratch::{ScratchError, record_cgroup};
-use hierarchy::Hierarchy;
 pub use leaf::{is_one_tree, settle};
 use removal::remove;
 use std::fmt;
@@ -17,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use telemetry::OUR_GROUPS;
+use telemetry::{Hierarchy, OUR_GROUPS};
 
 /// The kernel's default, which other tools that limit CPU time keep too. A group that has used up its quota waits for
 /// the end of the period.
@@ -153,6 +151,12 @@ impl Limit {
     }
 }
 
+/// Places to try, nearest first. In version 2 a group with processes of its own cannot pass controllers on, so ours is left out.
+fn parents(tree: &Hierarchy) -> Vec<PathBuf> {
+    let places = tree.own.ancestors().skip(usize::from(tree.is_unified)).map(|place| tree.mounted_at.join(place));
+    places.filter(|place| place.is_dir()).collect()
+}
+
 #[derive(Debug)]
 struct Cgroup {
     path: PathBuf,
@@ -162,7 +166,7 @@ struct Cgroup {
 impl Cgroup {
     fn in_best_place(tree: &Hierarchy, name: &str, scratch: &Path, limits: &[&Limit]) -> (Option<Self>, HeldLimit) {
         let mut best: (Option<Self>, HeldLimit) = (None, limits.iter().map(|_| Err(NO_PLACE.to_owned())).collect());
-        for parent in tree.parents() {
+        for parent in parents(tree) {
             let path = parent.join(format!("{OUR_GROUPS}{}-{name}", std::process::id()));
             let tried = Self::with(path, tree.is_unified, scratch, limits);
             let count = |held: &HeldLimit| held.iter().filter(|value| value.is_ok()).count();

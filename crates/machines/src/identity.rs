@@ -5,6 +5,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
+use telemetry::process_stat;
 
 /// The kernel ends a killed process within this, unless it hangs in a device.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
@@ -21,9 +22,8 @@ impl Identity {
     /// The process that has this id now.
     pub fn of(pid: u32) -> io::Result<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        let start_ticks =
-            start_ticks(&stat).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat reads {stat:?}")))?;
-        Ok(Self { pid, start_ticks })
+        let parsed = process_stat(&stat).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat reads {stat:?}")))?;
+        Ok(Self { pid, start_ticks: parsed.start_ticks })
     }
 
     /// Whether this very process still exists, if only as a zombie.
@@ -59,29 +59,17 @@ pub fn boot_id() -> io::Result<String> {
     Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim_end().to_owned())
 }
 
-/// The 22nd field of `stat`. The second field, the program's name, may contain spaces and parentheses.
-fn start_ticks(stat: &str) -> Option<u64> {
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
 pub(crate) fn as_pid(pid: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(pid).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, start_ticks};
+    use super::Identity;
     use crate::process::{Launch, Process};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_mins(1);
-
-    #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let stat = "7 (a) b) c) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4321 99 0";
-        assert_eq!(start_ticks(stat), Some(4321));
-    }
 
     #[test]
     fn only_the_process_with_the_same_start_time_is_killed() {

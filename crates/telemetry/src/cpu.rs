@@ -152,7 +152,7 @@ pub fn listed(list: &str) -> Result<BTreeSet<u32>, String> {
 }
 
 /// The CPUs that this process may use, which can be fewer than are online.
-fn allowed(tree: &Tree) -> TreeReading {
+pub fn allowed(tree: &Tree) -> TreeReading {
     let status = tree.text("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     line.map(|list| list.trim().to_owned()).ok_or_else(|| "/proc/self/status has no Cpus_allowed_list".to_owned())

@@ -2,24 +2,21 @@
 //!
 //! A native machine may only use some of the host's CPUs, so only those are added up; in a guest these are all CPUs.
 
+use crate::cpu;
 use crate::tree::Tree;
 use record::ladder::CpuTime;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const STAT: &str = "/proc/stat";
-const STATUS: &str = "/proc/self/status";
-const ALLOWED: &str = "Cpus_allowed_list:";
 /// Fields of a CPU's line that every kernel has: user, nice, system, idle, iowait, irq, softirq, steal.
 const FIELDS: usize = 8;
 
 /// Reads the times in the system whose root folder is `root`; the error says why there are none.
 pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
     let tree = Tree::new(root);
-    let (stat, status) = (tree.text(STAT)?, tree.text(STATUS)?);
-    let allowed = status.lines().find_map(|line| line.strip_prefix(ALLOWED));
-    let allowed = allowed.and_then(listed).ok_or_else(|| format!("{STATUS} does not say which CPUs may be used"))?;
-    added_up(&stat, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
+    let allowed = cpu::listed(&cpu::allowed(&tree)?)?;
+    added_up(&tree.text(STAT)?, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
 }
 
 /// Reads the times of all CPUs together, including those that this process may not use.
@@ -27,16 +24,6 @@ pub fn cpu_time_of_all(tree: &Tree) -> Result<CpuTime, String> {
     let stat = tree.text(STAT)?;
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "));
     line.and_then(times).ok_or_else(|| format!("{STAT} has no line of all CPUs"))
-}
-
-/// The set that a list such as "0-2,5" names.
-fn listed(list: &str) -> Option<BTreeSet<u32>> {
-    let mut cpus = BTreeSet::new();
-    for part in list.trim().split(',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        cpus.extend(low.parse::<u32>().ok()?..=high.parse::<u32>().ok()?);
-    }
-    Some(cpus)
 }
 
 fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
@@ -81,7 +68,7 @@ mod tests {
 
     #[test]
     fn only_the_cpus_that_may_be_used_are_added_up() {
-        let of = |list: &str| added_up(TEXT, &listed(list).unwrap());
+        let of = |list: &str| added_up(TEXT, &cpu::listed(list).unwrap());
         let first = CpuTime {
             busy_ticks: 49,
             idle_ticks: 300,
@@ -92,12 +79,6 @@ mod tests {
         assert_eq!(of("0"), Some(first));
         assert_eq!(of("0-1,12").map(|time| time.busy_ticks), Some(49 + 100 + 6));
         assert_eq!(of("7"), None);
-    }
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(listed("\t0-2,5\n"), Some([0, 1, 2, 5].into()));
-        assert_eq!(listed("none"), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! A reading takes a few milliseconds on a host with some hundred processes, most of them for the processes' times.
 
+use crate::probes::{fields, pressure};
 use crate::processes::process_times;
 use crate::tree::Tree;
 use crate::{cpu, cpu_time, memory};
@@ -36,34 +37,21 @@ fn host_memory(tree: &Tree) -> Result<HostMemory, String> {
 }
 
 fn vmstat(text: &str, name: &str) -> Result<u64, String> {
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
-    value.ok_or_else(|| format!("{VMSTAT} has no {name}"))
+    fields::number(text, name).ok_or_else(|| format!("{VMSTAT} has no {name}"))
 }
 
 fn stalls(tree: &Tree) -> Result<PressureStalls, String> {
     let total = |of: &str| {
         let path = format!("/proc/pressure/{of}");
-        some_total_us(&tree.text(&path)?).ok_or_else(|| format!("{path} does not say for how long some waited"))
+        pressure::total(&tree.text(&path)?, "some")
+            .ok_or_else(|| format!("{path} does not say for how long some waited"))
     };
     Ok(PressureStalls { cpu_us: total("cpu")?, memory_us: total("memory")?, io_us: total("io")? })
-}
-
-/// Parses "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109"; the total is in microseconds since boot.
-fn some_total_us(text: &str) -> Option<u64> {
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stalls_are_those_of_some() {
-        let text = "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
-        assert_eq!(some_total_us(text), Some(9_236_581_109));
-        assert_eq!(some_total_us("full total=7"), None);
-    }
 
     #[test]
     fn counters_are_found_by_their_whole_name() {

@@ -1,5 +1,7 @@
 //! The mount table of a process (`/proc/self/mountinfo`), parsed.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,45 +18,40 @@ pub struct Mount {
 }
 
 /// Leaves out lines that do not have the documented form.
-pub fn parse(text: &str) -> Vec<Mount> {
-    text.lines().filter_map(parse_line).collect()
+pub fn parse(text: impl AsRef<[u8]>) -> Vec<Mount> {
+    text.as_ref().split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-fn parse_line(line: &str) -> Option<Mount> {
-    let (mount, file_system) = line.split_once(" - ")?;
-    let mut mount = mount.split(' ').skip(2);
-    let device = mount.next()?.to_owned();
-    let root = PathBuf::from(unescape(mount.next()?));
-    let point = PathBuf::from(unescape(mount.next()?));
-    let own_options = mount.next()?;
-    let mut file_system = file_system.split(' ');
-    let kind = file_system.next()?.to_owned();
-    let source = unescape(file_system.next()?);
+fn parse_line(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let device = text(fields.nth(2)?);
+    let (root, point) = (unescape(fields.next()?).into(), unescape(fields.next()?).into());
+    let own_options = text(fields.next()?);
+    // Any number of other fields ends with a dash.
+    fields.find(|field| *field == b"-")?;
+    let file_system = text(fields.next()?);
+    let source = unescape(fields.next()?).to_string_lossy().into_owned();
     let mut options: Vec<String> = Vec::new();
-    for option in own_options.split(',').chain(file_system.next().unwrap_or("").split(',')) {
+    for option in own_options.split(',').chain(text(fields.next().unwrap_or_default()).split(',')) {
         if !option.is_empty() && !options.iter().any(|known| known == option) {
             options.push(option.to_owned());
         }
     }
-    Some(Mount { device, root, point, file_system: kind, source, options })
+    Some(Mount { device, root, point, file_system, source, options })
 }
 
 /// Decodes paths, in which the kernel writes blanks and backslashes as `\040` and the like.
-fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut position = 0;
-    while position < bytes.len() {
-        let octal = text.get(position + 1..position + 4).filter(|_| bytes[position] == b'\\');
-        if let Some(value) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            plain.push(value);
-            position += 4;
-        } else {
-            plain.push(bytes[position]);
-            position += 1;
-        }
+fn unescape(text: &[u8]) -> OsString {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, behind)) = rest.split_first() {
+        let octal = behind.get(..3).filter(|_| first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let decoded = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        plain.push(decoded.unwrap_or(first));
+        rest = if decoded.is_some() { &behind[3..] } else { behind };
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    OsString::from_vec(plain)
 }
 
 /// The mount that a resolved absolute path lies on: the deepest one, and the last of several on one point.
@@ -95,7 +92,8 @@ broken line
 
     #[test]
     fn a_lone_backslash_stays() {
-        assert_eq!(unescape(r"a\b"), r"a\b");
-        assert_eq!(unescape(r"a\134b\"), r"a\b\");
+        assert_eq!(unescape(br"a\b"), r"a\b");
+        assert_eq!(unescape(br"a\134b\"), r"a\b\");
+        assert_eq!(unescape(br"\999"), r"\999");
     }
 }

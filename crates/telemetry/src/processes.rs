@@ -12,12 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const PARENT: usize = 1;
 const FLAGS: usize = 6;
 const TIMES: std::ops::Range<usize> = 11..15;
+const START: usize = 19;
 /// The flag of kernel threads.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// The parent of a process; `None` if the process does not exist.
 pub fn parent_of(tree: &Tree, id: u32) -> Option<u32> {
-    process(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
+    process_stat(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
 }
 
 /// The names of all programs on the system, each cut to 15 letters by the kernel.
@@ -31,10 +32,13 @@ pub fn names(tree: &Tree) -> Result<BTreeSet<String>, String> {
     Ok(ids.filter_map(|id| name(&id)).collect())
 }
 
-struct ProcessStat {
+/// Some fields of `/proc/PID/stat`.
+pub struct ProcessStat {
     parent: u32,
     is_kernel: bool,
     ticks: u64,
+    /// Since the boot.
+    pub start_ticks: u64,
 }
 
 /// Adds up the times of all visible processes; `us` and everything below it is ours.
@@ -42,7 +46,8 @@ pub fn process_times(tree: &Tree, us: u32, adopted: &[u32]) -> Result<ProcessTim
     let ids = tree.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
     // A process that has ended since the folder was read is counted with its parent.
     let stats = ids.filter_map(|id| Some((id, tree.text(&format!("/proc/{id}/stat")).ok()?)));
-    let processes: BTreeMap<u32, ProcessStat> = stats.filter_map(|(id, stat)| Some((id, process(&stat)?))).collect();
+    let processes: BTreeMap<u32, ProcessStat> =
+        stats.filter_map(|(id, stat)| Some((id, process_stat(&stat)?))).collect();
     if !processes.contains_key(&us) {
         return Err("/proc does not show our own process".to_owned());
     }
@@ -59,14 +64,15 @@ fn disk_bytes(tree: &Tree, id: u32) -> Option<u64> {
     Some(["read_bytes", "write_bytes"].iter().filter_map(|name| fields::number(&text, name)).sum())
 }
 
-/// The name may contain spaces and brackets, so the fields begin after the last bracket.
-fn process(stat: &str) -> Option<ProcessStat> {
+/// Parses `/proc/PID/stat`. The name may contain spaces and brackets, so the fields begin after the last bracket.
+pub fn process_stat(stat: &str) -> Option<ProcessStat> {
     let (_, rest) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().take(TIMES.end).collect();
+    let fields: Vec<&str> = rest.split_ascii_whitespace().take(START + 1).collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let ticks = TIMES.map(number).try_fold(0, |sum: u64, ticks| Some(sum.saturating_add(ticks?)))?;
     let is_kernel = number(FLAGS)? & KERNEL_THREAD != 0;
-    Some(ProcessStat { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
+    let parent = u32::try_from(number(PARENT)?).ok()?;
+    Some(ProcessStat { parent, is_kernel, ticks, start_ticks: number(START)? })
 }
 
 fn added_up(processes: &BTreeMap<u32, ProcessStat>, ours: &BTreeSet<u32>) -> ProcessTimes {
@@ -119,7 +125,7 @@ mod tests {
             stat(30, "cc1", 1, 4_194_560, [400, 50, 0, 6]),
         ];
         let processes: BTreeMap<_, _> =
-            [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process(stat).unwrap())).collect();
+            [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process_stat(stat).unwrap())).collect();
         let times = |adopted: &[u32]| {
             let times = added_up(&processes, &below(&processes, 20, adopted));
             (times.ours_ticks, times.others_ticks, times.kernel_ticks)
@@ -153,9 +159,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = "7 (a) b) c) S 1 7 7 0 -1 4194560 1 0 0 0 5 0 0 0 20 0 1 0 4321 99 0";
+        let parsed = process_stat(stat).unwrap();
+        assert_eq!((parsed.parent, parsed.ticks, parsed.start_ticks), (1, 5, 4321));
+    }
+
+    #[test]
     fn a_line_that_is_cut_off_is_no_process() {
-        assert!(process("1 (init) S 0 1 1").is_none());
-        assert!(process("").is_none());
+        assert!(process_stat("1 (init) S 0 1 1").is_none());
+        assert!(process_stat("").is_none());
     }
 
     #[test]

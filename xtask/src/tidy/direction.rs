@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machines", &["settings", "telemetry"]),
     ("fleet", &["machines"]),
     ("images", &["machines", "settings"]),
-    ("disk", &["images", "machines"]),
+    ("disk", &["images", "machines", "telemetry"]),
     ("platforms", &["images", "machines", "settings", "telemetry", "trust"]),
     ("uring", &[]),
     ("engines", &["machines", "record", "settings", "trust", "uring"]),

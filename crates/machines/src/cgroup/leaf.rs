@@ -1,10 +1,10 @@
 //! Our own group as a place for groups: in version 2 one that has processes cannot pass controllers on. So this process
 //! moves into a leaf below it.
 
-use super::hierarchy::Hierarchy;
-use super::is_passed_on;
+use super::{is_passed_on, parents};
 use std::fs;
 use std::path::{Path, PathBuf};
+use telemetry::Hierarchy;
 
 /// The leaf's name. It is no group of a machine, and ends with its parent.
 const LEAF: &str = "bakeoff";
@@ -14,17 +14,23 @@ const WANTED: [&str; 3] = ["memory", "cpu", "cpuset"];
 /// manager gave the group to us, and in a container whose groups may be written. Nothing is done to a group with processes of
 /// others.
 pub fn settle() -> Result<(), String> {
-    let tree = Hierarchy::unified()?;
+    let tree = unified()?;
     let has_all = |parent: &PathBuf| WANTED.iter().all(|controller| is_passed_on(controller, parent).is_ok());
-    if rustix::process::geteuid().is_root() && tree.parents().iter().any(has_all) {
+    if rustix::process::geteuid().is_root() && parents(&tree).iter().any(has_all) {
         return Ok(());
     }
     settle_in(&tree.mounted_at.join(&tree.own), std::process::id())
 }
 
+/// The tree for everything, if this host has no other beside it.
+fn unified() -> Result<Hierarchy, String> {
+    let tree = Hierarchy::with("memory")?;
+    if tree.is_unified { Ok(tree) } else { Err("this host has control groups of version 1".to_owned()) }
+}
+
 /// Whether this host has version 2 alone.
 pub fn is_one_tree() -> bool {
-    Hierarchy::unified().is_ok()
+    unified().is_ok()
 }
 
 fn settle_in(own: &Path, process: u32) -> Result<(), String> {

@@ -18,7 +18,7 @@ mod network;
 mod numa;
 mod pages;
 mod perf;
-mod pressure;
+pub(crate) mod pressure;
 mod run_queue;
 mod softirqs;
 mod switches;

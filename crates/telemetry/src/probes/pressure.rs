@@ -22,17 +22,14 @@ pub fn opening() -> Opening {
 }
 
 fn totals(kind: &str, text: &str) -> Vec<Counter> {
-    let lines = text.lines().filter_map(|line| {
-        let (who, rest) = line.split_once(' ')?;
-        let who = match who {
-            "some" => "some",
-            "full" => "all",
-            _ => return None,
-        };
-        let total = rest.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())?;
-        Some(Counter::counts(format!("pressure.{kind}.{who}"), "us", total))
-    });
-    lines.collect()
+    let counter = |(line, name)| Some(Counter::counts(format!("pressure.{kind}.{name}"), "us", total(text, line)?));
+    [("some", "some"), ("full", "all")].into_iter().filter_map(counter).collect()
+}
+
+/// Microseconds since boot on the line `of`, such as "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109".
+pub fn total(text: &str, of: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(of)?.strip_prefix(' '))?;
+    rest.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
 }
 
 #[cfg(test)]
