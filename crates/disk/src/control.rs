@@ -1,6 +1,6 @@
 //! Gives orders to a running disk, with a limit on every wait.
 
-use crate::entry::MOST_MARK_BYTES;
+use crate::entry::{DiskOrders, MOST_MARK_BYTES};
 use crate::order::{MOST_LINE_BYTES, Order, parse_answer};
 use machines::ready::UntilDeadline;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -65,35 +65,35 @@ impl DiskControl {
 
     /// Holds the answers to flushes and to writes with `fua` from now on. While one is held, the kernel sends no further write.
     pub fn stall(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Stall)
+        self.tell(&Order::Obey(DiskOrders::Stall))
     }
 
     /// Gives the held answers, and holds no more.
     pub fn go(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Go)
+        self.tell(&Order::Obey(DiskOrders::Go))
     }
 
     /// Takes no further write, discard or flush, and ends none. Nothing but marks and orders is added to the log; reads go on.
     pub fn freeze(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Freeze)
+        self.tell(&Order::Obey(DiskOrders::Freeze))
     }
 
     pub fn thaw(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Thaw)
+        self.tell(&Order::Obey(DiskOrders::Thaw))
     }
 
     /// Answers each flush so much later than it would.
     pub fn delay_flushes(&mut self, by: Duration) -> Result<u64, ControlError> {
-        self.tell(&Order::DelayUs(u64::try_from(by.as_micros()).unwrap_or(u64::MAX)))
+        self.tell(&Order::Obey(DiskOrders::DelayUs(u64::try_from(by.as_micros()).unwrap_or(u64::MAX))))
     }
 
     /// From now on flushes and writes with `fua` are answered, but save nothing. An audit that does not notice has no teeth.
     pub fn lie(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Lie)
+        self.tell(&Order::Obey(DiskOrders::Lie))
     }
 
     pub fn be_honest(&mut self) -> Result<u64, ControlError> {
-        self.tell(&Order::Honest)
+        self.tell(&Order::Obey(DiskOrders::Honest))
     }
 
     /// Ends the disk: it thaws, gives all answers, unmounts and leaves.

@@ -166,29 +166,41 @@ pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES], size_bytes: u64) -> Result<(Raw,
 }
 
 impl DiskOrders {
+    /// Each with its word, in the order of their numbers in the log.
+    fn all(value: u64) -> [(&'static str, Self); 7] {
+        [
+            ("stall", Self::Stall),
+            ("go", Self::Go),
+            ("freeze", Self::Freeze),
+            ("thaw", Self::Thaw),
+            ("delay-us", Self::DelayUs(value)),
+            ("lie", Self::Lie),
+            ("honest", Self::Honest),
+        ]
+    }
+
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        Self::all(0).into_iter().find(|(known, _)| *known == word).map(|(_, order)| order)
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        Self::all(0)[usize::from(self.number().0) - 1].0
+    }
+
     fn number(self) -> (u8, u64) {
         match self {
-            DiskOrders::Stall => (1, 0),
-            DiskOrders::Go => (2, 0),
-            DiskOrders::Freeze => (3, 0),
-            DiskOrders::Thaw => (4, 0),
-            DiskOrders::DelayUs(delay) => (5, delay),
-            DiskOrders::Lie => (6, 0),
-            DiskOrders::Honest => (7, 0),
+            Self::Stall => (1, 0),
+            Self::Go => (2, 0),
+            Self::Freeze => (3, 0),
+            Self::Thaw => (4, 0),
+            Self::DelayUs(delay) => (5, delay),
+            Self::Lie => (6, 0),
+            Self::Honest => (7, 0),
         }
     }
 
     fn of(number: u8, value: u64) -> Option<Self> {
-        let all = [
-            DiskOrders::Stall,
-            DiskOrders::Go,
-            DiskOrders::Freeze,
-            DiskOrders::Thaw,
-            DiskOrders::DelayUs(value),
-            DiskOrders::Lie,
-            DiskOrders::Honest,
-        ];
-        all.into_iter().find(|told| told.number().0 == number)
+        Self::all(value).into_iter().map(|(_, order)| order).find(|order| order.number().0 == number)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Orders to a disk over its socket, one line each, and its answers.
 
-use crate::entry::MOST_MARK_BYTES;
+use crate::entry::{DiskOrders, MOST_MARK_BYTES};
 use std::fmt;
 
 /// With longer delays a kernel takes a disk for one that hangs.
@@ -13,13 +13,7 @@ pub(crate) const MOST_LINE_BYTES: usize = 4096;
 pub(crate) enum Order {
     Mark(String),
     Position,
-    Stall,
-    Go,
-    Freeze,
-    Thaw,
-    DelayUs(u64),
-    Lie,
-    Honest,
+    Obey(DiskOrders),
     Quit,
 }
 
@@ -27,14 +21,9 @@ impl fmt::Display for Order {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mark(text) => write!(formatter, "mark {text}"),
-            Self::DelayUs(delay) => write!(formatter, "delay-us {delay}"),
             Self::Position => formatter.write_str("position"),
-            Self::Stall => formatter.write_str("stall"),
-            Self::Go => formatter.write_str("go"),
-            Self::Freeze => formatter.write_str("freeze"),
-            Self::Thaw => formatter.write_str("thaw"),
-            Self::Lie => formatter.write_str("lie"),
-            Self::Honest => formatter.write_str("honest"),
+            Self::Obey(order @ DiskOrders::DelayUs(delay)) => write!(formatter, "{} {delay}", order.word()),
+            Self::Obey(order) => formatter.write_str(order.word()),
             Self::Quit => formatter.write_str("quit"),
         }
     }
@@ -52,18 +41,12 @@ impl Order {
             }
             "mark" => Self::Mark(rest.to_owned()),
             "delay-us" => match rest.parse() {
-                Ok(delay) if delay <= MOST_DELAY_US => Self::DelayUs(delay),
+                Ok(delay) if delay <= MOST_DELAY_US => Self::Obey(DiskOrders::DelayUs(delay)),
                 _ => return Err(format!("`{rest}` is not a number of at most {MOST_DELAY_US} microseconds")),
             },
             "position" => Self::Position,
-            "stall" => Self::Stall,
-            "go" => Self::Go,
-            "freeze" => Self::Freeze,
-            "thaw" => Self::Thaw,
-            "lie" => Self::Lie,
-            "honest" => Self::Honest,
             "quit" => Self::Quit,
-            _ => return Err(format!("a disk does not know `{word}`")),
+            _ => Self::Obey(DiskOrders::named(word).ok_or_else(|| format!("a disk does not know `{word}`"))?),
         })
     }
 }
@@ -95,16 +78,18 @@ mod tests {
             Order::Mark("client 3, transaction 17".to_owned()),
             Order::Mark(String::new()),
             Order::Position,
-            Order::Stall,
-            Order::Go,
-            Order::Freeze,
-            Order::Thaw,
-            Order::DelayUs(2000),
-            Order::Lie,
-            Order::Honest,
             Order::Quit,
         ];
-        for order in all {
+        let obeyed = [
+            DiskOrders::Stall,
+            DiskOrders::Go,
+            DiskOrders::Freeze,
+            DiskOrders::Thaw,
+            DiskOrders::DelayUs(2000),
+            DiskOrders::Lie,
+            DiskOrders::Honest,
+        ];
+        for order in all.into_iter().chain(obeyed.map(Order::Obey)) {
             assert_eq!(Order::parse(&order.to_string()), Ok(order));
         }
     }

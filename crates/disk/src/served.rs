@@ -328,7 +328,7 @@ impl DiskState {
 
     /// Obeys an order; returns requests that are no longer kept back.
     fn obey(&mut self, order: &Order) -> Result<Vec<Vec<u8>>, String> {
-        let (told, is_release) = match order {
+        let told = match order {
             Order::Position => return Ok(Vec::new()),
             Order::Mark(text) => {
                 if let Some(why) = &self.stopped {
@@ -341,14 +341,9 @@ impl DiskState {
                 self.held.iter_mut().for_each(|held| held.due = Instant::now());
                 return Ok(mem::take(&mut self.kept));
             }
-            Order::Stall => (DiskOrders::Stall, false),
-            Order::Go => (DiskOrders::Go, true),
-            Order::Freeze => (DiskOrders::Freeze, false),
-            Order::Thaw => (DiskOrders::Thaw, true),
-            Order::DelayUs(delay) => (DiskOrders::DelayUs(*delay), true),
-            Order::Lie => (DiskOrders::Lie, false),
-            Order::Honest => (DiskOrders::Honest, true),
+            Order::Obey(order) => *order,
         };
+        let is_release = !matches!(told, DiskOrders::Stall | DiskOrders::Freeze | DiskOrders::Lie);
         // What sets it free again is done even if it can no longer be logged.
         let logged = match &self.stopped {
             Some(why) => Err(why.clone()),
