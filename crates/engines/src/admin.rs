@@ -40,9 +40,17 @@ pub trait Admin {
             Err(error) => Err(error),
         }
     }
+    /// The engine's statements for what the methods below do.
+    fn sql(&self) -> &'static AdminSql;
     /// How a table is made, as one line for each of its columns, keys, indexes and options, sorted; none if there is no such table.
     /// Its name needs no quotes.
-    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError>;
+    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
+        let mut lines = Vec::new();
+        self.ask(&self.sql().shape.replace("TABLE", table), ReplyLimit::QUESTION, &mut |rows, row| {
+            lines.extend(rows.text(row, 0).map(str::to_owned));
+        })?;
+        Ok(lines)
+    }
     /// Asks the server for no limit of time, and to end this session's statements if this process is killed, where it can.
     fn work_long(&mut self) -> Result<(), SessionError> {
         Ok(())
@@ -51,14 +59,34 @@ pub trait Admin {
     fn canceller(&mut self) -> Result<Canceller, SessionError>;
     /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
     /// not fall into the measurement.
-    fn settle(&mut self) -> Result<(), SessionError>;
+    fn settle(&mut self) -> Result<(), SessionError> {
+        self.script(self.sql().settle)
+    }
     /// The server's settings that decide its speed or differ from its defaults, as it has them now. SQLite's are those of each
     /// connection, so there are none here.
     fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        Ok(BTreeMap::new())
+        self.sql().effective.map_or_else(|| Ok(BTreeMap::new()), |sql| self.pairs(sql, ReplyLimit::QUESTION))
+    }
+    /// Reads the rows of a query as names and values.
+    fn pairs(&mut self, sql: &str, limit: ReplyLimit) -> Result<BTreeMap<String, String>, SessionError> {
+        let mut found = BTreeMap::new();
+        self.ask(sql, limit, &mut |rows, row| {
+            if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
+                found.insert(name.to_owned(), value.to_owned());
+            }
+        })?;
+        Ok(found)
     }
     /// Counters under the server's own names, as far as this login may read them.
     fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError>;
+}
+
+/// An engine's statements of administration.
+pub struct AdminSql {
+    pub(crate) settle: &'static str,
+    /// Names a table TABLE.
+    pub(crate) shape: &'static str,
+    pub(crate) effective: Option<&'static str>,
 }
 
 /// Works as long as the session is open, on any thread.
@@ -80,14 +108,14 @@ pub(crate) fn canceller<A: Admin>(
     (whose, cancel): (&'static str, &'static str),
     open: impl Fn() -> Result<A, SessionError> + Send + 'static,
 ) -> Result<Canceller, SessionError> {
-    let Some((session, server)) = pairs(admin, whose, ReplyLimit::QUESTION)?.pop_first() else {
+    let Some((session, server)) = admin.pairs(whose, ReplyLimit::QUESTION)?.pop_first() else {
         return Err(SessionError::Protocol("a session has no number".to_owned()));
     };
     let cancel = cancel.replace("SESSION", &session);
     Ok(Box::new(move || {
         let end = || {
             let mut other = open()?;
-            let is_there = pairs(&mut other, whose, ReplyLimit::QUESTION)?.into_values().any(|found| found == server);
+            let is_there = other.pairs(whose, ReplyLimit::QUESTION)?.into_values().any(|found| found == server);
             if is_there { other.script(&cancel) } else { Ok(()) }
         };
         // A server that takes no connection any more is left with its statement.
@@ -95,36 +123,12 @@ pub(crate) fn canceller<A: Admin>(
     }))
 }
 
-/// Reads the rows of a query as names and values.
-pub(crate) fn pairs(
-    admin: &mut dyn Admin,
-    sql: &str,
-    limit: ReplyLimit,
-) -> Result<BTreeMap<String, String>, SessionError> {
-    let mut found = BTreeMap::new();
-    admin.ask(sql, limit, &mut |rows, row| {
-        if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
-            found.insert(name.to_owned(), value.to_owned());
-        }
-    })?;
-    Ok(found)
-}
-
-/// The lines that the query of an engine has for a table.
-pub(crate) fn shape(admin: &mut dyn Admin, sql: &str, table: &str) -> Result<Vec<String>, SessionError> {
-    let mut lines = Vec::new();
-    admin.ask(&sql.replace("TABLE", table), ReplyLimit::QUESTION, &mut |rows, row| {
-        lines.extend(rows.text(row, 0).map(str::to_owned));
-    })?;
-    Ok(lines)
-}
-
 /// No server's counter has a longer name.
 const LONGEST_NAME: usize = 128;
 
-/// Like [`pairs`], where values are counts. A value that is no number is left out.
+/// Like [`Admin::pairs`], where values are counts. A value that is no number is left out.
 pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: ReplyLimit) -> Result<Counters, SessionError> {
-    let mut found = pairs(admin, sql, limit)?;
+    let mut found = admin.pairs(sql, limit)?;
     found.retain(|name, _| name.len() <= LONGEST_NAME);
     Ok(found.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse().ok()?))).collect())
 }
@@ -134,4 +138,34 @@ pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: ReplyLimit) -> Re
 const NO_SUCH_TABLE: [&str; 3] = ["42P01", "1146", "SQLITE 1"];
 
 /// Rows of a scan that are handed over together: enough to be cheap, few enough to stay in the cache.
-pub(crate) const BATCH_ROWS: usize = 256;
+const BATCH_ROWS: usize = 256;
+
+/// Rows of a scan in transit. While the receiver is busy with some, the socket of a server holds back the rest.
+pub(crate) struct ScanBatch<'a> {
+    rows: ResultSet,
+    row: &'a mut dyn FnMut(&ResultSet, usize),
+}
+
+impl<'a> ScanBatch<'a> {
+    pub fn new(row: &'a mut dyn FnMut(&ResultSet, usize)) -> Self {
+        let mut rows = ResultSet::default();
+        rows.start("scan");
+        Self { rows, row }
+    }
+
+    /// `put` adds one row.
+    pub fn take<E>(&mut self, put: impl FnOnce(&mut ResultSet) -> Result<(), E>) -> Result<(), E> {
+        put(&mut self.rows)?;
+        if self.rows.rows() == BATCH_ROWS {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    pub fn hand_over(&mut self) {
+        for index in 0..self.rows.rows() {
+            (self.row)(&self.rows, index);
+        }
+        self.rows.clear_rows();
+    }
+}

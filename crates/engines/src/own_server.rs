@@ -2,12 +2,16 @@
 //! random password, waiting for the first session, and flushing files that the server left to the operating system.
 
 use crate::account::Account;
+use crate::admin::Admin;
+use crate::limit::ReplyLimit;
 use crate::process::LoggedProcess;
+use crate::remote::Remote;
 use crate::secret::Secret;
-use crate::server::ServerError;
+use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerReport};
 use crate::session::SessionError;
 use machines::process::Launch;
 use machines::token::random_bytes;
+use rustix::process::Signal;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 use std::collections::BTreeMap;
@@ -23,7 +27,7 @@ use std::time::{Duration, Instant};
 const START_LIMIT: Duration = Duration::from_mins(5);
 
 /// An orderly stop writes out the whole cache.
-pub const STOP_LIMIT: Duration = Duration::from_mins(5);
+const STOP_LIMIT: Duration = Duration::from_mins(5);
 
 /// Making a data folder takes seconds, or minutes where a guest's processor is emulated.
 pub const INIT_LIMIT: Duration = Duration::from_mins(10);
@@ -36,6 +40,69 @@ const PROFILE: &str = "profile";
 
 /// Settings under the server's own names, in the form of its command line.
 pub type ServerSettings = BTreeMap<&'static str, String>;
+
+/// A running server. Dropping it kills it.
+#[derive(Debug)]
+pub struct OwnServer {
+    pub process: LoggedProcess,
+    pub data: PathBuf,
+    pub sockets: SocketFolder,
+    /// How its first database is reached.
+    pub remote: Remote,
+    pub report: ServerReport,
+    pub product: OwnProduct,
+}
+
+/// The part that the products do in their own ways.
+#[derive(Debug)]
+pub struct OwnProduct {
+    pub endpoint: fn(Remote) -> Endpoint,
+    /// Makes the database of this name if there is none, and returns whether it is empty.
+    pub make_database: fn(&Remote, &str) -> Result<bool, ServerError>,
+    /// An orderly stop: the server ends its sessions and writes out the cache.
+    pub stop: Signal,
+}
+
+impl Server for OwnServer {
+    fn report(&self) -> &ServerReport {
+        &self.report
+    }
+
+    fn alive(&mut self) -> Result<(), ServerError> {
+        self.process.alive()
+    }
+
+    fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError> {
+        let remote = Remote { database: format!("{}_{number}", self.remote.database), ..self.remote.clone() };
+        let is_empty = (self.product.make_database)(&self.remote, &remote.database)?;
+        let report = ServerReport { endpoint: (self.product.endpoint)(remote), ..self.report.clone() };
+        Ok(FurtherDatabase { report, is_empty })
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
+        self.process.stop(self.product.stop, STOP_LIMIT)?;
+        flush(&self.data)
+    }
+}
+
+/// `version` is the query for the product's name and version.
+pub fn report(admin: &mut dyn Admin, version: &str, endpoint: Endpoint) -> Result<ServerReport, ServerError> {
+    let mut found = String::new();
+    admin.ask(version, ReplyLimit::QUESTION, &mut |rows, row| {
+        rows.text(row, 0).unwrap_or_default().clone_into(&mut found);
+    })?;
+    Ok(ServerReport { version: found, effective: admin.effective()?, endpoint })
+}
+
+/// Whether a query finds anything.
+pub fn finds(admin: &mut dyn Admin, query: &str) -> Result<bool, SessionError> {
+    let mut found = false;
+    admin.ask(query, ReplyLimit::QUESTION, &mut |_, _| found = true).map(|()| found)
+}
 
 /// The settings of the profile named in a study's table, overridden by the table's own. `own` turns a key and its value
 /// into the server's setting; in the value, sizes are bytes and spans milliseconds.

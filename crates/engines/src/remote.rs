@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// A server that listens on TCP or on a Unix socket.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Remote {
     /// A path (Unix socket) if it begins with a slash, otherwise a name or a numeric address.
     pub host: String,

@@ -9,7 +9,7 @@ use super::marks::MarkedPart;
 use super::packet::{command, put};
 use super::reply::Piece;
 use super::wire::MysqlWire;
-use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
+use crate::admin::{self, Admin, AdminSql, Canceller, CountersOf, ScanBatch};
 use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -17,11 +17,16 @@ use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use bytes::BufMut;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
 const ROWS_CHUNK_BYTES: usize = 256 << 10;
+
+const SQL: AdminSql = AdminSql {
+    settle: include_str!("sql/settle.sql"),
+    shape: include_str!("sql/shape.sql"),
+    effective: Some(include_str!("sql/effective.sql")),
+};
 
 #[derive(Debug)]
 pub struct MysqlAdmin {
@@ -114,9 +119,16 @@ impl Admin for MysqlAdmin {
         let mut statement = prepare(&mut self.wire, &part, limit.of_preparation())?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
-        let mut batch = MysqlScan { columns: statement.columns, rows: ResultSet::default(), row };
-        batch.rows.start("scan");
-        converse(&mut self.wire, true, limit.since(begun), &mut |step| batch.hear(step))?;
+        let (mut columns, mut batch) = (statement.columns, ScanBatch::new(row));
+        converse(&mut self.wire, true, limit.since(begun), &mut |step| {
+            match step {
+                Piece::ColumnsFollow => columns.clear(),
+                Piece::Column(body) => columns.push(MysqlColumnKind::read(body)?),
+                Piece::Row(body) => batch.take(|rows| self::row(body, &columns, rows))?,
+                _ => {}
+            }
+            Ok(())
+        })?;
         batch.hand_over();
         // CLOSE has no answer. It is sent with the next request.
         put(self.wire.outgoing(), 0, |out| {
@@ -156,48 +168,11 @@ impl Admin for MysqlAdmin {
         admin::canceller(self, sql, move || open_admin(&remote))
     }
 
-    fn settle(&mut self) -> Result<(), SessionError> {
-        self.script(include_str!("sql/settle.sql"))
-    }
-
-    fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        pairs(self, include_str!("sql/effective.sql"), ReplyLimit::QUESTION)
-    }
-
-    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
-        admin::shape(self, include_str!("sql/shape.sql"), table)
+    fn sql(&self) -> &'static AdminSql {
+        &SQL
     }
 
     fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
         counters::read(self, of, limit)
-    }
-}
-
-/// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct MysqlScan<'a> {
-    columns: Vec<MysqlColumnKind>,
-    rows: ResultSet,
-    row: &'a mut dyn FnMut(&ResultSet, usize),
-}
-
-impl MysqlScan<'_> {
-    fn hear(&mut self, step: Piece<'_>) -> Result<(), SessionError> {
-        match step {
-            Piece::ColumnsFollow => self.columns.clear(),
-            Piece::Column(body) => self.columns.push(MysqlColumnKind::read(body)?),
-            Piece::Row(body) => row(body, &self.columns, &mut self.rows)?,
-            _ => {}
-        }
-        if self.rows.rows() == BATCH_ROWS {
-            self.hand_over();
-        }
-        Ok(())
-    }
-
-    fn hand_over(&mut self) {
-        for index in 0..self.rows.rows() {
-            (self.row)(&self.rows, index);
-        }
-        self.rows.clear_rows();
     }
 }

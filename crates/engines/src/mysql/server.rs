@@ -9,19 +9,18 @@ use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::limit::ReplyLimit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, private_folder,
-    random_password, surroundings,
+    self, OwnProduct, OwnServer, ServerSettings, SocketFolder, await_sessions, finds, is_not_there, listened,
+    private_folder, random_password, surroundings,
 };
 use crate::process::LoggedProcess;
-use crate::remote::{Remote, Tls};
-use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::remote::Remote;
+use crate::server::{Endpoint, ServerError, ServerPlace, ServerShape};
 use machines::process::Launch;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const SOCKET: &str = "mariadb.sock";
 
@@ -31,22 +30,9 @@ const ROOT: &str = "root";
 /// The account for TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
-/// A running server. Dropping it kills it.
-#[derive(Debug)]
-pub struct MariadbServer {
-    process: LoggedProcess,
-    data: PathBuf,
-    _sockets: SocketFolder,
-    /// How its first database is reached.
-    remote: Remote,
-    report: ServerReport,
-}
+const PRODUCT: OwnProduct = OwnProduct { endpoint: Endpoint::Mysql, make_database, stop: Signal::TERM };
 
-pub fn start(
-    table: &Map<String, Value>,
-    place: &ServerPlace,
-    shape: &ServerShape,
-) -> Result<MariadbServer, ServerError> {
+pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShape) -> Result<OwnServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let account = Account::choose(ACCOUNTS)?;
     // Each server needs its own folder for temporary tables: at its start a server removes all it finds, even those of
@@ -61,21 +47,19 @@ pub fn start(
     let mut process = LoggedProcess::start("MariaDB", launch, &place.logs.join("mariadb.log"), ABORT)?;
     let root = Remote {
         host: sockets.for_us().join(SOCKET).display().to_string(),
-        address: None,
         port: place.listen.map_or(0, |address| address.port()),
         user: ROOT.to_owned(),
         database: DATABASE.to_owned(),
-        password: None,
-        tls: Tls::default(),
-        own_sql: false,
+        ..Remote::default()
     };
     await_sessions(&mut process, &|| open_admin(&root).map(drop), is_not_there)?;
     let remote = match place.listen {
         Some(address) => let_visitors_in(root, address.ip())?,
         None => root,
     };
-    let report = report(&remote)?;
-    Ok(MariadbServer { process, data, _sockets: sockets, remote, report })
+    let version = "SELECT CONCAT('MariaDB ', VERSION())";
+    let report = own_server::report(&mut open_admin(&remote)?, version, Endpoint::Mysql(remote.clone()))?;
+    Ok(OwnServer { process, data, sockets, remote, report, product: PRODUCT })
 }
 
 /// The server's command line.
@@ -122,47 +106,13 @@ fn let_visitors_in(root: Remote, address: IpAddr) -> Result<Remote, ServerError>
     Ok(Remote { user: VISITOR.to_owned(), password: Some(password), ..root })
 }
 
-fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
-    let mut admin = open_admin(remote)?;
-    let mut version = String::new();
-    let sql = "SELECT CONCAT('MariaDB ', VERSION())";
-    admin.ask(sql, ReplyLimit::QUESTION, &mut |rows, row| {
-        rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
-    })?;
-    let effective = admin.effective()?;
-    Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
-}
-
-impl Server for MariadbServer {
-    fn report(&self) -> &ServerReport {
-        &self.report
+/// The server copies no databases.
+fn make_database(first: &Remote, name: &str) -> Result<bool, ServerError> {
+    let mut admin = open_admin(first)?;
+    let find = format!("SELECT 1 FROM information_schema.schemata WHERE schema_name = '{name}'");
+    let is_there = finds(&mut admin, &find)?;
+    if !is_there {
+        admin.script(&format!("CREATE DATABASE {name}"))?;
     }
-
-    fn alive(&mut self) -> Result<(), ServerError> {
-        self.process.alive()
-    }
-
-    fn process(&self) -> u32 {
-        self.process.id()
-    }
-
-    /// The server copies no databases.
-    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError> {
-        let remote = Remote { database: format!("{DATABASE}_{number}"), ..self.remote.clone() };
-        let mut admin = open_admin(&self.remote)?;
-        let mut is_there = false;
-        let find = format!("SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'", remote.database);
-        admin.ask(&find, ReplyLimit::QUESTION, &mut |_, _| is_there = true)?;
-        if !is_there {
-            admin.script(&format!("CREATE DATABASE {}", remote.database))?;
-        }
-        let report = ServerReport { endpoint: Endpoint::Mysql(remote), ..self.report.clone() };
-        Ok(FurtherDatabase { report, is_empty: !is_there })
-    }
-
-    fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
-        // On an orderly stop the server ends its sessions and writes out the cache.
-        self.process.stop(Signal::TERM, STOP_LIMIT)?;
-        flush(&self.data)
-    }
+    Ok(!is_there)
 }

@@ -1,12 +1,12 @@
 //! PostgreSQL's administration over a blocking connection: scripts, scans, and loading by COPY.
 
 use super::counters;
-use super::decode::{PostgresColumnKind, PostgresMessage, PostgresRefusal, changed, column_types, refusal, row};
+use super::decode::{PostgresColumnKind, PostgresRefusal, changed, column_types, refusal, row};
 use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{copies_unasked, session_error, tag};
 use super::wire::PostgresWire;
-use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf, pairs};
+use crate::admin::{self, Admin, AdminSql, Canceller, CountersOf, ScanBatch};
 use crate::limit::ReplyLimit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
@@ -14,11 +14,16 @@ use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
 const COPY_CHUNK_BYTES: usize = 256 << 10;
+
+const SQL: AdminSql = AdminSql {
+    settle: include_str!("sql/settle.sql"),
+    shape: include_str!("sql/shape.sql"),
+    effective: Some(include_str!("sql/effective.sql")),
+};
 
 #[derive(Debug)]
 pub struct PostgresAdmin {
@@ -121,9 +126,13 @@ impl Admin for PostgresAdmin {
         let begun = Instant::now();
         let columns = self.describe(sql, limit)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        let mut batch = PostgresScan { columns: &columns, rows: ResultSet::default(), row };
-        batch.rows.start("scan");
-        converse(&mut self.wire, limit.since(begun), &mut |message| batch.hear(message))?;
+        let mut batch = ScanBatch::new(row);
+        converse(&mut self.wire, limit.since(begun), &mut |message| {
+            if message.tag == tag::DATA_ROW {
+                batch.take(|rows| self::row(message.body, &columns, rows))?;
+            }
+            Ok(())
+        })?;
         batch.hand_over();
         Ok(())
     }
@@ -162,16 +171,8 @@ impl Admin for PostgresAdmin {
         admin::canceller(self, sql, move || open_admin(&remote))
     }
 
-    fn settle(&mut self) -> Result<(), SessionError> {
-        self.script(include_str!("sql/settle.sql"))
-    }
-
-    fn effective(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        pairs(self, include_str!("sql/effective.sql"), ReplyLimit::QUESTION)
-    }
-
-    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
-        admin::shape(self, include_str!("sql/shape.sql"), table)
+    fn sql(&self) -> &'static AdminSql {
+        &SQL
     }
 
     fn counters(&mut self, of: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
@@ -191,30 +192,4 @@ fn bind_and_execute(columns: &[PostgresColumnKind], wire: &mut PostgresWire) -> 
     frontend::execute("", 0, out)?;
     frontend::sync(out);
     Ok(())
-}
-
-/// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
-struct PostgresScan<'a> {
-    columns: &'a [PostgresColumnKind],
-    rows: ResultSet,
-    row: &'a mut dyn FnMut(&ResultSet, usize),
-}
-
-impl PostgresScan<'_> {
-    fn hear(&mut self, message: PostgresMessage<'_>) -> Result<(), SessionError> {
-        if message.tag == tag::DATA_ROW {
-            row(message.body, self.columns, &mut self.rows)?;
-        }
-        if self.rows.rows() == BATCH_ROWS {
-            self.hand_over();
-        }
-        Ok(())
-    }
-
-    fn hand_over(&mut self) {
-        for index in 0..self.rows.rows() {
-            (self.row)(&self.rows, index);
-        }
-        self.rows.clear_rows();
-    }
 }

@@ -10,20 +10,19 @@ use super::cluster::{self, Programs};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::limit::ReplyLimit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, SocketFolder, await_sessions, flush, is_not_there, listened, random_password,
-    surroundings,
+    self, OwnProduct, OwnServer, ServerSettings, SocketFolder, await_sessions, finds, is_not_there, listened,
+    random_password, surroundings,
 };
 use crate::process::LoggedProcess;
-use crate::remote::{Remote, Tls};
-use crate::server::{Endpoint, FurtherDatabase, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::remote::Remote;
+use crate::server::{Endpoint, ServerError, ServerPlace, ServerShape};
 use crate::session::SessionError;
 use machines::process::Launch;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The socket's name contains a port even if the server listens on none.
@@ -39,22 +38,10 @@ const LAST_LIMIT: Duration = Duration::from_secs(30);
 const USER: &str = "postgres";
 const DATABASE: &str = "postgres";
 
-/// A running server. Dropping it kills it.
-#[derive(Debug)]
-pub struct PostgresServer {
-    process: LoggedProcess,
-    data: PathBuf,
-    _sockets: SocketFolder,
-    /// How its first database is reached.
-    remote: Remote,
-    report: ServerReport,
-}
+/// The signal is that of a "fast" stop.
+const PRODUCT: OwnProduct = OwnProduct { endpoint: Endpoint::Postgres, make_database, stop: Signal::INT };
 
-pub fn start(
-    table: &Map<String, Value>,
-    place: &ServerPlace,
-    shape: &ServerShape,
-) -> Result<PostgresServer, ServerError> {
+pub fn start(table: &Map<String, Value>, place: &ServerPlace, shape: &ServerShape) -> Result<OwnServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let programs = Programs::find(Path::new(cluster::INSTALLED))?;
     let account = Account::choose(&[USER])?;
@@ -67,13 +54,11 @@ pub fn start(
     };
     let remote = Remote {
         host: sockets.for_us().display().to_string(),
-        address: None,
         port: port(place.listen),
         user: USER.to_owned(),
         database: DATABASE.to_owned(),
         password: place.listen.map(|_| random_password()).transpose()?,
-        tls: Tls::default(),
-        own_sql: false,
+        ..Remote::default()
     };
     let open = || open_admin(&remote).map(drop);
     let mut process = launch()?;
@@ -85,8 +70,12 @@ pub fn start(
             Err(error) => return Err(error),
         }
     }
-    let report = report(&remote)?;
-    Ok(PostgresServer { process, data, _sockets: sockets, remote, report })
+    let mut admin = open_admin(&remote)?;
+    if let Some(password) = &remote.password {
+        admin.script(&format!("ALTER ROLE {USER} PASSWORD '{}'", password.reveal()))?;
+    }
+    let report = own_server::report(&mut admin, "SELECT version()", Endpoint::Postgres(remote.clone()))?;
+    Ok(OwnServer { process, data, sockets, remote, report, product: PRODUCT })
 }
 
 /// The port for TCP, which is also part of the socket's name.
@@ -124,53 +113,15 @@ fn is_held_by_the_last(error: &ServerError) -> bool {
     matches!(error, ServerError::Failed { log, .. } if log.contains(STILL_IN_USE))
 }
 
-fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
-    let mut admin = open_admin(remote)?;
-    if let Some(password) = &remote.password {
-        admin.script(&format!("ALTER ROLE {USER} PASSWORD '{}'", password.reveal()))?;
+/// Copies the first database.
+fn make_database(first: &Remote, name: &str) -> Result<bool, ServerError> {
+    // Nobody may be connected to a database while it is copied.
+    let mut admin = open_admin(&Remote { database: BESIDE.to_owned(), ..first.clone() })?;
+    if !finds(&mut admin, &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'"))? {
+        // Copies files. Without this option, newer versions write all pages to the log, and older ones have only this way.
+        let has_ways = finds(&mut admin, "SELECT 1 WHERE current_setting('server_version_num')::INT >= 150000")?;
+        let way = if has_ways { " STRATEGY = file_copy" } else { "" };
+        admin.script(&format!("CREATE DATABASE {name} TEMPLATE {DATABASE}{way}"))?;
     }
-    let mut version = String::new();
-    admin.ask("SELECT version()", ReplyLimit::QUESTION, &mut |rows, row| {
-        rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
-    })?;
-    let effective = admin.effective()?;
-    Ok(ServerReport { version, effective, endpoint: Endpoint::Postgres(remote.clone()) })
-}
-
-impl Server for PostgresServer {
-    fn report(&self) -> &ServerReport {
-        &self.report
-    }
-
-    fn alive(&mut self) -> Result<(), ServerError> {
-        self.process.alive()
-    }
-
-    fn process(&self) -> u32 {
-        self.process.id()
-    }
-
-    fn open_database(&self, number: u16) -> Result<FurtherDatabase, ServerError> {
-        let remote = Remote { database: format!("{DATABASE}_{number}"), ..self.remote.clone() };
-        // Nobody may be connected to a database while it is copied.
-        let mut admin = open_admin(&Remote { database: BESIDE.to_owned(), ..self.remote.clone() })?;
-        let mut finds = |query: &str| {
-            let mut found = false;
-            admin.ask(query, ReplyLimit::QUESTION, &mut |_, _| found = true).map(|()| found)
-        };
-        if !finds(&format!("SELECT 1 FROM pg_database WHERE datname = '{}'", remote.database))? {
-            // Copies files. Without this option, newer versions write all pages to the log, and older ones have only this way.
-            let has_ways = finds("SELECT 1 WHERE current_setting('server_version_num')::INT >= 150000")?;
-            let way = if has_ways { " STRATEGY = file_copy" } else { "" };
-            admin.script(&format!("CREATE DATABASE {} TEMPLATE {DATABASE}{way}", remote.database))?;
-        }
-        let report = ServerReport { endpoint: Endpoint::Postgres(remote), ..self.report.clone() };
-        Ok(FurtherDatabase { report, is_empty: false })
-    }
-
-    fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
-        // On a "fast" stop the server ends its sessions and writes out the cache.
-        self.process.stop(Signal::INT, STOP_LIMIT)?;
-        flush(&self.data)
-    }
+    Ok(false)
 }

@@ -3,7 +3,7 @@
 use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::counters;
 use super::settings::DatabaseFile;
-use crate::admin::{self, Admin, BATCH_ROWS, Canceller, CountersOf};
+use crate::admin::{Admin, AdminSql, Canceller, CountersOf, ScanBatch};
 use crate::limit::ReplyLimit;
 use crate::rows::RowSink;
 use crate::server::Counters;
@@ -51,12 +51,8 @@ impl Admin for SqliteAdmin {
         Ok(Box::new(move || handle.interrupt()))
     }
 
-    fn settle(&mut self) -> Result<(), SessionError> {
-        self.script("ANALYZE")
-    }
-
-    fn shape(&mut self, table: &str) -> Result<Vec<String>, SessionError> {
-        admin::shape(self, include_str!("sql/shape.sql"), table)
+    fn sql(&self) -> &'static AdminSql {
+        &AdminSql { settle: "ANALYZE", shape: include_str!("sql/shape.sql"), effective: None }
     }
 
     fn counters(&mut self, _: CountersOf, limit: ReplyLimit) -> Result<Counters, SessionError> {
@@ -73,23 +69,12 @@ fn scan(connection: &Connection, sql: &str, row: &mut dyn FnMut(&ResultSet, usiz
     let mut statement = connection.prepare(sql)?;
     let columns = Declared::of_columns(&statement);
     let mut found = statement.query([])?;
-    let mut batch = ResultSet::default();
-    batch.start("scan");
+    let mut batch = ScanBatch::new(row);
     while let Some(next) = found.next()? {
-        push_row(next, &columns, &mut batch)?;
-        if batch.rows() == BATCH_ROWS {
-            hand_over(&mut batch, row);
-        }
+        batch.take(|rows| push_row(next, &columns, rows))?;
     }
-    hand_over(&mut batch, row);
+    batch.hand_over();
     Ok(())
-}
-
-fn hand_over(batch: &mut ResultSet, row: &mut dyn FnMut(&ResultSet, usize)) {
-    for index in 0..batch.rows() {
-        row(batch, index);
-    }
-    batch.clear_rows();
 }
 
 fn insert(table: &str, columns: &[&str]) -> String {
