@@ -10,6 +10,15 @@ use telemetry::{QueryProbe, Series, Targets};
 /// because contenders are compared by them.
 pub type Decisions = std::collections::BTreeMap<String, Result<String, String>>;
 
+/// What is known of a machine once it runs, and does not change.
+pub struct LaunchFacts {
+    /// The exact command line that started it.
+    pub command_line: Vec<String>,
+    pub decided: Decisions,
+    /// The address inside that a server must listen on to be reached from outside, and no wider than needed.
+    pub listens_on: std::net::IpAddr,
+}
+
 /// A running machine's threads, processes and devices on the host, and probes that query its hypervisor.
 pub struct WatchedMachine {
     pub targets: Targets,
@@ -19,15 +28,9 @@ pub struct WatchedMachine {
 /// A running machine. Dropping it ends everything it consists of.
 pub trait Machine: Send {
     fn link(&mut self) -> &mut AgentLink;
-    /// The exact command line that started it.
-    fn command_line(&self) -> &[String];
-    fn decided(&self) -> &Decisions;
+    fn facts(&self) -> &LaunchFacts;
     /// The host's address of a server inside on this port, if the platform offers one. The port must have been ordered.
     fn reached_at(&self, port: u16) -> Option<std::net::SocketAddr>;
-    /// The address inside that a server must listen on to be reached there, and no wider than needed.
-    fn listens_on(&self) -> std::net::IpAddr;
-    /// The folder of the data disk, as seen inside.
-    fn data(&self) -> &str;
     /// The parts of it that can be watched from the host while it runs.
     fn watched(&mut self) -> WatchedMachine;
     /// Its hypervisor's counts of it between two moments of this host's monotonic clock, if reported only afterwards.

@@ -52,7 +52,7 @@ fn main() {
     match platform.start(&order, &|| {}) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {
-            let decided = machine.decided().iter().map(|(what, answer)| format!("{what}: {answer:?}"));
+            let decided = machine.facts().decided.iter().map(|(what, answer)| format!("{what}: {answer:?}"));
             println!("greeted, {}", decided.collect::<Vec<_>>().join(", "));
             std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
         }

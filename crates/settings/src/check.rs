@@ -34,6 +34,14 @@ pub fn read<T: DeserializeOwned>(table: &Map<String, Value>, keys: &[Key]) -> Re
     })
 }
 
+/// The entry with each key at its default. So every key of such an entry must have a default that its type takes.
+pub fn defaults<T: DeserializeOwned>(keys: &[Key]) -> T {
+    match read(&Map::new(), keys) {
+        Ok(entry) => entry,
+        Err(problems) => unreachable!("defaults of keys do not make their entry: {problems:?}"),
+    }
+}
+
 /// The known word that `word` most probably means, if one is near enough.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// One letter in three may be wrong; with more mistakes it is another word.

@@ -12,7 +12,7 @@ mod keys;
 mod names;
 mod units;
 
-pub use check::{check, check_written, nearest, read};
+pub use check::{check, check_written, defaults, nearest, read};
 pub use chosen::Chosen;
 pub use files::with_texts;
 pub use units::{Bytes, Rate, Share, TimeSpan, parse_rate, parse_share, parse_size, parse_span};

@@ -61,11 +61,11 @@ pub(crate) fn start(
     let machine = prepared.platform.start(&order, &|| context.pass_turn())?;
     log.boots += 1;
     let mut decided: record::facts::Facts =
-        machine.decided().iter().map(|(name, decided)| (name.clone(), fact(decided))).collect();
+        machine.facts().decided.iter().map(|(name, decided)| (name.clone(), fact(decided))).collect();
     decided.extend(position(context, log.boots).map(|position| (START_ORDER.to_owned(), position)));
     log.record.machine = Some(MachineFacts {
         platform: cell.platform_kind().to_owned(),
-        command_line: machine.command_line().to_vec(),
+        command_line: machine.facts().command_line.clone(),
         image: order.image.as_ref().map(|image| format!("{} {}", image.name, image.id)).unwrap_or_default(),
         decided,
         ..MachineFacts::default()

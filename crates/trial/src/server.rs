@@ -25,7 +25,7 @@ pub(crate) fn start_all(
     let context = booted.context;
     let start = |instance: u16| {
         let report = if servers(&context).contains(&instance) {
-            let address = booted.machine.listens_on();
+            let address = booted.machine.facts().listens_on;
             let listen = ports.get(usize::from(instance)).map(|port| SocketAddr::new(address, port.number()));
             start(booted, instance, listen)
         } else {

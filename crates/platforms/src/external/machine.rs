@@ -2,10 +2,10 @@
 
 use crate::order::Launched;
 use machines::link::AgentLink;
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::transport::Transport;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -22,7 +22,7 @@ struct ThreadMachine {
     agent: UnixStream,
     /// Disconnects when the thread ends.
     thread: Receiver<()>,
-    decided: Decisions,
+    facts: LaunchFacts,
 }
 
 /// Starts a thread that answers like an agent, over the stream that it gets.
@@ -44,7 +44,8 @@ pub fn start(
     thread::Builder::new().name("agent".to_owned()).spawn(work).map_err(failing)?;
     launched();
     let link = Transport::pipe(reader, writer).connect(GREETING_LIMIT)?;
-    Ok(Box::new(ThreadMachine { link, agent, thread, decided }))
+    let facts = LaunchFacts { command_line: Vec::new(), decided, listens_on: Ipv4Addr::LOCALHOST.into() };
+    Ok(Box::new(ThreadMachine { link, agent, thread, facts }))
 }
 
 impl Machine for ThreadMachine {
@@ -52,24 +53,12 @@ impl Machine for ThreadMachine {
         &mut self.link
     }
 
-    fn command_line(&self) -> &[String] {
-        &[]
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, _: u16) -> Option<SocketAddr> {
         None
-    }
-
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::LOCALHOST.into()
-    }
-
-    fn data(&self) -> &'static str {
-        ""
     }
 
     fn watched(&mut self) -> WatchedMachine {

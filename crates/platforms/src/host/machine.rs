@@ -5,9 +5,8 @@ use super::connection::{Connection, HostWay, failing};
 use super::lines::Far;
 use super::there::{Begun, HostReady, ThereOrder};
 use crate::order::Launched;
-use machines::boot::DATA_FOLDER;
 use machines::link::AgentLink;
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::transport::Transport;
 use std::io;
@@ -24,12 +23,10 @@ const CUT_LIMIT: Duration = Duration::from_mins(2);
 struct RemoteMachine {
     link: Option<AgentLink>,
     far: Box<dyn Far>,
-    command_line: Vec<String>,
-    decided: Decisions,
+    facts: LaunchFacts,
     stderr: Printed,
-    data: String,
-    /// The address there that its server listens on, and the one at which it is reached from here.
-    addresses: (Option<IpAddr>, Option<IpAddr>),
+    /// Where it is reached from here.
+    address: Option<IpAddr>,
     name: String,
     may_be_away: Duration,
 }
@@ -55,16 +52,14 @@ pub fn start(
     command_line.extend(there);
     let stdin = stdin.ok_or_else(|| failing("talking to the other host")(io::ErrorKind::NotConnected.into()))?;
     let link = Transport::pipe(stdout, stdin).connect(GREETING_LIMIT + may_be_away)?.relayed(may_be_away);
-    let reached_at = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
-    let data = if order.image.is_some() { DATA_FOLDER.into() } else { host.folder.join(&order.data) };
+    let address = way.settings.address.as_deref().and_then(|address| address.parse().ok()).or(host.address);
+    let listens_on = host.address.unwrap_or(Ipv4Addr::UNSPECIFIED.into());
     Ok(Box::new(RemoteMachine {
         link: Some(link),
         far,
-        command_line,
-        decided,
+        facts: LaunchFacts { command_line, decided, listens_on },
         stderr,
-        data: data.to_string_lossy().into_owned(),
-        addresses: (host.address, reached_at),
+        address,
         name: order.name.clone(),
         may_be_away,
     }))
@@ -99,24 +94,12 @@ impl Machine for RemoteMachine {
         link
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
-        self.addresses.1.map(|address| (address, port).into())
-    }
-
-    fn listens_on(&self) -> IpAddr {
-        self.addresses.0.unwrap_or(Ipv4Addr::UNSPECIFIED.into())
-    }
-
-    fn data(&self) -> &str {
-        &self.data
+        self.address.map(|address| (address, port).into())
     }
 
     /// This host sees nothing of it.

@@ -16,7 +16,7 @@ use crate::qemu::boot::{guest_kernel, initramfs};
 use crate::qemu::command::{Accelerator, GuestDisk, USER_NETWORK_GUEST, drivers, guest_address};
 use crate::qemu::decided::{self, AskedGuest};
 use crate::qemu::error::{failing, unavailable};
-use crate::qemu::machine::{can_be_reached, data_disk, parts_of_host, probe};
+use crate::qemu::machine::{ONLY_FROM_HOST, can_be_reached, data_disk, parts_of_host, probe};
 use crate::qemu::monitor::Monitor as _;
 use crate::qemu::monitor::QmpError;
 use crate::qemu::patience::start_limit;
@@ -25,16 +25,15 @@ use crate::qemu::settings::{GuestNetwork, WantedAccelerator};
 use crate::qemu::watch::NodeNames;
 use crate::rights;
 use machines::adopted::Adopted;
-use machines::boot::DATA_FOLDER;
 use machines::limits::OPEN_FILES;
 use machines::link::{AgentLink, LinkError};
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::token::random_bytes;
 use machines::transport::Transport;
 use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -51,8 +50,7 @@ pub struct LibvirtMachine {
     running: RunningDomain,
     /// Its QEMU, if that runs on this host.
     _process: Option<Adopted>,
-    command_line: Vec<String>,
-    decided: Decisions,
+    facts: LaunchFacts,
     /// By the guest's ports.
     addresses: BTreeMap<u16, SocketAddr>,
     data: Option<GuestDisk>,
@@ -100,8 +98,7 @@ pub fn start(
         _carrier: carrier,
         _process: running.pid().map(Adopted::new),
         running,
-        command_line,
-        decided,
+        facts: LaunchFacts { command_line, decided, listens_on: ONLY_FROM_HOST },
         addresses,
         target: data_target(domain.settings.disk.adapter).0,
         data: domain.data,
@@ -332,25 +329,12 @@ impl Machine for LibvirtMachine {
         &mut self.link
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
         self.addresses.get(&port).copied()
-    }
-
-    /// Only the host can connect to the guest's addresses.
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::UNSPECIFIED.into()
-    }
-
-    fn data(&self) -> &str {
-        DATA_FOLDER
     }
 
     fn watched(&mut self) -> WatchedMachine {

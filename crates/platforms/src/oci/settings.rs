@@ -37,14 +37,8 @@ pub struct GvisorSettings {
 }
 
 impl Default for GvisorSettings {
-    /// The defaults of its keys.
     fn default() -> Self {
-        Self {
-            platform: WantedPlatform::Auto,
-            network: ContainerNetwork::None,
-            file_access: FileAccess::Shared,
-            directfs: None,
-        }
+        settings::defaults(GVISOR_KEYS)
     }
 }
 
@@ -144,7 +138,8 @@ mod tests {
         assert_eq!(settings, OciSettings { runtime: "runc".to_owned(), gvisor: None });
         let table = json!({ "runtime": "runsc", "gvisor": {} });
         let settings: OciSettings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
-        assert_eq!(settings.gvisor, Some(GvisorSettings::default()));
+        let gvisor = settings.gvisor.unwrap();
+        assert_eq!((gvisor, gvisor.network), (GvisorSettings::default(), super::ContainerNetwork::None));
         assert_eq!(problems(&table, false), [""; 0]);
     }
 

@@ -6,14 +6,13 @@ use super::launch::StartedMachine;
 use crate::affinity;
 use crate::order::MachineOrder;
 use images::data::DataDisk;
-use machines::boot::DATA_FOLDER;
 use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::process::Process;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets};
@@ -29,12 +28,9 @@ pub(crate) struct HostMachine {
     process: Process,
     /// Removed after the process; removing them ends whatever still runs.
     groups: Cgroups,
-    command_line: Vec<String>,
-    decided: Decisions,
+    facts: LaunchFacts,
     stderr: Printed,
     watch: Targets,
-    /// The host's address at which its servers are reached.
-    address: IpAddr,
     /// Must be released before anything else may write to them.
     data: DataDisk,
     /// Its name in errors.
@@ -58,11 +54,10 @@ impl HostMachine {
             link: Some(started.link),
             process: started.process,
             groups,
-            command_line,
-            decided,
+            // The machine shares the host's network.
+            facts: LaunchFacts { command_line, decided, listens_on: order.reached.address },
             stderr: started.stderr,
             watch: watch(order, cpus, process),
-            address: order.reached.address,
             data: order.data.clone(),
             what,
         }
@@ -76,7 +71,7 @@ impl HostMachine {
 
     /// Replaces what is said of the machine under this name.
     pub fn decide(&mut self, name: &str, decided: Result<String, String>) {
-        self.decided.insert(name.to_owned(), decided);
+        self.facts.decided.insert(name.to_owned(), decided);
     }
 }
 
@@ -107,25 +102,12 @@ impl Machine for HostMachine {
         link
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
-        Some((self.address, port).into())
-    }
-
-    /// The machine shares the host's network.
-    fn listens_on(&self) -> IpAddr {
-        self.address
-    }
-
-    fn data(&self) -> &str {
-        DATA_FOLDER
+        Some((self.facts.listens_on, port).into())
     }
 
     fn watched(&mut self) -> WatchedMachine {

@@ -18,17 +18,20 @@ use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder, Reached};
 use crate::rights;
 use images::data::DataDisk;
-use machines::boot::{DATA_FOLDER, GuestAddress};
+use machines::boot::GuestAddress;
 use machines::cgroup::{Cgroups, Limit};
 use machines::limits::OPEN_FILES;
 use machines::link::AgentLink;
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// Only the host can connect to a guest's addresses.
+pub(crate) const ONLY_FROM_HOST: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 pub struct QemuMachine {
     guest: Guest,
@@ -38,7 +41,7 @@ pub struct QemuMachine {
     qmp: SharedConsole,
     data: Option<GuestDisk>,
     cpus: Vec<usize>,
-    decided: Decisions,
+    facts: LaunchFacts,
     /// By the guest's ports.
     addresses: BTreeMap<u16, SocketAddr>,
 }
@@ -67,7 +70,8 @@ pub fn start(
     decided.extend(quota.into_iter().map(|held| ("CPU quota".to_owned(), held)));
     let addresses = addresses(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
-    Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
+    let facts = LaunchFacts { command_line: guest.command_line.clone(), decided, listens_on: ONLY_FROM_HOST };
+    Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, facts, addresses }))
 }
 
 /// The disk for the machine's data.
@@ -251,25 +255,12 @@ impl Machine for QemuMachine {
         &mut self.guest.link
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.guest.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
         self.addresses.get(&port).copied()
-    }
-
-    /// Only the host can connect to the guest's addresses.
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::UNSPECIFIED.into()
-    }
-
-    fn data(&self) -> &str {
-        DATA_FOLDER
     }
 
     fn watched(&mut self) -> WatchedMachine {

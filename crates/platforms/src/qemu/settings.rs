@@ -60,24 +60,8 @@ const LEAST_MEMORY_BYTES: u64 = 128 << 20;
 const MOST_VCPUS: u32 = 255;
 
 impl Default for QemuSettings {
-    /// The defaults of [`KEYS`].
     fn default() -> Self {
-        Self {
-            accelerator: WantedAccelerator::Auto,
-            cpu: "auto".to_owned(),
-            binary: PROGRAM.to_owned(),
-            machine: "q35".to_owned(),
-            kernel: None,
-            start_limit: None,
-            arguments: Vec::new(),
-            pin: true,
-            huge_pages: false,
-            disk: DiskSettings::DEFAULT,
-            network: GuestNetwork::User,
-            tap: None,
-            guest_address: None,
-            vhost: false,
-        }
+        settings::defaults(KEYS)
     }
 }
 
@@ -102,16 +86,6 @@ pub struct DiskSettings {
 }
 
 impl DiskSettings {
-    /// The defaults of [`KEYS`].
-    const DEFAULT: Self = Self {
-        adapter: Adapter::VirtioBlk,
-        cache: DiskCache::None,
-        aio: Aio::Threads,
-        iothread: false,
-        operations_limit_per_s: None,
-        bandwidth_limit_bytes: None,
-    };
-
     pub fn is_limited(&self) -> bool {
         self.operations_limit_per_s.is_some() || self.bandwidth_limit_bytes.is_some()
     }
@@ -318,9 +292,11 @@ mod tests {
 
     #[test]
     fn nothing_said_is_virtio_without_host_cache() {
-        let settings = read(&json!({}));
-        assert_eq!(settings, QemuSettings::default());
-        assert!(check(&QemuSettings::default(), &REQUEST).is_empty());
+        let settings = QemuSettings::default();
+        let disk = (settings.disk.adapter, settings.disk.cache, settings.disk.aio);
+        assert_eq!(disk, (super::Adapter::VirtioBlk, super::DiskCache::None, super::Aio::Threads));
+        assert!(!settings.disk.is_limited() && settings.pin && settings.kernel.is_none());
+        assert!(check(&settings, &REQUEST).is_empty());
     }
 
     #[test]

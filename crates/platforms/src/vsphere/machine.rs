@@ -7,10 +7,9 @@ use super::keeper::{MadeMachine, VsphereKeeper};
 use super::leftovers;
 use super::request::Call;
 use crate::order::Launched;
-use machines::boot::DATA_FOLDER;
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::transport::Transport;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -36,8 +35,7 @@ struct VsphereMachine {
     made: MadeMachine,
     link: Option<AgentLink>,
     address: SocketAddr,
-    command_line: Vec<String>,
-    decided: Decisions,
+    facts: LaunchFacts,
 }
 
 pub fn start(
@@ -75,8 +73,8 @@ pub fn start(
         made: made.clone(),
         link: Some(link),
         address,
-        command_line,
-        decided,
+        // The address that the tools report may be that of a translation.
+        facts: LaunchFacts { command_line, decided, listens_on: Ipv4Addr::UNSPECIFIED.into() },
     }))
 }
 
@@ -197,25 +195,12 @@ impl Machine for VsphereMachine {
         link
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
         Some((self.address.ip(), port).into())
-    }
-
-    /// The address that the tools report may be that of a translation.
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::UNSPECIFIED.into()
-    }
-
-    fn data(&self) -> &str {
-        DATA_FOLDER
     }
 
     fn watched(&mut self) -> WatchedMachine {

@@ -50,7 +50,7 @@ fn a_probe_ends_in_an_answer_leaves_nothing_and_is_remembered() {
         }
     }
     match place.try_start("qemu", &json!({ "accelerator": "kvm" })) {
-        Ok(machine) => assert_eq!(machine.decided()["accelerator"].as_deref(), Ok("kvm")),
+        Ok(machine) => assert_eq!(machine.facts().decided["accelerator"].as_deref(), Ok("kvm")),
         Err(MachineError::Unavailable { why }) => assert!(why.contains("/dev/kvm"), "{why}"),
         Err(other) => panic!("{other}"),
     }

@@ -6,7 +6,7 @@
 
 use machines::link::AgentLink;
 use machines::listening::LISTENS_AT;
-use machines::machine::{Decisions, Machine, MachineError, WatchedMachine};
+use machines::machine::{LaunchFacts, Machine, MachineError, WatchedMachine};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
@@ -20,7 +20,7 @@ use platforms::platform::{OpenOrder, Platform, plain};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -56,9 +56,7 @@ struct BareMachine {
     link: Option<AgentLink>,
     process: Process,
     stderr: Printed,
-    command_line: Vec<String>,
-    decided: Decisions,
-    data: PathBuf,
+    facts: LaunchFacts,
 }
 
 fn start(
@@ -100,13 +98,12 @@ fn start(
         link => link?,
     };
     let said = |name: &str, word: &str| (name.to_owned(), Ok(word.to_owned()));
+    let decided = [said("processor", "the host's own"), said("data cached twice", "no")].into();
     Ok(Box::new(BareMachine {
         link: Some(link),
         process,
         stderr,
-        command_line,
-        decided: [said("processor", "the host's own"), said("data cached twice", "no")].into(),
-        data: data.clone(),
+        facts: LaunchFacts { command_line, decided, listens_on: Ipv4Addr::LOCALHOST.into() },
     }))
 }
 
@@ -151,24 +148,12 @@ impl Machine for BareMachine {
         self.link.as_mut().unwrap()
     }
 
-    fn command_line(&self) -> &[String] {
-        &self.command_line
-    }
-
-    fn decided(&self) -> &Decisions {
-        &self.decided
+    fn facts(&self) -> &LaunchFacts {
+        &self.facts
     }
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
         Some((Ipv4Addr::LOCALHOST, port).into())
-    }
-
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::LOCALHOST.into()
-    }
-
-    fn data(&self) -> &str {
-        self.data.to_str().unwrap()
     }
 
     fn watched(&mut self) -> WatchedMachine {

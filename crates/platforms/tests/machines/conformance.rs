@@ -97,7 +97,7 @@ impl<'a> Subject<'a> {
         assert_has_clock_and_description(machine.as_mut());
         start_server(machine.as_mut());
         load(machine.as_mut());
-        let is_on_disk = machine.decided().get("data").is_none_or(Result::is_ok);
+        let is_on_disk = machine.facts().decided.get("data").is_none_or(Result::is_ok);
         let processes = processes(machine.as_mut());
         shut_down(machine);
         self.assert_nothing_is_left(&place, &processes);
@@ -196,7 +196,7 @@ fn assert_has_clock_and_description(machine: &mut dyn Machine) {
     };
     assert!(clock() < clock());
     assert!(matches!(ask(machine, &Request::Describe), Reply::Description(_)));
-    assert!(!machine.command_line().is_empty());
+    assert!(!machine.facts().command_line.is_empty());
 }
 
 /// A table small enough for an emulated CPU.

@@ -86,7 +86,7 @@ fn domains<'a>(ground: &'a Ground<'_>) -> Vec<Variant<'a>> {
 }
 
 fn what_was_decided_is_what_runs(ground: &Ground<'_>, machine: &mut dyn Machine) {
-    let decided = |name: &str| machine.decided()[name].clone().unwrap();
+    let decided = |name: &str| machine.facts().decided[name].clone().unwrap();
     assert_eq!(decided("CPU quota"), "100000 µs in every 100000 µs");
     assert_eq!(decided("disk limit"), "500 operations/s");
     assert_eq!(decided("discard"), "unmap");
@@ -94,7 +94,7 @@ fn what_was_decided_is_what_runs(ground: &Ground<'_>, machine: &mut dyn Machine)
     assert!(decided("cpu").starts_with("qemu64"), "{}", decided("cpu"));
     assert!(decided("libvirt").contains(&ground.daemons.uri()));
     assert_eq!(decided("user"), "0, who started it");
-    assert!(machine.command_line().iter().any(|word| word == "-uuid"));
+    assert!(machine.facts().command_line.iter().any(|word| word == "-uuid"));
     let watched = machine.watched();
     for mut probe in watched.asked {
         let counters = (probe.ask)();

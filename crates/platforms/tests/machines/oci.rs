@@ -32,8 +32,8 @@ fn a_container_has_its_data_and_its_limits() {
         place.order.cpu_quota = Some(0.5);
         let mut machine = place.start("oci", &json!({ "runtime": runtime }));
         let inside = facts(machine.as_mut());
-        assert_eq!((machine.data(), known(&inside, "storage.path").as_str()), ("/data", "/data"));
-        let decided = machine.decided().clone();
+        assert_eq!(known(&inside, "storage.path"), "/data");
+        let decided = machine.facts().decided.clone();
         assert!(decided["runtime"].as_ref().unwrap().starts_with(runtime), "{decided:?}");
         let is_gvisor = runtime == "runsc";
         let answered = decided["system calls"].clone().unwrap();
@@ -101,7 +101,7 @@ fn every_setting_of_gvisor_is_told_and_works() {
             let table = json!({ "runtime": "runsc", "gvisor": { key: value } });
             match place.try_start("oci", &table) {
                 Ok(mut machine) => {
-                    println!("{key} = {value}: {:?}", machine.decided()[told]);
+                    println!("{key} = {value}: {:?}", machine.facts().decided[told]);
                     write_data(machine.as_mut());
                     shut_down(machine);
                 }

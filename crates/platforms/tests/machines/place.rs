@@ -232,7 +232,7 @@ impl Place {
     pub fn start_on(&self, platform: &PlatformEntry, table: &Value) -> Box<dyn Machine> {
         let (begun, kind) = (Instant::now(), platform.kind);
         let machine = self.try_start_on(platform, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
-        println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());
+        println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.facts().decided);
         assert_says_what_is_compared(machine.as_ref(), kind, table);
         machine
     }
@@ -326,7 +326,7 @@ fn loaded_folder(parent: &Path) -> PathBuf {
 
 /// Contenders are compared by these properties, so each platform must report them in the same words.
 fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
-    let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
+    let said = |name| machine.facts().decided[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
     let processor = match (kind, &table["accelerator"]) {
         ("host", _) if telemetry::hypervisor().is_some() => "virtual",
         ("native" | "bare" | "oci" | "host", _) => "the host's own",
@@ -339,7 +339,7 @@ fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value
         _ if matches!(kind, "native" | "oci") => &["yes", "no"],
         _ => &["no"],
     };
-    assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
+    assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.facts().decided);
 }
 
 /// The place of a single machine. If this process has too few CPUs, some occur twice.
@@ -395,7 +395,7 @@ pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) 
     let keys = engines::catalog::entry(engine).unwrap().keys;
     let engine = Chosen { kind: engine.to_owned(), settings: settings::check(&Map::new(), keys).unwrap() };
     let shape = ServerShape { vcpus: 1, memory_bytes: MEMORY_BYTES };
-    let listen = port.map(|port| SocketAddr::new(machine.listens_on(), port));
+    let listen = port.map(|port| SocketAddr::new(machine.facts().listens_on, port));
     match ask(machine, &Request::StartServer { engine, shape, listen }) {
         Reply::Started(report) => *report,
         other => panic!("{other:?}"),
@@ -420,8 +420,8 @@ pub fn assert_sees(machine: &mut dyn Machine, device: &str, write_cache: &str) {
     assert_eq!(known(&inside, "storage.write_cache"), write_cache);
     assert!(known(&inside, "storage.mount_options").contains("noatime"));
     assert_eq!(known(&inside, "kernel.clocksource").split('-').next(), Some("tsc"));
-    let unknown = machine.decided().iter().filter(|(what, said)| said.is_err() && *what != "CPU quota").count();
-    assert_eq!(unknown, 0, "{:?}", machine.decided());
+    let unknown = machine.facts().decided.iter().filter(|(what, said)| said.is_err() && *what != "CPU quota").count();
+    assert_eq!(unknown, 0, "{:?}", machine.facts().decided);
 }
 
 /// Checks that a PostgreSQL that is started inside answers from outside, and stops it.

@@ -12,7 +12,7 @@ pub fn words(cpus: &[usize]) -> String {
 
 /// Checks the decided quota, and that the machine's process is in a group of ours. Does nothing if no quota is possible here.
 pub fn assert_held(ordered: &Place, machine: &dyn Machine, quota: &str) {
-    match &machine.decided()["CPU quota"] {
+    match &machine.facts().decided["CPU quota"] {
         Err(why) => println!("SKIPPED: no CPU quota can be had here: {why}"),
         Ok(held) => {
             assert_eq!(held, quota);
@@ -42,9 +42,9 @@ fn a_native_machine_that_is_not_pinned_has_the_time_of_its_shape() {
     let machine = ordered.start("native", &json!({}));
     if here().cpus().len() > 1 {
         assert_held(&ordered, machine.as_ref(), "100000 µs in every 100000 µs");
-        let is_held = machine.decided()["CPU quota"].is_ok();
+        let is_held = machine.facts().decided["CPU quota"].is_ok();
         let stays_on = if is_held { here().numbers() } else { ordered.order.place.cpus.clone() };
-        assert_eq!(machine.decided()["host CPUs"], Ok(words(&stays_on)));
+        assert_eq!(machine.facts().decided["host CPUs"], Ok(words(&stays_on)));
     }
     shut_down(machine);
 }
@@ -55,10 +55,10 @@ fn memory_of_a_native_machine_comes_from_its_node() {
     let mut ordered = Place::new(micro).with_two_vcpus();
     ordered.order.place.bound_to = vec![NodeShare { node: 0, vcpus: vec![0, 1] }];
     let machine = ordered.start("native", &json!({}));
-    match &machine.decided()["memory node"] {
+    match &machine.facts().decided["memory node"] {
         Ok(node) => assert_eq!(node, "0"),
         Err(why) => println!("SKIPPED: memory cannot be bound here: {why}"),
     }
-    assert_eq!(machine.decided()["host CPUs"], Ok(words(&ordered.order.place.cpus)));
+    assert_eq!(machine.facts().decided["host CPUs"], Ok(words(&ordered.order.place.cpus)));
     shut_down(machine);
 }

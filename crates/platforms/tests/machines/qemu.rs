@@ -56,7 +56,7 @@ fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
             check: Box::new(|_, machine| {
                 assert_sees(machine, "sda", "write back");
                 assert_is_anywhere(machine);
-                if machine.command_line().iter().any(|word| word.contains(TAP)) {
+                if machine.facts().command_line.iter().any(|word| word.contains(TAP)) {
                     assert_is_at_its_own_address(machine);
                 }
             }),
@@ -68,7 +68,7 @@ fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
             check: Box::new(|place, machine| {
                 assert_sees(machine, "nvme0n1", "write back");
                 assert_held(place, machine, "100000 µs in every 100000 µs");
-                assert_eq!(machine.decided()["memory node"].as_deref(), Ok("0,0"));
+                assert_eq!(machine.facts().decided["memory node"].as_deref(), Ok("0,0"));
                 assert_eq!(known(&facts(machine), "memory.numa_nodes"), "2");
             }),
             ..Variant::of(disk(json!({ "adapter": "nvme" })))
@@ -77,7 +77,7 @@ fn guests(tap: Option<&Tap>) -> Vec<Variant<'static>> {
             place: one_node,
             check: Box::new(|_, machine| {
                 assert_sees(machine, "sda", "write through");
-                assert_eq!(machine.decided()["memory node"].as_deref(), Ok("0"));
+                assert_eq!(machine.facts().decided["memory node"].as_deref(), Ok("0"));
                 assert_eq!(known(&facts(machine), "memory.numa_nodes"), "1");
                 assert_is_of_its_developer(machine);
             }),
@@ -97,7 +97,7 @@ fn guests_keep_the_rules_whatever_they_are_asked_for() {
 }
 
 fn assert_has_a_core(place: &Place, machine: &mut dyn Machine) {
-    let (place, decided) = (&place.order.place, machine.decided());
+    let (place, decided) = (&place.order.place, &machine.facts().decided);
     assert_eq!(decided["vcpu pinning"], Ok(format!("vCPU 0 on CPU {}", place.cpus[0])));
     assert_eq!(decided["host CPUs"], Ok(words(&place.cpus)));
     assert_eq!(decided["emulator CPUs"], Ok(words(&place.others)));
@@ -105,7 +105,7 @@ fn assert_has_a_core(place: &Place, machine: &mut dyn Machine) {
 }
 
 fn assert_is_anywhere(machine: &mut dyn Machine) {
-    let decided = machine.decided();
+    let decided = &machine.facts().decided;
     assert_eq!(decided["vcpu pinning"].as_deref(), Ok("none, as asked"));
     assert_eq!(decided["host CPUs"], Ok(words(&here().numbers())));
     assert_eq!(decided["emulator CPUs"], decided["host CPUs"]);
@@ -128,7 +128,7 @@ fn binary() -> String {
 }
 
 fn assert_is_of_its_developer(machine: &mut dyn Machine) {
-    let decided = |name: &str| machine.decided()[name].clone();
+    let decided = |name: &str| machine.facts().decided[name].clone();
     assert_eq!(decided("qemu binary"), Ok(binary()));
     assert_eq!(decided("machine type"), Ok("pc-q35-7.1-machine".to_owned()));
     assert_eq!(decided("further arguments"), Ok("-device virtio-balloon-pci,id=own".to_owned()));
@@ -151,9 +151,9 @@ fn assert_is_filtered_and_watched(machine: &mut dyn Machine) {
         assert_eq!(status(process, "Gid"), "65533 65533 65533 65533");
         assert!(["", "65533"].contains(&&*status(process, "Groups")), "{}", status(process, "Groups"));
         assert_eq!(u64::from_str_radix(&status(process, "CapPrm"), 16), Ok(0));
-        assert!(machine.decided()["user"].as_ref().unwrap().contains("65533"));
+        assert!(machine.facts().decided["user"].as_ref().unwrap().contains("65533"));
     }
-    assert!(machine.decided()["sandbox"].is_ok(), "{:?}", machine.decided());
+    assert!(machine.facts().decided["sandbox"].is_ok(), "{:?}", machine.facts().decided);
     let labels: Vec<&str> = targets.threads.iter().map(|thread| &*thread.label).collect();
     assert!(labels.contains(&"vcpu.0") && labels.contains(&"io.disk"), "{labels:?}");
     for thread in &targets.threads {

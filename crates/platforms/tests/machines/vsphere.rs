@@ -40,7 +40,7 @@ fn refused(table: &Value) -> String {
 }
 
 fn decided(machine: &dyn Machine, name: &str) -> String {
-    machine.decided()[name].clone().unwrap()
+    machine.facts().decided[name].clone().unwrap()
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_machine_is_set_as_asked_and_nothing_is_left() {
     "#);
     assert!(decided(machine.as_ref(), "data disk").starts_with("nvme, independent_persistent, "));
     assert!(decided(machine.as_ref(), "CPU reservation").starts_with("all, "));
-    assert!(!format!("{:?} {:?}", machine.decided(), machine.command_line()).contains(PASSWORD));
+    assert!(!format!("{:?} {:?}", machine.facts().decided, machine.facts().command_line).contains(PASSWORD));
     assert_is_counted(machine.as_mut());
     assert_eq!(vcsim.machines().len(), 2, "the machine with the data, and a copy");
     shut_down(machine);

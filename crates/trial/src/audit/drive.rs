@@ -179,7 +179,7 @@ impl Auditing<'_> {
         } else {
             None
         };
-        let processor = machine.decided().get(PROCESSOR).and_then(|processor| processor.as_ref().ok());
+        let processor = machine.facts().decided.get(PROCESSOR).and_then(|processor| processor.as_ref().ok());
         let emulated = processor.filter(|processor| Fact::known(*processor).kind() == EMULATED).cloned();
         Ok(OnDisk { log: disk.settings().log.clone(), server, emulated, acknowledged, killed, price })
     }

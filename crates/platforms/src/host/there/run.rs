@@ -30,8 +30,8 @@ pub fn run(folder: &Path, mut read: impl Read + Send + 'static, mut write: impl 
             return Ok(true);
         }
     };
-    let command_line = machine.command_line().to_vec();
-    write_frame(&mut write, &Begun::Started { decided: machine.decided().clone(), command_line })?;
+    let command_line = machine.facts().command_line.clone();
+    write_frame(&mut write, &Begun::Started { decided: machine.facts().decided.clone(), command_line })?;
     write_frame(&mut write, &Greeting::ours())?;
     let agent_ended = relay(machine.take_link(), read, write);
     let ended = if agent_ended { Box::new(machine).stop(END_LIMIT) } else { Box::new(machine).cut() };
