@@ -128,7 +128,7 @@ impl<I> Deferral<I> {
     /// Queues a transaction that no client waits for, or turns it away.
     pub fn offer_or_leave(&mut self, job: Job<I>) {
         if self.queue.len() >= self.capacity {
-            self.totals.turned_away += 1;
+            self.turn_away();
         } else {
             self.enqueue(job);
         }
@@ -139,11 +139,16 @@ impl<I> Deferral<I> {
         if job.due <= now {
             self.offer_or_leave(job);
         } else if self.later.len() >= self.later_capacity {
-            self.totals.turned_away += 1;
+            self.turn_away();
         } else {
             self.caused += 1;
             self.later.push(Reverse(Later { due: job.due, number: self.caused, job }));
         }
+    }
+
+    /// Counts a transaction for which there is no room.
+    pub fn turn_away(&mut self) {
+        self.totals.turned_away += 1;
     }
 
     /// Queues what has become due; returns how many. The queue's bound does not apply here, because what is due later

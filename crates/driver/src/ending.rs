@@ -9,19 +9,18 @@ use workloads::workload::Workload;
 impl<T: ShardTypes> Shard<'_, T> {
     /// Notices the end of the window or a signal, once.
     pub fn look_for_the_end(&self, now: Nanos) {
-        if self.is_closing() {
+        if self.ending.has_begun() {
             return;
         }
         let end = self.window.end();
         let streams_ended = self.have_streams_ended();
         if now >= end || streams_ended || self.signals.is_stopped() || self.signals.is_aborted() {
             let by_time = if self.window.is_open { PhaseEnd::Limit } else { PhaseEnd::Time };
-            let ended = if now >= end { by_time } else { PhaseEnd::Stopped };
-            self.ended.set(if streams_ended { PhaseEnd::Streams } else { ended });
+            let reason = if now >= end { by_time } else { PhaseEnd::Stopped };
             // A fresh reading: `now` may be from before the signal.
-            let closing_since = self.clock.now().min(end);
-            self.closing_since.set(Some(closing_since));
-            self.book_waiting(closing_since);
+            let since = self.clock.now().min(end);
+            self.ending.begin(since, if streams_ended { PhaseEnd::Streams } else { reason });
+            self.book_waiting(since);
             self.openings.close(&self.agenda);
             self.agenda.wake_all_parked();
         }
@@ -35,31 +34,26 @@ impl<T: ShardTypes> Shard<'_, T> {
         if !self.window.is_open {
             return false;
         }
-        let mut ending = self.actor_states.iter().filter(|actor_state| actor_state.ends);
-        if !self.is_at_end.get() && ending.all(|actor_state| actor_state.clients.borrow().have_ended()) {
-            self.is_at_end.set(true);
+        let mut ending = self.queues.all().filter(|(_, actor_state)| actor_state.ends);
+        let have_ended = ending.all(|(_, actor_state)| actor_state.clients.borrow().have_ended());
+        if have_ended && self.ending.streams_have_ended() {
             self.signals.streams_ended();
         }
         self.signals.have_streams_ended()
     }
 
-    pub fn has_ended_well(&self) -> bool {
-        self.is_closing() && self.ended.get() == PhaseEnd::Streams
-    }
-
     /// Books what still waits for a session or for room: it will not be served any more, and has waited until `now`.
     pub fn book_waiting(&self, now: Nanos) {
-        let mut recorder = self.recorder.borrow_mut();
-        for actor_state in &self.actor_states {
+        for (_, actor_state) in self.queues.all() {
             let mut clients = actor_state.clients.borrow_mut();
-            self.waiting_at_end.set(self.waiting_at_end.get() + clients.counts().waiting);
+            self.ending.note_waiting(clients.counts().waiting);
             while let Some((due, _, state)) = clients.take() {
                 if let Some(input) = self.workload.next(state) {
-                    recorder.book_unended(self.workload.kind(&input), due, now);
+                    self.books.book_unended(self.workload.kind(&input), due, now);
                 }
             }
             for job in actor_state.deferral.borrow_mut().admit_no_more() {
-                recorder.book_unended(job.kind, job.due, now);
+                self.books.book_unended(job.kind, job.due, now);
             }
         }
     }
@@ -67,17 +61,16 @@ impl<T: ShardTypes> Shard<'_, T> {
     /// Books the transactions that are under way or still queued, because they will not end any more.
     pub fn give_up(&self, now: Nanos) -> GivenUp {
         let mut given_up = GivenUp::default();
-        let mut recorder = self.recorder.borrow_mut();
         for under_way in self.under_way.borrow().iter().flatten() {
-            recorder.book_unended(under_way.kind, under_way.due, now);
+            self.books.book_unended(under_way.kind, under_way.due, now);
             let from = under_way.taken.max(self.window.measured_start());
             given_up.transactions += 1;
             given_up.oldest = given_up.oldest.max(now.since(under_way.due));
             given_up.in_window = given_up.in_window + now.min(self.window.measured_end()).since(from);
         }
-        for actor_state in &self.actor_states {
+        for (_, actor_state) in self.queues.all() {
             for job in actor_state.deferral.borrow().left() {
-                recorder.book_unended(job.kind, job.due, now);
+                self.books.book_unended(job.kind, job.due, now);
             }
         }
         given_up

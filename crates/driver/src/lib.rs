@@ -36,6 +36,7 @@
 //! | `watch.rs` | ticks, seconds as they become complete, and one result of all shards |
 //! | `assignment.rs`, `report.rs` | the part of a phase that a shard drives, and its result |
 //! | `shard.rs`, `run.rs`, `waiting.rs`, `agenda.rs` | the state of one thread; its loop; what it waits for; whose turn it is |
+//! | `queues.rs`, `books.rs`, `phase_ending.rs` | its three parts: what is to be done; what was done; how the phase ends |
 //! | `actor_state.rs` | one actor in a shard: its users, the work that others cause for it, its sessions |
 //! | `task.rs`, `retry.rs` | what a session does; trying again |
 //! | `sessions.rs`, `reopen.rs` | opening sessions, and opening lost ones again |
@@ -74,6 +75,7 @@ mod actor_state;
 mod agenda;
 mod arrivals;
 mod assignment;
+mod books;
 mod clock;
 pub mod combine;
 mod counts;
@@ -89,8 +91,10 @@ mod mailbox;
 mod merge;
 mod openings;
 mod pacing;
+mod phase_ending;
 pub mod plan;
 mod pool;
+mod queues;
 mod reactor;
 mod recorder;
 #[cfg(test)]

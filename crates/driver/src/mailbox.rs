@@ -1,15 +1,15 @@
 //! Work that a transaction on one shard causes on another: one queue for each shard, and a descriptor that wakes it.
 //!
-//! No thread waits for a lock: senders append, and only a sleeping shard is woken by a system call.
+//! No thread waits for a lock or for room: senders append up to a bound, and only a sleeping shard is woken by a system call.
 
 use crate::clock::Nanos;
-use crate::deferral::Job;
+use crate::deferral::{Job, LATER_CAPACITY};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 /// Wakes a sleeping shard.
 struct Wakeup {
@@ -20,7 +20,7 @@ struct Wakeup {
 /// A shard's own queue, and the senders to the queues of all shards.
 pub struct Mailbox<I> {
     inbox: Receiver<Job<I>>,
-    outboxes: Vec<Sender<Job<I>>>,
+    outboxes: Vec<SyncSender<Job<I>>>,
     wakeups: Arc<Vec<Wakeup>>,
     shard: usize,
 }
@@ -33,7 +33,8 @@ impl<I> Mailbox<I> {
             Ok(Wakeup { descriptor, is_asleep: AtomicBool::new(false) })
         };
         let wakeups = Arc::new((0..shards).map(wakeup).collect::<io::Result<Vec<_>>>()?);
-        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| channel()).unzip();
+        let room = LATER_CAPACITY.div_ceil(shards.max(1) as usize);
+        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| sync_channel(room)).unzip();
         let mailbox = |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), wakeups: Arc::clone(&wakeups), shard };
         Ok(inboxes.into_iter().enumerate().map(mailbox).collect())
     }
@@ -43,17 +44,19 @@ impl<I> Mailbox<I> {
         self.wakeups.get(self.shard).map(|wakeup| wakeup.descriptor.as_fd())
     }
 
-    pub fn send(&self, shard: u32, job: Job<I>) {
+    /// Never waits. Returns false if that shard has not received so many that there is no room.
+    pub fn send(&self, shard: u32, job: Job<I>) -> bool {
         let to = shard as usize;
-        let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return };
+        let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return true };
         // If that shard is over, it executes nothing any more.
-        let _ = outbox.send(job);
+        let has_room = !matches!(outbox.try_send(job), Err(TrySendError::Full(_)));
         // Either this sees that the shard sleeps, or the shard sees the job before it falls asleep.
         fence(Ordering::SeqCst);
         if wakeup.is_asleep.swap(false, Ordering::SeqCst) {
             // The counter of the descriptor cannot be full.
             let _ = rustix::io::write(&wakeup.descriptor, &1_u64.to_ne_bytes());
         }
+        has_room
     }
 
     /// The next job that was sent here, if any; never waits.
@@ -106,7 +109,7 @@ mod tests {
         let received = std::thread::scope(|scope| {
             own.fall_asleep();
             assert!(own.receive().is_none());
-            scope.spawn(move || (0..1_000).for_each(|number| other.send(0, job(number))));
+            scope.spawn(move || assert!((0..1_000).all(|number| other.send(0, job(number)))));
             let (mut received, mut events) = (Vec::new(), Vec::new());
             while received.len() < 1_000 {
                 epoll.wait_for_any(LONG, &mut events).unwrap();
@@ -122,5 +125,14 @@ mod tests {
             received
         });
         assert_eq!(received, (0..1_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_shard_that_receives_nothing_is_sent_so_much_and_no_more() {
+        let mailboxes = Mailbox::among(2).unwrap();
+        let sent = (0..u32::MAX).take_while(|number| mailboxes[1].send(0, job(*number))).count();
+        assert_eq!(sent, LATER_CAPACITY / 2);
+        assert_eq!(std::iter::from_fn(|| mailboxes[0].receive()).count(), sent);
+        assert!(mailboxes[1].send(0, job(0)));
     }
 }

@@ -18,21 +18,21 @@ impl<T: ShardTypes> Shard<'_, T> {
                 Ok(session) => session,
                 Err(refusal) => {
                     // The database takes no more sessions, so the pools stay as they are.
-                    self.note_error(&refusal);
-                    for actor_state in &self.actor_states {
+                    self.books.note_error(&refusal);
+                    for (_, actor_state) in self.queues.all() {
                         actor_state.pool.set(Pool { most: actor_state.pool.get().now, ..actor_state.pool.get() });
                     }
                     continue;
                 }
             };
             let Some((actor, pool)) =
-                self.most_overdue.get().and_then(|actor| Some((actor, &self.actor_state(actor)?.pool)))
+                self.most_overdue.get().and_then(|actor| Some((actor, &self.queues.actor(actor)?.pool)))
             else {
                 continue;
             };
             let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
             match watch(self.reactor, &mut session, token) {
-                Ok(_) if !self.is_closing() => {
+                Ok(_) if !self.ending.has_begun() => {
                     pool.set(Pool { now: pool.get().now + 1, ..pool.get() });
                     self.put_to_work(tasks, token, Role::Of(actor), session);
                 }
@@ -45,10 +45,10 @@ impl<T: ShardTypes> Shard<'_, T> {
 
     /// Asks for one more background session if the oldest caused transaction has waited too long.
     pub fn grow_if_overdue(&self, now: Nanos) {
-        if self.openings.is_under_way() || self.is_closing() {
+        if self.openings.is_under_way() || self.ending.has_begun() {
             return;
         }
-        let reacting = (0_u16..).zip(&self.actor_states).filter(|(_, actor_state)| actor_state.reacts);
+        let reacting = self.queues.all().filter(|(_, actor_state)| actor_state.reacts);
         let overdue = reacting.filter_map(|(actor, actor_state)| {
             let Pool { now: sessions, most, .. } = actor_state.pool.get();
             // A pool without a session does not grow: one session does everything, including the pool's work.

@@ -12,10 +12,10 @@ const LONGEST_PAUSE: Nanos = Nanos::from_millis(500);
 /// Reopens a lost session, or ends the driving if that fails for too long. `None` means that the task must end.
 pub async fn reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32) -> Option<SessionOf<T>> {
     let lost_at = shard.clock.now();
-    shard.count_loss(|losses| losses.lost += 1);
+    shard.books.count_loss(|losses| losses.lost += 1);
     let opened = try_to_reopen(shard, token, lost_at + shard.away_limit).await;
     let was_without = shard.clock.now().since(lost_at).as_millis();
-    shard.count_loss(|losses| {
+    shard.books.count_loss(|losses| {
         losses.reopened += u64::from(opened.is_some());
         losses.longest_ms = losses.longest_ms.max(was_without);
     });
@@ -25,7 +25,7 @@ pub async fn reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32) -> Option<S
 async fn try_to_reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, give_up: Nanos) -> Option<SessionOf<T>> {
     let mut pause = FIRST_PAUSE;
     loop {
-        if shard.is_closing() || shard.signals.is_aborted() {
+        if shard.ending.has_begun() || shard.signals.is_aborted() {
             return None;
         }
         let opened =

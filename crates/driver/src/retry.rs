@@ -59,13 +59,13 @@ pub async fn attempt<T: ShardTypes>(
             }
             Err(error) => error,
         };
-        shard.note_error(&error);
+        shard.books.note_error(&error);
         if is_loss(&error) {
             return Attempts { outcome: TransactionEnd::Lost, retries };
         }
         // A session that cannot even roll back is in an unknown state.
         if let Err(error) = session.rollback().await {
-            shard.note_error(&error);
+            shard.books.note_error(&error);
             return Attempts { outcome: TransactionEnd::Lost, retries };
         }
         let again = matches!(error, SessionError::Retryable { .. }) && retries < shard.retries;

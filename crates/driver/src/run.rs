@@ -66,7 +66,7 @@ impl<T: ShardTypes> Shard<'_, T> {
             let now = self.look_at_the_clock();
             if !self.in_process {
                 // Nothing here waits, so a long time is a stall of the load engine.
-                self.note_stall(looked, now);
+                self.books.note_stall(looked, now);
             }
             self.look_for_the_end(now);
             if left == 0 || self.signals.is_aborted() || self.is_drained_enough(now) {
@@ -84,12 +84,10 @@ impl<T: ShardTypes> Shard<'_, T> {
             let at_most =
                 if someone_is_ready || !nothing_came { Nanos::ZERO } else { self.until_something_is_due(now) };
             self.reactor.wait(at_most, &mut ready).map_err(waiting_failed)?;
-            if let Some(mailbox) = self.mailbox {
-                mailbox.wake_up();
-            }
+            self.queues.wake_up();
             looked = self.look_at_the_clock();
-            self.note_stall(now + at_most, looked);
-            self.idle.set(self.idle.get() + looked.since(now));
+            self.books.note_stall(now + at_most, looked);
+            self.books.note_idle(looked.since(now));
             for token in ready.drain(..) {
                 self.agenda.wake(token);
             }

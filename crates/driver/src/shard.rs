@@ -3,13 +3,15 @@
 use crate::actor_state::ActorState;
 use crate::agenda::{Agenda, Role};
 use crate::assignment::Assignment;
+use crate::books::{Books, ClosedBooks};
 use crate::clock::{Clock, Nanos};
 use crate::deferral::ResultLines;
 use crate::error::DriveError;
-use crate::errors::ErrorBook;
 use crate::mailbox::Mailbox;
 use crate::openings::Openings;
 use crate::pacing::QueueCounts;
+use crate::phase_ending::PhaseEnding;
+use crate::queues::Queues;
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::report::ShardReport;
@@ -18,13 +20,11 @@ use crate::signals::{RunningTotals, Signals};
 use crate::slice::Slice;
 use crate::stall::StallWatch;
 use crate::window::Window;
-use engines::session::{Connect, Opener, SessionError};
-use record::script::PhaseEnd;
-use record::trial::{Deferred, Losses};
+use engines::session::{Connect, Opener};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use workloads::effects::Effects;
-use workloads::workload::{Ending, TransactionKind, Workload};
+use workloads::workload::Workload;
 
 /// The transaction that a session is executing.
 #[derive(Debug, Clone, Copy)]
@@ -67,33 +67,18 @@ pub struct Shard<'a, T: ShardTypes> {
     pub here: Slice,
     pub in_process: bool,
     pub agenda: Agenda,
-    /// One for each actor, by its index.
-    pub actor_states: Vec<ActorState<T::Workload>>,
-    pub mailbox: Option<&'a Mailbox<InputOf<T>>>,
-    pub lines: RefCell<ResultLines>,
-    pub losses: Cell<Losses>,
+    pub queues: Queues<'a, T::Workload>,
+    pub books: Books<'a>,
+    pub ending: PhaseEnding,
     pub openings: Openings<'a, SessionOf<T>>,
     /// The transaction of each session, by token.
     pub under_way: RefCell<Vec<Option<UnderWay>>>,
     /// The latest reading of the clock, for decisions that do not need a fresh one.
     pub now: Cell<Nanos>,
-    kinds: &'static [TransactionKind],
-    published: &'a RunningTotals,
-    hand_on: &'a dyn Fn(Second),
-    pub recorder: RefCell<Recorder>,
-    errors: RefCell<ErrorBook>,
     /// The actor whose work is most overdue; the next new session goes to it.
     pub most_overdue: Cell<Option<u16>>,
     /// Sessions that have finished their work in this phase, with their tokens.
     kept: RefCell<Vec<(u32, Role, SessionOf<T>)>>,
-    /// Set once this shard has reported that its streams have ended.
-    pub is_at_end: Cell<bool>,
-    stalls: Cell<StallWatch>,
-    /// How many clients waited for a session when driving began to end.
-    pub waiting_at_end: Cell<u64>,
-    pub idle: Cell<Nanos>,
-    pub closing_since: Cell<Option<Nanos>>,
-    pub ended: Cell<PhaseEnd>,
     failure: RefCell<Option<DriveError>>,
 }
 
@@ -128,6 +113,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         let actor_states =
             ActorState::all(assignment, handing_over, |actor| u32::try_from(sessions(actor)).unwrap_or(u32::MAX));
         let recorder = Recorder::new(window, kinds.len(), T::Workload::COUNTERS.len(), assignment.receipts, meters);
+        let blank = (recorder, ResultLines::new(assignment.log_lines), StallWatch::over(window));
         Self {
             workload,
             connect: around.connect,
@@ -141,32 +127,16 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
             here: assignment.here,
             in_process: opened.in_process,
             agenda: Agenda::new(opened.sessions.len(), actor_states.len()),
-            actor_states,
-            mailbox: around.mailbox,
-            lines: RefCell::new(ResultLines::new(assignment.log_lines)),
-            losses: Cell::default(),
+            queues: Queues::new(workload, actor_states, around.mailbox),
+            books: Books::open(kinds, (around.published, around.hand_on), blank),
+            ending: PhaseEnding::not_yet(),
             openings: Openings::by(around.opener),
             under_way: RefCell::new(Vec::with_capacity(opened.sessions.len())),
             now: Cell::new(window.start),
-            kinds,
-            published: around.published,
-            hand_on: around.hand_on,
-            recorder: RefCell::new(recorder),
-            errors: RefCell::default(),
             most_overdue: Cell::new(None),
             kept: RefCell::default(),
-            is_at_end: Cell::new(false),
-            stalls: Cell::new(StallWatch::over(window)),
-            waiting_at_end: Cell::new(0),
-            idle: Cell::new(Nanos::ZERO),
-            closing_since: Cell::new(None),
-            ended: Cell::new(PhaseEnd::Stopped),
             failure: RefCell::new(None),
         }
-    }
-
-    pub fn actor_state(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
-        self.actor_states.get(usize::from(actor))
     }
 
     /// Keeps a session that has no more work in this phase.
@@ -181,13 +151,6 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         kept.into_iter().map(|(_, role, session)| (role, session)).collect()
     }
 
-    /// Notes that the shard was to go on at `expected`, and did so at `now`.
-    pub fn note_stall(&self, expected: Nanos, now: Nanos) {
-        let mut stalls = self.stalls.get();
-        stalls.note(expected, now);
-        self.stalls.set(stalls);
-    }
-
     /// Reads the clock, closes the seconds that are over, and queues the clients that have become due.
     pub fn look_at_the_clock(&self) -> Nanos {
         let now = self.clock.now();
@@ -200,27 +163,18 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
     fn moved_on(&self, now: Nanos) {
         self.now.set(now);
         loop {
-            let second_end = self.recorder.borrow().second_end();
+            let second_end = self.books.second_end();
             if now < second_end {
                 return;
             }
             // A transaction due exactly on a boundary belongs to the second that begins there.
             self.admit(Nanos(second_end.0 - 1));
-            let closed = self.recorder.borrow_mut().close_second(second_end, self.meters());
-            if let Some(mut second) = closed {
-                second.whole =
-                    self.has_ended_well() || self.closing_since.get().is_none_or(|since| since >= second_end);
-                (self.hand_on)(second);
-            }
+            self.books.close_second(second_end, self.meters(), self.ending.leaves_whole(second_end));
         }
     }
 
-    pub fn is_closing(&self) -> bool {
-        self.closing_since.get().is_some()
-    }
-
     pub fn is_drained_enough(&self, now: Nanos) -> bool {
-        self.closing_since.get().is_some_and(|since| now >= since + self.drain_limit)
+        self.ending.has_lasted(self.drain_limit, now)
     }
 
     /// Ends the driving of all shards, for this reason.
@@ -229,70 +183,37 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         self.signals.abort();
     }
 
-    pub fn count_loss(&self, change: impl FnOnce(&mut Losses)) {
-        let mut losses = self.losses.get();
-        change(&mut losses);
-        self.losses.set(losses);
-    }
-
-    pub fn note_error(&self, error: &SessionError) {
-        self.errors.borrow_mut().note(error);
-    }
-
-    /// Books a client's pause between two transactions.
-    pub fn paused(&self, pause: Nanos) {
-        self.recorder.borrow_mut().pause(pause);
-    }
-
     /// Books a finished transaction in the second in which it was done.
     pub fn book(&self, life: &Executed, effects: &Effects<'_, InputOf<T>>) {
         if self.in_process {
             // During the transaction this thread was the database.
-            self.idle.set(self.idle.get() + life.done.since(life.sent));
+            self.books.note_idle(life.done.since(life.sent));
         }
         self.moved_on(life.done);
-        self.recorder.borrow_mut().book(life, effects);
-        match life.ending {
-            Some(ending) => {
-                let counted = self.kinds.get(usize::from(life.kind)).is_some_and(|kind| kind.counted);
-                self.published.ended(counted, ending == Ending::Committed);
-            }
-            None => self.published.failed(),
-        }
+        self.books.book(life, effects);
     }
 
     pub fn into_report(self, sessions: u32) -> ShardReport {
         let now = self.clock.now();
         let given_up = self.give_up(now);
         let meters = self.meters();
-        let queue = QueueCounts { waiting: self.waiting_at_end.get(), ..meters.queue };
-        let has_ended_well = self.has_ended_well();
-        let (mut last, unended) = self.recorder.into_inner().finish(meters);
-        last.whole = has_ended_well;
-        (self.hand_on)(last);
-        let mut deferred = Deferred::default();
-        for actor_state in self.actor_states {
-            let pool = actor_state.pool.get();
-            let totals = actor_state.deferral.into_inner().totals();
-            let sessions = Deferred { sessions_at_start: pool.at_start, sessions_at_end: pool.now, ..totals };
-            deferred.add(&sessions);
-        }
-        // Jobs that were sent here but not received before the end.
-        deferred.abandoned += self.mailbox.map_or(0, |mailbox| std::iter::from_fn(|| mailbox.receive()).count() as u64);
+        let queue = QueueCounts { waiting: self.ending.waiting(), ..meters.queue };
+        let ClosedBooks { errors, lines, losses, stalls, unended } =
+            self.books.close(meters, self.ending.is_by_streams());
         ShardReport {
-            errors: self.errors.into_inner(),
-            lines: self.lines.into_inner(),
-            deferred,
+            errors,
+            lines,
+            deferred: self.queues.close(),
             sessions,
-            losses: self.losses.get(),
+            losses,
             unended,
             given_up,
-            stalls: self.stalls.get().stalls(),
+            stalls,
             on_one_cpu: false,
             through_io_uring: false,
             in_process: self.in_process,
             queue,
-            ended: self.ended.get(),
+            ended: self.ending.reason(),
             failure: self.failure.into_inner(),
         }
     }

@@ -24,9 +24,9 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
     let clock = || shard.clock.now().0;
     let alarm = |until| shard.agenda.wake_at(token, Nanos(until));
     let mut effects = Effects::new(T::Workload::COUNTERS.len(), &clock, &alarm);
-    shard.freed(role, shard.now.get());
+    shard.queues.freed(role, shard.now.get());
     while let Some(job) = shard.next_job(token, role).await {
-        let free = shard.taken(role);
+        let free = shard.queues.taken(role);
         let before = session.work();
         let sent = shard.clock.now();
         effects.set_due(job.due.0);
@@ -50,9 +50,9 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
                 Some(new) => session = new,
                 None => return,
             }
-            shard.freed(role, shard.clock.now());
+            shard.queues.freed(role, shard.clock.now());
         } else {
-            shard.freed(role, done);
+            shard.queues.freed(role, done);
         }
         // Such a transaction may not have waited for anything; without this, the other tasks would not get their turn.
         if shard.in_process || ending.is_none() {
@@ -75,7 +75,7 @@ impl<T: ShardTypes> Shard<'_, T> {
                 self.note_under_way(token, Some(under_way));
                 return Some(job);
             }
-            if self.is_closing() && !self.more_may_come(role) {
+            if self.ending.has_begun() && !self.more_may_come(role) {
                 return None;
             }
             self.agenda.park(token, role).await;
@@ -84,25 +84,16 @@ impl<T: ShardTypes> Shard<'_, T> {
 
     /// Whether a transaction that is still under way may cause something for this role.
     fn more_may_come(&self, role: Role) -> bool {
-        let reacts = self.actor_states_of(role).any(|(_, actor_state)| actor_state.pool.get().now > 0);
+        let reacts = self.queues.of_role(role).any(|(_, actor_state)| actor_state.pool.get().now > 0);
         reacts && self.under_way.borrow().iter().any(Option::is_some)
-    }
-
-    /// The actors whose transactions the role executes.
-    fn actor_states_of(&self, role: Role) -> impl Iterator<Item = (u16, &ActorState<T::Workload>)> {
-        let (first, count) = match role {
-            Role::Of(actor) => (actor, 1),
-            Role::All => (0, self.actor_states.len()),
-        };
-        (first..).zip(self.actor_states.iter().skip(usize::from(first)).take(count))
     }
 
     /// The transaction that was due first among those of the role.
     fn pick(&self, role: Role) -> Option<Job<InputOf<T>>> {
         loop {
             let mut first: Option<(Nanos, bool, u16)> = None;
-            for (actor, actor_state) in self.actor_states_of(role) {
-                let client_due = if self.is_closing() { None } else { actor_state.clients.borrow().next_due() };
+            for (actor, actor_state) in self.queues.of_role(role) {
+                let client_due = if self.ending.has_begun() { None } else { actor_state.clients.borrow().next_due() };
                 let caused_due = if actor_state.reacts { actor_state.deferral.borrow().next_due() } else { None };
                 // Of two that are due at the same moment, the one that no client waits for comes first.
                 for (due, by_client) in [(caused_due, false), (client_due, true)] {
@@ -121,7 +112,7 @@ impl<T: ShardTypes> Shard<'_, T> {
     }
 
     fn take_deferred(&self, actor: u16) -> Option<Job<InputOf<T>>> {
-        let (job, admitted) = self.actor_state(actor)?.deferral.borrow_mut().take()?;
+        let (job, admitted) = self.queues.actor(actor)?.deferral.borrow_mut().take()?;
         if let Some((by, client, thinking)) = admitted {
             self.due_again(by, client, self.now.get(), thinking);
             self.agenda.wake_one(by);
@@ -138,12 +129,12 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
         let performer = self.reacting(job.actor)?;
         let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
-        if self.actor_state(actor)?.style == UserStyle::Arriving {
+        if self.queues.actor(actor)?.style == UserStyle::Arriving {
             // No user waits, so no user pauses either.
             performer.deferral.borrow_mut().offer_or_leave(job);
         } else {
             // Until now it was the client's transaction, waiting to be queued; from now on it is in the background.
-            self.paused(now.since(job.due));
+            self.books.paused(now.since(job.due));
             if performer.deferral.borrow_mut().offer(actor, client, job) {
                 self.due_again(actor, client, now, thinking);
             }
@@ -153,7 +144,7 @@ impl<T: ShardTypes> Shard<'_, T> {
     }
 
     fn draw(&self, actor: u16) -> Option<(ClientIndex, Job<InputOf<T>>)> {
-        let actor_state = self.actor_state(actor)?;
+        let actor_state = self.queues.actor(actor)?;
         let mut clients = actor_state.clients.borrow_mut();
         let (due, client, state) = clients.take()?;
         let may_begin = !actor_state.is_counted || self.signals.take_from_budget(actor);
@@ -172,7 +163,7 @@ impl<T: ShardTypes> Shard<'_, T> {
     /// The client thinks, and a terminal also types its next inputs. How long typing takes depends on those inputs.
     /// They are drawn from a copy, because keeping them until they are due would take more memory than the terminal.
     fn due_again(&self, actor: u16, client: ClientIndex, done: Nanos, thinking: Nanos) {
-        let Some(actor_state) = self.actor_state(actor) else { return };
+        let Some(actor_state) = self.queues.actor(actor) else { return };
         let mut clients = actor_state.clients.borrow_mut();
         if actor_state.is_counted && self.signals.is_budget_spent(actor) {
             return clients.end_one();
@@ -185,13 +176,13 @@ impl<T: ShardTypes> Shard<'_, T> {
         clients.due_again(client, done + pause, done);
         // Users beside those of the load are no clients of it, and may pause for longer than is measured.
         if actor == OF_THE_LOAD {
-            self.paused(pause);
+            self.books.paused(pause);
         }
     }
 
     /// Lets the user that the transaction belongs to learn from the answers.
     fn learn(&self, job: &Job<InputOf<T>>, effects: &mut Effects<'_, InputOf<T>>) {
-        let (Some(user), Some(actor_state)) = (job.user, self.actor_state(job.actor)) else { return };
+        let (Some(user), Some(actor_state)) = (job.user, self.queues.actor(job.actor)) else { return };
         if let Some(state) = actor_state.clients.borrow_mut().state_mut(user) {
             self.workload.learn(state, &job.input, effects);
         }
@@ -209,9 +200,10 @@ impl<T: ShardTypes> Shard<'_, T> {
             None => (self.here.shard, None),
         };
         let job = Job { input, actor, kind, due: due(done, after), client: None, user, thinking: Nanos::ZERO };
-        match self.mailbox {
-            Some(mailbox) if shard != self.here.shard => mailbox.send(shard, job),
-            _ => self.take_caused(job, done),
+        if shard == self.here.shard {
+            self.take_caused(job, done);
+        } else {
+            self.queues.send(shard, job);
         }
     }
 
@@ -232,7 +224,7 @@ impl<T: ShardTypes> Shard<'_, T> {
 
     /// An actor that others may cause work for. Work for any other actor would never be done, so that ends the driving.
     fn reacting(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
-        let actor_state = self.actor_state(actor).filter(|actor_state| actor_state.reacts);
+        let actor_state = self.queues.actor(actor).filter(|actor_state| actor_state.reacts);
         if actor_state.is_none() {
             let name =
                 self.workload.actors().get(usize::from(actor)).map_or("an actor it does not have", |actor| actor.name);
@@ -246,7 +238,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         if let Some(place) = all.get_mut(token as usize) {
             *place = under_way;
         }
-        let is_last = self.is_closing() && all.iter().all(Option::is_none);
+        let is_last = self.ending.has_begun() && all.iter().all(Option::is_none);
         drop(all);
         if is_last {
             // Tasks that waited for what this transaction might cause need not wait any longer.
@@ -262,11 +254,11 @@ impl<T: ShardTypes> Shard<'_, T> {
             return;
         }
         let well = life.ending.is_some();
-        if let Some(actor_state) = self.actor_state(job.actor) {
+        if let Some(actor_state) = self.queues.actor(job.actor) {
             actor_state.deferral.borrow_mut().ended(well);
         }
         let origin = self.window.origin;
-        self.lines.borrow_mut().push(ResultLine {
+        self.books.note_line(ResultLine {
             kind: job.kind,
             queued: job.due.since(origin),
             done: life.done.since(origin),
