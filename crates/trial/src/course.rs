@@ -172,7 +172,7 @@ fn carry_out_tasks(
                 }
             }
             Task::Drive => {
-                all.clone().try_for_each(|instance| require_tables(booted, instance, *task))?;
+                all.clone().try_for_each(|instance| require_tables(booted, log, instance, *task))?;
                 if tasks.contains(&Task::Check) {
                     for (instance, own) in all.clone().zip(&mut done) {
                         own.state = Some(booted.state(instance)?);
@@ -182,7 +182,9 @@ fn carry_out_tasks(
             }
             Task::Check => {
                 let asked = all.clone().zip(&done).filter(|(_, own)| own.why_it_hung().is_none());
-                asked.map(|(instance, _)| instance).try_for_each(|instance| require_tables(booted, instance, *task))?;
+                asked
+                    .map(|(instance, _)| instance)
+                    .try_for_each(|instance| require_tables(booted, log, instance, *task))?;
                 checked(booted, log, &done)?;
             }
         }

@@ -7,7 +7,7 @@ use crate::events::Heard;
 use crate::halt::Halt;
 use crate::log::TrialLog;
 use crate::task::Task;
-use crate::unfit::Unfit;
+use crate::unfit::{Unfit, not_compared};
 use agent::listed::{Reshaped, Stay, is_routine};
 use agent::protocol::{Reply, Request};
 use agent::tables::LoadedTables;
@@ -101,8 +101,13 @@ pub(crate) fn load(booted: &mut BootedMachine<'_>, log: &mut TrialLog<'_>, insta
 }
 
 /// Checks that the tables for this task exist, and for driving that they fit the workload's settings.
-pub(crate) fn require_tables(booted: &mut BootedMachine<'_>, instance: u16, task: Task) -> StepResult {
-    let LoadedTables { missing, of_other_size, of_other_settings, lacking, foreign, reshaped, .. } =
+pub(crate) fn require_tables(
+    booted: &mut BootedMachine<'_>,
+    log: &mut TrialLog<'_>,
+    instance: u16,
+    task: Task,
+) -> StepResult {
+    let LoadedTables { missing, of_other_size, of_other_settings, lacking, mut foreign, reshaped, .. } =
         booted.tables(instance, task == Task::Drive)?;
     if !missing.is_empty() {
         return Err(Unfit::Missing { tables: missing, task }.into());
@@ -121,5 +126,14 @@ pub(crate) fn require_tables(booted: &mut BootedMachine<'_>, instance: u16, task
     if !lacking.is_empty() {
         return Err(Unfit::Lacking { lacking, foreign }.into());
     }
-    if changed.is_empty() { Ok(()) } else { Err(Unfit::Reshaped(changed).into()) }
+    if !changed.is_empty() {
+        return Err(Unfit::Reshaped(changed).into());
+    }
+    foreign.retain(|name| !is_routine(name));
+    if task == Task::Drive && !foreign.is_empty() {
+        let text = log.of_instance(instance, &not_compared(&foreign));
+        log.tell(Event::Warning { text: text.clone() });
+        log.warn(text);
+    }
+    Ok(())
 }

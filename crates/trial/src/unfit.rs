@@ -37,6 +37,13 @@ pub enum Unfit {
     Reshaped(Vec<Reshaped>),
 }
 
+/// What is said of tables that another program has loaded.
+pub(crate) fn not_compared(tables: &[String]) -> String {
+    let (of_one, of_several) = ("was not made by bakeoff", "were not made by bakeoff");
+    let made = those(tables, of_one, of_several);
+    format!("{made}, and columns and indexes are not compared; load the workload into another database")
+}
+
 fn those(tables: &[String], of_one: &str, of_several: &str) -> String {
     format!("{} {}", tables.join(", "), if tables.len() == 1 { of_one } else { of_several })
 }

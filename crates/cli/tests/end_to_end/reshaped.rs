@@ -24,6 +24,10 @@ fn is_refused_after(url: &str, endpoint: &Endpoint, harms: &[Harm<'_>], bakeoff:
     admin.script("UPDATE bakeoff_tables SET shape = NULL WHERE name = 'sbtest1'").unwrap();
     refused(&drive("run"), &["sbtest1 was not loaded to its end", "--steps clean,load"]);
     succeeded(&drive("clean,load,run"));
+    // As if another program had loaded them.
+    admin.script("DELETE FROM bakeoff_tables").unwrap();
+    let told = succeeded(&drive("run"));
+    assert!(told.contains("warning: sbtest1, sbtest2 were not made by bakeoff, and columns"), "{told}");
 }
 
 const WITH_A_COLUMN: Harm<'_> =
@@ -46,6 +50,11 @@ fn tables_on_postgres_that_were_changed_are_not_driven() {
     let Some(database) = Database::new("{}") else { return };
     let harms = [
         ("DROP INDEX sbtest2_k", "without index sbtest2_k btree (k)", "CREATE INDEX sbtest2_k ON sbtest2 (k)"),
+        (
+            "ALTER TABLE sbtest2 DROP CONSTRAINT sbtest2_pkey",
+            "without constraint sbtest2_pkey PRIMARY KEY (id)",
+            "ALTER TABLE sbtest2 ADD CONSTRAINT sbtest2_pkey PRIMARY KEY (id)",
+        ),
         ("ALTER TABLE sbtest2 SET UNLOGGED", "without logged, and with unlogged", "ALTER TABLE sbtest2 SET LOGGED"),
         (
             "ALTER TABLE sbtest2 ALTER k TYPE numeric(10)",
@@ -67,6 +76,11 @@ fn tables_on_mariadb_that_were_changed_are_not_driven() {
             "ALTER TABLE sbtest2 MODIFY k DECIMAL(10) NOT NULL DEFAULT 0",
             "with column k decimal(10,0) not null",
             "ALTER TABLE sbtest2 MODIFY k INTEGER NOT NULL DEFAULT 0",
+        ),
+        (
+            "ALTER TABLE sbtest2 DROP PRIMARY KEY, ADD INDEX sbtest2_id (id)",
+            "without index PRIMARY (id) unique",
+            "ALTER TABLE sbtest2 DROP INDEX sbtest2_id, ADD PRIMARY KEY (id)",
         ),
         ("ALTER TABLE sbtest2 ENGINE = Aria", "without engine InnoDB", "ALTER TABLE sbtest2 ENGINE = InnoDB"),
         WITH_A_COLUMN,
