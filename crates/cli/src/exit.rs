@@ -7,33 +7,33 @@ use std::io::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Everything asked for was done.
-    Done,
+    Done = 0,
     /// Something failed that has no code of its own.
-    Failed,
+    Failed = 1,
     /// The command line, the study or another input is wrong; nothing was started.
-    BadInput,
+    BadInput = 2,
     /// This host lacks something that was needed (a tool, an image that cannot be built, a full disk).
-    Host,
+    Host = 3,
     /// The run ended, but trials or audits failed, or trials are invalid.
-    TrialsFailed,
+    TrialsFailed = 4,
     /// The run ended, but contenders were skipped because this host cannot run or audit them.
-    Skipped,
+    Skipped = 5,
     /// The run ended, but data checks were violated.
-    DataWrong,
+    DataWrong = 6,
     /// A comparison of two runs found a regression.
-    Regressed,
+    Regressed = 7,
     /// A comparison of two runs found no regression but could not look at everything.
-    Untold,
+    Untold = 8,
     /// What was driven is not what was asked for: the database refused too much of it.
-    Refusing,
+    Refusing = 9,
     /// A comparison of two runs found no regression but could not rule one out.
-    NotRuledOut,
+    NotRuledOut = 10,
     /// An audit found a loss that no setting declares.
-    Lies,
+    Lies = 11,
     /// The run ended, and nothing failed, but something could turn an answer round.
-    NotUsable,
+    NotUsable = 12,
     /// Stopped by the user; `--resume` goes on.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -55,22 +55,7 @@ impl Exit {
     ];
 
     pub fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::BadInput => 2,
-            Self::Host => 3,
-            Self::TrialsFailed => 4,
-            Self::Skipped => 5,
-            Self::DataWrong => 6,
-            Self::Regressed => 7,
-            Self::Untold => 8,
-            Self::Refusing => 9,
-            Self::NotRuledOut => 10,
-            Self::Lies => 11,
-            Self::NotUsable => 12,
-            Self::Interrupted => 130,
-        }
+        self as u8
     }
 
     pub fn meaning(self) -> &'static str {
@@ -92,6 +77,13 @@ impl Exit {
             Self::NotUsable => "the run ended, but an answer is not usable: its report names the doubts",
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
+    }
+
+    /// Of the ends of several trials of a drive, and of their checks, the gravest counts.
+    pub fn or_graver(self, other: Self) -> Self {
+        const BY_GRAVITY: [Exit; 5] =
+            [Exit::Done, Exit::TrialsFailed, Exit::Refusing, Exit::Interrupted, Exit::DataWrong];
+        std::cmp::max_by_key(self, other, |exit| BY_GRAVITY.iter().position(|known| known == exit))
     }
 
     /// The exit code for an error: its own, or `Host` if the host lacks room, the right to write, or file descriptors.
@@ -137,6 +129,15 @@ impl EndedWith {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_data_of_one_trial_outweigh_what_another_ends_with() {
+        for other in [Exit::Done, Exit::TrialsFailed, Exit::Refusing, Exit::Interrupted] {
+            assert_eq!([Exit::DataWrong.or_graver(other), other.or_graver(Exit::DataWrong)], [Exit::DataWrong; 2]);
+        }
+        assert_eq!(Exit::TrialsFailed.or_graver(Exit::Done), Exit::TrialsFailed);
+        assert_eq!(Exit::Refusing.or_graver(Exit::TrialsFailed), Exit::Refusing);
+    }
 
     #[test]
     fn a_host_that_lacks_something_is_told_from_a_failure() {

@@ -116,14 +116,14 @@ fn shown(kinds: &[TransactionKind]) -> impl Iterator<Item = &'static str> + '_ {
     kinds.iter().filter(move |kind| kind.counted && some_are_not && are_few).map(|kind| kind.name)
 }
 
-/// Right-aligned columns: the time, those of counted kinds as wide as their names, and the others.
+/// Right-aligned columns with a blank between them: the time, those of counted kinds as wide as their names, and the others.
 fn aligned(kinds: &[TransactionKind], time: &str, columns: impl Iterator<Item = String>) -> String {
-    const WIDTH: usize = 10;
-    /// Two blanks before the name and "/s" after it.
-    const AROUND_NAME: usize = 4;
+    const WIDTH: usize = 9;
+    /// A blank before the name and "/s" after it.
+    const AROUND_NAME: usize = 3;
     let named = shown(kinds).map(|name| (name.len() + AROUND_NAME).max(WIDTH));
     let widths = named.chain(std::iter::repeat(WIDTH));
-    columns.zip(widths).fold(format!("{time:>8}"), |line, (column, width)| format!("{line}{column:>width$}"))
+    columns.zip(widths).fold(format!("{time:>8}"), |line, (column, width)| format!("{line} {column:>width$}"))
 }
 
 #[cfg(test)]
@@ -156,6 +156,14 @@ mod tests {
         time  new-order/s     all/s    p50 ms    p95 ms    p99 ms    errors   retries
          2 s           15        55      1.00      1.00      5.00         0         4
         ");
+    }
+
+    #[test]
+    fn columns_stay_apart_however_wide_their_cells_are() {
+        let mut interval = ShownInterval::new(&KINDS, 1);
+        let line = interval.take(second(0, true, [12_345_678_901, 12_345_678_901], 98_765_432_000)).unwrap();
+        let text = line.text(&KINDS);
+        assert_eq!(text.split_whitespace().count(), "0 s".split(' ').count() + 7, "{text}");
     }
 
     #[test]

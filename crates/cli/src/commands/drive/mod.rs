@@ -88,6 +88,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         is_data_wrong: false,
         folder: None,
         beside,
+        is_stopped: false,
         exit: Exit::Done,
     };
     let server = order.endpoint.to_string();
@@ -106,7 +107,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         drive.is_data_wrong = false;
         ended = order.carry_out(trial, tasks, folder, &interrupt.interrupts, &mut |heard| drive.hear(heard));
         drive.repeats.settle(ended.is_ok() && !drive.is_data_wrong);
-        if ended.is_err() || drive.exit == Exit::Interrupted {
+        if ended.is_err() || drive.is_stopped {
             break;
         }
     }
@@ -184,6 +185,8 @@ struct Drive<'a> {
     folder: Option<RunFolder>,
     /// Another bakeoff that measures on this host.
     beside: Option<String>,
+    /// The user has stopped a trial.
+    is_stopped: bool,
     exit: Exit,
 }
 
@@ -225,6 +228,7 @@ impl Drive<'_> {
                 self.interrupt.may_be_asked(Some(LOADING_ENDS));
             }
             Heard::Event(Event::Progress { what, done, of }) => self.loading(&what, done, of),
+            Heard::Event(Event::Warning { text }) => say(&format!("warning: {text}")),
             Heard::Event(_) => {}
             Heard::Cleaned(tables) => {
                 if !self.options.steps.contains(&Step::Load) {
@@ -263,10 +267,14 @@ impl Drive<'_> {
                 let is_violated = findings.iter().any(CheckResult::is_violated);
                 self.is_data_wrong |= is_violated;
                 if is_violated {
-                    self.exit = Exit::DataWrong;
+                    self.ends(Exit::DataWrong);
                 }
             }
         }
+    }
+
+    fn ends(&mut self, exit: Exit) {
+        self.exit = self.exit.or_graver(exit);
     }
 
     /// One line for each tenth.
@@ -311,7 +319,7 @@ impl Drive<'_> {
         }
         parts.push(match (options.terminals, &options.arrivals) {
             (Some(terminals), _) => format!("{terminals} terminals on {} sessions", facts.sessions),
-            (_, Some(rate)) => format!("{rate} arrivals on {} sessions", facts.sessions),
+            (_, Some(rate)) => format!("arrivals at {} on {} sessions", in_unit(rate, "/s"), facts.sessions),
             _ => format!("{}{more}", counted(facts.clients.into(), "client")),
         });
         parts.push(format!(
@@ -332,12 +340,13 @@ impl Drive<'_> {
         let (mut doubt, mut result) = (None, summary::of(measured, &self.options.set, self.limit_us));
         if let Some(why) = &driven.broke_off {
             doubt = Some(format!("✗ broken off: {why}; what follows is of the time until then"));
-            self.exit = Exit::TrialsFailed;
+            self.ends(Exit::TrialsFailed);
         } else if driven.stopped {
-            self.exit = Exit::Interrupted;
+            self.is_stopped = true;
+            self.ends(Exit::Interrupted);
         } else if let Some(Invalid { why, by_failures }) = invalid {
             doubt = Some(format!("✗ invalid: {why}"));
-            self.exit = if *by_failures { Exit::Refusing } else { Exit::TrialsFailed };
+            self.ends(if *by_failures { Exit::Refusing } else { Exit::TrialsFailed });
             result.insert("invalid".to_owned(), json!(why));
         }
         let is_valid = doubt.is_none() && !driven.stopped;
@@ -369,7 +378,7 @@ impl Drive<'_> {
                 if self.repeats.is_empty() {
                     say("stopped before anything was measured");
                 }
-                self.exit = Exit::Interrupted;
+                self.ends(Exit::Interrupted);
             }
             Err(error) => {
                 let error = self.explained(error);

@@ -151,10 +151,10 @@ fn total(kinds: &[KindTotals]) -> KindTotals {
 fn of_phases(phases: &Result<Vec<PhaseFigures>, Missing>, unit: &str, text: &mut String) {
     match phases {
         Ok(phases) => {
-            let _ = writeln!(text, "\n{:<14}{:>9}{unit:>16}", "phase", "s");
+            let _ = writeln!(text, "\n{:<14} {:>8} {unit:>15}", "phase", "s");
             for PhaseFigures { name, rate, length_s, .. } in phases {
                 let rate = rate.map(quantity).unwrap_or_default();
-                let _ = writeln!(text, "{}", format!("{name:<14}{:>9}{rate:>16}", decimal(*length_s, 2)).trim_end());
+                let _ = writeln!(text, "{}", format!("{name:<14} {:>8} {rate:>15}", decimal(*length_s, 2)).trim_end());
             }
         }
         Err(missing) => {
@@ -391,6 +391,7 @@ fn counters(looks: &Looks) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::testimony::RunDelay;
 
     #[test]
     fn the_amount_of_data_is_told_where_it_is_the_default() {
@@ -404,6 +405,38 @@ mod tests {
         let without = |entry: &&workloads::entry::WorkloadEntry| told(entry.kind, &[]).is_empty();
         let without = workloads::catalog::WORKLOADS.iter().filter(without).map(|entry| entry.kind);
         assert_eq!(without.collect::<Vec<_>>(), ["file"], "scripts make their tables themselves");
+    }
+
+    #[test]
+    fn columns_stay_apart_however_wide_their_cells_are() {
+        let many = 123_456_789_012;
+        let kind = KindTotals { committed: many, failed: many, retries: many, ..total(&[]) };
+        let counts = Counts::of([(3_600_000_000_000, 5), (7_200_000_000_000, 5)]);
+        let mut text = String::new();
+        table("kind", [(&kind, &counts)].into_iter(), 0.001, &mut text);
+        let row = text.lines().next_back().unwrap();
+        assert_eq!(row.split_whitespace().count(), 11, "{row}");
+        let name = "a phase of a long name".replace(' ', "-");
+        let phase = PhaseFigures { name, rate: Some(1e18), length_s: 1e12, times: Vec::new() };
+        let mut text = String::new();
+        of_phases(&Ok(vec![phase]), "questions/h", &mut text);
+        let row = text.lines().next_back().unwrap();
+        assert_eq!(row.split_whitespace().count(), 3, "{row}");
+    }
+
+    #[test]
+    fn the_load_engine_says_what_kept_it_from_cpus() {
+        let mut facts = DriverFacts { sessions: 4, shards: 1, ..DriverFacts::default() };
+        let text_of = |facts: &DriverFacts| {
+            let mut text = String::new();
+            about_itself(facts, &mut text);
+            text
+        };
+        assert!(!text_of(&facts).contains("CPU"), "{}", text_of(&facts));
+        facts.testimony.run_delay = Some(RunDelay { share: 0.3, us_per_turn: 120.0, beside_database: None });
+        facts.testimony.stalls.throttled_ms = Some(1_500);
+        let text = text_of(&facts);
+        assert!(text.contains("waited for a CPU 30 % of the time, 120 µs at a time, throttled for 1.5 s by"), "{text}");
     }
 
     #[test]
