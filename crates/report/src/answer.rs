@@ -39,10 +39,11 @@ pub fn first(analysis: &Analysis) -> (Vec<AnswerParts>, Option<Stamped>) {
         said.push(stamped.says.clone());
         answer.stamped = Some(again.unwrap_or(stamped));
     }
-    if answers.len() > MOST {
+    // A line that says so takes as much room as an answer.
+    if answers.len() > MOST + 1 {
         let more = answers.len() - MOST;
         answers.truncate(MOST);
-        answers.push(AnswerParts::words(format!("The tables below have {more} more.")));
+        answers.push(AnswerParts::words(format!("{more} more answers are in the tables below.")));
     }
     (answers, common)
 }
@@ -99,18 +100,19 @@ fn growth(curve: &Scaling) -> AnswerParts {
     };
     let linear = largest.efficiency.as_ref();
     let linear = linear.map(|part| format!(": {} of linear growth", format::share(part.estimate.point, 0)));
-    let says = format!(
-        "{} with {} {} did {} with {}{}.",
-        curve.contender,
-        largest.size,
-        plural(&curve.axis),
-        format::work_against(growth.estimate.point),
-        smallest.size,
-        linear.unwrap_or_default()
-    );
+    let (who, sizes, point) = (&curve.contender, plural(&curve.axis), growth.estimate.point);
+    let (most, least) = (&largest.size, &smallest.size);
+    let did = format!("{who} with {most} {sizes} did {} with {least}", format::work_against(point));
+    let undecided = growth.estimate.bounds.known().filter(|(low, high)| (*low..=*high).contains(&1.0));
+    let (change, says) = match undecided {
+        Some((low, high)) => (
+            format::effect_bounds(point, low, high),
+            format!("Undecided whether {who} does more with {most} {sizes} than with {least}. In this run {did}."),
+        ),
+        None => (format::effect(point), format!("{did}{}.", linear.unwrap_or_default())),
+    };
     let interval = of_change(growth, &format::counted(growth.blocks.len() as u64, "block"));
-    let change = Some(format::effect(growth.estimate.point));
-    AnswerParts { place: curve.held.clone(), change, says, interval, ..AnswerParts::default() }
+    AnswerParts { place: curve.held.clone(), change: Some(change), says, interval, ..AnswerParts::default() }
 }
 
 /// The answer for a contender that is compared with nothing.
@@ -188,7 +190,7 @@ fn emulation(analysis: &Analysis, comparison: &Comparison) -> String {
         0 => String::new(),
         2 => format!("The CPUs of {who} were emulated in software."),
         _ if analysis.findings.iter().any(is_accepted) => format!("The CPU of {who} was emulated in software."),
-        _ => format!("This is not the price of a VM: the CPU of {who} was emulated in software."),
+        _ => format!("The figure is not the price of a VM: the CPU of {who} was emulated in software."),
     }
 }
 
@@ -267,7 +269,7 @@ fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
     let apart = comparison.verdict == RatioVerdict::Undecided
         && ratio.estimate.bounds.contain(1.0) == Some(false)
         && comparison.p_equal.is_some();
-    let said = " Alone it would be a difference. Among as many comparisons, one such interval happens by chance (Holm's method).";
+    let said = " By itself, the interval would show a difference. Among as many comparisons, such an interval may come by chance (Holm's method).";
     if apart { said } else { "" }
 }
 

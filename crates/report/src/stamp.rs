@@ -4,7 +4,7 @@ use crate::findings;
 use crate::format;
 use crate::sentence::Stamped;
 use analysis::answers::reach::Reach;
-use analysis::answers::{Answered, Question};
+use analysis::answers::{Answered, Question, narrowed};
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 
@@ -16,16 +16,18 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
     let first = doubts.first().filter(|doubt| stamp > Stamp::Usable && (is_reason || doubt.code == "trials-missing"));
     let remedy = match answered.question {
         Question::Durable(_) if stamp > Stamp::Usable => Some("Remove the cause, then run the audit again."),
+        _ if first.is_none() && stamp == Stamp::NotUsable => Some("Add blocks, and look at trials that do not count."),
         _ => first.map(|doubt| analysis.findings[doubt.finding].what.kind().remedy),
     };
     let why = first.map(|doubt| {
-        let found = findings::warning(&analysis.findings[doubt.finding]).text;
+        let found = narrowed(analysis, answered.question, &analysis.findings[doubt.finding]);
+        let found = findings::warning(&found).text;
         match doubt.reach {
             _ if !is_reason => format!("{found}."),
             _ if reasons == 0 => {
                 format!("{found}. All doubts together move this answer by {}.", moved(together(answered)))
             }
-            Some(reach) => format!("{found}. That moves this answer by {}.{}", moved(reach), more(reasons)),
+            Some(reach) => format!("{found}. The doubt moves this answer by {}.{}", moved(reach), more(reasons)),
             None => format!("{found}.{}", more(reasons)),
         }
     });

@@ -208,6 +208,14 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
     Answered { question, stamp, doubts, others: others.filter(|share| *share > OTHERS_MAX) }
 }
 
+/// The finding as it is about the trials of this answer.
+pub fn narrowed(analysis: &Analysis, question: Question, finding: &Finding) -> Finding {
+    let parts = parts(analysis, question);
+    let cells = parts.iter().flat_map(|(sides, _)| sides.cells());
+    let own = cells.flat_map(|cell| &cell.trials).map(|one| one.trial).collect();
+    analysis.consistency.host.narrowed(finding, &own)
+}
+
 fn sides<'a>(analysis: &'a Analysis, base: &[u32], own: &[u32]) -> Sides<'a> {
     let [base, own] = [base, own]
         .map(|ids| ids.iter().filter_map(|id| analysis.cells.iter().find(|cell| cell.cell == *id)).collect());
@@ -237,11 +245,13 @@ fn weigh(analysis: &Analysis, sides: &Sides<'_>, figure: Option<AnswerFigure<'_>
     for (place, finding) in analysis.findings.iter().enumerate() {
         let (code, kind) = (finding.what.code(), finding.what.kind());
         let unequal = matches!(&finding.what, What::NotHonoured { wish, .. } if sides.honoured(wish).is_some());
-        let is_known = !unequal && doubts.iter().any(|known| known.kind == kind.name);
-        if finding.accepted.is_some() || !touches(finding, sides) || is_known {
+        if finding.accepted.is_some() || !touches(finding, sides) {
             continue;
         }
         let reach = reach::of(&finding.what, sides).filter(|_| is_relative);
+        if !unequal && doubts.iter().any(|known| known.kind == kind.name && known.reach == reach) {
+            continue;
+        }
         let of_unknown = if unequal { Stamp::NotUsable } else { kind.stamp };
         let stamp = reach.map_or(of_unknown, |reach| stamp(figure, analysis.margin, reach));
         // Load beside one side only is the same load.
@@ -287,8 +297,7 @@ fn touches(finding: &Finding, sides: &Sides<'_>) -> bool {
     let is_there = |cell: &&CellResult| subject.coordinates.is_empty() || cell.coordinates == subject.coordinates;
     let of_contender = |cell: &&CellResult| subject.contender.as_ref().is_none_or(|name| *name == cell.contender);
     let in_trials = |cell: &&CellResult| {
-        subject.contender.is_some()
-            || subject.trials.is_empty()
+        subject.trials.is_empty()
             || cell.outcomes.not_reached > 0
             || cell.trials.iter().any(|trial| subject.trials.contains(&trial.trial))
     };

@@ -67,6 +67,27 @@ fn an_answer_has_only_the_doubts_about_its_own_trials() {
 }
 
 #[test]
+fn a_doubt_about_some_trials_of_a_contender_is_none_about_its_others() {
+    let mut analysis = with(Vec::new());
+    let of_cell = |cell: usize| analysis.cells[cell].trials.iter().map(|one| one.trial).collect::<Vec<u32>>();
+    let note = Finding::new(What::NotedByTrial { note: "x".to_owned() }).of(&analysis.cells[1].contender);
+    let [elsewhere, here] = [of_cell(0), of_cell(1)].map(|trials| note.clone().in_trials(trials));
+    analysis.findings = vec![elsewhere];
+    assert_eq!(stamps(&analysis), [Stamp::Usable]);
+    analysis.findings = vec![here];
+    assert_eq!(stamps(&analysis), [Stamp::WithCare]);
+}
+
+#[test]
+fn two_clocks_that_are_wrong_count_both() {
+    let clock = |share| Finding::new(What::ClockWrong { share });
+    let one = with(vec![clock(0.01)]);
+    let both = with(vec![clock(0.01), clock(0.02)]);
+    let reached = |analysis: &Analysis| all(analysis)[0].doubts.iter().filter_map(|doubt| doubt.reach).count();
+    assert_eq!([reached(&one), reached(&both)], [1, 2]);
+}
+
+#[test]
 fn what_two_contenders_share_is_no_doubt_about_them() {
     let servers = |values: [&str; 3]| {
         let mut run = three();

@@ -3,8 +3,9 @@
 //! Blocks compensate for slow drift of a host. What is reported here is what no pairing compensates for: a setting that
 //! changed in between, and trials during which others used the host.
 
-use crate::findings::{Finding, HostFact, InTrials, What};
+use crate::findings::{Finding, HostFact, InTrials, Subject, What};
 use crate::gathered::{by_key, distinct};
+use crate::machines;
 use crate::student::mean_of;
 use record::host_state::{HostMemory, HostReading, HostState};
 use record::ladder::CpuUse;
@@ -22,6 +23,8 @@ pub const OTHERS_MAX: f64 = 0.05;
 const OTHERS_DISK_MAX: f64 = 1e6;
 /// Something may wait for memory during this share of the window.
 const MEMORY_STALLS_MAX: f64 = 0.01;
+/// Where this share of the host's memory is available, what waits for memory is a machine at its own limit.
+const AVAILABLE_ENOUGH: f64 = 0.1;
 /// Pages swapped within a window: 4 MiB of the usual ones.
 const SWAPPED_MAX: f64 = 1_024.0;
 /// The CPU frequency may differ by this factor between trials. It is read at two moments only, so chance affects it.
@@ -29,6 +32,8 @@ const FREQUENCY_RATIO_MAX: f64 = 1.1;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostDuringRun {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_bytes: Option<u64>,
     /// Trials whose record describes the host, in their order.
     pub trials: Vec<HostDuringTrial>,
     /// Facts that were not the same in all readings.
@@ -74,6 +79,7 @@ pub fn of_run(run: &Run) -> HostDuringRun {
     let known: Vec<Described<'_>> =
         run.trials.iter().filter_map(|trial| Some((&trial.record, trial.record.host_state.as_ref()?))).collect();
     HostDuringRun {
+        total_bytes: run.host.get("memory.total_bytes").and_then(machines::known).and_then(|bytes| bytes.parse().ok()),
         trials: known.iter().copied().map(during).collect(),
         changed: changed(&known),
         unavailable: unavailable(&known),
@@ -107,6 +113,32 @@ fn during((record, state): Described<'_>) -> HostDuringTrial {
         memory_stalled: share(stalled, Some(span_us)),
         swapped_pages: start.memory.known().zip(end.memory.known()).map(|(start, end)| swapped(start, end)),
         available_bytes: end.memory.known().map(|memory| memory.available_bytes),
+    }
+}
+
+impl HostDuringRun {
+    /// Whether so much memory was available at the end of the trial that the host itself was not short of it.
+    fn has_enough(&self, trial: &HostDuringTrial) -> bool {
+        let known = self.total_bytes.zip(trial.available_bytes);
+        known.is_some_and(|(total, available)| available as f64 >= AVAILABLE_ENOUGH * total as f64)
+    }
+
+    /// The finding as it is about these trials alone, with their worst value.
+    pub fn narrowed(&self, finding: &Finding, own: &BTreeSet<u32>) -> Finding {
+        let concerned =
+            || self.trials.iter().filter(|one| own.contains(&one.trial) && finding.subject.trials.contains(&one.trial));
+        let worst = |of: fn(&HostDuringTrial) -> Option<f64>| concerned().filter_map(of).reduce(f64::max);
+        let what = match &finding.what {
+            What::HostCpuStolen { .. } => worst(|trial| trial.stolen).map(|share| What::HostCpuStolen { share }),
+            What::HostBusy { .. } => worst(|trial| trial.others).map(|share| What::HostBusy { share }),
+            What::HostMemoryShort { .. } => {
+                worst(|trial| trial.memory_stalled).map(|share| What::HostMemoryShort { share })
+            }
+            _ => None,
+        };
+        let Some(what) = what else { return finding.clone() };
+        let subject = Subject { trials: concerned().map(|trial| trial.trial).collect(), ..finding.subject.clone() };
+        Finding { what, subject, ..finding.clone() }
     }
 }
 
@@ -160,7 +192,7 @@ pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
     findings.extend(beside_one(trials, OTHERS_MAX, |trial| trial.others, of_cpus));
     let of_disks = |[(loud, most), (quiet, least)]: [_; 2]| What::HostDiskBusyBesideOne { loud, most, quiet, least };
     findings.extend(beside_one(trials, OTHERS_DISK_MAX, |trial| trial.others_disk, of_disks));
-    let stalled = |trial: &HostDuringTrial| trial.memory_stalled;
+    let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|_| !host.has_enough(trial));
     findings.extend(beyond(trials, MEMORY_STALLS_MAX, stalled, |share| What::HostMemoryShort { share }));
     let swapped = |trial: &HostDuringTrial| trial.swapped_pages.map(|pages| pages as f64);
     findings.extend(beyond(trials, SWAPPED_MAX, swapped, |pages| What::HostSwapping { pages }));
@@ -241,6 +273,8 @@ mod tests {
         state.start.processes = Reading::Known(ProcessTimes { others_ticks: 20, ..ProcessTimes::default() });
         state.end.processes = Reading::Known(ProcessTimes { others_ticks: 500, ..ProcessTimes::default() });
         state.end.stalls = Reading::Known(PressureStalls { memory_us: 1_200_000, ..PressureStalls::default() });
+        let little = HostMemory { available_bytes: 1_000_000_000, ..HostMemory::default() };
+        state.end.memory = Reading::Known(little);
         let found = of_run(&run);
         let trial = &found.trials[1];
         let shares = [trial.busy, trial.stolen, trial.others, trial.memory_stalled].map(Option::unwrap);
@@ -263,6 +297,38 @@ mod tests {
             assert!((found - expected).abs() < 1e-9, "{shares:?}");
         }
         assert!(told.iter().all(|finding| finding.subject.trials == [2]), "{told:?}");
+    }
+
+    #[test]
+    fn a_machine_at_its_own_limit_does_not_make_the_host_short_of_memory() {
+        let told = |available_bytes: Option<u64>| {
+            let mut run = synthetic::run(3);
+            let state = state(&mut run, 1);
+            state.end.stalls = Reading::Known(PressureStalls { memory_us: 9_600_000, ..PressureStalls::default() });
+            state.end.memory = match available_bytes {
+                Some(available_bytes) => Reading::Known(HostMemory { available_bytes, ..HostMemory::default() }),
+                None => Reading::Unavailable("no right".to_owned()),
+            };
+            named(&run, "host-memory-short").is_some()
+        };
+        assert_eq!([Some(22_000_000_000), Some(2_000_000_000), None].map(told), [false, true, true]);
+    }
+
+    #[test]
+    fn a_finding_is_narrowed_to_some_of_its_trials() {
+        let mut run = synthetic::run(3);
+        for (index, others_ticks) in [(0, 400), (1, 960)] {
+            let state = state(&mut run, index);
+            state.start.cpu = Reading::Known(CpuTime::default());
+            state.end.cpu = Reading::Known(CpuTime { busy_ticks: 1_000, idle_ticks: 1_000, ..CpuTime::default() });
+            state.start.processes = Reading::Known(ProcessTimes::default());
+            state.end.processes = Reading::Known(ProcessTimes { others_ticks, ..ProcessTimes::default() });
+        }
+        let finding = named(&run, "host-busy").unwrap();
+        assert_eq!((&finding.what, &*finding.subject.trials), (&What::HostBusy { share: 0.48 }, &[1, 2][..]));
+        let narrowed = of_run(&run).narrowed(&finding, &[1, 3].into());
+        assert_eq!((&narrowed.what, &*narrowed.subject.trials), (&What::HostBusy { share: 0.2 }, &[1][..]));
+        assert_eq!(of_run(&run).narrowed(&finding, &[3].into()), finding);
     }
 
     fn named(run: &Run, kind: &str) -> Option<Finding> {
@@ -348,6 +414,6 @@ mod tests {
     fn old_records_say_nothing() {
         let mut run = synthetic::run(1);
         run.trials.iter_mut().for_each(|trial| trial.record.host_state = None);
-        assert_eq!(of_run(&run), HostDuringRun::default());
+        assert_eq!(HostDuringRun { total_bytes: None, ..of_run(&run) }, HostDuringRun::default());
     }
 }

@@ -17,6 +17,7 @@ pub mod unlike;
 
 pub use side_by_side::{SideBySide, of};
 
+use crate::contrast::Position;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, What};
 use crate::measures::throughput::THROUGHPUT;
@@ -97,9 +98,14 @@ impl Consolidation {
         self.slots.len() > 1 && self.neighbour.is_none()
     }
 
-    /// Of the machine that is farthest from the mean of the others.
+    /// Of the machine, or of the place or the start order, that is farthest from the mean of the others.
     pub fn most_unequal(&self) -> Option<&Estimate> {
+        let labels = self.attribution.iter().flat_map(|found| &found.labels);
+        let levels = labels
+            .flat_map(|label| &label.levels)
+            .filter(|level| matches!(level.position, Position::Below | Position::Above));
         let each = self.slots.iter().filter_map(|slot| slot.of_others.as_ref());
+        let each = each.chain(levels.filter_map(|level| level.effect.as_ref()));
         each.max_by(|one, other| one.point.ln().abs().total_cmp(&other.point.ln().abs()))
     }
 

@@ -187,8 +187,8 @@ catalog! {
         "host-cpu-stolen" Caution WithCare "Use bare metal, or an instance with dedicated CPUs." HostCpuStolen { share: f64 };
     }
     "memory-short" acceptable "The host during each trial"
-    "Processes of the host waited for memory while a trial was measured, or the host moved memory to or from swap."
-    "stalls in 1 % of the window; 1,024 pages" {
+    "Processes waited for memory while a trial was measured and the host had little available, or the host moved memory to or from swap."
+    "stalls in 1 % of the window with less than a tenth available; 1,024 pages" {
         "host-memory-short" Caution WithCare "Give machines less memory than the host has free." HostMemoryShort {
             /// Of a window in which something waited for memory.
             share: f64,
@@ -260,7 +260,8 @@ catalog! {
      no whole cycle of checkpoints and contains too much or too little of their cost."
     "trials: a standard deviation of 15 %, by a χ² test at 5 %; drift: 2 %, interval without 0; halves: 1.25 times, in windows too short for \
      drift; warm-up: most of three trials, and a change of 2 %; without an end: two thirds of the trials, and three; no whole checkpoint cycle" {
-        "trials-apart" Caution WithCare "Measure on a quiet host, warm up longer, add blocks." TrialsApart {
+        /// The interval of an answer has this spread.
+        "trials-apart" Caution Usable "Measure on a quiet host, warm up longer, add blocks." TrialsApart {
             /// The fastest trial over the slowest.
             times: f64,
             /// The standard deviation of their logarithms; 0 in old files.

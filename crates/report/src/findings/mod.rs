@@ -107,7 +107,7 @@ words! {
             rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted");
         DataUnchecked => "no check looked at the data of {who} after a trial";
         RecordDisagrees { how } => "the record disagrees with itself: {how} ({trials})";
-        VmEmulated { how } => "{who}'s CPU was emulated in software{}{}. That is many times slower than a real VM",
+        VmEmulated { how } => "{who}'s CPU was emulated in software{}{}. Emulation is many times slower than a real VM",
             first_cause(how), within(" (", &trials, ")");
         ClockWrong { share } =>
             "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
@@ -128,8 +128,7 @@ words! {
         LoadedDataDiffer { tables } => "the contenders did not begin with the same data{place}: table {}",
             joined(tables.iter().map(loaded), " — ");
         WorkUnequal { work } => "a transaction did not cost the same work on both sides{place}: {}", unequal(work);
-        DiskWorkUnequal { work } => "the disks did not do the same work{place}: {}. Part of the difference may be caching",
-            unequal(work);
+        DiskWorkUnequal { work } => "the disks did not do the same work{place}: {}. {}", unequal(work), why_of_disks(work);
         StorageDiffers { fact, values } if fact == DATA_CACHED_TWICE =>
             "“{fact}” differs between contenders{place}: {}. “Yes” means additional memory for reads", each_on(values);
         StorageDiffers { fact, values } => "“{fact}” differs between contenders{place}: {}", each_on(values);
@@ -144,7 +143,7 @@ words! {
         TooFewBlocks { blocks, needed } =>
             "{} {} too few for a confidence interval, which needs {needed}. Chance alone may explain a difference",
             counted((*blocks).into(), "block"), if *blocks == 1 { "is" } else { "are" };
-        HostIsGuest { of } => "the host is itself a guest{}, so “native” is not bare metal and VMs are nested",
+        HostIsGuest { of } => "the host is itself a guest{}, so “native” is not bare metal, and guests on KVM are nested",
             within(" of ", of.as_deref().unwrap_or_default(), "");
         HostsApart { baseline, baseline_hosts, hosts } =>
             "{who}{place} ran on {}, and {baseline} on {}: what differs between these hosts is part of the difference",
@@ -157,7 +156,7 @@ words! {
             joined(properties.iter().map(property).collect::<BTreeSet<String>>(), "; ");
         TrialsLeftOut { beside: None, why } => "the scores of {who}{place} leave out valid trials: {}", reasons(why);
         TrialsLeftOut { beside: Some(machine), why } =>
-            "what {who}{place} gets beside machine {machine} leaves out valid trials: {}", reasons(why);
+            "the figures of {who}{place} beside machine {machine} leave out valid trials: {}", reasons(why);
         WindowsApart { worst_ms } =>
             "{who}{place}: machines side by side measured windows up to {worst_ms:.0} ms apart ({trials}). Meanwhile some had more of \
              the host than others";
@@ -165,7 +164,7 @@ words! {
         TrialsApart { times, spread } => "{who}'s fastest trial was {times:.1} times as fast as its slowest{place}{}",
             if *spread > 0.0 { format!(", with a standard deviation of {}", format::share(*spread, 0)) } else { String::new() };
         NotSteady { drift, drifting, of } =>
-            "{who}'s throughput changed by {}{place} while it was measured ({drifting} of {of} trials drift)",
+            "{who}'s throughput changed by {}{place} while it was measured ({drifting} of {of} trials show it by themselves)",
             said(drift, Style::CHANGE);
         NotSettled { unsettled, of } => "{who} was still warming up{place} in {unsettled} of {of} trials";
         HalvesUnlike { second_half } =>
@@ -257,6 +256,15 @@ fn loaded(table: &TableSums) -> String {
     let with = table.sums.iter().map(|told| format!("{} on {}", told.value, told.contender));
     let without = table.without.iter().map(|contender| format!("not there on {contender}"));
     format!("{}: {}", table.table, joined(with.chain(without), "; "))
+}
+
+/// Redo is written whether the cache is large or small.
+fn why_of_disks(work: &[UnequalWork]) -> &'static str {
+    if work.iter().all(|one| one.measure == REDO_BYTES) {
+        "Whole pages after a checkpoint may be part of the difference"
+    } else {
+        "Caching may be part of the difference"
+    }
 }
 
 /// The first difference; the others are in the table of work.

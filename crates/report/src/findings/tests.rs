@@ -48,7 +48,7 @@ fn findings_about_audits_name_contenders_and_no_trials() {
     let told = [What::VmEmulated { how }, What::HostBusy { share: 0.4 }]
         .map(|what| sentence(&analysis::findings::Finding::new(what).of("none, unsafe")));
     let expected = [
-        "none, unsafe's CPU was emulated in software, because /dev/kvm is not there. That is many times slower than a real VM",
+        "none, unsafe's CPU was emulated in software, because /dev/kvm is not there. Emulation is many times slower than a real VM",
         "other processes took up to 40.0 % of the host's CPU time while the cost of a commit was measured (none, unsafe)",
     ];
     assert_eq!(told, expected);
@@ -103,7 +103,7 @@ fn an_emulated_contender_is_serious_and_comes_with_the_reason() {
         let machine = trial.record.machine.as_mut().unwrap();
         machine.decided.insert(PROCESSOR.to_owned(), Fact::known("emulated, because /dev/kvm is not there"));
     }
-    let expected = "kvm's CPU was emulated in software, because /dev/kvm is not there (trials 1, 4, 5). That is many times slower than a \
+    let expected = "kvm's CPU was emulated in software, because /dev/kvm is not there (trials 1, 4, 5). Emulation is many times slower than a \
                     real VM";
     assert_eq!(texts(&run, Severity::Serious), [expected]);
     let analysis = analyse(&run);
@@ -159,7 +159,7 @@ fn a_drift_is_told_with_its_direction() {
     let bounds = Bounds::Known { low: -0.112, high: -0.05 };
     let drift = Estimate { point: -0.081, bounds, method: analysis::estimate::EstimateMethod::GeometricMeanOverBlocks };
     let finding = Finding::new(What::NotSteady { drift, drifting: 2, of: 3 }).of("kvm");
-    let expected = "kvm's throughput changed by −8.1 % (−11.2 to −5.0) while it was measured (2 of 3 trials drift)";
+    let expected = "kvm's throughput changed by −8.1 % (−11.2 to −5.0) while it was measured (2 of 3 trials show it by themselves)";
     assert_eq!(sentence(&finding), expected);
 }
 

@@ -24,13 +24,17 @@ fn labels(one: &Consolidation) -> &[LabelAttribution] {
     if tell_more || is_open { labels } else { &[] }
 }
 
-/// The labels that surely make a difference, and those that cannot be distinguished.
-pub fn sentences(one: &Consolidation) -> Vec<String> {
+/// The labels that surely make a difference.
+pub fn known(one: &Consolidation) -> Vec<String> {
+    labels(one).iter().flat_map(|label| of_label(label, one.machines)).collect()
+}
+
+/// Those that cannot be distinguished.
+pub fn unknown(one: &Consolidation) -> Option<String> {
     let together: BTreeSet<LabelKind> = labels(one).iter().flat_map(changed_together).collect();
     let together = listed(together.into_iter().map(|kind| words(kind).0));
     let unknown = within("It is not known what is owed to which of ", &together, ", which changed together.");
-    let known = labels(one).iter().flat_map(|label| of_label(label, one.machines));
-    known.chain(Some(unknown).filter(|unknown| !unknown.is_empty())).collect()
+    Some(unknown).filter(|unknown| !unknown.is_empty())
 }
 
 fn changed_together(label: &LabelAttribution) -> Vec<LabelKind> {

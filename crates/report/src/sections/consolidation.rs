@@ -54,11 +54,15 @@ pub fn answer(one: &Consolidation) -> String {
     };
     let did = format!("{who}: {whose} did {}.", said(minimum, Style::quantity(&one.metric.name)));
     let alone = one.minimum_of_alone.as_ref();
-    let alone = alone.map(|kept| format!("Against one machine alone that is {}.", said(kept, Style::EFFECT)));
+    let alone = alone.map(|kept| {
+        let is_open = kept.bounds.contain(1.0) == Some(true);
+        let undecided = if is_open { "undecided, " } else { "" };
+        format!("Against one machine alone the change is {undecided}{}.", said(kept, Style::EFFECT))
+    });
     let over_baseline = one.of_baseline.as_ref().map(|reference| {
         let each = one.slots.iter().filter_map(|slot| Some(said(slot.of_baseline.as_ref()?, Style::EFFECT)));
         let of = format::who(&reference.contender, &reference.coordinates);
-        format!("Each over one machine of {of}: {}.", format::listed(each))
+        format!("Against one machine of {of}, the machines changed by {}.", format::listed(each))
     });
     let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
     joined([did].into_iter().chain(alone).chain(over_baseline).chain(held_back), " ")
@@ -66,14 +70,21 @@ pub fn answer(one: &Consolidation) -> String {
 
 /// Sentences beside the tables.
 fn sentences(one: &Consolidation) -> Vec<String> {
-    let causes = attribution::sentences(one).into_iter().chain(one.reasons.iter().map(reasons::of_machine));
+    let shares = if one.slots.len() > 1 { shares(one) } else { String::new() };
+    let mut known = attribution::known(one);
+    known.retain(|known| !shares.contains(known));
+    let causes = known.into_iter().chain(attribution::unknown(one)).chain(one.reasons.iter().map(reasons::of_machine));
     let causes = causes.map(|sentence| format!("{}: {sentence}", who(&one.contender, &one.coordinates)));
-    (one.slots.len() > 1).then(|| shares(one)).into_iter().chain(causes).collect()
+    Some(shares).filter(|shares| !shares.is_empty()).into_iter().chain(causes).collect()
 }
 
 /// Whether machines of one shape get equal shares.
 pub fn shares(one: &Consolidation) -> String {
-    let (who, machines, apart) = (who(&one.contender, &one.coordinates), one.slots.len(), standings(&one.slots));
+    let (who, machines, mut apart) = (who(&one.contender, &one.coordinates), one.slots.len(), standings(&one.slots));
+    if apart.is_empty() {
+        // Machines that change places get the same in the end, and yet no place has an equal share.
+        apart = attribution::known(one);
+    }
     if !apart.is_empty() {
         return format!("{who}: shares are unequal. {}", apart.join(" "));
     }
@@ -82,10 +93,12 @@ pub fn shares(one: &Consolidation) -> String {
     };
     let ends = format::effect_bounds(1.0, low, high);
     if low >= 1.0 - HELD_BACK && high <= 1.0 + HELD_BACK {
-        return format!("{who}: {machines} machines got equal shares, each within {ends} of the mean of the others.");
+        return format!(
+            "{who}: {machines} machines got equal shares, each within {ends} of the mean of the other machines."
+        );
     }
     format!(
-        "{who}: undecided whether {machines} machines got equal shares. Each lies within {ends} of the mean of the others."
+        "{who}: undecided whether {machines} machines got equal shares. Each machine lies within {ends} of the mean of the other machines."
     )
 }
 

@@ -14,8 +14,8 @@ use record::durability::{Cost, Fault};
 const NOT_MEASURED: &str = "not measured";
 const NOTE: &str = "A commit waits for as many flushes, one after the other, as it takes milliseconds longer for each millisecond that a \
     flush takes longer; 0 means that it waits for none. Commits a second were measured while each flush took as long as \
-    audit.durability.flush_delay says. What the host's own disk does with a flush when its power fails is not known here: an audit \
-    looks at everything above it.";
+    audit.durability.flush_delay says. The host's own disk is not audited, and its behaviour at a loss of power is not known here: an \
+    audit looks at everything above the disk.";
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let all = &analysis.durability;

@@ -17,7 +17,7 @@ const NOTE: &str = "A second of the others belongs to before, while or after by 
      what clocks leave open, is left out. “Without” is before and after together where there are both, so that an even drift of the \
      host cancels out; else the one there is. Ratios are of parts of the same trial, over blocks, with 95 % confidence intervals by Student's t; \
      response times are of the counted transactions of all the others together. For a machine that is idle, “before” is beside it, and \
-     “while it works” where it works; their ratio is paired by block. What the neighbour leaves behind, such as pages still to be \
+     “while it works” where it works; their ratio is paired by block. Work that the neighbour leaves behind, such as pages still to be \
      written, belongs to after.";
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {

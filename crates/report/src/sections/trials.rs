@@ -125,8 +125,8 @@ fn phases(trial: &StoredTrial) -> TableCell {
 
 pub fn steadiness(analysis: &Analysis) -> Vec<Block> {
     let note = "Drift is the change of throughput over the measured window, along a straight line. MSER-5 is a standard \
-            rule for the end of warming up; by chance it may lie beyond the warm-up. What it says of each trial is in their table. \
-            No estimate leaves anything out because of it.";
+            rule for the end of warming up; by chance it may lie beyond the warm-up. The table of the trials has the end that it finds in each. \
+            No estimate leaves anything out because of the rule.";
     headed("Steady state", each_group(analysis, |cells| of_cells(cells).map(Block::Table)), note)
 }
 

@@ -59,7 +59,10 @@ fn same_data(analysis: &Analysis) -> Option<String> {
     let tables = loaded.iter().map(|data| data.tables).max().filter(|tables| *tables > 0)?;
     let same = loaded.iter().all(|data| data.differing.is_empty());
     same.then(|| {
-        format!("All began with the same data: the checksums of {} are equal.", format::counted(tables.into(), "table"))
+        format!(
+            "All contenders began with the same data: equal checksums of {}.",
+            format::counted(tables.into(), "table")
+        )
     })
 }
 

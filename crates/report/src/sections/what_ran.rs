@@ -100,7 +100,7 @@ fn differs(cell: &PlanCell) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let measured = match cell.bystander() {
         Some(_) => {
-            "What the others do beside it is measured: it is in no total and no score, and its data are checked as theirs are."
+            "The work of the machines beside it is measured: it is in no total and no score, and its data are checked as theirs are."
         }
         None => "It is measured as the others are.",
     };
@@ -183,7 +183,7 @@ mod tests {
         let all = json!({ "number": 2, "load": "starts", "clients": 9, "cpu_quota": 0.5, "workload": workload });
         let expected = "kvm: machine 2 held other data than the others, and its clients did other work: sysbench-oltp; it had a number \
                         of clients of its own: 9; it got at most 50 % of its vCPUs' time; it was worked on from the middle of the \
-                        measured window on. What the others do beside it is measured: it is in no total and no score, and its data are \
+                        measured window on. The work of the machines beside it is measured: it is in no total and no score, and its data are \
                         checked as theirs are.";
         assert_eq!(told_of(&all), [expected]);
         let held_back = json!({ "number": 3, "load": "same", "cpu_quota": 0.25 });

@@ -91,7 +91,8 @@ fn studies_of_single_machines_have_no_such_section() {
 fn owed(blocks: u32, owed_to: OwedTo) -> String {
     let found = analyse(&consolidated::run_in_which(blocks, Some(("kvm", owed_to)))).consolidation;
     let three = found.iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").expect("three machines");
-    report::sections::attribution::sentences(three).join("\n")
+    let unknown = report::sections::attribution::unknown(three);
+    [report::sections::attribution::known(three), unknown.into_iter().collect()].concat().join("\n")
 }
 
 #[test]

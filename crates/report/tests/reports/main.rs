@@ -195,7 +195,10 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
     }
     let analysis = analyse(&run);
     let answer = &report::answer::sentences(&analysis)[0];
-    assert!(answer.ends_with("This is not the price of a VM: the CPU of kvm was emulated in software."), "{answer}");
+    assert!(
+        answer.ends_with("The figure is not the price of a VM: the CPU of kvm was emulated in software."),
+        "{answer}"
+    );
     assert_eq!(answers::all(&analysis)[0].stamp, Stamp::NotUsable);
     let mut accepted = run.clone();
     accepted.plan.accept.insert("vm-emulated".to_owned(), "it is what we ask".to_owned());
