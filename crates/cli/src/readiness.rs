@@ -101,14 +101,16 @@ pub fn busy(site: &Site) -> Option<String> {
 
 /// Users other than root build images in a user namespace with many ids, which an administrator must have granted.
 fn no_right_to_build(plan: &TypedPlan, site: &Site) -> Result<Option<String>> {
-    if rustix::process::geteuid().is_root() || tools::may_map_ids() {
-        return Ok(None);
-    }
-    for cell in plan.planned() {
-        let image = &cell.machine.image;
+    let may_build = rustix::process::geteuid().is_root() || tools::may_map_ids();
+    let images = plan.planned().map(|cell| cell.machine.image.as_str());
+    if may_build { Ok(None) } else { to_be_built(images, &site.cache) }
+}
+
+fn to_be_built<'a>(images: impl Iterator<Item = &'a str>, cache: &Path) -> Result<Option<String>> {
+    for image in images {
         let recipe = images::find(image, None)?;
         // Without packages no file belongs to anybody else.
-        if !recipe.packages.is_empty() && images::tree_in_cache(&recipe, &site.cache)?.is_none() {
+        if !recipe.packages.is_empty() && images::tree_in_cache(&recipe, cache)?.is_none() {
             return Ok(Some(format!(
                 "the image {image} has to be built, and this user has no right to: run it as root once, or give the user \
                  subordinate ids (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
@@ -135,4 +137,18 @@ fn device_lacks(cell: &TypedCell) -> Option<String> {
     let disk = &cell.machine.disk;
     let device = disk.device.as_ref().filter(|_| disk.storage == Storage::Device)?;
     images::data::require_idle(device.as_ref(), disk.size_bytes.0).err().map(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_image_with_packages_needs_the_right_to_build() {
+        let cache = tempfile::tempdir().unwrap();
+        let why = |image: &str| to_be_built([image].into_iter(), cache.path()).unwrap();
+        assert_eq!(why("micro"), None);
+        let told = why("postgres").unwrap();
+        assert!(told.starts_with("the image postgres has to be built") && told.contains("--add-subuids"), "{told}");
+    }
 }

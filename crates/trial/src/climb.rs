@@ -94,3 +94,19 @@ fn broken(ended: ClimbEnd) -> &'static str {
         _ => "a larger share of transactions than error_limit fails",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SEED_STEP;
+    use crate::context::SEED_OF_MACHINE;
+
+    /// Equal seeds are equal inputs, whose rows the cache has.
+    #[test]
+    fn no_step_has_the_seed_of_another_machine_or_of_another_step() {
+        let seed = |(machine, step): (u64, u64)| {
+            SEED_OF_MACHINE.wrapping_mul(machine).wrapping_add(SEED_STEP.wrapping_mul(step))
+        };
+        let seeds = (0..256).flat_map(|machine| (0..64).map(move |step| (machine, step))).map(seed);
+        assert_eq!(seeds.collect::<std::collections::BTreeSet<_>>().len(), 256 * 64);
+    }
+}

@@ -21,7 +21,7 @@ use study::TypedCell;
 use telemetry::Latest;
 
 /// Gives each further machine a different seed. (2^64 divided by the golden ratio.)
-const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Clone, Copy)]
 pub struct TrialContext<'a> {

@@ -175,6 +175,23 @@ mod tests {
         assert_eq!(of(Dialect::Postgres), of(Dialect::Mysql));
     }
 
+    /// A letter may take several bytes in the user's database.
+    #[test]
+    fn no_query_counts_bytes_where_it_means_letters() {
+        let mut waiting = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut found = 0;
+        while let Some(path) = waiting.pop() {
+            if path.is_dir() {
+                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if path.to_string_lossy().ends_with("checks.sql") {
+                let text = std::fs::read_to_string(&path).unwrap().to_lowercase();
+                assert!(!text.replace("{length}", "").contains("length("), "{}", path.display());
+                found += usize::from(text.contains("{length}"));
+            }
+        }
+        assert!(found >= 2, "{found}");
+    }
+
     #[test]
     fn a_file_is_split_into_its_statements() {
         let found = sections(SHARED).unwrap();

@@ -1,5 +1,6 @@
 //! Bad input: a clear message, the right exit code, nothing started.
 
+use crate::runs::study;
 use crate::setting::{Place, text};
 use std::fs::Permissions;
 use std::io::{Read, Write};
@@ -262,4 +263,16 @@ fn rows_are_printed_without_a_database_and_parts_make_the_whole() {
     let wrong = place.bakeoff(&["rows", "order-entry", "districts"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("district"));
+}
+
+#[test]
+fn more_sessions_than_a_server_takes_are_refused_before_anything_begins() {
+    let study = study("postgres", "512MiB", "");
+    let place = Place::new(&study);
+    for command in ["plan", "run"] {
+        let output = place.bakeoff(&[command, "study.toml", "--set", "load.clients=3000"]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("load.clients: found 3000; expected at most"), "{told}");
+    }
 }

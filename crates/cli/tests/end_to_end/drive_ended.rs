@@ -72,7 +72,7 @@ fn ended_in_a_load(database: &Database, slow: &str, busy: &str, signal: Signal) 
     write("slow.sql", slow);
     let url = database.url("");
     let arguments = ["drive", "file", &url, "-f", "look.sql", "--setup-file", "slow.sql", "--steps", "load"];
-    let mut child = database.bakeoff(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let child = database.bakeoff(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
     let mut until = |wanted: i64| {
         let begun = Instant::now();
@@ -84,7 +84,9 @@ fn ended_in_a_load(database: &Database, slow: &str, busy: &str, signal: Signal) 
     };
     until(1);
     kill_process(Pid::from_child(&child), signal).unwrap();
-    let code = child.wait().unwrap().code();
+    let output = child.wait_with_output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(told.contains("stopping the server's work on the tables"), signal == Signal::INT, "{told}");
     until(0);
-    code
+    output.status.code()
 }

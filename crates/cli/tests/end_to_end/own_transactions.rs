@@ -101,6 +101,24 @@ fn scripts_hold_on_a_file() {
     refused(&bakeoff(folder.path(), &arguments(&[])).output().unwrap(), &["--file transfer.sql"]);
 }
 
+/// Trials of scripts without checks count, and the run says that nothing looked at the data.
+#[test]
+fn scripts_without_checks_count_as_not_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scripts(folder.path());
+    let words = ["drive", "file", "sqlite:shop.db", "-f", "look.sql", "--setup-file", "tables.sql", "--record", "kept"];
+    let more = ["--steps", "load,run,check", "--time", "2s", "--warmup", "0s"];
+    let told = succeeded(&bakeoff(folder.path(), &[&words[..], &more].concat()).output().unwrap());
+    assert!(told.contains("not checked: no file of checks is named"), "{told}");
+    let text = std::fs::read_to_string(folder.path().join("kept/analysis.json")).unwrap();
+    let analysis: Value = serde_json::from_str(&text).unwrap();
+    let kinds: Vec<&str> =
+        analysis["findings"].as_array().unwrap().iter().map(|finding| finding["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"data-unchecked"), "{kinds:?}");
+    assert!(!kinds.iter().any(|kind| kind.contains("disagree") || kind.contains("trials-invalid")), "{kinds:?}");
+    assert_eq!(analysis["observations"][0]["observations"].as_array().unwrap().len(), 1, "the trial counts");
+}
+
 #[test]
 fn scripts_hold_on_servers() {
     for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {

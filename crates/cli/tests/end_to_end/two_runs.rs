@@ -2,7 +2,7 @@
 
 use crate::runs::study;
 use crate::setting::{NOT_USABLE, Place, has_qemu, missing, text};
-use record::intervals::Span;
+use record::intervals::{KindInterval, Span};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -52,13 +52,19 @@ fn paced(place: &Place, run: &Path, name: &str, each_second: u32) -> PathBuf {
 }
 
 fn pace(trial: &Path, each_second: u32) {
+    const USUAL_US: u64 = 1_000;
     let path = trial.join("intervals.hlog");
     let mut measured = record::hlog::read(&std::fs::read(&path).unwrap()[..]).unwrap();
     let mut left = 0;
     for second in &mut measured.intervals {
-        let kinds = second.kinds.iter_mut().filter(|part| part.kind == 0 && !part.counts.is_empty());
-        for part in kinds {
-            part.counts = vec![(part.counts[0].0, each_second)];
+        // On a starved host a second may have none.
+        for (place, span) in [Span::Response, Span::Service].into_iter().enumerate() {
+            if !second.kinds.iter().any(|part| part.kind == 0 && part.span == span) {
+                second.kinds.insert(place, KindInterval { kind: 0, span, counts: Vec::new() });
+            }
+        }
+        for part in second.kinds.iter_mut().filter(|part| part.kind == 0) {
+            part.counts = vec![(part.counts.first().map_or(USUAL_US, |(value, _)| *value), each_second)];
             left += u64::from(second.measured && part.span == Span::Response) * u64::from(each_second);
         }
     }
