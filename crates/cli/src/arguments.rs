@@ -74,7 +74,7 @@ pub enum Command {
     Man(ManOptions),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct RunOptions {
     /// Study file

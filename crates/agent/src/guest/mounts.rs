@@ -25,7 +25,7 @@ pub(super) fn of_the_kernel() -> Result<(), GuestError> {
 /// Makes the disk the root, read-only, with our binary in it. The kernel's folders move along.
 pub(super) fn enter_root(disk: &Path, init: &Path) -> Result<(), GuestError> {
     let root = Path::new(NEW_ROOT);
-    attach_path(disk, root, "ext4", MountFlags::RDONLY, c"")?;
+    attach(disk, root, "ext4", MountFlags::RDONLY, c"")?;
     for (folder, _) in KERNEL_FOLDERS {
         let inside = below(root, folder);
         mount_move(*folder, &inside).map_err(failing(format!("moving {folder} to {}", inside.display())))?;
@@ -59,7 +59,7 @@ pub(super) fn data(disk: &Path, folder: &Path, tuning: &DataTuning) -> Result<()
     let options = if more.is_empty() { DATA_OPTIONS.to_owned() } else { format!("{DATA_OPTIONS},{more}") };
     let options =
         CString::new(options).map_err(|error| failing("reading mount options")(std::io::Error::from(error)))?;
-    attach_path(disk, folder, "ext4", MountFlags::NOATIME, &options)
+    attach(disk, folder, "ext4", MountFlags::NOATIME, &options)
 }
 
 pub(super) fn release(folder: &Path) -> rustix::io::Result<()> {
@@ -67,22 +67,13 @@ pub(super) fn release(folder: &Path) -> rustix::io::Result<()> {
 }
 
 fn attach(
-    source: &str,
+    source: impl AsRef<Path>,
     folder: &Path,
     kind: &str,
     flags: MountFlags,
     options: &std::ffi::CStr,
 ) -> Result<(), GuestError> {
-    attach_path(Path::new(source), folder, kind, flags, options)
-}
-
-fn attach_path(
-    source: &Path,
-    folder: &Path,
-    kind: &str,
-    flags: MountFlags,
-    options: &std::ffi::CStr,
-) -> Result<(), GuestError> {
+    let source = source.as_ref();
     if !folder.is_dir() {
         fs::create_dir_all(folder).map_err(failing(format!("making {}", folder.display())))?;
     }

@@ -48,18 +48,11 @@ impl DurabilityOptions {
             study: self.study.clone(),
             resume: self.resume.clone(),
             retry_failed: self.retry_failed,
-            only: Vec::new(),
-            aa: false,
             set: self.set.clone(),
-            fleet: None,
-            rehearse: false,
             runs: self.runs.clone(),
-            metrics: None,
-            require_kvm: false,
-            skip_missing: false,
             quiet: self.quiet,
-            verbose: false,
             json: self.json,
+            ..RunOptions::default()
         }
     }
 }
