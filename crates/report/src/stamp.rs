@@ -4,7 +4,8 @@ use crate::findings;
 use crate::format;
 use crate::sentence::Stamped;
 use analysis::answers::reach::Reach;
-use analysis::answers::{Answered, Question, narrowed};
+use analysis::answers::{Answered, Question, narrowed, without_host};
+use analysis::durability::DurabilityVerdict;
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 
@@ -32,7 +33,7 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
         }
     });
     let says = match (stamp, why) {
-        (Stamp::Usable, _) if doubts.is_empty() => "Usable: no check found a reason for doubt.".to_owned(),
+        (Stamp::Usable, _) if doubts.is_empty() => without_doubt(analysis, answered.question),
         (Stamp::Usable, _) => {
             let moved = moved(together(answered));
             format!("Usable: the doubts below move this answer by {moved}, within its interval or margin.")
@@ -45,6 +46,21 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
         (Stamp::NotUsable, Some(why)) => format!("Not usable. {why}"),
     };
     Stamped { stamp, says, remedy, finding: first.map(|doubt| doubt.finding), doubts: doubts.clone() }
+}
+
+fn without_doubt(analysis: &Analysis, question: Question) -> String {
+    if let Question::Durable(index) = question {
+        return match analysis.durability[index].verdict {
+            DurabilityVerdict::Kept { .. } => "Usable: the same audit found the losses of a disk that lies.",
+            _ => "Usable: cuts that were made again lost transactions again, or an acknowledgement came before its flush.",
+        }
+        .to_owned();
+    }
+    let unread = match without_host(analysis, question) {
+        0 => String::new(),
+        trials => format!(", and the load of the host was not read in {}", format::counted(trials as u64, "trial")),
+    };
+    format!("Usable: no check found a reason for doubt{unread}.")
 }
 
 fn together(answered: &Answered) -> Reach {

@@ -17,6 +17,7 @@ use crate::findings::{Finding, Stamp, What};
 use crate::measures::Scale;
 use crate::scaling::Scaling;
 use crate::summary::Analysis;
+use crate::throughput::TrialThroughput;
 use record::settings::key;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -210,10 +211,20 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
 
 /// The finding as it is about the trials of this answer.
 pub fn narrowed(analysis: &Analysis, question: Question, finding: &Finding) -> Finding {
+    analysis.consistency.host.narrowed(finding, &trials(analysis, question, |_| true))
+}
+
+/// How many of the trials that count for this answer have no reading of their host, so that no check could judge its load.
+pub fn without_host(analysis: &Analysis, question: Question) -> usize {
+    let mut own = trials(analysis, question, |trial| trial.valid);
+    analysis.consistency.host.trials.iter().for_each(|read| drop(own.remove(&read.trial)));
+    own.len()
+}
+
+fn trials(analysis: &Analysis, question: Question, is_asked: fn(&TrialThroughput) -> bool) -> BTreeSet<u32> {
     let parts = parts(analysis, question);
     let cells = parts.iter().flat_map(|(sides, _)| sides.cells());
-    let own = cells.flat_map(|cell| &cell.trials).map(|one| one.trial).collect();
-    analysis.consistency.host.narrowed(finding, &own)
+    cells.flat_map(|cell| &cell.trials).filter(|trial| is_asked(trial)).map(|one| one.trial).collect()
 }
 
 fn sides<'a>(analysis: &'a Analysis, base: &[u32], own: &[u32]) -> Sides<'a> {

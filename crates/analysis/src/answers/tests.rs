@@ -79,6 +79,14 @@ fn a_doubt_about_some_trials_of_a_contender_is_none_about_its_others() {
 }
 
 #[test]
+fn trials_whose_host_was_not_read_are_counted() {
+    let mut run = synthetic::run(5);
+    run.trials[0].record.host_state = None;
+    let analysis = analyse(&run);
+    assert_eq!(without_host(&analysis, all(&analysis)[0].question), 1);
+}
+
+#[test]
 fn two_clocks_that_are_wrong_count_both() {
     let clock = |share| Finding::new(What::ClockWrong { share });
     let one = with(vec![clock(0.01)]);
