@@ -192,7 +192,7 @@ fn a_shop_holds_on_both_servers_in_every_way() {
     for database in [Database::new("{}"), Database::mariadb("{}")].into_iter().flatten() {
         let url = database.url("");
         let drive = |more: &[&str]| {
-            let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "1s", "--warmup", "0s"];
+            let shared = ["drive", "dvd-store", &url, "--set", "db_size=1MB", "--time", "2s", "--warmup", "0s"];
             database.bakeoff(&[&shared, more].concat()).output().unwrap()
         };
         let pipelined = ["--set", "statements=pipelined", "--clients", "2", "--steps", "load,check,run,check"];
