@@ -216,9 +216,8 @@ pub fn narrowed(analysis: &Analysis, question: Question, finding: &Finding) -> F
 
 /// How many of the trials that count for this answer have no reading of their host, so that no check could judge its load.
 pub fn without_host(analysis: &Analysis, question: Question) -> usize {
-    let mut own = trials(analysis, question, |trial| trial.valid);
-    analysis.consistency.host.trials.iter().for_each(|read| drop(own.remove(&read.trial)));
-    own.len()
+    let read: BTreeSet<u32> = analysis.consistency.host.trials.iter().map(|read| read.trial).collect();
+    trials(analysis, question, |trial| trial.valid).difference(&read).count()
 }
 
 fn trials(analysis: &Analysis, question: Question, is_asked: fn(&TrialThroughput) -> bool) -> BTreeSet<u32> {
