@@ -99,8 +99,8 @@ pub struct CellSteadiness {
     pub unsettled: usize,
     /// Mean of the trials' changes if each began where MSER-5 says; a point value.
     pub change: Option<f64>,
-    /// The fewest and the most whole checkpoint cycles of any trial; `None` if the engine does not report them.
-    pub whole_cycles: Option<(u64, u64)>,
+    /// The fewest and the most checkpoints that began in a trial; `None` if the engine does not report them.
+    pub checkpoints_begun: Option<(u64, u64)>,
 }
 
 pub fn of_trial(trial: &StoredTrial, seconds: &[BatchSecond]) -> TrialSteadiness {
@@ -211,11 +211,10 @@ pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
     let change =
         |trial: &&TrialSteadiness| if let Settled::At { change, .. } = trial.settled { Some(change) } else { None };
     let changes: Vec<f64> = trials.iter().filter_map(change).collect();
-    // From one checkpoint to the next, wholly between the looks.
-    let whole = |trial: &&TrialSteadiness| {
-        if let Checkpoints::Counted { begun } = trial.checkpoints { Some(begun.saturating_sub(1)) } else { None }
+    let begun = |trial: &&TrialSteadiness| {
+        if let Checkpoints::Counted { begun } = trial.checkpoints { Some(begun) } else { None }
     };
-    let cycles = || trials.iter().filter_map(whole);
+    let checkpoints = || trials.iter().filter_map(begun);
     let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
     let drifts = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
     let drift = student::mean(drifts).map(|mean| Estimate { method: EstimateMethod::MeanOfDrifts, ..mean });
@@ -232,7 +231,7 @@ pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
         settled_late: count(&|trial| matches!(trial.settled, Settled::At { in_warmup: false, .. })),
         unsettled,
         change: (!changes.is_empty()).then(|| student::mean_of(&changes)),
-        whole_cycles: cycles().min().zip(cycles().max()),
+        checkpoints_begun: checkpoints().min().zip(checkpoints().max()),
     }
 }
 

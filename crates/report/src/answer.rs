@@ -23,29 +23,30 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all(analysis).iter().map(AnswerParts::sentence).collect()
 }
 
-/// A study with more answers has a table of all.
+/// A report that has more answers opens with so many.
 const MOST: usize = 6;
 
-/// The answers that open a report, and their stamp if it is the same for all.
-pub fn first(analysis: &Analysis) -> (Vec<AnswerParts>, Option<Stamped>) {
+/// The answers that open a report, all others, and the stamp if it is the same for all.
+pub fn in_report(analysis: &Analysis) -> ([Vec<AnswerParts>; 2], Option<Stamped>) {
     let mut answers = all(analysis);
     let says = |one: &AnswerParts| one.stamped.as_ref().map(|stamped| stamped.says.clone());
     let is_common = answers.windows(2).all(|pair| says(&pair[0]) == says(&pair[1]));
     let common = answers.first().filter(|_| is_common).and_then(|first| first.stamped.clone());
-    let mut said: Vec<String> = Vec::new();
+    let mut said: Vec<Stamped> = Vec::new();
     for answer in &mut answers {
         let Some(stamped) = answer.stamped.take().filter(|_| common.is_none()) else { continue };
-        let again = said.contains(&stamped.says).then(|| stamped.again());
-        said.push(stamped.says.clone());
-        answer.stamped = Some(again.unwrap_or(stamped));
+        // A reader looks for the nearest with the same stamp.
+        let above = said.iter().rfind(|above| above.stamp == stamped.stamp);
+        let is_again = above.is_some_and(|above| above.says == stamped.says);
+        answer.stamped = Some(if is_again { stamped.again() } else { stamped.clone() });
+        said.push(stamped);
     }
     // A line that says so takes as much room as an answer.
-    if answers.len() > MOST + 1 {
-        let more = answers.len() - MOST;
-        answers.truncate(MOST);
-        answers.push(AnswerParts::words(format!("{more} more answers are in the tables below.")));
+    let more = if answers.len() > MOST + 1 { answers.split_off(MOST) } else { Vec::new() };
+    if !more.is_empty() {
+        answers.push(AnswerParts::words(format!("{} more answers are in the report.", more.len())));
     }
-    (answers, common)
+    ([answers, more], common)
 }
 
 /// All answers, each with its stamp.
@@ -56,19 +57,19 @@ pub fn all(analysis: &Analysis) -> Vec<AnswerParts> {
     let words = answered.iter().map(|one| {
         let (question, stamped) = (Some(one.question), Some(stamp::of(analysis, one)));
         let answer = of(analysis, one.question);
-        AnswerParts { question, but: filled([answer.but, beside(one)], " "), stamped, ..answer }
+        AnswerParts { question, but: filled([answer.but, scope(one)], " "), stamped, ..answer }
     });
     let all: Vec<AnswerParts> = unchanged.into_iter().chain(words).collect();
     if all.is_empty() { vec![AnswerParts::words("Nothing was planned.")] } else { all }
 }
 
 /// "Other processes and the hypervisor below this host had 24 % of its CPU time meanwhile."
-fn beside(one: &Answered) -> String {
-    let said = |share: f64| {
-        let share = format::share(share, 0);
-        format!("Other processes and the hypervisor below this host had {share} of its CPU time meanwhile.")
-    };
-    one.others.map(said).unwrap_or_default()
+fn scope(one: &Answered) -> String {
+    let had =
+        |share| format!("Other processes and the hypervisor below this host had {share} of its CPU time meanwhile.");
+    let others = one.others.map(|share| had(format::share(share, 0)));
+    let without = one.is_without_checkpoints.then(|| "No checkpoint began while it was measured.".to_owned());
+    joined(others.into_iter().chain(without), " ")
 }
 
 fn of(analysis: &Analysis, question: Question) -> AnswerParts {

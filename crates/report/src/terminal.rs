@@ -22,7 +22,7 @@ const LONGEST_CELL: usize = 100;
 
 /// Plain text without colours; it ends with a line break. Lines with a verdict begin with its sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
-    let (answers, stamp) = answer::first(analysis);
+    let ([answers, _], stamp) = answer::in_report(analysis);
     // Findings that a stamp has named are not repeated.
     let stamps = answers.iter().filter_map(|one| one.stamped.as_ref()).chain(&stamp);
     let named: Vec<usize> = stamps.filter_map(|one| Some(one.reason()?.finding)).collect();

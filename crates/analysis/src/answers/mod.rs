@@ -52,6 +52,8 @@ pub struct Answered {
     /// The share of the host's CPU time that other processes and a hypervisor below had during these trials, if it is more than on an
     /// idle system. Where all sides lost it alike, it is the answer's scope and no doubt.
     pub others: Option<f64>,
+    /// Whether no checkpoint began in any window of both sides. That is scope, too.
+    pub is_without_checkpoints: bool,
 }
 
 /// A finding about the trials behind an answer.
@@ -199,14 +201,16 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
     // The verdict says itself what may be believed.
     if let Question::Durable(index) = question {
         let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
-        return Answered { question, stamp, doubts: Vec::new(), others: None };
+        return Answered { question, stamp, doubts: Vec::new(), others: None, is_without_checkpoints: false };
     }
     let parts = parts(analysis, question);
     let others = parts.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
     // One of several changes that may not be believed is enough.
     let weighed = parts.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
     let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
-    Answered { question, stamp, doubts, others: others.filter(|share| *share > OTHERS_MAX) }
+    let others = others.filter(|share| *share > OTHERS_MAX);
+    let is_without_checkpoints = parts.iter().any(|(sides, _)| sides.are_without_checkpoints());
+    Answered { question, stamp, doubts, others, is_without_checkpoints }
 }
 
 /// The finding as it is about the trials of this answer.

@@ -100,6 +100,12 @@ impl<'a> Sides<'a> {
         is_unequal.then(|| others.iter().map(|cell| cell.cell).collect())
     }
 
+    /// Whether there are two sides, and no checkpoint began in any window of theirs.
+    pub fn are_without_checkpoints(&self) -> bool {
+        let is_without = |cell: &CellResult| cell.steadiness.checkpoints_begun.is_some_and(|(_, most)| most == 0);
+        !self.base.is_empty() && self.cells().all(is_without)
+    }
+
     /// The share of their time for which the transactions of a cell waited for reads of their device: reads that were going on at a
     /// time, over transactions that were.
     fn waited_for_reads(&self, cell: &CellResult) -> Option<f64> {
@@ -150,6 +156,7 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
             sides.of_cells(|cell| Some(cell.steadiness.second_half.map_or(1.0, |second| 2.0 * second / (1.0 + second))))
         }
         What::WarmUpTooShort { .. } => sides.of_cells(|cell| Some(1.0 + cell.steadiness.change.unwrap_or_default())),
+        What::WindowTooShort => sides.are_without_checkpoints().then_some(Reach::NONE),
         _ => None,
     }
 }

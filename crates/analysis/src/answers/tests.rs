@@ -206,6 +206,22 @@ fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
     assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
 }
 
+/// A checkpoint on one side only is in the ratio.
+#[test]
+fn windows_without_a_checkpoint_on_both_sides_are_the_scope_of_their_ratio() {
+    let of = |begun: [u64; 2]| {
+        let short = |name| Finding::new(What::WindowTooShort).of(name);
+        let mut analysis = with(vec![short("native"), short("kvm")]);
+        for (cell, begun) in analysis.cells.iter_mut().zip(begun) {
+            cell.steadiness.checkpoints_begun = Some((0, begun));
+        }
+        let answered = all(&analysis).remove(0);
+        (answered.stamp, answered.is_without_checkpoints)
+    };
+    assert_eq!(of([0, 0]), (Stamp::Usable, true));
+    assert_eq!([of([1, 0]), of([0, 1])], [(Stamp::WithCare, false); 2]);
+}
+
 /// Both may have drifted for reasons of their own.
 #[test]
 fn drift_on_both_sides_does_not_cancel_out() {

@@ -43,8 +43,9 @@ fn late(cell: &CellSteadiness) -> Option<What> {
 }
 
 fn checkpoints(cell: &CellSteadiness) -> Option<What> {
-    let (fewest, _) = cell.whole_cycles?;
-    (fewest == 0).then_some(What::WindowTooShort)
+    // A whole cycle is from a checkpoint to the next.
+    let (fewest, _) = cell.checkpoints_begun?;
+    (fewest < 2).then_some(What::WindowTooShort)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ const EARLY: Settled = Settled::At { start_ms: 0, in_warmup: true, change: 0.0 }
 #[test]
 fn trials_that_cannot_tell_alone_tell_together() {
     let cell = together(&[-0.08, -0.09, -0.085].map(|drift| trial(untold(), drift, EARLY)));
-    assert_eq!((cell.verdict, cell.whole_cycles), (Steadiness::Drifting, Some((2, 2))));
+    assert_eq!((cell.verdict, cell.checkpoints_begun), (Steadiness::Drifting, Some((3, 3))));
     let wide = [-0.3, 0.25, 0.1].map(|drift| trial(untold(), drift, EARLY));
     assert!(matches!(together(&wide).verdict, Steadiness::TooShortToTell { .. }));
     let alike = [0.01, -0.09].map(|drift| trial(Steadiness::Steady, drift, EARLY));

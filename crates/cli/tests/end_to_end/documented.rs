@@ -22,7 +22,7 @@ command_not_found_handle() { :; }
 "#;
 
 /// The doubts whose size is known, if the readings are there (`reach::of` of the crate `analysis`).
-const SIZED: [&str; 12] = [
+const SIZED: [&str; 13] = [
     "clock-wrong",
     "host-busy-beside-one",
     "host-busy",
@@ -33,6 +33,7 @@ const SIZED: [&str; 12] = [
     "not-steady",
     "halves-unlike",
     "warm-up-too-short",
+    "window-too-short",
     "transactions-failed",
     "not-honoured",
 ];

@@ -9,8 +9,10 @@ use record::facts::Fact;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let (answers, stamp) = answer::first(analysis);
-    vec![Block::Where(place(run)), Block::Card { answers, stamp }]
+    let ([first, more], stamp) = answer::in_report(analysis);
+    let card = Block::Card { answers: first, stamp };
+    let more = (!more.is_empty()).then_some(Block::Card { answers: more, stamp: None });
+    [Block::Where(place(run)), card].into_iter().chain(Block::fold("More answers", more)).collect()
 }
 
 /// "bakeoff · quickstart · 2026-11-22 05:09 UTC · AMD EPYC, 2 CPUs, 23.53 GiB, Linux 6.18 (itself a guest of KVM)".

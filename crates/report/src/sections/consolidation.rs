@@ -91,15 +91,11 @@ pub fn shares(one: &Consolidation) -> String {
     let Some((low, high)) = one.shares_within() else {
         return format!("{who}: too few blocks to say whether {machines} machines got equal shares.");
     };
-    let ends = format::effect_bounds(1.0, low, high);
+    let ends = format!("within {} of the mean of the other machines", format::effect_bounds(1.0, low, high));
     if low >= 1.0 - HELD_BACK && high <= 1.0 + HELD_BACK {
-        return format!(
-            "{who}: {machines} machines got equal shares, each within {ends} of the mean of the other machines."
-        );
+        return format!("{who}: {machines} machines got equal shares, each {ends}.");
     }
-    format!(
-        "{who}: undecided whether {machines} machines got equal shares. Each machine lies within {ends} of the mean of the other machines."
-    )
+    format!("{who}: undecided whether {machines} machines got equal shares. Each machine lies {ends}.")
 }
 
 /// Machines that surely get less. If there are none, those that get more: beside a straggler, being ahead is nothing new.
@@ -128,16 +124,14 @@ fn scores(analysis: &Analysis, found: &[&Consolidation], unit: &str) -> Option<T
         level.unwrap_or_else(|| TableCell::missing(NO_SCORES))
     };
     let rate = Style::quantity(unit);
-    let efficiency = |one: &'_ Consolidation| {
-        TableCell::estimate(one.efficiency.as_ref().map(|found| &found.value), Style::RATIO, NONE_TO_COMPARE)
-    };
+    let efficiency = |one: &Consolidation| one.efficiency.as_ref().map(|found| found.value.clone());
     TableOf::new(found)
         .text("contender", |one| contender(&one.contender, &one.coordinates))
         .text("machines", |one| TableCell::count(one.machines).detail(size(one)))
         .number("minimum", |one| TableCell::estimate(one.minimum.as_ref(), rate, NO_SCORES))
         .number("of one alone", |one| TableCell::estimate(one.minimum_of_alone.as_ref(), Style::EFFECT, NONE_ALONE))
         .numbers(MEASURES, |(title, _)| (*title).to_owned(), |(_, id), one| measured(one, id))
-        .number("efficiency", |one| efficiency(one))
+        .number("efficiency", |one| TableCell::estimate(efficiency(one).as_ref(), Style::RATIO, NONE_TO_COMPARE))
         .text("efficiency over", |one| reference(one.efficiency.as_ref()))
         .number("minimum by chance", |one| {
             TableCell::estimate(one.chance.as_ref().map(|chance| &chance.expected), rate, "too few trials with scores")

@@ -160,7 +160,7 @@ fn drift(drift: Option<&Estimate>) -> TableCell {
 }
 
 fn cycles(found: &CellSteadiness) -> TableCell {
-    match found.whole_cycles {
+    match found.checkpoints_begun.map(|(fewest, most)| (fewest.saturating_sub(1), most.saturating_sub(1))) {
         None => TableCell::text("the engine does not report it").tone(Tone::Muted),
         Some((0, 0)) => TableCell::text("none").tone(Tone::Marked),
         Some((fewest, most)) if fewest == most => TableCell::count(most),
