@@ -68,7 +68,7 @@ const PROPERTIES: [MachineProperty; 13] = [
 
 fn decides_cpus(set: &Differing) -> bool {
     let keys = [key::COUNT, key::VCPUS, "machine.pinning", "machine.cpus", "machine.oversubscribe", "platform.pin"];
-    keys.contains(&set.key.as_str()) || set.key.starts_with(key::ODD) || set.key == key::MEMORY
+    keys.contains(&set.key.as_str()) || set.key.starts_with(key::EXCEPTION) || set.key == key::MEMORY
 }
 
 /// Platforms of two kinds have different keys of the disk, which explains nothing.

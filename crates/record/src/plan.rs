@@ -3,7 +3,7 @@
 use crate::ablation::Ablation;
 use crate::durability::DurabilityPlan;
 use crate::precision::Precision;
-use crate::settings::{Odd, Settings};
+use crate::settings::{MachineException, Settings};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -101,12 +101,12 @@ impl Cell {
 
     /// The number of the machine that is not measured but stands beside the measured ones, if there is one.
     pub fn bystander(&self) -> Option<u32> {
-        self.odd().filter(|odd| odd.is_bystander()).map(|odd| odd.number)
+        self.exception().filter(|exception| exception.is_bystander()).map(|exception| exception.number)
     }
 
     /// The one of several machines that differs, if there is one.
-    pub fn odd(&self) -> Option<&Odd> {
-        self.settings.machine().odd.as_ref()
+    pub fn exception(&self) -> Option<&MachineException> {
+        self.settings.machine().exception.as_ref()
     }
 }
 

@@ -14,13 +14,13 @@ pub mod key {
     pub const VCPUS: &str = "machine.vcpus";
     pub const MEMORY: &str = "machine.memory";
     pub const DISK_SIZE: &str = "machine.disk.size";
-    pub const ODD: &str = "machine.odd";
-    pub const ODD_NUMBER: &str = "machine.odd.number";
-    pub const ODD_LOAD: &str = "machine.odd.load";
-    pub const ODD_CPU_QUOTA: &str = "machine.odd.cpu_quota";
-    pub const ODD_CLIENTS: &str = "machine.odd.clients";
-    /// The odd machine's own workload in a cell, if it has one.
-    pub const ODD_WORKLOAD: &str = "machine.odd.workload";
+    pub const EXCEPTION: &str = "machine.exception";
+    pub const EXCEPTION_NUMBER: &str = "machine.exception.number";
+    pub const EXCEPTION_LOAD: &str = "machine.exception.load";
+    pub const EXCEPTION_CPU_QUOTA: &str = "machine.exception.cpu_quota";
+    pub const EXCEPTION_CLIENTS: &str = "machine.exception.clients";
+    /// The exception's own workload in a cell, if it has one.
+    pub const EXCEPTION_WORKLOAD: &str = "machine.exception.workload";
     pub const INSTANCES: &str = "engine.instances";
     pub const SHARED_SERVER: &str = "engine.shared_server";
     pub const PROFILE: &str = "engine.profile";
@@ -30,7 +30,7 @@ pub mod key {
     pub const TRANSACTIONS: &str = "load.transactions";
     pub const MAX_OTHER_CPU: &str = "load.max_other_cpu";
     pub const MAX_REPEATS: &str = "load.max_repeats";
-    /// The kind in `platform`, `engine` and `workload`, and in the odd machine's workload.
+    /// The kind in `platform`, `engine` and `workload`, and in the exception's workload.
     pub const KIND: &str = "kind";
 }
 
@@ -70,19 +70,19 @@ pub struct RecordedMachine {
     /// Size of the data disk.
     pub disk_bytes: Option<u64>,
     /// The machine that differs from the others.
-    pub odd: Option<Odd>,
+    pub exception: Option<MachineException>,
 }
 
-/// `machine.odd`.
+/// `machine.exception`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Odd {
+pub struct MachineException {
     /// Its number, from 1 to the number of machines.
     pub number: u32,
     /// The share of its vCPUs' time that the whole machine may use.
     #[serde(default)]
     pub cpu_quota: Option<f64>,
     #[serde(default)]
-    pub load: OddLoad,
+    pub load: ExceptionLoad,
     /// Its own number of clients, in place of `load.clients`.
     #[serde(default)]
     pub clients: Option<u32>,
@@ -91,7 +91,7 @@ pub struct Odd {
     pub workload: Option<Map<String, Value>>,
 }
 
-impl Odd {
+impl MachineException {
     /// The kind of its own workload.
     pub fn workload_kind(&self) -> Option<&str> {
         self.workload.as_ref()?.get(key::KIND)?.as_str()
@@ -100,14 +100,14 @@ impl Odd {
     /// Whether the others are measured beside it, and it is not. That is so if it stands idle, begins or stops
     /// working in the middle, or does other work.
     pub fn is_bystander(&self) -> bool {
-        self.load != OddLoad::Same || self.workload.is_some()
+        self.load != ExceptionLoad::Same || self.workload.is_some()
     }
 }
 
-/// What the odd machine's clients do.
+/// What the exception's clients do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OddLoad {
+pub enum ExceptionLoad {
     /// They do the same as the others.
     #[default]
     Same,
@@ -142,7 +142,7 @@ pub struct RecordedLoad {
 
 impl Default for RecordedMachine {
     fn default() -> Self {
-        Self { count: 1, vcpus: None, memory_bytes: None, disk_bytes: None, odd: None }
+        Self { count: 1, vcpus: None, memory_bytes: None, disk_bytes: None, exception: None }
     }
 }
 
@@ -176,7 +176,7 @@ impl TryFrom<Map<String, Value>> for Settings {
     type Error = SettingsError;
 
     fn try_from(tables: Map<String, Value>) -> Result<Self, SettingsError> {
-        for path in TABLES.into_iter().chain([key::ODD]) {
+        for path in TABLES.into_iter().chain([key::EXCEPTION]) {
             table(&tables, path)?;
         }
         let machine = RecordedMachine {
@@ -184,7 +184,7 @@ impl TryFrom<Map<String, Value>> for Settings {
             vcpus: read(&tables, key::VCPUS)?,
             memory_bytes: read(&tables, key::MEMORY)?,
             disk_bytes: read(&tables, key::DISK_SIZE)?,
-            odd: odd(&tables)?,
+            exception: exception(&tables)?,
         };
         let instances = counted(&tables, key::INSTANCES, 1..=MOST_INSTANCES)?;
         let shared_server = read(&tables, key::SHARED_SERVER)?.unwrap_or(false);
@@ -211,18 +211,22 @@ impl<'de> Deserialize<'de> for Settings {
     }
 }
 
-fn odd(tables: &Map<String, Value>) -> Result<Option<Odd>, SettingsError> {
-    let number = match (at(tables, key::ODD), read(tables, key::ODD_NUMBER)?) {
+fn exception(tables: &Map<String, Value>) -> Result<Option<MachineException>, SettingsError> {
+    // Without its exception, a run would be another run.
+    if at(tables, "machine.odd").is_some() {
+        return Err(wrong("machine.odd", "this version of bakeoff calls it machine.exception"));
+    }
+    let number = match (at(tables, key::EXCEPTION), read(tables, key::EXCEPTION_NUMBER)?) {
         (None, _) => return Ok(None),
         (Some(_), Some(number)) => number,
-        (Some(_), None) => return Err(wrong(key::ODD_NUMBER, "missing")),
+        (Some(_), None) => return Err(wrong(key::EXCEPTION_NUMBER, "missing")),
     };
-    Ok(Some(Odd {
+    Ok(Some(MachineException {
         number,
-        cpu_quota: read(tables, key::ODD_CPU_QUOTA)?,
-        load: read(tables, key::ODD_LOAD)?.unwrap_or_default(),
-        clients: read(tables, key::ODD_CLIENTS)?,
-        workload: read(tables, key::ODD_WORKLOAD)?,
+        cpu_quota: read(tables, key::EXCEPTION_CPU_QUOTA)?,
+        load: read(tables, key::EXCEPTION_LOAD)?.unwrap_or_default(),
+        clients: read(tables, key::EXCEPTION_CLIENTS)?,
+        workload: read(tables, key::EXCEPTION_WORKLOAD)?,
     }))
 }
 
@@ -378,16 +382,19 @@ mod tests {
             "load": { "warmup": 1000, "measure": 2000, "clients": 8, "rate": 2.0, "new": [1] },
             "machine": {
                 "count": 3, "vcpus": 2, "memory": 7, "disk": { "size": 9, "kind": "x" },
-                "odd": { "number": 2, "load": "burst", "cpu_quota": 0.5, "workload": { "kind": "slob", "scale": 1 }, "new": {} }
+                "exception": { "number": 2, "load": "burst", "cpu_quota": 0.5, "workload": { "kind": "slob", "scale": 1 }, "new": {} }
             },
             "engine": { "kind": "sqlite", "instances": 2, "profile": "sized" },
             "workload": { "kind": "order-entry" },
             "later": 5
         });
         let read = settings(&written).unwrap();
-        let odd = read.machine().odd.as_ref().unwrap();
-        assert_eq!((odd.number, odd.load, odd.cpu_quota, odd.clients), (2, OddLoad::Burst, Some(0.5), None));
-        assert_eq!((odd.workload_kind(), odd.is_bystander()), (Some("slob"), true));
+        let exception = read.machine().exception.as_ref().unwrap();
+        assert_eq!(
+            (exception.number, exception.load, exception.cpu_quota, exception.clients),
+            (2, ExceptionLoad::Burst, Some(0.5), None)
+        );
+        assert_eq!((exception.workload_kind(), exception.is_bystander()), (Some("slob"), true));
         let RecordedMachine { count, vcpus, memory_bytes, disk_bytes, .. } = read.machine();
         assert_eq!((*count, *vcpus, *memory_bytes, *disk_bytes), (3, Some(2), Some(7), Some(9)));
         assert_eq!(read.engine(), &Engine { instances: 2, shared_server: false, profile: Some("sized".to_owned()) });
@@ -414,9 +421,13 @@ mod tests {
             told(key::VCPUS, json!("two")),
             "settings.machine.vcpus: invalid type: string \"two\", expected u32"
         );
-        assert!(told(key::ODD_LOAD, json!("idle")).contains("machine.odd.number: missing"));
-        assert!(told(key::ODD, json!({ "number": 1, "load": "idel" })).contains("odd.load: unknown variant `idel`"));
-        assert!(told(key::ODD, json!([1])).contains("settings.machine.odd: must be a table"));
+        assert!(told(key::EXCEPTION_LOAD, json!("idle")).contains("machine.exception.number: missing"));
+        assert!(
+            told(key::EXCEPTION, json!({ "number": 1, "load": "idel" }))
+                .contains("exception.load: unknown variant `idel`")
+        );
+        assert!(told(key::EXCEPTION, json!([1])).contains("settings.machine.exception: must be a table"));
+        assert!(told("machine.odd", json!({ "number": 2 })).contains("calls it machine.exception"));
         assert!(told(key::WARMUP, json!(-5)).contains("settings.load.warmup: invalid value"));
         assert_eq!(settings(&json!({ "load": 5 })), Err("settings.load: must be a table".to_owned()));
     }

@@ -155,7 +155,7 @@ pub fn of_machine(reason: &reasons::MachineReason) -> String {
     let (did, of, style, found) = match &reason.cause {
         Cause::CpuQuota { found, quota_of_study, .. } => {
             let quota = quota_of_study.map(percent).unwrap_or_default();
-            study = within(" The study holds it to ", &quota, " of the time of its vCPUs (machine.odd).");
+            study = within(" The study holds it to ", &quota, " of the time of its vCPUs (machine.exception).");
             ("was throttled by its CPU quota for", " of the window", Style::PERCENT, found)
         }
         Cause::WaitingForCpu(found) => {
@@ -166,14 +166,14 @@ pub fn of_machine(reason: &reasons::MachineReason) -> String {
         Cause::Interrupts(found) => ("had", " interrupts for each transaction", Style::RATIO, found),
         Cause::QuotaNotSeen { quota_of_study } => {
             return format!(
-                "The study holds machine {machine} to {} of the time of its vCPUs (machine.odd), but it was not seen to be throttled \
+                "The study holds machine {machine} to {} of the time of its vCPUs (machine.exception), but it was not seen to be throttled \
                  more than the others.",
                 percent(*quota_of_study)
             );
         }
         Cause::OwnClients { clients } => {
             return format!(
-                "The study gives machine {machine} a number of clients of its own, {clients} (machine.odd)."
+                "The study gives machine {machine} a number of clients of its own, {clients} (machine.exception)."
             );
         }
         Cause::NotKnown { alike, not_counted } => return not_known(machine, alike, not_counted),

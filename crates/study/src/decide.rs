@@ -17,7 +17,7 @@ use platforms::entry::PlatformSettings;
 use platforms::order::MachineRequest;
 use record::plan::{Cell, WorkloadNote};
 use record::settings::Settings;
-use record::settings::key::{KIND, ODD_WORKLOAD};
+use record::settings::key::{EXCEPTION_WORKLOAD, KIND};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ struct Deciding<'a> {
     problems: Vec<Flaw>,
     /// What the platform refuses.
     refused: Vec<Flaw>,
-    /// A note for each workload; that of the odd machine is last.
+    /// A note for each workload; that of the exception is last.
     notes: Vec<WorkloadNote>,
 }
 
@@ -120,13 +120,13 @@ impl<'a> Deciding<'a> {
         let runs_already = settings.as_ref().is_some_and(|settings| settings.running_server().is_some());
         let engine_table = engine_table.map(|table| if runs_already { self.as_it_runs(engine) } else { table });
         let workload = self.workload("workload", engine);
-        let odd_workload = self.odd_workload(engine);
-        for (path, table) in [("workload", &workload), (ODD_WORKLOAD, &odd_workload)] {
+        let exception_workload = self.exception_workload(engine);
+        for (path, table) in [("workload", &workload), (EXCEPTION_WORKLOAD, &exception_workload)] {
             if let (Some(machine), Some(engine), Some(table)) = (&machine, engine, table) {
                 self.data_fits(machine, (engine, instances(engine_table.as_ref())), path, table);
             }
         }
-        let machine = machine.map(|table| with_odd_workload(table, odd_workload));
+        let machine = machine.map(|table| with_exception_workload(table, exception_workload));
         let load = match self.with_own_phases("workload") {
             Some(kind) => self.load_without_offer(kind),
             None => self.table("load", LOAD).and_then(|table| self.offered(table)),
@@ -338,15 +338,15 @@ impl<'a> Deciding<'a> {
         Some(with_kind(entry, table))
     }
 
-    /// The odd machine's own workload, if it has one. A value that is no table is reported with the keys of `[machine]`.
-    fn odd_workload(&mut self, engine: Option<&Kind>) -> Option<Map<String, Value>> {
-        self.tables.get(ODD_WORKLOAD)?.as_object()?;
-        if let Some(kind) = self.with_own_phases(ODD_WORKLOAD) {
+    /// The exception's own workload, if it has one. A value that is no table is reported with the keys of `[machine]`.
+    fn exception_workload(&mut self, engine: Option<&Kind>) -> Option<Map<String, Value>> {
+        self.tables.get(EXCEPTION_WORKLOAD)?.as_object()?;
+        if let Some(kind) = self.with_own_phases(EXCEPTION_WORKLOAD) {
             let expected = "a workload without phases of its own".to_owned();
-            self.tell(&below(ODD_WORKLOAD, KIND), format!("found \"{kind}\""), expected);
+            self.tell(&below(EXCEPTION_WORKLOAD, KIND), format!("found \"{kind}\""), expected);
             return None;
         }
-        self.workload(ODD_WORKLOAD, engine)
+        self.workload(EXCEPTION_WORKLOAD, engine)
     }
 
     /// Exactly one key makes work due. Its companion keys get their defaults, and those of other pacings are refused.
@@ -467,10 +467,10 @@ impl<'a> Deciding<'a> {
     }
 }
 
-/// Puts the decided workload into `machine.odd`, since the keys of `[machine]` do not cover a workload's table.
-fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String, Value>>) -> Map<String, Value> {
-    if let (Some(Value::Object(odd)), Some(decided)) = (machine.get_mut("odd"), decided) {
-        odd.insert("workload".to_owned(), Value::Object(decided));
+/// Puts the decided workload into `machine.exception`, since the keys of `[machine]` do not cover a workload's table.
+fn with_exception_workload(mut machine: Map<String, Value>, decided: Option<Map<String, Value>>) -> Map<String, Value> {
+    if let (Some(Value::Object(exception)), Some(decided)) = (machine.get_mut("exception"), decided) {
+        exception.insert("workload".to_owned(), Value::Object(decided));
     }
     machine
 }

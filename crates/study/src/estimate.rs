@@ -9,7 +9,7 @@ use driver::ladder::{LadderLimits, steps_max};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::settings::at;
-use record::settings::key::ODD_WORKLOAD;
+use record::settings::key::EXCEPTION_WORKLOAD;
 
 /// Making one data disk: building the schema, loading, checking.
 pub const LOAD_MS: u64 = 30_000;
@@ -87,7 +87,7 @@ fn data_disks(plan: &TypedPlan) -> u64 {
     let mut seen = Vec::new();
     for cell in plan.planned() {
         for workload in
-            [Some(part(cell, "workload").unwrap_or_default()), part(cell, ODD_WORKLOAD)].into_iter().flatten()
+            [Some(part(cell, "workload").unwrap_or_default()), part(cell, EXCEPTION_WORKLOAD)].into_iter().flatten()
         {
             let data = (part(cell, "engine"), workload, part(cell, "machine.disk"));
             if !seen.contains(&data) {

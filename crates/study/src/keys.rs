@@ -78,13 +78,13 @@ pub const MACHINE: &[Key] = keys! {
     cpus = "", Holds::Text,
         "with pinning = \"explicit\": a list of host CPUs for each machine, such as \"0-3;4-7\", with one CPU for \
          each vCPU";
-    odd = "", Holds::Table(ODD),
+    exception = "", Holds::Table(EXCEPTION),
         "the one of several machines that differs from the others, to see what becomes of them";
 };
 
 const MACHINES_MAX: i64 = MOST_MACHINES as i64;
 
-const ODD: &[Key] = keys! {
+const EXCEPTION: &[Key] = keys! {
     number, Holds::Integer { min: 1, max: MACHINES_MAX }, "which machine it is, counted from 1";
     cpu_quota = "", Holds::Share { min: 0.01, max: 1.0 },
         "the share of its vCPUs' time that all of it gets, hypervisor included; no limit unless given";

@@ -5,7 +5,7 @@ use platforms::order::DataTuning;
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
 use record::settings::key::KIND;
-use record::settings::{Odd, at};
+use record::settings::{MachineException, at};
 use record::trial::{ArrivalProcess, Pacing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -31,9 +31,9 @@ pub struct MachineShape {
     /// Lists of host CPUs, given if and only if pinning is explicit.
     #[serde(default)]
     pub cpus: Option<String>,
-    /// The odd machine, allowed only if there are several.
+    /// The exception, allowed only if there are several.
     #[serde(default)]
-    pub odd: Option<Odd>,
+    pub exception: Option<MachineException>,
 }
 
 impl MachineShape {
@@ -290,7 +290,7 @@ fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T,
     settings::read(table.unwrap_or(&Map::new()), keys)
 }
 
-/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`record::settings::key::ODD_WORKLOAD`].
+/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`record::settings::key::EXCEPTION_WORKLOAD`].
 /// Also the rest of that table, in the form that the catalogs take.
 pub fn kind_and_table<'a>(cell: &'a Cell, path: &str) -> Option<(&'a str, Map<String, Value>)> {
     let table = at(cell.settings.tables(), path)?.as_object()?;

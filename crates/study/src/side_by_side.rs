@@ -1,4 +1,4 @@
-//! Machines side by side: whether the host has room, where they are placed, and the odd machine.
+//! Machines side by side: whether the host has room, where they are placed, and the exception.
 //!
 //! Each key was checked before; this checks combinations of keys. Paths start at the top of the study.
 
@@ -7,7 +7,7 @@ use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
 use crate::room::{counted, in_gib};
 use crate::shape::{MachineShape, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
-use record::settings::{Odd, OddLoad};
+use record::settings::{ExceptionLoad, MachineException};
 use serde_json::{Map, Value};
 use settings::{Bytes, Problem, Rate, TimeSpan};
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub fn machine_problems(table: &Map<String, Value>, host: Option<&Host>) -> Vec<
     if let Some(host) = host.filter(|_| problems.is_empty()) {
         problems.extend(pinning(&machine, host));
     }
-    problems.extend(machine.odd.iter().flat_map(|odd| odd_one(odd, machine.count)));
+    problems.extend(machine.exception.iter().flat_map(|exception| of_exception(exception, machine.count)));
     problems
 }
 
@@ -42,18 +42,20 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         problems.push(problem("load.clients", found, expected));
     }
     problems.extend(ramp_problem(load));
-    if machine.odd.is_some() && load.contains_key("transactions") {
-        let expected = "no such key, because machine.odd needs a window of a known length";
+    if machine.exception.is_some() && load.contains_key("transactions") {
+        let expected = "no such key, because machine.exception needs a window of a known length";
         problems.push(problem("load.transactions", "given", expected));
     }
-    let has_burst = machine.odd.as_ref().is_some_and(|odd| odd.load == OddLoad::Burst);
+    let has_burst = machine.exception.as_ref().is_some_and(|exception| exception.load == ExceptionLoad::Burst);
     let measured = load.get("measure").and_then(Value::as_u64).map(TimeSpan);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
-        let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.odd.load = \"burst\"");
+        let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.exception.load = \"burst\"");
         problems.push(problem("load.measure", format!("found {short}"), expected));
     }
-    if machine.odd.is_some_and(|odd| odd.clients.is_some()) && clients.is_none_or(|clients| !clients.is_u64()) {
-        problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));
+    if machine.exception.is_some_and(|exception| exception.clients.is_some())
+        && clients.is_none_or(|clients| !clients.is_u64())
+    {
+        problems.push(problem("machine.exception.clients", "given", "this key only beside a number of load.clients"));
     }
     problems
 }
@@ -113,9 +115,9 @@ pub fn instances_problems(
         let expected = format!("at least {}, {} for each", Bytes(LEAST_MEMORY * instances), Bytes(LEAST_MEMORY));
         problems.push(problem("machine.memory", found, expected));
     }
-    let odd_clients = machine.get("odd").and_then(|odd| odd.get("clients"));
+    let exception_clients = machine.get("exception").and_then(|exception| exception.get("clients"));
     let in_load = ["clients", "terminals", "sessions"].map(|name| (format!("load.{name}"), load.get(name)));
-    let counts = in_load.into_iter().chain([("machine.odd.clients".to_owned(), odd_clients)]);
+    let counts = in_load.into_iter().chain([("machine.exception.clients".to_owned(), exception_clients)]);
     for (path, count) in counts {
         let Some(count) = count.and_then(Value::as_u64) else { continue };
         if count % instances > 0 {
@@ -208,30 +210,30 @@ fn named_twice(policy: &Policy) -> Option<usize> {
     lists.iter().flatten().copied().find(|cpu| !seen.insert(*cpu))
 }
 
-fn odd_one(odd: &Odd, count: u32) -> Vec<Problem> {
+fn of_exception(exception: &MachineException, count: u32) -> Vec<Problem> {
     if count < 2 {
         let expected = "this table only beside a machine.count of at least 2";
-        return vec![problem("machine.odd", "given", expected)];
+        return vec![problem("machine.exception", "given", expected)];
     }
     let mut problems = Vec::new();
-    if odd.number > count {
+    if exception.number > count {
         let expected = format!("at most {count}, the number of machines");
-        problems.push(problem("machine.odd.number", format!("found {}", odd.number), expected));
+        problems.push(problem("machine.exception.number", format!("found {}", exception.number), expected));
     }
-    let is_like_others = odd.cpu_quota.is_none() && odd.clients.is_none() && odd.workload.is_none();
-    if is_like_others && odd.load == OddLoad::Same {
+    let is_like_others = exception.cpu_quota.is_none() && exception.clients.is_none() && exception.workload.is_none();
+    if is_like_others && exception.load == ExceptionLoad::Same {
         problems.push(problem(
-            "machine.odd",
+            "machine.exception",
             "found nothing that differs",
             "one of cpu_quota, load, clients and workload",
         ));
     }
-    if odd.clients.is_some() && odd.load == OddLoad::Idle {
-        problems.push(problem("machine.odd.clients", "given", "no clients, because of load = \"idle\""));
+    if exception.clients.is_some() && exception.load == ExceptionLoad::Idle {
+        problems.push(problem("machine.exception.clients", "given", "no clients, because of load = \"idle\""));
     }
-    if odd.workload.is_some() && odd.load == OddLoad::Idle {
+    if exception.workload.is_some() && exception.load == ExceptionLoad::Idle {
         let expected = "no workload of its own, because of load = \"idle\"";
-        problems.push(problem("machine.odd.workload", "given", expected));
+        problems.push(problem("machine.exception.workload", "given", expected));
     }
     problems
 }

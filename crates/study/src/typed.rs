@@ -6,7 +6,7 @@ use crate::trials::trials;
 use engines::entry::EngineEntry;
 use platforms::entry::{FindSettings, PlatformSettings};
 use record::plan::{Cell, Plan, PlannedTrial};
-use record::settings::key::ODD_WORKLOAD;
+use record::settings::key::EXCEPTION_WORKLOAD;
 use serde_json::{Map, Value};
 use settings::{Chosen, Problem};
 use std::ops::Deref;
@@ -30,8 +30,8 @@ pub struct TypedCell {
     pub platform: Arc<dyn PlatformSettings>,
     pub engine: ChosenEngine,
     pub workload: ChosenWorkload,
-    /// The odd machine's own workload, if it has one.
-    pub odd_workload: Option<ChosenWorkload>,
+    /// The exception's own workload, if it has one.
+    pub exception_workload: Option<ChosenWorkload>,
     pub load: Load,
 }
 
@@ -90,7 +90,10 @@ impl TypedCell {
                 chosen: without_common_keys(engine),
             },
             workload: workload(table("workload")?)?,
-            odd_workload: kind_and_table(&written, ODD_WORKLOAD).map(as_chosen).map(workload).transpose()?,
+            exception_workload: kind_and_table(&written, EXCEPTION_WORKLOAD)
+                .map(as_chosen)
+                .map(workload)
+                .transpose()?,
             load: load(&written).map_err(|problems| wrong("load", problems))?,
             written,
         })
@@ -108,9 +111,9 @@ impl TypedCell {
         self.written.settings.platform().unwrap_or_default()
     }
 
-    /// Data sizes of its machines: one, and another if its odd machine has its own workload.
+    /// Data sizes of its machines: one, and another if its exception has its own workload.
     pub fn data_bytes(&self) -> Vec<u64> {
-        let bytes = [Some(&self.workload), self.odd_workload.as_ref()].into_iter().flatten();
+        let bytes = [Some(&self.workload), self.exception_workload.as_ref()].into_iter().flatten();
         let bytes = bytes.filter_map(|workload| workload.data_bytes(self.engine.entry));
         bytes.map(|bytes| bytes.saturating_mul(self.written.instances().into())).collect()
     }

@@ -49,7 +49,7 @@ pub(crate) fn start(
         vcpus: cell.machine.vcpus,
         memory_bytes: cell.machine.memory_bytes.0,
         place: place(context)?,
-        cpu_quota: context.odd().and_then(|odd| odd.cpu_quota),
+        cpu_quota: context.exception().and_then(|exception| exception.cpu_quota),
         image: prepared.image.clone(),
         agent: site.agent.clone(),
         data: lease.data().clone(),

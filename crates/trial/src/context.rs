@@ -1,10 +1,10 @@
 //! The part of a trial on one machine that does not change while it goes on.
 
 use crate::conversation::AskError;
+use crate::exception;
 use crate::halt::Halt;
 use crate::hosts_in_use::HostsInUse;
 use crate::limits::Limits;
-use crate::odd;
 use crate::preparation::{Data, PreparedCell};
 use crate::script;
 use crate::site::Site;
@@ -12,7 +12,7 @@ use crate::start_order::StartTurn;
 use driver::plan::{DrivePlan, Pacing};
 use platforms::capabilities::{Capabilities, DataHome};
 use record::plan::PlannedTrial;
-use record::settings::Odd;
+use record::settings::MachineException;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -99,27 +99,27 @@ impl<'a> TrialContext<'a> {
 
     /// The plan for driving this machine in the measured part of the trial.
     pub fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
-        odd::measured(self.odd(), self.is_alone(), self.drive_plan(pacing, self.seed()))
+        exception::measured(self.exception(), self.is_alone(), self.drive_plan(pacing, self.seed()))
     }
 
     /// True if this machine represents its trial.
     pub fn leads(&self) -> bool {
-        self.number == odd::leader(self.cell)
+        self.number == exception::leader(self.cell)
     }
 
-    /// The differences of this machine, if it is the odd one.
-    pub fn odd(&self) -> Option<&'a Odd> {
-        self.cell.machine.odd.as_ref().filter(|odd| odd.number == self.number)
+    /// The differences of this machine, if it is the exception.
+    pub fn exception(&self) -> Option<&'a MachineException> {
+        self.cell.machine.exception.as_ref().filter(|exception| exception.number == self.number)
     }
 
     pub fn is_idle(&self) -> bool {
-        odd::is_idle(self.cell, self.number)
+        exception::is_idle(self.cell, self.number)
     }
 
     /// How long after the others this machine's load starts.
     pub fn start_delay(&self) -> Duration {
         let plan = self.drive_plan(Pacing::Clients { clients: 1 }, 0);
-        self.odd().map_or(Duration::ZERO, |odd| odd::delay(odd.load, &plan))
+        self.exception().map_or(Duration::ZERO, |exception| exception::delay(exception.load, &plan))
     }
 
     /// Waits for this machine's turn to start. A machine that is alone, or had its turn before, begins at once.

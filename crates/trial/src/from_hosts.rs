@@ -6,10 +6,10 @@
 use crate::asking::BootedMachine;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::StepResult;
+use crate::exception::TAIL_S;
 use crate::generators::{GeneratorTerms, Generators, RunningGenerator, of_host};
 use crate::halt::Halt;
 use crate::live::LiveDriving;
-use crate::odd::TAIL_S;
 use crate::rendezvous::Rendezvous;
 use agent::looks::LookWatch;
 use agent::protocol::{Reply, Request};

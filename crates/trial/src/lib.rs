@@ -36,7 +36,7 @@
 //! | `driving.rs`, `from_hosts.rs`, `generators.rs`, `live.rs` | driving from three places, and what is seen meanwhile |
 //! | `log.rs`, `database_log.rs`, `events.rs`, `outcome.rs`, `database_history.rs` | what is written, reported and kept for the check |
 //! | `asking.rs`, `conversation.rs`, `limits.rs`, `halt.rs` | requests to agents, their limits, and giving up |
-//! | `rendezvous.rs`, `start_order.rs`, `odd.rs`, `places.rs` | machines of one trial: meeting, starting, differing, their CPUs |
+//! | `rendezvous.rs`, `start_order.rs`, `exception.rs`, `places.rs` | machines of one trial: meeting, starting, differing, their CPUs |
 //! | `load_hosts.rs`, `hosts_in_use.rs`, `few_at_once.rs` | hosts that load comes from |
 //! | `validity.rs` | whether a trial counts |
 //! | `audit/` | durability: killing machines under load, and looking for what was acknowledged |
@@ -69,6 +69,7 @@ mod database_log;
 mod driving;
 pub mod error;
 pub mod events;
+mod exception;
 pub mod existing;
 mod few_at_once;
 mod from_hosts;
@@ -81,7 +82,6 @@ mod live;
 mod load_hosts;
 mod loaded_data;
 mod log;
-mod odd;
 pub mod open;
 pub mod order;
 mod other_load;

@@ -32,7 +32,7 @@ use platforms::placement::Place;
 use platforms::platform::{OpenOrder, Platform};
 use record::check::{CheckResult, Moment};
 use record::event::Event;
-use record::settings::Odd;
+use record::settings::MachineException;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,7 +64,7 @@ pub struct PreparedCell {
     pub image: Option<Image>,
     data: Data,
     /// The machine whose workload differs from the others, and its data.
-    odd: Option<(u32, Data)>,
+    exception: Option<(u32, Data)>,
     /// The server that runs already, if bakeoff starts none.
     pub server: Option<Endpoint>,
     /// The hosts that the load comes from, if that is not this one.
@@ -75,7 +75,7 @@ impl PreparedCell {
     /// For a server that already has its data, whatever they are.
     pub(crate) fn unprepared(platform: Arc<dyn Platform>, server: Endpoint, workload: ChosenWorkload) -> Self {
         let data = Data { workload, loaded: PathBuf::new(), findings: Vec::new(), state: BTreeMap::new() };
-        Self { platform, image: None, data, odd: None, server: Some(server), load_hosts: Vec::new() }
+        Self { platform, image: None, data, exception: None, server: Some(server), load_hosts: Vec::new() }
     }
 
     #[must_use]
@@ -85,7 +85,7 @@ impl PreparedCell {
 
     /// The data of the machine with this number.
     pub fn data_of(&self, machine: u32) -> &Data {
-        self.odd.as_ref().filter(|(number, _)| *number == machine).map_or(&self.data, |(_, own)| own)
+        self.exception.as_ref().filter(|(number, _)| *number == machine).map_or(&self.data, |(_, own)| own)
     }
 }
 
@@ -161,15 +161,15 @@ pub fn prepare(
     }
     let making = |workload| Making { cell, open, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
-    let odd = match (&cell.machine.odd, &cell.odd_workload) {
-        (Some(Odd { number, .. }), Some(own)) => {
+    let exception = match (&cell.machine.exception, &cell.exception_workload) {
+        (Some(MachineException { number, .. }), Some(own)) => {
             let of_machine = |error| PreparationError::OfMachine { number: *number, error: Box::new(error) };
             Some((*number, making(own).data(tell).map_err(of_machine)?))
         }
         _ => None,
     };
     let (platform, image) = (Arc::clone(&open.platform), open.image.clone());
-    Ok(PreparedCell { platform, image, data, odd, server: None, load_hosts: Vec::new() })
+    Ok(PreparedCell { platform, image, data, exception, server: None, load_hosts: Vec::new() })
 }
 
 struct Making<'a> {

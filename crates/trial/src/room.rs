@@ -78,11 +78,12 @@ impl Needed {
         }
         let tree_id = images::tree_in_cache(&images::find(&cell.machine.image, None)?, &site.cache)?;
         let own = self.data(cell, &cell.workload, tree_id.as_deref(), site);
-        let odd = cell.odd_workload.as_ref().map(|workload| self.data(cell, workload, tree_id.as_deref(), site));
+        let exception =
+            cell.exception_workload.as_ref().map(|workload| self.data(cell, workload, tree_id.as_deref(), site));
         let copies = cell.machine.disk.storage == Storage::File && !is_shared;
         if copies {
-            let like_others = u64::from(cell.machine.count) - u64::from(odd.is_some());
-            let clones = own.saturating_mul(like_others).saturating_add(odd.unwrap_or_default());
+            let like_others = u64::from(cell.machine.count) - u64::from(exception.is_some());
+            let clones = own.saturating_mul(like_others).saturating_add(exception.unwrap_or_default());
             self.clones = self.clones.max(clones);
         }
         Ok(())

@@ -37,7 +37,7 @@ pub fn require(cell: &TypedCell) -> Result<(), CellError> {
             return Err(refused(format!("workload {kind} cannot be driven from several hosts: {why}")));
         }
     }
-    if plan.phases.len() > 1 && (climbs || cell.machine.odd.is_some()) {
+    if plan.phases.len() > 1 && (climbs || cell.machine.exception.is_some()) {
         let what = if climbs { "its peak is sought; give load.clients a number" } else { "one machine differs" };
         return Err(refused(format!("workload {kind} has phases of its own, and cannot be driven where {what}")));
     }

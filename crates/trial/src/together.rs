@@ -9,8 +9,8 @@ use crate::attempt::{self, Attempt};
 use crate::context::TrialContext;
 use crate::error::AttemptError;
 use crate::events::Heard;
+use crate::exception;
 use crate::halt::Halt;
-use crate::odd;
 use crate::other_load;
 use crate::outcome::severity;
 use crate::rendezvous::Rendezvous;
@@ -31,7 +31,7 @@ pub fn on_all_machines(whole: Attempt<'_>, started: &str) -> Carried {
     folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
     let count = context.cell.machine.count;
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
-    let leader = odd::leader(context.cell);
+    let leader = exception::leader(context.cell);
     let mut merged = MergedEvents::of(count, leader, context.cell.written.bystander());
     let (send, events) = channel();
     let each: Vec<Carried> = thread::scope(|scope| {

@@ -45,7 +45,7 @@ mod tests {
         let mut run = consolidated::run(blocks, None);
         let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 3).unwrap();
         cell.settings
-            .set("machine.odd", json!({ "number": 2, "load": "same", "workload": { "kind": "sysbench-oltp" } }))
+            .set("machine.exception", json!({ "number": 2, "load": "same", "workload": { "kind": "sysbench-oltp" } }))
             .unwrap();
         let cell = cell.clone();
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell.id) {

@@ -14,7 +14,7 @@ use crate::student;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
-use record::settings::Odd;
+use record::settings::MachineException;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ impl Suspect {
             Self::CpuQuota => Cause::CpuQuota {
                 found,
                 several_cpus: cell.settings.machine().vcpus != Some(1),
-                quota_of_study: odd(cell, machine).and_then(|odd| odd.cpu_quota),
+                quota_of_study: exception(cell, machine).and_then(|exception| exception.cpu_quota),
             },
             Self::WaitingForCpu => Cause::WaitingForCpu(found),
             Self::StolenTime => Cause::StolenTime(found),
@@ -126,10 +126,10 @@ fn of_machine(trials: &[CountedTrial], cell: &Cell, machine: u32) -> Vec<Machine
         found.push(Cause::NotKnown { alike, not_counted });
     }
     // The study itself may have slowed the machine down, without a counter that shows it.
-    if let Some(odd) = odd(cell, machine) {
-        let quota = odd.cpu_quota.filter(|_| !is_throttled);
+    if let Some(exception) = exception(cell, machine) {
+        let quota = exception.cpu_quota.filter(|_| !is_throttled);
         found.extend(quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study }));
-        found.extend(odd.clients.map(|clients| Cause::OwnClients { clients: clients.into() }));
+        found.extend(exception.clients.map(|clients| Cause::OwnClients { clients: clients.into() }));
     }
     found.into_iter().map(|cause| MachineReason { machine, cause }).collect()
 }
@@ -200,9 +200,9 @@ fn against(trials: &[CountedTrial], machine: u32, [of, of_others]: [ReasonMeasur
     })
 }
 
-/// The `machine.odd` table if it is about this machine.
-fn odd(cell: &Cell, machine: u32) -> Option<&Odd> {
-    cell.odd().filter(|odd| odd.number == machine)
+/// The `machine.exception` table if it is about this machine.
+fn exception(cell: &Cell, machine: u32) -> Option<&MachineException> {
+    cell.exception().filter(|exception| exception.number == machine)
 }
 
 #[cfg(test)]

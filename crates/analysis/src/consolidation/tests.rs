@@ -223,15 +223,15 @@ fn machines_may_be_done_at_different_times_if_their_load_ends_with_its_work() {
 fn machines_that_differ_are_told_with_what_differs() {
     let mut run = held_back();
     let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
-    let odd = &mut trial.unwrap().machines[1];
-    let machine = odd.record.machine.as_mut().unwrap();
+    let exception = &mut trial.unwrap().machines[1];
+    let machine = exception.record.machine.as_mut().unwrap();
     machine.image = "micro 00000000".to_owned();
     machine.decided.insert("slot".to_owned(), Fact::known("another"));
     machine.inside.insert("cpu.threads".to_owned(), Fact::known("1"));
-    let effective = &mut odd.record.server.as_mut().unwrap().effective;
+    let effective = &mut exception.record.server.as_mut().unwrap().effective;
     effective.insert("synchronous".to_owned(), "1".to_owned());
     effective.insert("port".to_owned(), "5433".to_owned());
-    let sum = odd.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
+    let sum = exception.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
     sum.verdict = Verdict::Holds { seen: Some("7 rows".to_owned()) };
     let three = of_kvm(&run, 3);
     let in_words = |property: &Property| {

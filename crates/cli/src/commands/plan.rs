@@ -178,7 +178,7 @@ fn write_host(text: &mut String, plan: &TypedPlan, host: &Host) -> std::fmt::Res
     for cell in plan.typed() {
         let data = Some(cell.data_bytes()).filter(|bytes| !bytes.is_empty()).map(|bytes| {
             let sizes: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
-            format!("data: {} once loaded", sizes.join(", and of the odd machine "))
+            format!("data: {} once loaded", sizes.join(", and of the exception "))
         });
         let room = study::room(cell, host).map(|room| room.to_string());
         let places = study::places(cell, host).unwrap_or_default().into_iter().map(|place| place.to_string());
@@ -307,9 +307,12 @@ mod tests {
         );
         assert_eq!(shown("machine", serde_json::json!({ "vcpus": 2 })), "vcpus = 2");
         assert_eq!(shown("load", serde_json::json!({ "warmup": 15_000 })), "warmup = 15 s");
-        assert_eq!(shown("machine", serde_json::json!({ "odd": { "cpu_quota": 0.5 } })), "odd = { cpu_quota = 50 % }");
-        let own = serde_json::json!({ "odd": { "workload": { "kind": "sysbench-oltp", "think": 2_000 } } });
-        assert_eq!(shown("machine", own), "odd = { workload = { kind = \"sysbench-oltp\", think = 2 s } }");
+        assert_eq!(
+            shown("machine", serde_json::json!({ "exception": { "cpu_quota": 0.5 } })),
+            "exception = { cpu_quota = 50 % }"
+        );
+        let own = serde_json::json!({ "exception": { "workload": { "kind": "sysbench-oltp", "think": 2_000 } } });
+        assert_eq!(shown("machine", own), "exception = { workload = { kind = \"sysbench-oltp\", think = 2 s } }");
         let sqlite = serde_json::json!({ "kind": "sqlite", "busy_timeout": 1000 });
         assert!(!keys_of("engine", &sqlite).is_empty());
     }

@@ -19,12 +19,12 @@ mod leftovers;
 mod listening;
 mod load_hosts;
 // The tests of engines use it, too.
+mod exception_workload;
 #[path = "../../../engines/tests/conformance/made.rs"]
 mod made;
 mod many_runs;
 mod metrics;
 mod neighbour;
-mod odd_workload;
 mod offered;
 mod openmetrics;
 mod other_host;

@@ -11,10 +11,10 @@ fn comes_and_goes() -> String {
     let scenarios = r#"
 [[scenario]]
 name = "burst"
-set = { "machine.odd" = { number = 2, load = "burst" }, "load.measure" = "12s" }
+set = { "machine.exception" = { number = 2, load = "burst" }, "load.measure" = "12s" }
 [[scenario]]
 name = "idle"
-set = { "machine.odd" = { number = 2, load = "idle" } }
+set = { "machine.exception" = { number = 2, load = "idle" } }
 [[scenario]]
 name = "together"
 "#;

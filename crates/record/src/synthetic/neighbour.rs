@@ -4,7 +4,7 @@ use super::consolidated::{cell, consolidated_plan, machine_of};
 use super::{MEASURED_S, SPEED, WARMUP_S, host, host_state, record};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
-use crate::settings::{OddLoad, key};
+use crate::settings::{ExceptionLoad, key};
 use crate::together;
 use crate::trial::TrialRecord;
 use serde_json::json;
@@ -17,7 +17,7 @@ pub const NEIGHBOUR: u32 = 3;
 /// The share of their speed that the others keep while it works, by contender.
 pub const KEPT: [f64; 2] = [0.85, 0.7];
 
-/// The run; every trial completed. Each load is a scenario, with the values of `machine.odd.load`; "same" has no odd machine.
+/// The run; every trial completed. Each load is a scenario, with the values of `machine.exception.load`; "same" has no exception.
 pub fn run(blocks: u32, loads: &[&str]) -> Run {
     let cells: Vec<Cell> = loads
         .iter()
@@ -37,7 +37,7 @@ pub fn run(blocks: u32, loads: &[&str]) -> Run {
 fn beside(mut cell: Cell, load: &str) -> Cell {
     cell.scenario = Some(load.to_owned());
     if load != "same" {
-        drop(cell.settings.set(key::ODD, json!({ "number": NEIGHBOUR, "load": load })));
+        drop(cell.settings.set(key::EXCEPTION, json!({ "number": NEIGHBOUR, "load": load })));
     }
     cell
 }
@@ -45,12 +45,12 @@ fn beside(mut cell: Cell, load: &str) -> Cell {
 /// The seconds in which it works.
 fn works(cell: &Cell) -> Range<u64> {
     let end = WARMUP_S + MEASURED_S;
-    match cell.odd().map_or(OddLoad::Same, |odd| odd.load) {
-        OddLoad::Same => 0..end,
-        OddLoad::Idle => 0..0,
-        OddLoad::Stops => 0..WARMUP_S + MEASURED_S / 2,
-        OddLoad::Starts => WARMUP_S + MEASURED_S / 2..end,
-        OddLoad::Burst => WARMUP_S + MEASURED_S / 3..WARMUP_S + MEASURED_S * 2 / 3,
+    match cell.exception().map_or(ExceptionLoad::Same, |exception| exception.load) {
+        ExceptionLoad::Same => 0..end,
+        ExceptionLoad::Idle => 0..0,
+        ExceptionLoad::Stops => 0..WARMUP_S + MEASURED_S / 2,
+        ExceptionLoad::Starts => WARMUP_S + MEASURED_S / 2..end,
+        ExceptionLoad::Burst => WARMUP_S + MEASURED_S / 3..WARMUP_S + MEASURED_S * 2 / 3,
     }
 }
 

@@ -228,11 +228,13 @@ fn a_missing_machine_leaves_no_totals_and_a_bystander_is_in_none() {
     let broken = compose(record(&Outcome::Completed), vec![machine(3, holds()), failed.clone()], &two());
     assert_eq!((broken.record.driver, broken.measured), (None, None));
     let mut cell = two();
-    cell.settings.set("machine.odd", json!({ "number": 2, "load": "same", "cpu_quota": 0.5 })).unwrap();
+    cell.settings.set("machine.exception", json!({ "number": 2, "load": "same", "cpu_quota": 0.5 })).unwrap();
     assert_eq!(cell.bystander(), None, "held back, and measured nevertheless");
-    cell.settings.set("machine.odd", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } })).unwrap();
+    cell.settings
+        .set("machine.exception", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } }))
+        .unwrap();
     assert_eq!(cell.bystander(), Some(1), "what it does is something else");
-    cell.settings.set("machine.odd", json!({ "number": 2, "load": "stops" })).unwrap();
+    cell.settings.set("machine.exception", json!({ "number": 2, "load": "stops" })).unwrap();
     let stops = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &cell);
     assert_eq!(stops.record.driver.as_ref().unwrap().kinds[0].committed, 3);
     assert_eq!(stops.measured_machines().map(|(number, _)| number).collect::<Vec<_>>(), [1]);

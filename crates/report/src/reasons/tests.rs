@@ -62,7 +62,7 @@ fn machines_are_told_with_what_the_study_did_to_them() {
     assert_eq!(
         told(quota),
         "Machine 2 was throttled by its CPU quota for 48.0 % (47.0 to 49.0) of the window; the others: 0.0 % (0.0 to 0.0). The study \
-         holds it to 50 % of the time of its vCPUs (machine.odd)."
+         holds it to 50 % of the time of its vCPUs (machine.exception)."
     );
     let alike = vec![Suspect::CpuQuota, Suspect::WaitingForCpu];
     let not_counted = vec![Suspect::StolenTime, Suspect::DiskTime, Suspect::Interrupts];

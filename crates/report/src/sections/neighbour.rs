@@ -11,7 +11,7 @@ use analysis::consolidation::neighbour::{Neighbour, NeighbourEffect, Of};
 use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
-use record::settings::OddLoad;
+use record::settings::ExceptionLoad;
 
 const NOTE: &str = "A second of the others belongs to before, while or after by its middle, on the host's clock; one within a second of a change, or of \
      what clocks leave open, is left out. “Without” is before and after together where there are both, so that an even drift of the \
@@ -96,7 +96,7 @@ pub fn headline(one: &Consolidation) -> Option<String> {
         (Some(_), _) => of_effects(neighbour).unwrap_or_else(|unknown| unknown),
         (None, false) => joined(neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)), " "),
         // For one that works all the time, the cost is stated where it stands idle; here the scores are the answer.
-        (None, true) if neighbour.load == OddLoad::Same => return None,
+        (None, true) if neighbour.load == ExceptionLoad::Same => return None,
         (None, true) => unmoved(neighbour),
     };
     Some(format!("{}: {said}", who(&one.contender, &one.coordinates)))
@@ -168,7 +168,7 @@ fn unmoved(neighbour: &Neighbour) -> String {
     let (name, machine) = (others(neighbour).0, neighbour.machine);
     match (neighbour.load, neighbour.left_out.first()) {
         (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {}.", missing::why(why)),
-        (OddLoad::Idle, None) => format!(
+        (ExceptionLoad::Idle, None) => format!(
             "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
              unknown."
         ),

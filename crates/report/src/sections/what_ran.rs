@@ -1,4 +1,4 @@
-//! The section “What ran”: the study's decided keys, an odd machine among several, and the settings that servers had. The order of trials is in
+//! The section “What ran”: the study's decided keys, an exception among machines, and the settings that servers had. The order of trials is in
 //! their table.
 
 use super::side_by_side::ColumnsSideBySide;
@@ -9,7 +9,7 @@ use crate::table::{id, said};
 use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
-use record::settings::{OddLoad, key};
+use record::settings::{ExceptionLoad, key};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
             trials of a block get the same inputs.",
         plan.study, plan.seed
     );
-    let first = [Some(Block::Paragraph(summary)), odd_machines(plan, analysis)].into_iter().flatten();
+    let first = [Some(Block::Paragraph(summary)), exceptions(plan, analysis)].into_iter().flatten();
     let found = first.chain(settings(plan).blocks("settings", "keys of the study"));
     headed("What ran", found, "Sizes without a unit are in bytes, times in milliseconds.")
 }
@@ -81,21 +81,22 @@ fn row_of_file(key: &str, file: &Value) -> Option<(String, String)> {
     Some((format!("{key}.{}{weight}", file["name"].as_str()?), file["text"].as_str()?.trim_end().to_owned()))
 }
 
-/// A sentence for each cell with an odd machine; `None` if no cell has one.
-fn odd_machines(plan: &Plan, analysis: &Analysis) -> Option<Block> {
+/// A sentence for each cell with an exception; `None` if no cell has one.
+fn exceptions(plan: &Plan, analysis: &Analysis) -> Option<Block> {
     let of_cell = |cell| Some(format!("{}: {}{}", title(cell), differs(cell)?, did(analysis, cell.id)));
     Block::list(plan.cells.iter().filter_map(of_cell))
 }
 
 fn differs(cell: &PlanCell) -> Option<String> {
-    let odd = cell.odd()?;
-    let number = odd.number;
+    let exception = cell.exception()?;
+    let number = exception.number;
     let parts = [
-        odd.workload_kind()
+        exception
+            .workload_kind()
             .map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
-        odd.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
-        odd.cpu_quota.map(|share| format!("got at most {} of its vCPUs' time", format::share(share, 0))),
-        load(odd.load).map(str::to_owned),
+        exception.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
+        exception.cpu_quota.map(|share| format!("got at most {} of its vCPUs' time", format::share(share, 0))),
+        load(exception.load).map(str::to_owned),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let measured = match cell.bystander() {
@@ -117,13 +118,13 @@ fn did(analysis: &Analysis, cell: u32) -> String {
 }
 
 /// When it was under load, if not always.
-fn load(load: OddLoad) -> Option<&'static str> {
+fn load(load: ExceptionLoad) -> Option<&'static str> {
     Some(match load {
-        OddLoad::Same => return None,
-        OddLoad::Idle => "was not worked on",
-        OddLoad::Stops => "was worked on until the middle of the measured window",
-        OddLoad::Starts => "was worked on from the middle of the measured window on",
-        OddLoad::Burst => "was worked on in the middle third of the measured window",
+        ExceptionLoad::Same => return None,
+        ExceptionLoad::Idle => "was not worked on",
+        ExceptionLoad::Stops => "was worked on until the middle of the measured window",
+        ExceptionLoad::Starts => "was worked on from the middle of the measured window on",
+        ExceptionLoad::Burst => "was worked on in the middle third of the measured window",
     })
 }
 
@@ -163,17 +164,17 @@ mod tests {
     }
 
     fn told(run: &Run) -> Vec<String> {
-        match odd_machines(&run.plan, &analyse(run)) {
+        match exceptions(&run.plan, &analyse(run)) {
             Some(Block::List(said)) => said,
             other => panic!("{other:?}"),
         }
     }
 
-    fn told_of(odd: &Value) -> Vec<String> {
+    fn told_of(exception: &Value) -> Vec<String> {
         let mut run = synthetic::run(1);
         let settings = &mut run.plan.cells[1].settings;
         settings.set(key::COUNT, json!(3)).unwrap();
-        settings.set(key::ODD, odd.clone()).unwrap();
+        settings.set(key::EXCEPTION, exception.clone()).unwrap();
         told(&run)
     }
 
@@ -196,7 +197,7 @@ mod tests {
         let mut run = consolidated::run(3, None);
         let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 2).unwrap();
         cell.settings
-            .set("machine.odd", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } }))
+            .set("machine.exception", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } }))
             .unwrap();
         let cell = cell.id;
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
@@ -213,6 +214,6 @@ mod tests {
     #[test]
     fn machines_that_are_all_alike_need_no_word() {
         let run = consolidated::run(1, None);
-        assert_eq!(odd_machines(&run.plan, &analyse(&run)), None);
+        assert_eq!(exceptions(&run.plan, &analyse(&run)), None);
     }
 }

@@ -71,7 +71,7 @@ fn one_beside_a_neighbour_has_no_scores_of_several() {
     run.plan.cells.retain(|cell| cell.bystander().is_some());
     for cell in &mut run.plan.cells {
         cell.settings.set("machine.count", 2.into()).unwrap();
-        cell.settings.set("machine.odd.number", 2.into()).unwrap();
+        cell.settings.set("machine.exception.number", 2.into()).unwrap();
     }
     run.trials.retain(|trial| trial.bystander.is_some());
     for trial in &mut run.trials {

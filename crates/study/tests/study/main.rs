@@ -1,8 +1,8 @@
 //! Tests of the study file as its users see it: text in, plan or problems out.
 
 mod ablation;
+mod exception_workload;
 mod fixture;
-mod odd_workload;
 mod only;
 mod own_phases;
 mod own_transactions;

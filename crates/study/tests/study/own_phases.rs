@@ -43,15 +43,15 @@ fn keys_that_would_say_who_works_are_refused() {
 }
 
 #[test]
-fn no_odd_machine_has_it() {
-    let odd = STUDY
+fn no_exception_has_it() {
+    let exception = STUDY
         .replace(
             "vcpus = 2",
-            "vcpus = 1\ncount = 2\nodd = { number = 2, workload = { kind = \"decision-support-h\" } }",
+            "vcpus = 1\ncount = 2\nexception = { number = 2, workload = { kind = \"decision-support-h\" } }",
         )
         .replace("kind = \"server\"", "kind = \"postgres\"")
         .replace("kind = \"orders\"", "kind = \"order-entry\"")
         .replace("kind = \"vm\", disk = { cache = \"writeback\" }", "kind = \"qemu\"");
-    let refused = study::plan("x", &odd, Against::Baseline, &Catalogs::standard(), &host()).unwrap_err();
-    assert_snapshot!(study::render(&refused, "x.toml"), @r#"x.toml:8: machine.odd.workload.kind: found "decision-support-h"; expected a workload without phases of its own"#);
+    let refused = study::plan("x", &exception, Against::Baseline, &Catalogs::standard(), &host()).unwrap_err();
+    assert_snapshot!(study::render(&refused, "x.toml"), @r#"x.toml:8: machine.exception.workload.kind: found "decision-support-h"; expected a workload without phases of its own"#);
 }

@@ -234,7 +234,7 @@ fn all_problems_are_told_at_once_in_the_order_of_the_file() {
         .replace("\"10s\"", "10")
         .replace("warehouses = 2", "warehouses = \"two\"");
     assert_snapshot!(problems(&text), @r#"
-    x.toml:6: machine.vpcus: unknown key; expected one of count, vcpus, memory, kernel, image, disk, oversubscribe, pinning, cpus, odd; did you mean "vcpus"?
+    x.toml:6: machine.vpcus: unknown key; expected one of count, vcpus, memory, kernel, image, disk, oversubscribe, pinning, cpus, exception; did you mean "vcpus"?
     x.toml:14: workload.warehouses: found "two"; expected a whole number from 1 to 5000
     x.toml:19: load.measure: found 10; expected a span of time such as "30s", from 1 s to 24 h
     "#);

@@ -3,7 +3,7 @@
 use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, typed, with};
 use insta::assert_snapshot;
 use platforms::placement::UsableCpus;
-use record::settings::{Odd, OddLoad};
+use record::settings::{ExceptionLoad, MachineException};
 use study::{Against, Host, Pinning};
 
 /// The study with these lines added to `[machine]`; the first is line 6.
@@ -103,41 +103,46 @@ fn memory_is_bound_to_nodes_that_have_it() {
 }
 
 #[test]
-fn an_odd_machine_that_is_none() {
-    let odd = |count: u32, odd: &str| problems(&machine(&format!("vcpus = 1\ncount = {count}\nodd = {odd}")));
-    assert_snapshot!(odd(1, "{ number = 1, load = \"idle\" }"), @"x.toml:8: machine.odd: given; expected this table only beside a machine.count of at least 2");
-    assert_snapshot!(odd(2, "{ number = 3, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 3; expected at most 2, the number of machines");
-    assert_snapshot!(odd(2, "{ number = 0, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 0; expected a whole number from 1 to 64");
-    assert_snapshot!(odd(2, "{ load = \"idle\" }"), @"x.toml:8: machine.odd.number: missing; expected a whole number from 1 to 64");
-    assert_snapshot!(odd(2, "{ number = 2 }"), @"x.toml:8: machine.odd: found nothing that differs; expected one of cpu_quota, load, clients and workload");
-    assert_snapshot!(odd(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.odd.load: found "idel"; expected "same", "idle", "stops", "starts" or "burst"; did you mean "idle"?"#);
-    assert_snapshot!(odd(2, "{ number = 2, load = \"idle\", clients = 3 }"), @r#"x.toml:8: machine.odd.clients: given; expected no clients, because of load = "idle""#);
-    assert_snapshot!(odd(2, "{ number = 2, cpu_quota = 0.5 }"), @r#"x.toml:8: machine.odd.cpu_quota: found 0.5; expected a share such as "5%", from 1 % to 100 %"#);
-    assert_snapshot!(odd(2, "{ number = 2, cpu_quota = \"150%\" }"), @r#"x.toml:8: machine.odd.cpu_quota: found "150%"; expected a share such as "5%", from 1 % to 100 %"#);
-    assert_snapshot!(odd(2, "{ number = 2, client = 3 }"), @r#"x.toml:8: machine.odd.client: unknown key; expected one of number, cpu_quota, load, clients, workload; did you mean "clients"?"#);
-    let clients = machine("vcpus = 1\ncount = 2\nodd = { number = 2, clients = 8 }");
+fn an_exception_that_is_none() {
+    let exception = |count: u32, exception: &str| {
+        problems(&machine(&format!("vcpus = 1\ncount = {count}\nexception = {exception}")))
+    };
+    assert_snapshot!(exception(1, "{ number = 1, load = \"idle\" }"), @"x.toml:8: machine.exception: given; expected this table only beside a machine.count of at least 2");
+    assert_snapshot!(exception(2, "{ number = 3, load = \"idle\" }"), @"x.toml:8: machine.exception.number: found 3; expected at most 2, the number of machines");
+    assert_snapshot!(exception(2, "{ number = 0, load = \"idle\" }"), @"x.toml:8: machine.exception.number: found 0; expected a whole number from 1 to 64");
+    assert_snapshot!(exception(2, "{ load = \"idle\" }"), @"x.toml:8: machine.exception.number: missing; expected a whole number from 1 to 64");
+    assert_snapshot!(exception(2, "{ number = 2 }"), @"x.toml:8: machine.exception: found nothing that differs; expected one of cpu_quota, load, clients and workload");
+    assert_snapshot!(exception(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.exception.load: found "idel"; expected "same", "idle", "stops", "starts" or "burst"; did you mean "idle"?"#);
+    assert_snapshot!(exception(2, "{ number = 2, load = \"idle\", clients = 3 }"), @r#"x.toml:8: machine.exception.clients: given; expected no clients, because of load = "idle""#);
+    assert_snapshot!(exception(2, "{ number = 2, cpu_quota = 0.5 }"), @r#"x.toml:8: machine.exception.cpu_quota: found 0.5; expected a share such as "5%", from 1 % to 100 %"#);
+    assert_snapshot!(exception(2, "{ number = 2, cpu_quota = \"150%\" }"), @r#"x.toml:8: machine.exception.cpu_quota: found "150%"; expected a share such as "5%", from 1 % to 100 %"#);
+    assert_snapshot!(exception(2, "{ number = 2, client = 3 }"), @r#"x.toml:8: machine.exception.client: unknown key; expected one of number, cpu_quota, load, clients, workload; did you mean "clients"?"#);
+    let clients = machine("vcpus = 1\ncount = 2\nexception = { number = 2, clients = 8 }");
     assert_eq!(problems(&clients), "no problem");
-    assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.odd.clients: given; expected this key only beside a number of load.clients");
+    assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.exception.clients: given; expected this key only beside a number of load.clients");
 }
 
 /// A third of the measured window must be long enough to show anything.
 #[test]
 fn a_burst_needs_a_window_that_has_thirds() {
-    let burst = machine("vcpus = 1\ncount = 2\nodd = { number = 2, load = \"burst\" }");
+    let burst = machine("vcpus = 1\ncount = 2\nexception = { number = 2, load = \"burst\" }");
     let measured = |span: &str| problems(&burst.replace("measure = \"10s\"", &format!("measure = \"{span}\"")));
     assert_eq!((measured("2m"), measured("12s")), ("no problem".to_owned(), "no problem".to_owned()));
-    assert_snapshot!(measured("11s"), @r#"x.toml:21: load.measure: found 11 s; expected at least 12 s, because of machine.odd.load = "burst""#);
+    assert_snapshot!(measured("11s"), @r#"x.toml:21: load.measure: found 11 s; expected at least 12 s, because of machine.exception.load = "burst""#);
 }
 
 #[test]
-fn an_odd_machine_is_read_as_it_is_written() {
+fn an_exception_is_read_as_it_is_written() {
     let text = machine(
-        "vcpus = 1\ncount = 3\npinning = \"none\"\nodd = { number = 2, cpu_quota = \"50%\", load = \"stops\" }",
+        "vcpus = 1\ncount = 3\npinning = \"none\"\nexception = { number = 2, cpu_quota = \"50%\", load = \"stops\" }",
     );
     let plan = typed(&plan(&text));
     let machine = &plan.typed()[0].machine;
     let cpu_quota = Some(0.5);
-    assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None, workload: None }));
+    assert_eq!(
+        machine.exception,
+        Some(MachineException { number: 2, cpu_quota, load: ExceptionLoad::Stops, clients: None, workload: None })
+    );
     assert_eq!((machine.count, machine.policy()), (3, Ok(platforms::placement::Policy::None)));
 }
 
@@ -147,11 +152,14 @@ fn an_old_plan_is_one_machine_in_order() {
     let mut plan = plan(STUDY);
     let cell = &mut plan.cells[0];
     let mut tables = cell.settings.tables().clone();
-    tables["machine"].as_object_mut().unwrap().retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
+    tables["machine"]
+        .as_object_mut()
+        .unwrap()
+        .retain(|key, _| !["pinning", "cpus", "exception"].contains(&key.as_str()));
     cell.settings = tables.try_into().unwrap();
     let typed = typed(&plan);
     let machine = &typed.typed()[0].machine;
-    assert_eq!((machine.count, machine.pinning, &machine.odd), (1, Pinning::Auto, &None));
+    assert_eq!((machine.count, machine.pinning, &machine.exception), (1, Pinning::Auto, &None));
 }
 
 #[test]

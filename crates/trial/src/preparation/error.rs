@@ -38,7 +38,7 @@ pub enum PreparationError {
     SameMachine { first: String, second: String },
     #[error("load host {host}: {error}")]
     LoadHost { host: String, error: MachineError },
-    /// An error about the odd machine, which has its own data.
+    /// An error about the exception, which has its own data.
     #[error("machine {number}: {error}")]
     OfMachine { number: u32, error: Box<PreparationError> },
 }

@@ -9,7 +9,7 @@ use crate::missing::NeighbourPart;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
-use record::settings::{OddLoad, key};
+use record::settings::{ExceptionLoad, key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,21 +25,21 @@ pub struct BesideRatio {
 
 /// Empty for a neighbour that does anything.
 pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<BesideRatio> {
-    if load(idle) != OddLoad::Idle {
+    if load(idle) != ExceptionLoad::Idle {
         return Vec::new();
     }
     let works = |cell: &&Cell| {
-        let same_machine = cell.odd().is_none_or(|odd| odd.number == machine);
-        let alike =
-            cell.contender == idle.contender && cell.settings.without(key::ODD) == idle.settings.without(key::ODD);
-        load(cell) == OddLoad::Same && same_machine && alike
+        let same_machine = cell.exception().is_none_or(|exception| exception.number == machine);
+        let alike = cell.contender == idle.contender
+            && cell.settings.without(key::EXCEPTION) == idle.settings.without(key::EXCEPTION);
+        load(cell) == ExceptionLoad::Same && same_machine && alike
     };
     run.plan.cells.iter().filter(works).filter_map(|cell| of_pair(run, idle, cell, machine)).collect()
 }
 
-/// What the odd machine's clients do; in a cell without an odd machine, all clients do the same.
-pub fn load(cell: &Cell) -> OddLoad {
-    cell.odd().map_or(OddLoad::Same, |odd| odd.load)
+/// What the exception's clients do; in a cell without an exception, all clients do the same.
+pub fn load(cell: &Cell) -> ExceptionLoad {
+    cell.exception().map_or(ExceptionLoad::Same, |exception| exception.load)
 }
 
 fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<BesideRatio> {

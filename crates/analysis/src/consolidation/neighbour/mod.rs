@@ -1,4 +1,4 @@
-//! What the others get beside a machine whose load comes or goes (`machine.odd`): before, while and after it works.
+//! What the others get beside a machine whose load comes or goes (`machine.exception`): before, while and after it works.
 //!
 //! Each trial is its own reference: the same machines on the same host, some seconds earlier or later. For a neighbour
 //! that works in the middle, both the time before and after count as without it, so even drift of the host cancels out.
@@ -19,7 +19,7 @@ use beside::BesideRatio;
 use parts::{NeighbourWork, PartReading, TrialParts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::settings::OddLoad;
+use record::settings::ExceptionLoad;
 use serde::{Deserialize, Serialize};
 
 /// The effects of a neighbour in one cell.
@@ -28,7 +28,7 @@ pub struct Neighbour {
     /// The number of the machine beside which the others are measured.
     pub machine: u32,
     /// What its clients do.
-    pub load: OddLoad,
+    pub load: ExceptionLoad,
     /// The number of the others.
     pub others: usize,
     /// When it worked, over the trials in which its work changed; `None` if it never did.

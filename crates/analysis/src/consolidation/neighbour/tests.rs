@@ -41,7 +41,7 @@ fn seconds(neighbour: &Neighbour) -> Vec<Vec<(NeighbourPart, usize)>> {
 #[test]
 fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     let burst = beside(&MADE_UP, "burst");
-    assert_eq!((burst.machine, burst.others, burst.load), (NEIGHBOUR, 2, OddLoad::Burst));
+    assert_eq!((burst.machine, burst.others, burst.load), (NEIGHBOUR, 2, ExceptionLoad::Burst));
     assert_eq!(
         seconds(&burst),
         vec![vec![(NeighbourPart::Before, 7), (NeighbourPart::During, 6), (NeighbourPart::After, 7)]; 4]

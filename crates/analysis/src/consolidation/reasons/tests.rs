@@ -35,10 +35,10 @@ fn close(found: &Estimate, expected: f64) {
     assert!((found.point / expected - 1.0).abs() < 0.1 && found.bounds.known().is_some(), "{found:?}");
 }
 
-fn odd_one(run: &mut Run, odd: &serde_json::Value) {
+fn of_exception(run: &mut Run, exception: &serde_json::Value) {
     for cell in run.plan.cells.iter_mut().filter(|cell| cell.machines() == 3) {
         cell.settings.set("machine.vcpus", json!(1)).unwrap();
-        cell.settings.set("machine.odd", odd.clone()).unwrap();
+        cell.settings.set("machine.exception", exception.clone()).unwrap();
     }
 }
 
@@ -61,7 +61,7 @@ fn a_quota_is_named_and_no_wait_beside_it() {
     };
     close(own, 0.48);
     assert!(others.point.abs() < 1e-12, "{others:?}");
-    odd_one(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same" }));
+    of_exception(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same" }));
     let found = causes(of_three(&run));
     assert!(
         matches!(&found[..], [Cause::CpuQuota { several_cpus: false, quota_of_study: Some(quota), .. }] if (quota - 0.5).abs() < 1e-12),
@@ -126,7 +126,7 @@ fn a_slow_disk_and_interrupts_are_told_as_ratios() {
 fn what_sets_nobody_apart_is_no_reason() {
     let mut run = held_back();
     counted_by(&mut run, Side::Host, [&throttled(0.0, 0.02), &throttled(0.0, 0.02)]);
-    odd_one(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same", "clients": 3 }));
+    of_exception(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same", "clients": 3 }));
     let expected = [
         Cause::NotKnown {
             alike: vec![Suspect::CpuQuota, Suspect::WaitingForCpu],

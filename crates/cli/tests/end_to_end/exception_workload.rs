@@ -13,8 +13,8 @@ const LOOKUPS: &str = "{ kind = \"sysbench-oltp\", table_size = 2000 }";
 
 /// A trial of two machines; the first has three clients and its own workload.
 fn beside(engine: &str, memory: &str, own_workload: &str) -> String {
-    let odd = format!("odd = {{ number = 1, clients = 3, workload = {own_workload} }}");
-    let machine = format!("count = 2\noversubscribe = true\nvcpus = 1\n{odd}");
+    let exception = format!("exception = {{ number = 1, clients = 3, workload = {own_workload} }}");
+    let machine = format!("count = 2\noversubscribe = true\nvcpus = 1\n{exception}");
     small(engine, memory, "").replace("vcpus = 1", &machine)
 }
 
@@ -99,13 +99,13 @@ fn a_guest_serves_lookups_beside_one_that_takes_orders() {
 
 /// The orders of one warehouse do not fit on the disk, though all rows of the other do.
 #[test]
-fn data_that_do_not_fit_the_odd_machines_disk_are_refused_before_anything_begins() {
+fn data_that_do_not_fit_the_exceptions_disk_are_refused_before_anything_begins() {
     let orders = format!("{{ {} }}", ORDERS.replace('\n', ", "));
     let study = beside("sqlite", "384MiB", &orders).replace("\"1000MiB\"", "\"64MiB\"");
     let place = Place::new(&study);
     let output = place.bakeoff(&["run", "study.toml"]);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("found 64 MiB") && told.contains("machine.odd.workload"), "{told}");
+    assert!(told.contains("found 64 MiB") && told.contains("machine.exception.workload"), "{told}");
     assert!(place.begun_run().is_none());
 }
