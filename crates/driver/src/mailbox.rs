@@ -8,21 +8,25 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Wakes a sleeping shard.
 struct Wakeup {
     descriptor: OwnedFd,
     is_asleep: AtomicBool,
+    /// How many jobs were sent to the shard and not received.
+    sent: AtomicUsize,
 }
 
 /// A shard's own queue, and the senders to the queues of all shards.
 pub struct Mailbox<I> {
     inbox: Receiver<Job<I>>,
-    outboxes: Vec<SyncSender<Job<I>>>,
+    outboxes: Vec<Sender<Job<I>>>,
     wakeups: Arc<Vec<Wakeup>>,
     shard: usize,
+    /// The most jobs that wait to be received by a shard.
+    room: usize,
 }
 
 impl<I> Mailbox<I> {
@@ -30,12 +34,13 @@ impl<I> Mailbox<I> {
     pub fn among(shards: u32) -> io::Result<Vec<Self>> {
         let wakeup = |_| {
             let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            Ok(Wakeup { descriptor, is_asleep: AtomicBool::new(false) })
+            Ok(Wakeup { descriptor, is_asleep: AtomicBool::new(false), sent: AtomicUsize::new(0) })
         };
         let wakeups = Arc::new((0..shards).map(wakeup).collect::<io::Result<Vec<_>>>()?);
         let room = LATER_CAPACITY.div_ceil(shards.max(1) as usize);
-        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| sync_channel(room)).unzip();
-        let mailbox = |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), wakeups: Arc::clone(&wakeups), shard };
+        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| channel()).unzip();
+        let mailbox =
+            |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), wakeups: Arc::clone(&wakeups), shard, room };
         Ok(inboxes.into_iter().enumerate().map(mailbox).collect())
     }
 
@@ -44,12 +49,17 @@ impl<I> Mailbox<I> {
         self.wakeups.get(self.shard).map(|wakeup| wakeup.descriptor.as_fd())
     }
 
-    /// Never waits. Returns false if that shard has not received so many that there is no room.
+    /// Never waits. Returns false if as many jobs as there may be wait to be received by that shard.
     pub fn send(&self, shard: u32, job: Job<I>) -> bool {
         let to = shard as usize;
         let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return true };
-        // If that shard is over, it executes nothing any more.
-        let has_room = !matches!(outbox.try_send(job), Err(TrySendError::Full(_)));
+        let has_room = wakeup.sent.fetch_add(1, Ordering::Relaxed) < self.room;
+        if has_room {
+            // If that shard is over, it executes nothing any more.
+            let _ = outbox.send(job);
+        } else {
+            wakeup.sent.fetch_sub(1, Ordering::Relaxed);
+        }
         // Either this sees that the shard sleeps, or the shard sees the job before it falls asleep.
         fence(Ordering::SeqCst);
         if wakeup.is_asleep.swap(false, Ordering::SeqCst) {
@@ -61,7 +71,9 @@ impl<I> Mailbox<I> {
 
     /// The next job that was sent here, if any; never waits.
     pub fn receive(&self) -> Option<Job<I>> {
-        self.inbox.try_recv().ok()
+        let job = self.inbox.try_recv().ok()?;
+        self.wakeups.get(self.shard)?.sent.fetch_sub(1, Ordering::Relaxed);
+        Some(job)
     }
 
     /// From now on a sender wakes this shard. Jobs sent before must be received after this call and before sleeping.

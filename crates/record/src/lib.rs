@@ -51,4 +51,4 @@ pub use histograms::{hlog, intervals};
 use histograms::bounds;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;

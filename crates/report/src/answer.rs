@@ -41,11 +41,8 @@ pub fn in_report(analysis: &Analysis) -> ([Vec<AnswerParts>; 2], Option<Stamped>
         answer.stamped = Some(if is_again { stamped.again() } else { stamped.clone() });
         said.push(stamped);
     }
-    // A line that says so takes as much room as an answer.
+    // A fold takes as much room as an answer.
     let more = if answers.len() > MOST + 1 { answers.split_off(MOST) } else { Vec::new() };
-    if !more.is_empty() {
-        answers.push(AnswerParts::words(format!("{} more answers are in the report.", more.len())));
-    }
     ([answers, more], common)
 }
 
@@ -68,7 +65,7 @@ fn scope(one: &Answered) -> String {
     let had =
         |share| format!("Other processes and the hypervisor below this host had {share} of its CPU time meanwhile.");
     let others = one.others.map(|share| had(format::share(share, 0)));
-    let without = one.is_without_checkpoints.then(|| "No checkpoint began while it was measured.".to_owned());
+    let without = one.is_without_checkpoints.then(|| "No checkpoint began in any measured window.".to_owned());
     joined(others.into_iter().chain(without), " ")
 }
 
@@ -270,7 +267,7 @@ fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
     let apart = comparison.verdict == RatioVerdict::Undecided
         && ratio.estimate.bounds.contain(1.0) == Some(false)
         && comparison.p_equal.is_some();
-    let said = " By itself, the interval would show a difference. Among as many comparisons, such an interval may come by chance (Holm's method).";
+    let said = " By itself, the interval would show a difference. Among so many comparisons, such an interval may come by chance (Holm's method).";
     if apart { said } else { "" }
 }
 

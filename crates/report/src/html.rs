@@ -99,8 +99,7 @@ impl Page {
     fn stamp(&mut self, stamped: &Stamped) -> String {
         let (class, sign, unseen) = Mark::from(stamped.stamp).look();
         let remedy = within("<br>", &code(stamped.remedy.unwrap_or_default()), "");
-        let word = stamped.says.find([':', '.']).map_or(0, |end| end + 1);
-        let (word, why) = stamped.says.split_at(word);
+        let (word, why) = stamped.says.split_at(stamped.says.find([':', '.']).map_or(0, |end| end + 1));
         let says = format!("<b>{}</b>{}", escaped(word), self.explained(why));
         format!(
             "<p class=\"stamp {class}\"><b><i aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{unseen}: </span></b>{says}{remedy}</p>\n"

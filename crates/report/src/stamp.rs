@@ -5,9 +5,10 @@ use crate::format;
 use crate::sentence::Stamped;
 use analysis::answers::reach::Reach;
 use analysis::answers::{Answered, Question, narrowed, without_host};
-use analysis::durability::DurabilityVerdict;
+use analysis::durability::DurabilityVerdict::{AcknowledgesEarly, Breaks, Kept, Loses};
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
+use record::durability::Fault;
 
 pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
     let (stamp, doubts) = (answered.stamp, &answered.doubts);
@@ -50,11 +51,13 @@ pub fn of(analysis: &Analysis, answered: &Answered) -> Stamped {
 
 fn without_doubt(analysis: &Analysis, question: Question) -> String {
     if let Question::Durable(index) = question {
-        return match analysis.durability[index].verdict {
-            DurabilityVerdict::Kept { .. } => "Usable: the same audit found the losses of a disk that lies.",
-            _ => "Usable: cuts that were made again lost transactions again, or an acknowledgement came before its flush.",
-        }
-        .to_owned();
+        let why = match &analysis.durability[index].verdict {
+            Kept { .. } => "the same audit found the losses of a disk that lies",
+            AcknowledgesEarly { .. } => "acknowledgements came before their flush",
+            Loses { by, .. } | Breaks { by, .. } if by.fault > Fault::ServerKilled => "a repeated cut did the same",
+            _ => "the server was killed, and its data were read afterwards",
+        };
+        return format!("Usable: {why}.");
     }
     let unread = match without_host(analysis, question) {
         0 => String::new(),

@@ -22,16 +22,17 @@ const LONGEST_CELL: usize = 100;
 
 /// Plain text without colours; it ends with a line break. Lines with a verdict begin with its sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
-    let ([answers, _], stamp) = answer::in_report(analysis);
-    // Findings that a stamp has named are not repeated.
-    let stamps = answers.iter().filter_map(|one| one.stamped.as_ref()).chain(&stamp);
-    let named: Vec<usize> = stamps.filter_map(|one| Some(one.reason()?.finding)).collect();
-    let others = analysis.findings.iter().enumerate().filter(|(place, _)| !named.contains(place));
-    let mut found = findings::lines(others.map(|(_, finding)| finding));
+    let ([answers, rest], stamp) = answer::in_report(analysis);
+    let rest = (!rest.is_empty()).then(|| format!("{} more answers are in the report.", rest.len()));
+    // A finding is not repeated if a stamp has named all of its trials.
+    let stamps: String =
+        answers.iter().filter_map(|one| one.stamped.as_ref()).chain(&stamp).map(|one| one.says.as_str()).collect();
+    let all = analysis.findings.iter();
+    let mut found = findings::lines(all.filter(|one| !stamps.contains(&findings::warning(one).text)));
     let more = found.len().saturating_sub(MOST_FINDINGS);
     found.truncate(MOST_FINDINGS);
     let mut blocks = vec![Block::Paragraph(run.plan.question.clone()), Block::Card { answers, stamp }];
-    blocks.extend(card::design(analysis).into_iter().map(Block::Paragraph));
+    blocks.extend(rest.into_iter().chain(card::design(analysis)).map(Block::Paragraph));
     if !run.has_only_audits() {
         let overview = ablation::short(analysis).or_else(|| comparison::overview(analysis)).map(|shown| vec![shown]);
         let alone = || comparison::groups(analysis).first().map(|cells| comparison::tables(analysis, cells, false));

@@ -220,7 +220,11 @@ fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
     if deferred.turned_away > 0 {
         return Some(format!(
             "{} queue full and never ran: the throughput is that of less work",
-            many(deferred.turned_away, "deferred transaction found its", "deferred transactions found their"),
+            many(
+                deferred.turned_away,
+                "deferred transaction or note found its",
+                "deferred transactions and notes found their"
+            ),
         ));
     }
     let behind = fell_behind(&deferred);

@@ -124,6 +124,7 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
         let used = trial.busy? - trial.others.unwrap_or_default();
         Some(1.0 + lost? / used).filter(|_| used > 0.0)
     };
+    let host = &sides.analysis.consistency.host;
     match what {
         What::HostBusy { .. } | What::HostBusyBesideOne { .. } => sides.of_host(|trial| more_cpu(trial, trial.others)),
         What::HostCpuStolen { .. } => sides.of_host(|trial| more_cpu(trial, trial.stolen)),
@@ -133,7 +134,9 @@ pub fn of(what: &What, sides: &Sides<'_>) -> Option<Reach> {
             cells.iter().map(more).collect::<Option<Vec<f64>>>().map(|each| mean_of(&each))
         }),
         What::HostMemoryShort { .. } => {
-            sides.apart(|cells| sides.mean(cells, |trial| Some(1.0 / (1.0 - trial.memory_stalled?))))
+            let short =
+                |trial: &HostDuringTrial| Some(if host.has_enough(trial) { 0.0 } else { trial.memory_stalled? });
+            sides.apart(|cells| sides.mean(cells, |trial| Some(1.0 / (1.0 - short(trial)?))))
         }
         What::HostFrequency { .. } => {
             sides.of_host(|trial| Some(1.0 / trial.frequency_mhz?)).filter(|_| !sides.base.is_empty())

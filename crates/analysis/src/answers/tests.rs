@@ -222,6 +222,23 @@ fn windows_without_a_checkpoint_on_both_sides_are_the_scope_of_their_ratio() {
     assert_eq!([of([1, 0]), of([0, 1])], [(Stamp::WithCare, false); 2]);
 }
 
+/// A machine at its own limit waits for memory on a host that has enough.
+#[test]
+fn a_side_is_short_of_memory_only_while_its_host_is() {
+    let of = |available: u64| {
+        let mut analysis = with(vec![Finding::new(What::HostMemoryShort { share: 0.02 }).of("native")]);
+        let host = &mut analysis.consistency.host;
+        host.total_bytes = Some(1_000);
+        for reading in &mut host.trials {
+            let is_own = reading.contender == "native";
+            (reading.memory_stalled, reading.available_bytes) =
+                if is_own { (Some(0.02), Some(50)) } else { (Some(0.4), Some(available)) };
+        }
+        all(&analysis)[0].doubts[0].reach.unwrap().high
+    };
+    assert!(of(900) < 1.001 && of(99) > 1.6, "{} {}", of(900), of(99));
+}
+
 /// Both may have drifted for reasons of their own.
 #[test]
 fn drift_on_both_sides_does_not_cancel_out() {

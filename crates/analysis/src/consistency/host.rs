@@ -118,7 +118,7 @@ fn during((record, state): Described<'_>) -> HostDuringTrial {
 
 impl HostDuringRun {
     /// Whether so much memory was available at the end of the trial that the host itself was not short of it.
-    fn has_enough(&self, trial: &HostDuringTrial) -> bool {
+    pub fn has_enough(&self, trial: &HostDuringTrial) -> bool {
         let known = self.total_bytes.zip(trial.available_bytes);
         known.is_some_and(|(total, available)| available as f64 >= AVAILABLE_ENOUGH * total as f64)
     }
@@ -127,13 +127,11 @@ impl HostDuringRun {
     pub fn narrowed(&self, finding: &Finding, own: &BTreeSet<u32>) -> Finding {
         let concerned =
             || self.trials.iter().filter(|one| own.contains(&one.trial) && finding.subject.trials.contains(&one.trial));
-        let worst = |of: fn(&HostDuringTrial) -> Option<f64>| concerned().filter_map(of).reduce(f64::max);
+        let most = |of: fn(&HostDuringTrial) -> Option<f64>| concerned().filter_map(of).reduce(f64::max);
         let what = match &finding.what {
-            What::HostCpuStolen { .. } => worst(|trial| trial.stolen).map(|share| What::HostCpuStolen { share }),
-            What::HostBusy { .. } => worst(|trial| trial.others).map(|share| What::HostBusy { share }),
-            What::HostMemoryShort { .. } => {
-                worst(|trial| trial.memory_stalled).map(|share| What::HostMemoryShort { share })
-            }
+            What::HostCpuStolen { .. } => most(|one| one.stolen).map(|share| What::HostCpuStolen { share }),
+            What::HostBusy { .. } => most(|one| one.others).map(|share| What::HostBusy { share }),
+            What::HostMemoryShort { .. } => most(|one| one.memory_stalled).map(|share| What::HostMemoryShort { share }),
             _ => None,
         };
         let Some(what) = what else { return finding.clone() };

@@ -28,7 +28,7 @@ pub fn answer<B>(
     let refused = |status, why: &str| response(status, "text/plain; charset=utf-8", why.to_owned());
     let host = match host(request) {
         Ok(host) => host,
-        Err(status) => return refused(status, "this is no request of HTTP 1\n"),
+        Err(status) => return refused(status, "a request names one host\n"),
     };
     // Every browser sends a host name; a program that sends none was given the address.
     if names == HostNames::Loopback && !host.is_none_or(is_of_loopback) {

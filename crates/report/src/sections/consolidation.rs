@@ -62,7 +62,7 @@ pub fn answer(one: &Consolidation) -> String {
     let over_baseline = one.of_baseline.as_ref().map(|reference| {
         let each = one.slots.iter().filter_map(|slot| Some(said(slot.of_baseline.as_ref()?, Style::EFFECT)));
         let of = format::who(&reference.contender, &reference.coordinates);
-        format!("Against one machine of {of}, the machines changed by {}.", format::listed(each))
+        format!("Against one machine of {of}, the throughput of the machines changed: {}.", format::listed(each))
     });
     let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
     joined([did].into_iter().chain(alone).chain(over_baseline).chain(held_back), " ")

@@ -17,7 +17,8 @@ mod several_hosts;
 mod tables;
 
 use analysis::answers;
-use analysis::findings::Stamp;
+use analysis::consistency::host::HostDuringTrial;
+use analysis::findings::{Finding, Stamp, What};
 use analysis::summary::{Analysis, analyse};
 use record::check::{Moment, Verdict};
 use record::facts::{Fact, PROCESSOR};
@@ -183,6 +184,25 @@ fn how_work_was_offered_is_shown_where_it_was_not_fixed() {
     assert_eq!(html.matches(": waiting over seconds</title>").count(), 3);
     let fixed = report::markdown(&sound().0, &sound().1);
     assert!(!fixed.contains("How work was offered"));
+}
+
+/// A stamp quotes a finding as it is about its trials. The worst may be elsewhere.
+#[test]
+fn a_finding_that_a_stamp_quotes_in_part_is_in_the_terminal_with_all_of_it() {
+    let run = synthetic::run(3);
+    let mut analysis = analyse(&run);
+    let host = &mut analysis.consistency.host.trials;
+    for reading in host.iter_mut() {
+        let others = if reading.contender == "kvm" { 0.2 } else { 0.0 };
+        (reading.busy, reading.others) = (Some(0.8), Some(others));
+    }
+    let elsewhere = HostDuringTrial { trial: 99, others: Some(0.48), ..host[0].clone() };
+    host.push(elsewhere);
+    let mut busy = Finding::new(What::HostBusy { share: 0.48 });
+    busy.subject.trials = vec![1, 99];
+    analysis.findings = vec![busy];
+    let text = report::terminal(&run, &analysis);
+    assert!(text.contains("20.0") && text.contains("48.0"), "{text}");
 }
 
 /// A ratio to an emulated guest must not be quoted without saying so, wherever it is read.

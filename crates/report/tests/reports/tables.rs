@@ -89,7 +89,7 @@ fn what_is_no_report_is_refused_by_the_schema() {
     let sound: serde_json::Value = serde_json::from_str(&report::json(&run, &analyse(&run)).unwrap()).unwrap();
     assert!(sound.pointer("/tables/0/rows/0/1/low").is_some(), "{}", sound["tables"][0]);
     let changes = [
-        ("/format", json!(2)),
+        ("/format", json!(1)),
         ("/tables/0/id", json!("Two Words")),
         ("/tables/0/rows/0/1/value", json!("5,249")),
         ("/tables/0/rows/0/1/kind", json!("text")),
