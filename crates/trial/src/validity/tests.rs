@@ -202,10 +202,10 @@ fn clients_that_were_held_up_or_borrowed_from_later_were_not_measured() {
             .starts_with("clients were held up 7 times, because 2 background sessions")
     );
     let turned_away = Deferred { turned_away: 1, ..sound };
-    assert!(why(turned_away).unwrap().starts_with("1 deferred transaction found its queue full"));
+    assert!(why(turned_away).unwrap().starts_with("1 deferred transaction or note found its queue full"));
     let arrivals = Pacing::Arrivals { per_second: 1.0, process: ArrivalProcess::Uniform, sessions: 1 };
     let arriving = DriverFacts { deferred: Some(turned_away), pacing: Some(arrivals), ..facts(10, 0.1, 5) };
-    assert!(why_invalid(&arriving).unwrap().starts_with("1 deferred transaction found its queue full"));
+    assert!(why_invalid(&arriving).unwrap().starts_with("1 deferred transaction or note found its queue full"));
 }
 
 #[test]
