@@ -1,4 +1,4 @@
-//! What a shard writes down: its seconds, its errors and losses, and how long it had nothing to do or stood still.
+//! The books of a shard: its seconds, its errors and losses, and how long it had nothing to do or stood still.
 
 use crate::clock::Nanos;
 use crate::counts::SparseCounts;
@@ -26,7 +26,7 @@ pub struct Books<'a> {
     idle: Cell<Nanos>,
 }
 
-/// What the books hold at the end.
+/// The books at the end.
 pub struct ClosedBooks {
     pub errors: ErrorBook,
     pub lines: ResultLines,

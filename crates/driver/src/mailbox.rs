@@ -54,10 +54,8 @@ impl<I> Mailbox<I> {
         let to = shard as usize;
         let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return true };
         let has_room = wakeup.sent.fetch_add(1, Ordering::Relaxed) < self.room;
-        if has_room {
-            // If that shard is over, it executes nothing any more.
-            let _ = outbox.send(job);
-        } else {
+        // If that shard is over, it executes nothing any more.
+        if !has_room || outbox.send(job).is_err() {
             wakeup.sent.fetch_sub(1, Ordering::Relaxed);
         }
         // Either this sees that the shard sleeps, or the shard sees the job before it falls asleep.
@@ -146,5 +144,13 @@ mod tests {
         assert_eq!(sent, LATER_CAPACITY / 2);
         assert_eq!(std::iter::from_fn(|| mailboxes[0].receive()).count(), sent);
         assert!(mailboxes[1].send(0, job(0)));
+    }
+
+    #[test]
+    fn a_shard_that_is_over_is_never_full() {
+        let mut mailboxes = Mailbox::among(2).unwrap();
+        let own = mailboxes.remove(0);
+        drop(mailboxes);
+        assert!((0_u32..).take(LATER_CAPACITY + 1).all(|number| own.send(1, job(number))));
     }
 }

@@ -80,7 +80,7 @@ impl<'a, W: Workload> Queues<'a, W> {
         }
     }
 
-    /// From now on other shards wake this one. What they have sent before is received after this call.
+    /// From now on other shards wake this one. Jobs that they have sent before are received after this call.
     pub fn fall_asleep(&self) {
         if let Some(mailbox) = self.mailbox {
             mailbox.fall_asleep();
