@@ -101,7 +101,8 @@ fn growth(curve: &Scaling) -> AnswerParts {
     let (who, sizes, point) = (&curve.contender, plural(&curve.axis), growth.estimate.point);
     let (most, least) = (&largest.size, &smallest.size);
     let did = format!("{who} with {most} {sizes} did {} with {least}", format::work_against(point));
-    let undecided = growth.estimate.bounds.known().filter(|(low, high)| (*low..=*high).contains(&1.0));
+    let bounds = &growth.estimate.bounds;
+    let undecided = bounds.known().filter(|_| bounds.contain(1.0) == Some(true));
     let (change, says) = match undecided {
         Some((low, high)) => (
             format::effect_bounds(point, low, high),

@@ -209,7 +209,7 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
     let weighed = parts.iter().map(|(sides, figure)| weigh(analysis, sides, *figure));
     let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
     let others = others.filter(|share| *share > OTHERS_MAX);
-    let is_without_checkpoints = parts.iter().all(|(sides, _)| sides.are_without_checkpoints());
+    let is_without_checkpoints = !parts.is_empty() && parts.iter().all(|(sides, _)| sides.are_without_checkpoints());
     Answered { question, stamp, doubts, others, is_without_checkpoints }
 }
 
