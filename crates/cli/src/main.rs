@@ -103,8 +103,8 @@ fn ended_as_told(result: Result<Exit>) -> ExitCode {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             display::error(&error);
-            let told = format!("{error:#}");
-            if let Some(limit) = machines::limits::met(&told).filter(|limit| !told.contains(limit)) {
+            let message = format!("{error:#}");
+            if let Some(limit) = machines::limits::met(&message).filter(|limit| !message.contains(limit)) {
                 display::say(&limit);
             }
             ExitCode::from(Exit::after(&error).code())

@@ -10,7 +10,7 @@ use telemetry::{QueryProbe, Series, Targets};
 /// because contenders are compared by them.
 pub type Decisions = std::collections::BTreeMap<String, Result<String, String>>;
 
-/// What is known of a machine once it runs, and does not change.
+/// Facts about a running machine that do not change.
 pub struct LaunchFacts {
     /// The exact command line that started it.
     pub command_line: Vec<String>,

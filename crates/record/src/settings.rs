@@ -104,7 +104,7 @@ impl MachineException {
     }
 }
 
-/// What the exception's clients do.
+/// The load of the exception, beside that of the other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExceptionLoad {

@@ -27,7 +27,7 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
-/// The id itself is not for everybody to see (machine-id(5)). What is made of it identifies the host as well.
+/// The id itself is not for everybody to see (machine-id(5)). Its hash identifies the host as well.
 fn host_id(machine_id: &str) -> TreeReading {
     if machine_id.is_empty() || !machine_id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(format!("/etc/machine-id holds {machine_id:?}"));

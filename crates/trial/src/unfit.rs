@@ -37,7 +37,7 @@ pub enum Unfit {
     Reshaped(Vec<Reshaped>),
 }
 
-/// What is said of tables that another program has loaded.
+/// The warning of tables that another program has loaded.
 pub(crate) fn not_compared(tables: &[String]) -> String {
     let (of_one, of_several) = ("was not made by bakeoff", "were not made by bakeoff");
     let made = those(tables, of_one, of_several);

@@ -348,7 +348,7 @@ fn a_limit_of_open_files_met_in_a_trial_ends_the_run() {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    // What is asked for softly is raised to what is allowed. So shared things are made beforehand, with room for them.
+    // A soft limit is raised to the hard one. So shared things are made beforehand, with room for them.
     let (code, told) = limited("ulimit -S -n 15");
     assert_eq!(code, NOT_USABLE, "{told}");
     let (code, told) = limited("ulimit -n 15");

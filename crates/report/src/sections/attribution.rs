@@ -29,7 +29,7 @@ pub fn known(one: &Consolidation) -> Vec<String> {
     labels(one).iter().flat_map(|label| of_label(label, one.machines)).collect()
 }
 
-/// Those that cannot be distinguished.
+/// The labels that cannot be distinguished.
 pub fn unknown(one: &Consolidation) -> Option<String> {
     let together: BTreeSet<LabelKind> = labels(one).iter().flat_map(changed_together).collect();
     let together = listed(together.into_iter().map(|kind| words(kind).0));

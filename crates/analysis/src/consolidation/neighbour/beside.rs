@@ -37,7 +37,7 @@ pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<BesideRatio> {
     run.plan.cells.iter().filter(works).filter_map(|cell| of_pair(run, idle, cell, machine)).collect()
 }
 
-/// What the exception's clients do; in a cell without an exception, all clients do the same.
+/// The load of the exception. In a cell without an exception, the load of all machines is the same.
 pub fn load(cell: &Cell) -> ExceptionLoad {
     cell.exception().map_or(ExceptionLoad::Same, |exception| exception.load)
 }

@@ -1,4 +1,4 @@
-//! What the others get beside a machine whose load comes or goes (`machine.exception`): before, while and after it works.
+//! The throughput of machines beside one whose load comes or goes (`machine.exception`): before, while and after it works.
 //!
 //! Each trial is its own reference: the same machines on the same host, some seconds earlier or later. For a neighbour
 //! that works in the middle, both the time before and after count as without it, so even drift of the host cancels out.
