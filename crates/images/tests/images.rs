@@ -149,6 +149,7 @@ fn postgres_is_a_server_without_a_cluster() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn mariadb_is_a_server_without_a_database() {
     let Some(mariadb) = image("mariadb", Flavour::Cloud) else { return };
     let tree = &mariadb.tree;
