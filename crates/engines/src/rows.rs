@@ -1,87 +1,98 @@
 //! Rows on their way into a table, whatever the table, and the text form for bulk loading.
 
-use crate::session::{Date, Decimal};
+use crate::session::{Date, Decimal, Param};
 use bytes::{BufMut, BytesMut};
-use std::fmt::Write;
+use std::borrow::BorrowMut;
 
 /// Takes rows cell by cell. The same producer feeds a COPY stream, bound inserts, a checksum or a text file.
 pub trait RowSink {
-    fn integer(&mut self, value: i64);
-    fn decimal(&mut self, value: Decimal);
-    fn date(&mut self, value: Date);
-    fn text(&mut self, value: &str);
-    fn null(&mut self);
+    fn value(&mut self, value: Param<'_>);
     fn end_row(&mut self);
+
+    fn integer(&mut self, value: i64) {
+        self.value(Param::Integer(value));
+    }
+
+    fn decimal(&mut self, value: Decimal) {
+        self.value(Param::Decimal(value));
+    }
+
+    fn date(&mut self, value: Date) {
+        self.value(Param::Date(value));
+    }
+
+    fn text(&mut self, value: &str) {
+        self.value(Param::Text(value));
+    }
+
+    fn null(&mut self) {
+        self.value(Param::Null);
+    }
 }
 
 /// Rows as text: tabs between cells, a newline after each row, `\N` for null, and a backslash before characters that
 /// would be mistaken for these. PostgreSQL's COPY and MariaDB's LOAD DATA both accept this form.
-pub(crate) struct TabbedRows<'a> {
-    out: &'a mut BytesMut,
-    first_cell: bool,
+#[derive(Debug, Default)]
+pub struct TabbedRows<B> {
+    out: B,
+    in_row: bool,
     rows: u64,
 }
 
-impl<'a> TabbedRows<'a> {
-    pub(crate) fn new(out: &'a mut BytesMut) -> Self {
-        Self { out, first_cell: true, rows: 0 }
+/// Rows as text, collected in memory until the caller clears them.
+pub type TextRows = TabbedRows<BytesMut>;
+
+impl<B: BorrowMut<BytesMut>> TabbedRows<B> {
+    /// Writes behind the bytes that are there.
+    pub(crate) fn new(out: B) -> Self {
+        Self { out, in_row: false, rows: 0 }
     }
 
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes written so far, including what was there before.
-    pub(crate) fn bytes(&self) -> usize {
-        self.out.len()
+    pub fn bytes(&self) -> &[u8] {
+        let out: &BytesMut = self.out.borrow();
+        out
     }
 
-    fn next_cell(&mut self) {
-        if !self.first_cell {
-            self.out.put_u8(b'\t');
-        }
-        self.first_cell = false;
+    pub fn clear(&mut self) {
+        self.out.borrow_mut().clear();
     }
 }
 
-impl RowSink for TabbedRows<'_> {
-    fn integer(&mut self, value: i64) {
-        self.next_cell();
-        // Writing to memory cannot fail.
-        let _ = write!(self.out, "{value}");
-    }
-
-    fn decimal(&mut self, value: Decimal) {
-        self.next_cell();
-        self.out.put_slice(value.shown().as_bytes());
-    }
-
-    fn date(&mut self, value: Date) {
-        self.next_cell();
-        self.out.put_slice(&value.shown());
-    }
-
-    fn text(&mut self, value: &str) {
-        self.next_cell();
-        let mut rest = value.as_bytes();
-        while let Some((at, escape)) = first_escape(rest) {
-            self.out.put_slice(&rest[..at]);
-            self.out.put_slice(&[b'\\', escape]);
-            rest = &rest[at + 1..];
+impl<B: BorrowMut<BytesMut>> RowSink for TabbedRows<B> {
+    fn value(&mut self, value: Param<'_>) {
+        let out = self.out.borrow_mut();
+        if self.in_row {
+            out.put_u8(b'\t');
         }
-        self.out.put_slice(rest);
-    }
-
-    fn null(&mut self) {
-        self.next_cell();
-        self.out.put_slice(b"\\N");
+        self.in_row = true;
+        match value {
+            Param::Integer(value) => out.put_slice(itoa::Buffer::new().format(value).as_bytes()),
+            Param::Decimal(value) => out.put_slice(value.shown().as_bytes()),
+            Param::Date(value) => out.put_slice(&value.shown()),
+            Param::Text(value) => put_text(out, value),
+            Param::Null => out.put_slice(b"\\N"),
+        }
     }
 
     fn end_row(&mut self) {
-        self.out.put_u8(b'\n');
-        self.first_cell = true;
+        self.out.borrow_mut().put_u8(b'\n');
+        self.in_row = false;
         self.rows += 1;
     }
+}
+
+fn put_text(out: &mut BytesMut, value: &str) {
+    let mut rest = value.as_bytes();
+    while let Some((at, escape)) = first_escape(rest) {
+        out.put_slice(&rest[..at]);
+        out.put_slice(&[b'\\', escape]);
+        rest = &rest[at + 1..];
+    }
+    out.put_slice(rest);
 }
 
 /// The first byte with a special meaning in this form, and the letter that stands for it after a backslash.

@@ -10,66 +10,9 @@
 use crate::dataset::{Checksum, DataTable, Dataset, RowSource, TablePart};
 use engines::admin::Admin;
 use engines::rows::RowSink;
-use engines::session::{Date, Decimal, Param, SessionError};
+pub use engines::rows::TextRows;
+use engines::session::{Param, SessionError};
 use xxhash_rust::xxh3::xxh3_64;
-
-const NULL: &[u8] = b"\\N";
-
-/// Rows as lines of text, collected in memory until the caller clears them.
-#[derive(Debug, Default)]
-pub struct TextRows {
-    bytes: Vec<u8>,
-    in_row: bool,
-}
-
-impl TextRows {
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-    }
-
-    fn separate(&mut self) {
-        if self.in_row {
-            self.bytes.push(b'\t');
-        }
-        self.in_row = true;
-    }
-}
-
-impl RowSink for TextRows {
-    fn integer(&mut self, value: i64) {
-        self.separate();
-        push_integer(&mut self.bytes, value);
-    }
-
-    fn decimal(&mut self, value: Decimal) {
-        self.separate();
-        self.bytes.extend_from_slice(value.shown().as_bytes());
-    }
-
-    fn date(&mut self, value: Date) {
-        self.separate();
-        self.bytes.extend_from_slice(&value.shown());
-    }
-
-    fn text(&mut self, value: &str) {
-        self.separate();
-        push_text(&mut self.bytes, value);
-    }
-
-    fn null(&mut self) {
-        self.separate();
-        self.bytes.extend_from_slice(NULL);
-    }
-
-    fn end_row(&mut self) {
-        self.bytes.push(b'\n');
-        self.in_row = false;
-    }
-}
 
 /// Adds up the checksum of the rows that it gets.
 #[derive(Debug, Default)]
@@ -85,24 +28,12 @@ impl ChecksumRows {
 }
 
 impl RowSink for ChecksumRows {
-    fn integer(&mut self, value: i64) {
-        self.row.integer(value);
-    }
-
-    fn decimal(&mut self, value: Decimal) {
-        self.row.decimal(value.shortest());
-    }
-
-    fn date(&mut self, value: Date) {
-        self.row.date(value);
-    }
-
-    fn text(&mut self, value: &str) {
-        self.row.text(value.trim_end_matches([' ', '\0']));
-    }
-
-    fn null(&mut self) {
-        self.row.null();
+    fn value(&mut self, value: Param<'_>) {
+        self.row.value(match value {
+            Param::Decimal(value) => Param::Decimal(value.shortest()),
+            Param::Text(value) => Param::Text(value.trim_end_matches([' ', '\0'])),
+            other => other,
+        });
     }
 
     fn end_row(&mut self) {
@@ -147,59 +78,17 @@ pub fn stored(admin: &mut dyn Admin, table: &DataTable) -> Result<Checksum, Sess
     let query = format!("SELECT {} FROM {}", table.columns.join(", "), table.name);
     admin.scan(&query, &mut |set, row| {
         for column in 0..table.columns.len() {
-            match set.value(row, column) {
-                Some(Param::Integer(value)) => rows.integer(value),
-                Some(Param::Decimal(value)) => rows.decimal(value),
-                Some(Param::Date(value)) => rows.date(value),
-                Some(Param::Text(value)) => rows.text(value),
-                Some(Param::Null) | None => rows.null(),
-            }
+            rows.value(set.value(row, column).unwrap_or(Param::Null));
         }
         rows.end_row();
     })?;
     Ok(rows.checksum())
 }
 
-fn push_integer(bytes: &mut Vec<u8>, value: i64) {
-    /// Digits of the largest magnitude of a 64-bit integer.
-    const DIGITS: usize = 20;
-    let mut digits = [0; DIGITS];
-    let mut start = DIGITS;
-    let mut left = value.unsigned_abs();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        bytes.push(b'-');
-    }
-    bytes.extend_from_slice(&digits[start..]);
-}
-
-fn push_text(bytes: &mut Vec<u8>, value: &str) {
-    let needs_escape = |byte: &u8| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r');
-    if !value.as_bytes().iter().any(needs_escape) {
-        bytes.extend_from_slice(value.as_bytes());
-        return;
-    }
-    for &byte in value.as_bytes() {
-        match byte {
-            b'\\' => bytes.extend_from_slice(b"\\\\"),
-            b'\t' => bytes.extend_from_slice(b"\\t"),
-            b'\n' => bytes.extend_from_slice(b"\\n"),
-            b'\r' => bytes.extend_from_slice(b"\\r"),
-            other => bytes.push(other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engines::session::{Date, Decimal};
 
     fn row(sink: &mut dyn RowSink, number: i64, text: &str) {
         sink.integer(number);

@@ -53,7 +53,7 @@ impl MysqlAdmin {
         let (mut sequence, mut rows, mut more) = (asked.wrapping_add(1), 0, true);
         while more {
             let some = put_rows(self.wire.outgoing(), sequence, &mut |sink| {
-                while more && sink.bytes() < ROWS_CHUNK_BYTES {
+                while more && sink.bytes().len() < ROWS_CHUNK_BYTES {
                     more = fill(sink);
                 }
                 rows += sink.rows();

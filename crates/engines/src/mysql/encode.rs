@@ -188,7 +188,7 @@ fn put_date(value: Date, out: &mut BytesMut) {
 pub fn put_rows(
     out: &mut BytesMut,
     sequence: u8,
-    fill: &mut dyn FnMut(&mut TabbedRows<'_>),
+    fill: &mut dyn FnMut(&mut TabbedRows<&mut BytesMut>),
 ) -> Result<bool, Malformed> {
     let (start, mut some) = (out.len(), false);
     put(out, sequence, |out| {

@@ -129,7 +129,7 @@ pub fn copy_rows(out: &mut BytesMut, fill: &mut dyn FnMut(&mut dyn RowSink) -> b
     const HEADER: usize = 5;
     let message = out.len();
     out.put_bytes(0, HEADER);
-    let more = fill(&mut TabbedRows::new(out));
+    let more = fill(&mut TabbedRows::new(&mut *out));
     let length = out.len() - message - 1;
     if out.len() == message + HEADER {
         out.truncate(message);

@@ -7,7 +7,7 @@ use crate::admin::{Admin, AdminSql, Canceller, CountersOf, ScanBatch};
 use crate::limit::ReplyLimit;
 use crate::rows::RowSink;
 use crate::server::Counters;
-use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
+use crate::session::{Param, ResultSet, SessionError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
@@ -128,18 +128,6 @@ struct InsertSink<'c> {
 }
 
 impl InsertSink<'_> {
-    fn bind(&mut self, value: Param<'_>) {
-        if self.failed.is_some() {
-            return;
-        }
-        self.bound += 1;
-        self.failed = bind(&mut self.statement, self.bound, value).err();
-    }
-
-    fn refuse(&mut self, why: &str) {
-        self.failed.get_or_insert_with(|| refused(why));
-    }
-
     fn insert(&mut self) -> rusqlite::Result<()> {
         if self.bound != self.columns.len() {
             return Err(rusqlite::Error::InvalidParameterCount(self.bound, self.columns.len()));
@@ -152,30 +140,23 @@ impl InsertSink<'_> {
 }
 
 impl RowSink for InsertSink<'_> {
-    fn integer(&mut self, value: i64) {
-        self.bind(Param::Integer(value));
-    }
-
-    fn decimal(&mut self, value: Decimal) {
-        let Some(&Declared::Decimal { scale }) = self.columns.get(self.bound) else {
-            return self.refuse(&format!("{value} for a column that is not declared as a decimal"));
-        };
-        match value.at_scale(scale) {
-            Some(value) => self.bind(Param::Decimal(value)),
-            None => self.refuse(&format!("{value} for a column of {scale} digits after the point")),
+    fn value(&mut self, value: Param<'_>) {
+        if self.failed.is_some() {
+            return;
         }
-    }
-
-    fn date(&mut self, value: Date) {
-        self.bind(Param::Date(value));
-    }
-
-    fn text(&mut self, value: &str) {
-        self.bind(Param::Text(value));
-    }
-
-    fn null(&mut self) {
-        self.bind(Param::Null);
+        let fits = match (value, self.columns.get(self.bound)) {
+            (Param::Decimal(exact), Some(&Declared::Decimal { scale })) => exact
+                .at_scale(scale)
+                .map(Param::Decimal)
+                .ok_or_else(|| format!("{exact} for a column of {scale} digits after the point")),
+            (Param::Decimal(exact), _) => Err(format!("{exact} for a column that is not declared as a decimal")),
+            (value, _) => Ok(value),
+        };
+        self.bound += 1;
+        self.failed = match fits {
+            Ok(value) => bind(&mut self.statement, self.bound, value).err(),
+            Err(why) => Some(refused(&why)),
+        };
     }
 
     fn end_row(&mut self) {

@@ -9,7 +9,7 @@ use super::{Visit, inserted, unexpected};
 use crate::random::{Letters, RandomStream};
 use crate::way::Transactions;
 use engines::rows::RowSink;
-use engines::session::{Date, Decimal, Param, Session, SessionError};
+use engines::session::{Param, Session, SessionError};
 
 /// Columns of a customer, but for the id.
 const COLUMNS: usize = 19;
@@ -118,11 +118,6 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    fn push(&mut self, value: Attribute) {
-        self.values[self.count] = value;
-        self.count += 1;
-    }
-
     fn params(&self) -> [Param<'_>; COLUMNS] {
         std::array::from_fn(|place| match &self.values[place] {
             Attribute::Integer(value) => Param::Integer(*value),
@@ -133,28 +128,18 @@ impl Attributes {
 }
 
 impl RowSink for Attributes {
-    fn integer(&mut self, value: i64) {
-        self.push(Attribute::Integer(value));
-    }
-
-    /// No customer has such a column.
-    fn decimal(&mut self, _: Decimal) {
-        self.push(Attribute::Null);
-    }
-
-    /// No customer has such a column.
-    fn date(&mut self, _: Date) {
-        self.push(Attribute::Null);
-    }
-
-    fn text(&mut self, value: &str) {
-        let mut text = Letters::default();
-        text.push(value.as_bytes());
-        self.push(Attribute::Text(text));
-    }
-
-    fn null(&mut self) {
-        self.push(Attribute::Null);
+    /// No customer has a decimal or a date.
+    fn value(&mut self, value: Param<'_>) {
+        self.values[self.count] = match value {
+            Param::Integer(value) => Attribute::Integer(value),
+            Param::Text(value) => {
+                let mut text = Letters::default();
+                text.push(value.as_bytes());
+                Attribute::Text(text)
+            }
+            Param::Decimal(_) | Param::Date(_) | Param::Null => Attribute::Null,
+        };
+        self.count += 1;
     }
 
     fn end_row(&mut self) {}
