@@ -9,8 +9,7 @@ use crate::clock::Nanos;
 use crate::recorder::Backlog;
 use crate::slice::ClientIndex;
 use record::trial::Deferred;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
 /// Transactions that may be queued, in all shards together. That is far more than are ever queued while background
@@ -57,42 +56,10 @@ struct Waiting<I> {
     job: Job<I>,
 }
 
-/// A transaction that is due later. Of two that are due at the same moment, the one that was caused first comes first.
-struct Later<I> {
-    due: Nanos,
-    number: u64,
-    job: Job<I>,
-}
-
-impl<I> Later<I> {
-    fn order(&self) -> (Nanos, u64) {
-        (self.due, self.number)
-    }
-}
-
-impl<I> PartialEq for Later<I> {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl<I> Eq for Later<I> {}
-
-impl<I> PartialOrd for Later<I> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<I> Ord for Later<I> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
 pub struct Deferral<I> {
     queue: VecDeque<Job<I>>,
-    later: BinaryHeap<Reverse<Later<I>>>,
+    /// By when they are due; of two that are due at the same moment, the one that was caused first comes first.
+    later: BTreeMap<(Nanos, u64), Job<I>>,
     later_capacity: usize,
     caused: u64,
     waiting: VecDeque<Waiting<I>>,
@@ -105,7 +72,7 @@ impl<I> Deferral<I> {
     pub fn new(capacity: usize, later_capacity: usize, clients: usize) -> Self {
         Self {
             queue: VecDeque::with_capacity(capacity),
-            later: BinaryHeap::new(),
+            later: BTreeMap::new(),
             later_capacity,
             caused: 0,
             waiting: VecDeque::with_capacity(clients),
@@ -142,7 +109,7 @@ impl<I> Deferral<I> {
             self.turn_away();
         } else {
             self.caused += 1;
-            self.later.push(Reverse(Later { due: job.due, number: self.caused, job }));
+            self.later.insert((job.due, self.caused), job);
         }
     }
 
@@ -155,8 +122,8 @@ impl<I> Deferral<I> {
     /// has a bound of its own.
     pub fn admit(&mut self, now: Nanos) -> usize {
         let before = self.queue.len();
-        while self.next_later().is_some_and(|due| due <= now) {
-            let Some(Reverse(Later { job, .. })) = self.later.pop() else { break };
+        while let Some(next) = self.later.first_entry().filter(|next| next.key().0 <= now) {
+            let job = next.remove();
             self.enqueue(job);
         }
         self.queue.len() - before
@@ -164,7 +131,7 @@ impl<I> Deferral<I> {
 
     /// When the next of the later transactions becomes due.
     pub fn next_later(&self) -> Option<Nanos> {
-        self.later.peek().map(|Reverse(later)| later.due)
+        self.later.first_key_value().map(|((due, _), _)| *due)
     }
 
     pub fn next_due(&self) -> Option<Nanos> {

@@ -10,8 +10,7 @@ use super::size::{BROKERS_OF_UNIT, BrokerageSize, LOAD_UNIT};
 use super::trading::{Costs, band, commission_cents, commission_rate, settlement_cents, tax_cents};
 use super::unit::{LoadUnit, LotChange, Member, UnitPosition};
 use super::{customers, ids, watched};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// A completed trade.
 #[derive(Debug, Clone, Copy)]
@@ -25,39 +24,11 @@ pub struct CompletedTrade {
     pub amount_cents: i64,
 }
 
-/// An order that waits for its completion; the heap gives the earliest first.
-struct CompletionOrder(Reverse<(i64, u64)>, InitialOrder);
-
-impl CompletionOrder {
-    fn new(order: InitialOrder) -> Self {
-        Self(Reverse((order.completed, order.number)), order)
-    }
-}
-
-impl PartialEq for CompletionOrder {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Eq for CompletionOrder {}
-
-impl PartialOrd for CompletionOrder {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for CompletionOrder {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
-    }
-}
-
 pub struct Replay {
     unit: LoadUnit,
     orders: InitialOrders,
-    waiting: BinaryHeap<CompletionOrder>,
+    /// Orders that wait for their completion, by its time and their number.
+    waiting: BTreeMap<(i64, u64), InitialOrder>,
     /// The next order that is placed.
     placed: Option<InitialOrder>,
     /// What the last trade did to lots.
@@ -69,19 +40,19 @@ impl Replay {
         let mut orders = InitialOrders::new(seed, size, unit);
         let unit = LoadUnit::new(seed, size, unit);
         let placed = orders.next(&unit);
-        Self { unit, orders, waiting: BinaryHeap::new(), placed, changes: Vec::new() }
+        Self { unit, orders, waiting: BTreeMap::new(), placed, changes: Vec::new() }
     }
 
     /// The next trade, in the order of their completion.
     pub fn next(&mut self) -> Option<CompletedTrade> {
         // An order that is placed later is completed later, too.
         while let Some(placed) = self.placed
-            && self.waiting.peek().is_none_or(|first| placed.placed < first.1.completed)
+            && self.waiting.first_key_value().is_none_or(|((completed, _), _)| placed.placed < *completed)
         {
-            self.waiting.push(CompletionOrder::new(placed));
+            self.waiting.insert((placed.completed, placed.number), placed);
             self.placed = self.orders.next(&self.unit);
         }
-        let order = self.waiting.pop()?.1;
+        let (_, order) = self.waiting.pop_first()?;
         Some(self.complete(order))
     }
 
