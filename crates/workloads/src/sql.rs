@@ -13,6 +13,13 @@ use std::collections::BTreeSet;
 
 /// Files of one purpose, one for each dialect, in the folder of the file that names them.
 macro_rules! files {
+    (servers $path:literal) => {
+        engines::statement::ByDialect {
+            sqlite: "",
+            postgres: include_str!(concat!($path, ".postgres.sql")),
+            mysql: include_str!(concat!($path, ".mysql.sql")),
+        }
+    };
     ($path:literal) => {
         engines::statement::ByDialect {
             sqlite: include_str!(concat!($path, ".sqlite.sql")),
@@ -73,8 +80,7 @@ pub enum SqlError {
 /// The mistake is ours, but it shows in the study.
 impl From<SqlError> for Vec<Problem> {
     fn from(error: SqlError) -> Self {
-        let expected = "statement files that belong together".to_owned();
-        vec![Problem { path: String::new(), found: error.to_string(), expected, nearest: None }]
+        vec![Problem::new("", error.to_string(), "statement files that belong together")]
     }
 }
 

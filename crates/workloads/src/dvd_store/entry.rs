@@ -32,11 +32,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
         schema: sql::files!("sql/schema"),
         finish: sql::files!("sql/finish"),
         put_back: ByDialect { mysql: include_str!("sql/put_back.mysql.sql"), ..WorkloadScripts::NONE.put_back },
-        procedures: ByDialect {
-            sqlite: "",
-            postgres: include_str!("sql/procedures.postgres.sql"),
-            mysql: include_str!("sql/procedures.mysql.sql"),
-        },
+        procedures: sql::files!(servers "sql/procedures"),
         routines: &["login", "purchase"],
         word_indexes: &["products_by_actor", "products_by_title"],
     },

@@ -23,11 +23,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
             postgres: include_str!("sql/finish.postgres.sql"),
             mysql: include_str!("sql/finish.sql"),
         },
-        procedures: ByDialect {
-            sqlite: "",
-            postgres: include_str!("sql/procedures.postgres.sql"),
-            mysql: include_str!("sql/procedures.mysql.sql"),
-        },
+        procedures: sql::files!(servers "sql/procedures"),
         routines: &["new_order", "payment", "order_status", "delivery", "stock_level"],
         ..WorkloadScripts::NONE
     },

@@ -5,11 +5,7 @@ use engines::statement::{ByDialect, Statement};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
 /// The statements that differ in a dialect.
-const OWN: ByDialect<&str> = ByDialect {
-    sqlite: "",
-    postgres: include_str!("sql/transactions.postgres.sql"),
-    mysql: include_str!("sql/transactions.mysql.sql"),
-};
+const OWN: ByDialect<&str> = sql::files!(servers "sql/transactions");
 
 sql::statement_names! {
     /// Position in the list of prepared statements.
