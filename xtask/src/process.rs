@@ -77,8 +77,8 @@ fn read_aside(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle
     })
 }
 
-/// A process that does not outlive its race.
-struct WatchedProcess(Child);
+/// A process that does not outlive its race, also if the race fails.
+pub struct WatchedProcess(pub Child);
 
 impl Drop for WatchedProcess {
     fn drop(&mut self) {

@@ -8,6 +8,7 @@ use super::RaceGround;
 use super::conversation::TimedConversation;
 use super::ratio::{judge, rounds};
 use super::study;
+use crate::process::WatchedProcess;
 use anyhow::{Context, bail, ensure};
 use machines::transport::Transport;
 use serde_json::{Value, json};
@@ -118,7 +119,7 @@ impl HandMadeGuest {
         let socket = ground.folder.join("agent.sock");
         let begin = Instant::now();
         let mut qemu =
-            KilledOnDrop(self.command(&socket, &ground.folder.join("console.txt")).spawn().context("starting QEMU")?);
+            WatchedProcess(self.command(&socket, &ground.folder.join("console.txt")).spawn().context("starting QEMU")?);
         let stream = connect(&socket, &mut qemu.0)?;
         let mut agent = TimedConversation::over(Transport::pipe(stream.try_clone()?, stream))?;
         let settings = json!({ "profile": "durable", "busy_timeout": 10_000, "wal_autocheckpoint": 1000 });
@@ -194,17 +195,6 @@ fn connect(socket: &Path, qemu: &mut Child) -> anyhow::Result<UnixStream> {
         }
         ensure!(Instant::now() < deadline, "QEMU made no socket within {SOCKET_LIMIT:?}");
         std::thread::sleep(SOCKET_POLL);
-    }
-}
-
-/// A process that is killed when this is dropped.
-struct KilledOnDrop(Child);
-
-impl Drop for KilledOnDrop {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -4,6 +4,7 @@
 //! The disk and the commits are examples of the crate `disk`, because nothing of ours is linked here.
 
 use super::bar::{Bar, BarSize, median, spread, verdict};
+use super::{Emptied, target};
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 use std::fs::File;
@@ -87,25 +88,11 @@ fn examples(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(target(root).join("x86_64-unknown-linux-gnu/release/examples"))
 }
 
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
-}
-
 /// A folder on the disk on which the project is built, not in memory.
-fn tempfile_in(root: &Path) -> anyhow::Result<Folder> {
+fn tempfile_in(root: &Path) -> anyhow::Result<Emptied> {
     let folder = target(root).join(format!("race-of-disks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    Ok(Folder(folder))
-}
-
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("removing {}: {error}", self.0.display());
-        }
-    }
+    Ok(Emptied(folder))
 }
 
 /// The median of a turn's commits, in microseconds.

@@ -5,7 +5,7 @@
 //! writing the files.
 
 use super::RaceGround;
-use super::postgres::RacePostgres;
+use super::driver::server::{Product, RaceServer};
 use super::ratio::{judge, rounds};
 use super::table::{self, BenchTable, SizedWorkload};
 use anyhow::Context;
@@ -82,14 +82,12 @@ fn theirs(ground: &RaceGround, scripts: &[PathBuf]) -> anyhow::Result<Duration> 
 /// How long `work` takes in a new server.
 fn in_new_server(
     ground: &RaceGround,
-    work: impl FnOnce(&mut RacePostgres) -> anyhow::Result<()>,
+    work: impl FnOnce(&mut RaceServer) -> anyhow::Result<()>,
 ) -> anyhow::Result<Duration> {
-    let folder = ground.folder.join("server");
-    let mut server = RacePostgres::start(ground, &folder)?;
+    let mut server = RaceServer::start(ground, Product::Postgres)?;
     let begin = Instant::now();
     work(&mut server)?;
     let taken = begin.elapsed();
-    server.conversation.end()?;
-    std::fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
+    server.stop()?;
     Ok(taken)
 }

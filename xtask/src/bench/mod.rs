@@ -10,7 +10,6 @@ mod disk;
 mod driver;
 mod load;
 mod order_entry;
-mod postgres;
 mod ratio;
 mod rows;
 mod stamps;
@@ -141,8 +140,7 @@ impl RaceGround {
         }
         let built = cargo.status().context("starting cargo")?;
         ensure!(built.success(), "bakeoff could not be built");
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let target = target(root);
         let folder = target.join("races");
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
@@ -166,6 +164,10 @@ impl RaceGround {
             emptied,
         ))
     }
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// A folder that goes with the race, also if the race fails.

@@ -4,7 +4,7 @@
 //! without indexes. If generating were slower than copying, it would slow down loading.
 
 use super::RaceGround;
-use super::postgres::RacePostgres;
+use super::driver::server::{Product, RaceServer};
 use super::ratio::{geometric_mean, rounds};
 use super::table::{self, BenchTable, SizedWorkload};
 use anyhow::{Context, ensure};
@@ -36,14 +36,12 @@ fn generate(ground: &RaceGround, source: &SizedWorkload, tables: &[BenchTable]) 
 }
 
 fn copy(ground: &RaceGround, script: &PathBuf) -> anyhow::Result<Duration> {
-    let folder = ground.folder.join("server");
-    let server = RacePostgres::start(ground, &folder)?;
+    let server = RaceServer::start(ground, Product::Postgres)?;
     server.run(&[ground.root.join(SCHEMA)])?;
     let begin = Instant::now();
     server.run(std::slice::from_ref(script))?;
     let taken = begin.elapsed();
-    server.conversation.end()?;
-    std::fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
+    server.stop()?;
     Ok(taken)
 }
 

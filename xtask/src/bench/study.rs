@@ -1,12 +1,13 @@
 //! A study run to its end by the release binary, as users run it.
 
 use super::RaceGround;
+use crate::process::WatchedProcess;
 use anyhow::Context;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// A run that has ended, successfully or not.
 pub struct EndedRun {
@@ -53,7 +54,7 @@ pub fn watched(
         .args(further)
         .env("BAKEOFF_CACHE", &ground.cache);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut bakeoff = Reaped(command.spawn().context("starting bakeoff run")?);
+    let mut bakeoff = WatchedProcess(command.spawn().context("starting bakeoff run")?);
     let told = bakeoff.0.stderr.take().context("its progress is piped")?;
     let mut said = String::new();
     for line in BufReader::new(told).lines() {
@@ -71,17 +72,6 @@ pub fn watched(
 pub fn throughput_of(comparison: &Value) -> &Value {
     let contrasts = comparison["contrasts"].as_array().into_iter().flatten();
     contrasts.into_iter().find(|contrast| contrast["measure"] == "throughput").unwrap_or(&Value::Null)
-}
-
-/// Kills the run if a race fails in the middle.
-struct Reaped(Child);
-
-impl Drop for Reaped {
-    fn drop(&mut self) {
-        // Both fail only if it has already ended, which is fine.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn newest_folder(runs: &Path) -> anyhow::Result<PathBuf> {

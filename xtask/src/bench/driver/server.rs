@@ -6,9 +6,11 @@ use crate::process::descendants;
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
+/// Where Debian keeps PostgreSQL's programs, psql among them.
+const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 /// The shape for which the server is configured.
 const VCPUS: u32 = 2;
 const MEMORY_BYTES: u64 = 4 << 30;
@@ -46,7 +48,7 @@ pub struct RaceServer {
     pub database: String,
     /// For sessions over TCP.
     pub password: String,
-    conversation: TimedConversation,
+    pub conversation: TimedConversation,
     folder: PathBuf,
 }
 
@@ -108,6 +110,26 @@ impl RaceServer {
         let ids = processes.iter().map(u32::to_string);
         // A backend may end between the listing and the signal, which `kill` then mentions.
         Command::new("kill").arg(format!("-{name}")).args(ids).status().context("starting kill")?;
+        Ok(())
+    }
+
+    /// Starts psql on a script; psql stops at the first error.
+    pub fn psql(&self, script: &Path) -> anyhow::Result<Child> {
+        Command::new(PathBuf::from(PROGRAMS).join("psql"))
+            .args(["--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--host", &self.host, "--port", &self.port])
+            .args(["--username", &self.user, "--dbname", &self.database, "--file"])
+            .arg(script)
+            .stdin(Stdio::null())
+            .spawn()
+            .context("starting psql")
+    }
+
+    /// Runs scripts in parallel and waits for all of them.
+    pub fn run(&self, scripts: &[PathBuf]) -> anyhow::Result<()> {
+        let started: Vec<Child> = scripts.iter().map(|script| self.psql(script)).collect::<anyhow::Result<_>>()?;
+        for mut process in started {
+            ensure!(process.wait().context("waiting for psql")?.success(), "psql failed");
+        }
         Ok(())
     }
 
