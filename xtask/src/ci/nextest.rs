@@ -11,10 +11,11 @@ use std::process::Command;
 /// The only target, whose test binaries `timed` starts.
 const RUNNER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
 
-/// A test that computes takes three threads of nextest's, and one that waits takes one.
+/// A test that computes takes three threads of nextest's, a test that waits takes one, and so does a guest.
 const THREADS_PER_CPU: usize = 4;
+const THREAD_OF_GUESTS: usize = 1;
 /// As the settings have it, for two CPUs.
-const WAITING: &str = "waiting = { max-threads = 4 }";
+const WAITING: &str = "waiting = { max-threads = 5 }";
 
 /// Which tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub fn run_tests(root: &Path, asked: TestSet, filters: &[String]) -> anyhow::Res
     let in_memory = if asked == TestSet::Default { memory::folder() } else { None };
     variables.extend(in_memory.as_ref().and_then(|folder| Some((memory::VARIABLE, folder.path().to_str()?))));
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let (threads, settings) = ((THREADS_PER_CPU * cpus).to_string(), settings_for(root, cpus)?);
+    let (threads, settings) = ((THREADS_PER_CPU * cpus + THREAD_OF_GUESTS).to_string(), settings_for(root, cpus)?);
     let options = ["--run-ignored", ignored, "--test-threads", &threads, "--config-file", &settings];
     start(root, &options, filters, &variables)
 }
@@ -54,7 +55,7 @@ fn settings_for(root: &Path, cpus: usize) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(root.join(".config/nextest.toml")).context("reading settings of tests")?;
     ensure!(text.contains(WAITING), "settings of tests do not have the line `{WAITING}`");
     let here = target(root).join("ci/nextest.toml");
-    std::fs::write(&here, text.replace(WAITING, &format!("waiting = {{ max-threads = {} }}", 2 * cpus.max(2))))?;
+    std::fs::write(&here, text.replace(WAITING, &format!("waiting = {{ max-threads = {} }}", 2 * cpus.max(2) + 1)))?;
     Ok(here.to_string_lossy().into_owned())
 }
 
