@@ -81,9 +81,7 @@ pub fn try_kvm(plan: &TypedPlan, images: &Images, site: &Site) -> Result<()> {
             agent: site.agent.clone(),
             cache: site.cache.clone(),
             scratch: scratch.machine("kvm")?.path().to_owned(),
-            cpu: wish.cpu,
-            binary: wish.binary,
-            limit_ms: wish.limit_ms,
+            wish,
             cpus: site.cpus.clone(),
         };
         accelerator::kvm(&probe)?;

@@ -17,6 +17,7 @@ use platforms::libvirt;
 use platforms::oci::runtime::Runtime;
 use platforms::qemu::accelerator::{self, KvmProbe};
 use platforms::qemu::isolation::Isolation;
+use platforms::qemu::settings::QemuSettings;
 use record::facts::{Fact, Facts};
 use record::looks::Reading;
 use report::sections::equal::words;
@@ -335,9 +336,7 @@ fn kvm(site: &Site) -> Result<accelerator::ProbeResult> {
         agent: site.agent.clone(),
         cache: site.cache.clone(),
         scratch: folder.path().to_owned(),
-        cpu: "auto".to_owned(),
-        binary: QEMU.to_owned(),
-        limit_ms: None,
+        wish: QemuSettings::default().wish(),
         cpus: site.cpus.clone(),
     };
     Ok(accelerator::kvm(&probe)?)

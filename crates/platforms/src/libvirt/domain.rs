@@ -5,13 +5,13 @@
 //! whose files they are.
 
 use super::rpc::procedures::Uuid;
-use super::settings::{DomainDisk, GuestType, LibvirtSettings};
+use super::settings::{GuestType, LibvirtSettings};
 use super::xml::{Element, element, text};
 use crate::affinity;
 use crate::placement::{NodeShare, divided};
 use crate::qemu::command::{Accelerator, GuestDisk, guest_address, kernel_words};
 use crate::qemu::memory;
-use crate::qemu::settings::{Adapter, GuestNetwork};
+use crate::qemu::settings::{Adapter, DiskSettings, GuestNetwork};
 use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, DataTuning, ROOT_LABEL};
 use machines::cgroup::CpuQuota;
 use std::path::{Path, PathBuf};
@@ -222,7 +222,7 @@ fn devices(order: &DomainOrder) -> Element {
     devices.add(element("rng").with("model", "virtio").add(random)).add(element("memballoon").with("model", "none"))
 }
 
-fn controllers(disk: DomainDisk) -> Vec<Element> {
+fn controllers(disk: DiskSettings) -> Vec<Element> {
     let scsi = |model: &str| {
         let driver = disk.iothread.then(|| element("driver").with("iothread", IOTHREAD));
         element("controller").with("type", "scsi").with("index", 0).with("model", model).add_all(driver)
@@ -271,7 +271,7 @@ pub fn data_target(adapter: Adapter) -> (&'static str, &'static str) {
     }
 }
 
-fn data_disk(data: &GuestDisk, disk: DomainDisk, is_xen: bool) -> Element {
+fn data_disk(data: &GuestDisk, disk: DiskSettings, is_xen: bool) -> Element {
     let (kind, source) = source(&data.path, data.is_device);
     if is_xen {
         let driver = element("driver").with("name", if data.is_device { "phy" } else { "qdisk" });
@@ -300,7 +300,7 @@ fn data_disk(data: &GuestDisk, disk: DomainDisk, is_xen: bool) -> Element {
 }
 
 /// The image's tree is never written, so machines share it. The host's page cache holds it, as for a native machine.
-fn root_disk(path: &Path, data: DomainDisk, is_xen: bool) -> Element {
+fn root_disk(path: &Path, data: DiskSettings, is_xen: bool) -> Element {
     let (kind, source) = source(path, false);
     let (driver, name, bus) = if is_xen {
         (element("driver").with("name", "qdisk"), "xvdb", "xen")

@@ -236,7 +236,7 @@ fn decide(
         why: &choice.why,
         cpu: cpu.unwrap_or(&domain.settings.cpu),
         huge_pages: domain.settings.huge_pages,
-        disk: domain.settings.disk.of_qemu(),
+        disk: domain.settings.disk,
         data: domain.data.as_ref(),
         // libvirt puts a node for the format above the one for the file.
         is_file_node: &|node| node["drv"] != "raw" && node["file"].as_str() == path.as_deref(),
@@ -287,7 +287,7 @@ fn is_data(device: &Value) -> bool {
 
 /// The limits of the data disk, as QEMU has them; `None` if none was asked for.
 fn disk_limit(keeper: &mut Keeper, domain: &DomainOrder) -> Result<Option<Result<String, String>>, QmpError> {
-    if !domain.settings.disk.of_qemu().is_limited() {
+    if !domain.settings.disk.is_limited() {
         return Ok(None);
     }
     let answer = keeper.execute("query-block", json!({}))?;

@@ -5,9 +5,11 @@
 use super::uri::{Driver, EXAMPLES, Uri};
 use crate::order::MachineRequest;
 use crate::placement::cpu_list;
-use crate::qemu::settings::{self as qemu, Adapter, Aio, DiskCache, GuestNetwork, QemuSettings, WantedAccelerator};
+use crate::qemu::settings::{
+    self as qemu, Adapter, Discard, DiskSettings, GuestNetwork, QemuSettings, WantedAccelerator,
+};
 use serde::Deserialize;
-use settings::{Bytes, Holds, Key, Problem, keys, names};
+use settings::{Holds, Key, Problem, keys, names};
 
 keys! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -34,7 +36,7 @@ keys! {
         numa: Numa = "strict", Holds::Choice(Numa::NAMES),
             "how memory is bound to the nodes that machine.pinning chooses";
         huge_pages: bool = "false", Holds::Boolean, "guest memory in 2 MiB pages that the host has set aside";
-        disk: DomainDisk = "{}", Holds::Table(DISK_KEYS), "the data disk";
+        disk: DiskSettings = "{}", Holds::Table(DISK_KEYS), "the data disk";
         network: GuestNetwork = "user", Holds::Choice(GuestNetwork::NAMES),
             "user is a network stack of the user's (passt, if the load comes from outside), tap a device of the host \
              named by `tap`";
@@ -47,19 +49,13 @@ keys! {
     }
 }
 
-const DISK_KEYS: &[Key] = keys! {
-    adapter = "virtio-blk", Holds::Choice(Adapter::NAMES), "the controller that the guest sees";
-    cache = "none", Holds::Choice(DiskCache::NAMES),
-        "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable";
-    aio = "threads", Holds::Choice(Aio::NAMES),
-        "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache";
+const DISCARD: &[Key] = keys! {
     discard = "ignore", Holds::Choice(Discard::NAMES), "whether space that the guest frees is given back to the host";
-    iothread = "false", Holds::Boolean, "disk I/O on a thread of its own (virtio-blk and virtio-scsi only)";
-    operations_limit = "", Holds::Integer { min: 1, max: 1_000_000_000 },
-        "how many reads and writes QEMU lets the guest do in a second, as clouds limit their disks; no limit unless \
-         given";
-    bandwidth_limit = "", Holds::Size { min: 4 << 10, max: 1 << 40 },
-        "how much QEMU lets the guest read and write in a second; no limit unless given";
+};
+
+const DISK_KEYS: &[Key] = {
+    let [adapter, cache, aio, iothread, operations_limit, bandwidth_limit] = qemu::DISK_KEYS;
+    &[adapter, cache, aio, DISCARD[0], iothread, operations_limit, bandwidth_limit]
 };
 
 /// Words that stand for no model of their own, and QEMU's model that each becomes.
@@ -87,34 +83,6 @@ names! {
     }
 }
 
-names! {
-    pub enum Discard {
-        Ignore => "ignore",
-        Unmap => "unmap",
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct DomainDisk {
-    pub adapter: Adapter,
-    pub cache: DiskCache,
-    pub aio: Aio,
-    pub discard: Discard,
-    pub iothread: bool,
-    #[serde(default, rename = "operations_limit")]
-    pub operations_limit_per_s: Option<u64>,
-    #[serde(default, rename = "bandwidth_limit")]
-    pub bandwidth_limit_bytes: Option<Bytes>,
-}
-
-impl DomainDisk {
-    /// What the platform qemu knows of it.
-    pub fn of_qemu(self) -> qemu::DiskSettings {
-        let Self { adapter, cache, aio, iothread, operations_limit_per_s, bandwidth_limit_bytes, .. } = self;
-        qemu::DiskSettings { adapter, cache, aio, iothread, operations_limit_per_s, bandwidth_limit_bytes }
-    }
-}
-
 impl LibvirtSettings {
     /// The settings of a QEMU that runs alike, for the rules and parts that both platforms share.
     pub fn of_qemu(&self) -> QemuSettings {
@@ -125,7 +93,7 @@ impl LibvirtSettings {
             start_limit: self.start_limit,
             pin: self.pin,
             huge_pages: self.huge_pages,
-            disk: self.disk.of_qemu(),
+            disk: self.disk,
             network: self.network,
             tap: self.tap.clone(),
             guest_address: self.guest_address.clone(),
@@ -148,7 +116,7 @@ pub fn check(settings: &LibvirtSettings, request: &MachineRequest<'_>) -> Vec<Pr
     shared.huge_pages &= uri.as_ref().is_ok_and(Uri::is_here);
     let mut problems = crate::qemu::settings::check(&shared, request);
     let mut refuse = |path: &str, found: String, expected: &str, nearest: Option<String>| {
-        problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest });
+        problems.push(Problem { nearest, ..Problem::new(path, found, expected) });
     };
     match uri {
         Err(problem) => {

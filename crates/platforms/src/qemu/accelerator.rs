@@ -35,12 +35,7 @@ pub struct KvmProbe {
     pub cache: PathBuf,
     /// Folder for the guest's files.
     pub scratch: PathBuf,
-    /// CPU model to boot with; "auto" is the model that `auto` would use.
-    pub cpu: String,
-    /// The QEMU to boot with.
-    pub binary: String,
-    /// How long the guest may take, if a study says so.
-    pub limit_ms: Option<u64>,
+    pub wish: KvmWish,
     /// Host CPUs to boot on.
     pub cpus: Vec<usize>,
 }
@@ -96,10 +91,10 @@ pub fn kvm(probe: &KvmProbe) -> Result<ProbeResult, MachineError> {
     if let Some(closed) = closed() {
         return Ok(closed);
     }
-    let cpu = model(&probe.cpu);
+    let cpu = model(&probe.wish.cpu);
     let kernel = guest_kernel(&probe.image)?.release.clone();
-    let now = Remembered { kernel, ..Remembered::nothing(cpu, &probe.binary)? };
-    let file = file_of(&probe.cache, cpu, &probe.binary);
+    let now = Remembered { kernel, ..Remembered::nothing(cpu, &probe.wish.binary)? };
+    let file = file_of(&probe.cache, cpu, &probe.wish.binary);
     if let Some(finding) = recall(&file).filter(|remembered| remembered.holds_for(&now)).map(|it| it.finding) {
         return Ok(finding);
     }
@@ -179,7 +174,7 @@ pub(super) fn version_of(binary: &str) -> Result<String, MachineError> {
 }
 
 fn try_kvm(probe: &KvmProbe, cpu: &str) -> Result<ProbeResult, MachineError> {
-    let binary = probe.binary.clone();
+    let binary = probe.wish.binary.clone();
     let settings = QemuSettings { network: GuestNetwork::None, binary, ..QemuSettings::default() };
     let initramfs = initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
     let order = GuestOrder {
@@ -205,7 +200,7 @@ fn try_kvm(probe: &KvmProbe, cpu: &str) -> Result<ProbeResult, MachineError> {
         settings,
     };
     let begun = Instant::now();
-    match Guest::boot(&order, &probe.scratch, probe_limit(probe.limit_ms)) {
+    match Guest::boot(&order, &probe.scratch, probe_limit(probe.wish.limit_ms)) {
         Ok(_) => {
             let sentence = format!("a guest with CPU {cpu} booted in {:.1} s", begun.elapsed().as_secs_f64());
             Ok(ProbeResult { works: true, sentence })

@@ -92,9 +92,7 @@ pub(crate) fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Kvm
         agent: order.agent.clone(),
         cache: order.cache.clone(),
         scratch: order.scratch.clone(),
-        cpu: settings.cpu.clone(),
-        binary: settings.binary.clone(),
-        limit_ms: settings.start_limit,
+        wish: settings.wish(),
         cpus: order.place.vcpu_cpus().to_vec(),
     })
 }

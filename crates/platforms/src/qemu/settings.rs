@@ -28,7 +28,7 @@ keys! {
             "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's \
              CPUs";
         huge_pages: bool = "false", Holds::Boolean, "guest memory in 2 MiB pages that the host has set aside";
-        disk: DiskSettings = "{}", Holds::Table(DISK_KEYS), "the data disk";
+        disk: DiskSettings = "{}", Holds::Table(&DISK_KEYS), "the data disk";
         network: GuestNetwork = "user", Holds::Choice(GuestNetwork::NAMES),
             "user is QEMU's own network stack, tap a device of the host named by `tap`";
         tap: Option<String> = "", Holds::Text,
@@ -40,7 +40,7 @@ keys! {
     }
 }
 
-const DISK_KEYS: &[Key] = keys! {
+pub const DISK_KEYS: [Key; 6] = *keys! {
     adapter = "virtio-blk", Holds::Choice(Adapter::NAMES), "the controller that the guest sees";
     cache = "none", Holds::Choice(DiskCache::NAMES),
         "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable";
@@ -78,11 +78,23 @@ pub struct DiskSettings {
     pub adapter: Adapter,
     pub cache: DiskCache,
     pub aio: Aio,
+    /// Only libvirt's domains have another.
+    #[serde(default)]
+    pub discard: Discard,
     pub iothread: bool,
     #[serde(default, rename = "operations_limit")]
     pub operations_limit_per_s: Option<u64>,
     #[serde(default, rename = "bandwidth_limit")]
     pub bandwidth_limit_bytes: Option<Bytes>,
+}
+
+names! {
+    #[derive(Default)]
+    pub enum Discard {
+        #[default]
+        Ignore => "ignore",
+        Unmap => "unmap",
+    }
 }
 
 impl DiskSettings {
@@ -190,9 +202,7 @@ impl QemuSettings {
 /// Finds unsupported combinations, for this platform or for one that starts QEMU in another way.
 pub fn check(settings: &QemuSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut refuse = |path: &str, found: String, expected: &str| {
-        problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None });
-    };
+    let mut refuse = |path: &str, found: String, expected: &str| problems.push(Problem::new(path, found, expected));
     let DiskSettings { adapter, cache, aio, iothread, .. } = settings.disk;
     if aio == Aio::Native && !cache.is_direct() {
         let found = format!("found \"native\" with cache = \"{}\"", cache.name());

@@ -5,8 +5,7 @@ use images::Flavour;
 use machines::machine::MachineError;
 use platforms::qemu::accelerator::{KvmProbe, choose, kvm};
 use platforms::qemu::command::Accelerator;
-use platforms::qemu::settings::PROGRAM;
-use platforms::qemu::settings::WantedAccelerator;
+use platforms::qemu::settings::{KvmWish, QemuSettings, WantedAccelerator};
 use serde_json::json;
 
 /// A named model may hang where "host" makes QEMU abort; both must end with a result.
@@ -18,9 +17,7 @@ fn probe(place: &Place, cpu: &str) -> KvmProbe {
         agent: place.order.agent.clone(),
         cache: place.order.cache.clone(),
         scratch: place.order.scratch.clone(),
-        cpu: cpu.to_owned(),
-        binary: PROGRAM.to_owned(),
-        limit_ms: None,
+        wish: KvmWish { cpu: cpu.to_owned(), ..QemuSettings::default().wish() },
         cpus: place.order.place.cpus.clone(),
     }
 }

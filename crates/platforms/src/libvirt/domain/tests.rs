@@ -1,7 +1,8 @@
 //! Goldens of a domain's XML.
 
 use super::*;
-use crate::libvirt::settings::{Discard, Numa};
+use crate::libvirt::settings::Numa;
+use crate::qemu::settings::Discard;
 use crate::qemu::settings::{Aio, DiskCache};
 use std::time::Duration;
 
@@ -114,7 +115,7 @@ fn each_adapter_cache_and_aio_and_what_it_changes() {
         {
             for aio in [Aio::Threads, Aio::Native, Aio::IoUring] {
                 let mut own = settings();
-                own.disk = DomainDisk { adapter, cache, aio, ..own.disk };
+                own.disk = DiskSettings { adapter, cache, aio, ..own.disk };
                 let name = format!("# {}, {}, {}", adapter.name(), cache.name(), aio.name());
                 told.push(format!("{name}\n{}", difference(&base, &order(TCG, own))));
             }
@@ -122,7 +123,7 @@ fn each_adapter_cache_and_aio_and_what_it_changes() {
     }
     for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi] {
         let mut own = settings();
-        own.disk = DomainDisk { adapter, iothread: true, ..own.disk };
+        own.disk = DiskSettings { adapter, iothread: true, ..own.disk };
         told.push(format!("# {}, iothread\n{}", adapter.name(), difference(&base, &order(TCG, own))));
     }
     insta::assert_snapshot!(told.join("\n"));
