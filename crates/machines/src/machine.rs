@@ -32,7 +32,9 @@ pub trait Machine: Send {
     /// The host's address of a server inside on this port, if the platform offers one. The port must have been ordered.
     fn reached_at(&self, port: u16) -> Option<std::net::SocketAddr>;
     /// The parts of it that can be watched from the host while it runs.
-    fn watched(&mut self) -> WatchedMachine;
+    fn watched(&mut self) -> WatchedMachine {
+        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
+    }
     /// Its hypervisor's counts of it between two moments of this host's monotonic clock, if reported only afterwards.
     fn counted(&mut self, _from_ns: u64, _until_ns: u64) -> Option<Series> {
         None

@@ -2,7 +2,7 @@
 
 use crate::order::Launched;
 use machines::link::AgentLink;
-use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError};
 use machines::transport::Transport;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr};
@@ -10,7 +10,6 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
-use telemetry::Targets;
 
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
 /// How long a thread may take to notice that its connection is closed.
@@ -59,10 +58,6 @@ impl Machine for ThreadMachine {
 
     fn reached_at(&self, _: u16) -> Option<SocketAddr> {
         None
-    }
-
-    fn watched(&mut self) -> WatchedMachine {
-        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
     }
 
     fn console(&self) -> String {

@@ -6,14 +6,13 @@ use super::lines::Far;
 use super::there::{Begun, HostReady, ThereOrder};
 use crate::order::Launched;
 use machines::link::AgentLink;
-use machines::machine::{LaunchFacts, Machine, MachineError, WatchedMachine};
+use machines::machine::{LaunchFacts, Machine, MachineError};
 use machines::printed::Printed;
 use machines::transport::Transport;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
-use telemetry::Targets;
 
 /// A machine there greets at once. The way to it may be long.
 const GREETING_LIMIT: Duration = Duration::from_mins(1);
@@ -103,10 +102,6 @@ impl Machine for RemoteMachine {
     }
 
     /// This host sees nothing of it.
-    fn watched(&mut self) -> WatchedMachine {
-        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
-    }
-
     fn console(&self) -> String {
         self.stderr.text()
     }

@@ -9,12 +9,12 @@ use super::request::Call;
 use crate::order::Launched;
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
-use machines::machine::{Decisions, LaunchFacts, Machine, MachineError, WatchedMachine};
+use machines::machine::{Decisions, LaunchFacts, Machine, MachineError};
 use machines::transport::Transport;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telemetry::{LateSample, Series, Targets, late_series};
+use telemetry::{LateSample, Series, late_series};
 
 /// Pause between two looks at a machine that boots or shuts down.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
@@ -201,10 +201,6 @@ impl Machine for VsphereMachine {
 
     fn reached_at(&self, port: u16) -> Option<SocketAddr> {
         Some((self.address.ip(), port).into())
-    }
-
-    fn watched(&mut self) -> WatchedMachine {
-        WatchedMachine { targets: Targets::default(), asked: Vec::new() }
     }
 
     fn counted(&mut self, from_ns: u64, until_ns: u64) -> Option<Series> {
