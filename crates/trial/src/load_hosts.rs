@@ -82,16 +82,9 @@ fn opened(
 ) -> Result<OpenLoadHost, PreparationError> {
     let own = scratch.machine(&format!("load-host-{number}"))?;
     let run = scratch.path().file_name().unwrap_or_default().display();
-    let order = OpenOrder {
-        agent: &site.agent,
-        image: None,
-        scratch: own.path(),
-        // Two names may be of one host.
-        name: &format!("{run}-load-{number}"),
-        credentials: &site.credentials,
-        lines: site.lines.as_ref(),
-        interrupts,
-    };
+    // Two names may be of one host.
+    let name = format!("{run}-load-{number}");
+    let order = OpenOrder { name: &name, ..site.opening(own.path(), interrupts) };
     let host = keeper::KeptLoadHost::open(HostSettings::of_load(&asked.name, &asked.ssh_options), &order)
         .map_err(|error| PreparationError::LoadHost { host: asked.name.clone(), error })?;
     let our_address = asked.our_address.or(host.our_address());

@@ -35,15 +35,7 @@ impl OpenPlatform {
         let server = running.map(|url| server(url, cell, site)).transpose()?;
         // Two contenders may be on one host.
         let name = format!("{run}-{}", scratch.path().file_name().unwrap_or_default().display());
-        let order = OpenOrder {
-            agent: &site.agent,
-            image: image.as_ref(),
-            scratch: scratch.path(),
-            name: &name,
-            credentials: &site.credentials,
-            lines: site.lines.as_ref(),
-            interrupts,
-        };
+        let order = OpenOrder { image: image.as_ref(), name: &name, ..site.opening(scratch.path(), interrupts) };
         let platform = Arc::from(cell.platform.open(&order)?);
         Ok(Self { platform, image, server, scratch })
     }

@@ -29,7 +29,7 @@ use platforms::entry::PlatformSettings;
 use platforms::native::settings::NativeSettings;
 use platforms::order::{MachineOrder, Mounting, Reached};
 use platforms::placement::Place;
-use platforms::platform::{OpenOrder, Platform};
+use platforms::platform::Platform;
 use record::check::{CheckResult, Moment};
 use record::event::Event;
 use record::settings::MachineException;
@@ -303,16 +303,7 @@ impl Making<'_> {
             reached: Reached::default(),
         };
         let mut machine = if self.home() == DataHome::Disk {
-            let open = OpenOrder {
-                agent: &self.site.agent,
-                image: None,
-                scratch: self.scratch,
-                name: "",
-                credentials: &self.site.credentials,
-                lines: None,
-                interrupts: self.interrupts,
-            };
-            NativeSettings {}.open(&open)?.start(&order, &|| {})?
+            NativeSettings {}.open(&self.site.opening(self.scratch, self.interrupts))?.start(&order, &|| {})?
         } else {
             self.open.platform.start(&order, &|| {})?
         };

@@ -4,8 +4,10 @@ use crate::limits::Limits;
 use engines::server::Endpoint;
 use machines::adopted;
 use machines::clock::monotonic_ns;
+use machines::interrupts::Interrupts;
 use platforms::credentials::Credentials;
 use platforms::host::lines::HostScripts;
+use platforms::platform::OpenOrder;
 use record::host_state::HostReading;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +34,21 @@ pub struct Site {
     pub find_server: fn(&str) -> Result<Endpoint, String>,
     /// What reaches other hosts; `None` for ssh.
     pub lines: Option<Arc<dyn HostScripts>>,
+}
+
+impl Site {
+    /// The order for a platform without an image and a name.
+    pub(crate) fn opening<'a>(&'a self, scratch: &'a Path, interrupts: &'a Interrupts) -> OpenOrder<'a> {
+        OpenOrder {
+            agent: &self.agent,
+            image: None,
+            scratch,
+            name: "",
+            credentials: &self.credentials,
+            lines: self.lines.as_ref(),
+            interrupts,
+        }
+    }
 }
 
 /// For a site whose machines all have servers of their own.

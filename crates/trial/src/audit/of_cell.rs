@@ -13,7 +13,6 @@ use machines::scratch::Scratch;
 use platforms::capabilities::DataHome;
 use platforms::entry::PlatformSettings;
 use platforms::native::settings::NativeSettings;
-use platforms::platform::OpenOrder;
 use record::durability::{Durability, DurabilityPlan};
 use record::event::Event;
 use study::TypedCell;
@@ -89,16 +88,7 @@ fn audited(
 ) -> Result<Durability, AuditError> {
     let CellAudit { cell, site, .. } = *order;
     let recovering = order.scratch.machine(&format!("recovering-{}", cell.written.id))?;
-    let open_order = OpenOrder {
-        agent: &site.agent,
-        image: None,
-        scratch: recovering.path(),
-        name: "",
-        credentials: &site.credentials,
-        lines: None,
-        interrupts: order.interrupts,
-    };
-    let native = NativeSettings {}.open(&open_order)?;
+    let native = NativeSettings {}.open(&site.opening(recovering.path(), order.interrupts))?;
     let own = order.scratch.machine(&format!("audit-{}", cell.written.id))?;
     let tell = std::cell::RefCell::new(tell);
     let auditing = Auditing {
