@@ -22,9 +22,6 @@ pub fn keys(kind: &str) -> Option<&'static [Key]> {
 
 /// All entries, catalog by catalog.
 pub fn entries() -> Vec<Entry> {
-    let platforms = platforms::catalog::PLATFORMS.iter();
-    let engines = engines::catalog::ENGINES.iter();
-    let workloads = workloads::catalog::WORKLOADS.iter();
     let study = [
         Entry { catalog: "study", kind: "study", meaning: "top of a study file", keys: study::STUDY },
         Entry { catalog: "study", kind: "machine", meaning: "the shape every contender gets", keys: study::MACHINE },
@@ -50,22 +47,12 @@ pub fn entries() -> Vec<Entry> {
         ),
         part("accept", "table [accept]: CODE = \"reason\" accepts a warning (bakeoff explain CODE)", &[]),
     ];
-    platforms
-        .map(|entry| Entry { catalog: "platform", kind: entry.kind, meaning: entry.meaning, keys: entry.keys })
-        .chain(engines.map(|entry| Entry {
-            catalog: "engine",
-            kind: entry.kind,
-            meaning: entry.meaning,
-            keys: entry.keys,
-        }))
-        .chain(workloads.map(|entry| Entry {
-            catalog: "workload",
-            kind: entry.kind,
-            meaning: entry.meaning,
-            keys: entry.keys,
-        }))
-        .chain(study)
-        .collect()
+    let study::Catalogs { platforms, engines, workloads, .. } = study::Catalogs::standard();
+    let of =
+        |catalog| move |study::Kind { kind, meaning, keys, .. }: study::Kind| Entry { catalog, kind, meaning, keys };
+    let platforms = platforms.into_iter().map(of("platform"));
+    let (engines, workloads) = (engines.into_iter().map(of("engine")), workloads.into_iter().map(of("workload")));
+    platforms.chain(engines).chain(workloads).chain(study).collect()
 }
 
 /// A part of a study file that its author may look up.

@@ -69,27 +69,16 @@ pub struct Catalogs {
 impl Catalogs {
     /// The catalogs of this build.
     pub fn standard() -> Self {
+        let plain = |kind, meaning, keys| Kind { kind, meaning, keys, remote: false, own_phases: false };
         let engine = |entry: &engines::entry::EngineEntry| Kind {
-            kind: entry.kind,
-            meaning: entry.meaning,
-            keys: entry.keys,
             remote: entry.remote,
-            own_phases: false,
+            ..plain(entry.kind, entry.meaning, entry.keys)
         };
         let workload = |entry: &workloads::entry::WorkloadEntry| Kind {
-            kind: entry.kind,
-            meaning: entry.meaning,
-            keys: entry.keys,
-            remote: false,
             own_phases: entry.own_phases,
+            ..plain(entry.kind, entry.meaning, entry.keys)
         };
-        let platform = |entry: &PlatformEntry| Kind {
-            kind: entry.kind,
-            meaning: entry.meaning,
-            keys: entry.keys,
-            remote: false,
-            own_phases: false,
-        };
+        let platform = |entry: &PlatformEntry| plain(entry.kind, entry.meaning, entry.keys);
         Self {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
