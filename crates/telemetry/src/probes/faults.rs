@@ -1,11 +1,8 @@
 //! Events of pages since boot: faults, swapping, reclaim, the balloon, moves between nodes (`/proc/vmstat`).
 
-use super::Opening;
-use super::fields::{self, Field};
+use super::fields::Field;
 
-const VMSTAT: &str = "/proc/vmstat";
-
-const FIELDS: &[Field] = &[
+pub const FIELDS: &[Field] = &[
     // All faults, including those that needed a device.
     Field::counts("pgfault", "all", ""),
     Field::counts("pgmajfault", "major", ""),
@@ -22,14 +19,9 @@ const FIELDS: &[Field] = &[
     Field::counts("numa_pages_migrated", "numa_migrated", "pages"),
 ];
 
-pub fn opening() -> Opening {
-    Opening::new("faults", VMSTAT, "the proc file system must be mounted", |files| {
-        Ok(fields::counters(&files.text(VMSTAT)?, "faults", FIELDS))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::fields;
     use super::*;
     use crate::counter::Counter;
 

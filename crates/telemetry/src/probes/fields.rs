@@ -1,5 +1,6 @@
 //! Parsers for the forms of the kernel's texts: a named number per line, and tables with a column for each CPU.
 
+use super::Opening;
 use crate::counter::Counter;
 use record::telemetry::Behaviour;
 use std::collections::BTreeSet;
@@ -43,6 +44,13 @@ pub fn counters(text: &str, prefix: &str, fields: &[Field]) -> Vec<Counter> {
         Some(Counter { name, unit: field.unit.into(), behaviour: field.behaviour, value })
     });
     found.collect()
+}
+
+/// A probe of one text of named numbers.
+pub fn opening(probe: &'static str, file: &'static str, fields: &'static [Field]) -> Opening {
+    Opening::new(probe, file, "the proc file system must be mounted", move |files| {
+        Ok(counters(&files.text(file)?, probe, fields))
+    })
 }
 
 /// Which columns of a table belong to `cpus`, by its heading "CPU0 CPU1 CPU8".

@@ -1,11 +1,8 @@
 //! Memory at this moment: free, cached, waiting to be written, in huge pages, returned to a hypervisor (`/proc/meminfo`).
 
-use super::Opening;
-use super::fields::{self, Field};
+use super::fields::Field;
 
-const MEMINFO: &str = "/proc/meminfo";
-
-const FIELDS: &[Field] = &[
+pub const FIELDS: &[Field] = &[
     Field::stands("MemTotal", "total", "bytes"),
     Field::stands("MemFree", "free", "bytes"),
     Field::stands("MemAvailable", "available", "bytes"),
@@ -25,14 +22,9 @@ const FIELDS: &[Field] = &[
     Field::stands("Balloon", "balloon", "bytes"),
 ];
 
-pub fn opening() -> Opening {
-    Opening::new("memory", MEMINFO, "the proc file system must be mounted", |files| {
-        Ok(fields::counters(&files.text(MEMINFO)?, "memory", FIELDS))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::fields;
     use super::*;
     use crate::counter::Counter;
 

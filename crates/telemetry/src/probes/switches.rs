@@ -1,25 +1,17 @@
 //! Switches between tasks, tasks created, and tasks that are running or blocked now (`/proc/stat`).
 
-use super::Opening;
-use super::fields::{self, Field};
+use super::fields::Field;
 
-const STAT: &str = "/proc/stat";
-
-const FIELDS: &[Field] = &[
+pub const FIELDS: &[Field] = &[
     Field::counts("ctxt", "context", ""),
     Field::counts("processes", "forks", ""),
     Field::stands("procs_running", "running", "tasks"),
     Field::stands("procs_blocked", "blocked", "tasks"),
 ];
 
-pub fn opening() -> Opening {
-    Opening::new("switches", STAT, "the proc file system must be mounted", |files| {
-        Ok(fields::counters(&files.text(STAT)?, "switches", FIELDS))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::fields;
     use super::*;
     use crate::counter::Counter;
 
