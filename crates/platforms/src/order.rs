@@ -90,16 +90,12 @@ impl MachineRequest<'_> {
     pub(crate) fn on_isolated_cpus(&self) -> Option<Problem> {
         let used = self.places.iter().flat_map(Place::vcpu_cpus).copied().filter(|cpu| self.isolated.contains(cpu));
         let used: BTreeSet<usize> = used.collect();
-        (self.vcpus > 1 && !used.is_empty()).then(|| Problem {
-            path: "kind".to_owned(),
-            found: format!(
-                "found a machine on CPUs {}, over which the kernel moves no thread",
-                cpu_list::written(&Vec::from_iter(used))
-            ),
-            expected:
-                "CPUs that are not isolated (isolcpus): start bakeoff without taskset, or name CPUs in machine.cpus"
-                    .to_owned(),
-            nearest: None,
+        (self.vcpus > 1 && !used.is_empty()).then(|| {
+            let used = cpu_list::written(&Vec::from_iter(used));
+            let found = format!("found a machine on CPUs {used}, over which the kernel moves no thread");
+            let expected =
+                "CPUs that are not isolated (isolcpus): start bakeoff without taskset, or name CPUs in machine.cpus";
+            Problem::new("kind", found, expected)
         })
     }
 }

@@ -29,9 +29,7 @@ pub fn check_written(table: &Map<String, Value>, keys: &[Key]) -> Result<Map<Str
 /// Checks like [`check`] and converts the result into the entry's own type.
 pub fn read<T: DeserializeOwned>(table: &Map<String, Value>, keys: &[Key]) -> Result<T, Vec<Problem>> {
     let checked = check(table, keys)?;
-    serde_json::from_value(Value::Object(checked)).map_err(|error| {
-        vec![Problem { path: String::new(), found: error.to_string(), expected: String::new(), nearest: None }]
-    })
+    serde_json::from_value(Value::Object(checked)).map_err(|error| vec![Problem::new("", error.to_string(), "")])
 }
 
 /// The entry with each key at its default. So every key of such an entry must have a default that its type takes.

@@ -20,7 +20,7 @@ pub fn with_texts(
         };
         let files = written.into_iter().map(|file| match file {
             Value::String(path) => taken_in(&path, weighted, read).unwrap_or_else(|(found, expected)| {
-                problems.push(Problem { path: key.name.to_owned(), found, expected, nearest: None });
+                problems.push(Problem::new(key.name, found, expected));
                 Value::Null
             }),
             other => other,

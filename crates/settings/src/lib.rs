@@ -98,3 +98,9 @@ pub struct Problem {
     pub expected: String,
     pub nearest: Option<String>,
 }
+
+impl Problem {
+    pub fn new(path: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { path: path.into(), found: found.into(), expected: expected.into(), nearest: None }
+    }
+}

@@ -96,12 +96,8 @@ fn fault(word: &str) -> Result<Fault, settings::Problem> {
 
 fn problem(found: String, nearest: Option<&str>) -> settings::Problem {
     let words = Fault::ALL.map(|fault| format!("\"{}\"", fault.word())).join(", ");
-    settings::Problem {
-        path: "faults".to_owned(),
-        found,
-        expected: format!("a list of some of {words}"),
-        nearest: nearest.map(str::to_owned),
-    }
+    let problem = settings::Problem::new("faults", found, format!("a list of some of {words}"));
+    settings::Problem { nearest: nearest.map(str::to_owned), ..problem }
 }
 
 #[cfg(test)]

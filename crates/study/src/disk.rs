@@ -9,7 +9,7 @@ fn of_disk<'a>(machine: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 }
 
 fn problem(name: &str, found: impl Into<String>, expected: impl Into<String>) -> Problem {
-    Problem { path: format!("machine.disk.{name}"), found: found.into(), expected: expected.into(), nearest: None }
+    Problem::new(format!("machine.disk.{name}"), found, expected)
 }
 
 /// Where the data are, and how they are mounted.

@@ -43,7 +43,7 @@ fn too_few(load: &Map<String, Value>, hosts: usize) -> Option<Problem> {
 }
 
 fn problem(name: &str, found: String, expected: &str) -> Problem {
-    Problem { path: format!("load.{name}"), found, expected: expected.to_owned(), nearest: None }
+    Problem::new(format!("load.{name}"), found, expected)
 }
 
 #[cfg(test)]

@@ -262,9 +262,8 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
     let has_own_phases = workload.is_some_and(|entry| entry.own_phases);
     let table: LoadTable = read(cell, "load", &load_keys(has_own_phases))?;
     let Some(offered) = (if has_own_phases { Some(OfferedWork::OwnPhases) } else { table.offered() }) else {
-        let found = "what is offered is not decided".to_owned();
-        let expected = "clients, terminals or arrivals with sessions".to_owned();
-        return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);
+        let expected = "clients, terminals or arrivals with sessions";
+        return Err(vec![Problem::new("load", "what is offered is not decided", expected)]);
     };
     let limit = table.max_other_cpu.zip(table.max_repeats);
     let other_load = limit.map(|(max_other_cpu, max_repeats)| OtherLoadLimit { max_other_cpu, max_repeats });

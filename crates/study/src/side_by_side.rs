@@ -22,7 +22,11 @@ pub fn machine_problems(table: &Map<String, Value>, host: Option<&Host>) -> Vec<
     let mut problems = host.map_or_else(|| elsewhere(&machine), |host| room(&machine, host));
     if machine.count > 1 && machine.disk.storage == Storage::Device {
         let found = format!("found \"device\" for {} machines", machine.count);
-        problems.push(problem("machine.disk.storage", found, "\"file\", of which each machine gets a copy of its own"));
+        problems.push(Problem::new(
+            "machine.disk.storage",
+            found,
+            "\"file\", of which each machine gets a copy of its own",
+        ));
     }
     if let Some(host) = host.filter(|_| problems.is_empty()) {
         problems.extend(pinning(&machine, host));
@@ -39,23 +43,27 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
     if machine.count > 1 && clients.and_then(Value::as_str) == Some(PEAK_WORD) {
         let found = format!("found \"{PEAK_WORD}\" for {} machines", machine.count);
         let expected = "a number of clients for each machine; a peak is looked for with one machine only";
-        problems.push(problem("load.clients", found, expected));
+        problems.push(Problem::new("load.clients", found, expected));
     }
     problems.extend(ramp_problem(load));
     if machine.exception.is_some() && load.contains_key("transactions") {
         let expected = "no such key, because machine.exception needs a window of a known length";
-        problems.push(problem("load.transactions", "given", expected));
+        problems.push(Problem::new("load.transactions", "given", expected));
     }
     let has_burst = machine.exception.as_ref().is_some_and(|exception| exception.load == ExceptionLoad::Burst);
     let measured = load.get("measure").and_then(Value::as_u64).map(TimeSpan);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
         let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.exception.load = \"burst\"");
-        problems.push(problem("load.measure", format!("found {short}"), expected));
+        problems.push(Problem::new("load.measure", format!("found {short}"), expected));
     }
     if machine.exception.is_some_and(|exception| exception.clients.is_some())
         && clients.is_none_or(|clients| !clients.is_u64())
     {
-        problems.push(problem("machine.exception.clients", "given", "this key only beside a number of load.clients"));
+        problems.push(Problem::new(
+            "machine.exception.clients",
+            "given",
+            "this key only beside a number of load.clients",
+        ));
     }
     problems
 }
@@ -65,11 +73,11 @@ fn elsewhere(machine: &MachineShape) -> Vec<Problem> {
     let mut problems = Vec::new();
     if machine.disk.storage == Storage::Device {
         let expected = "\"file\", because the data of a machine on another host are in a folder there";
-        problems.push(problem("machine.disk.storage", "found \"device\"", expected));
+        problems.push(Problem::new("machine.disk.storage", "found \"device\"", expected));
     }
     if !matches!(machine.pinning, Pinning::Auto | Pinning::None) || machine.cpus.is_some() {
         let expected = "\"auto\" or \"none\", because the CPUs of another host are not known here";
-        problems.push(problem("machine.pinning", "given", expected));
+        problems.push(Problem::new("machine.pinning", "given", expected));
     }
     problems
 }
@@ -80,7 +88,7 @@ fn ramp_problem(load: &Map<String, Value>) -> Option<Problem> {
     let peak = || load.get("peak").and_then(|peak| peak.get("max_clients")).and_then(Value::as_u64);
     let Some(clients) = load.get("clients").and_then(|clients| clients.as_u64().or_else(peak)) else {
         let expected = "this key only beside load.clients".to_owned();
-        return Some(problem("load.ramp_rate", "given", expected));
+        return Some(Problem::new("load.ramp_rate", "given", expected));
     };
     let warmup_ms = load.get("warmup").and_then(Value::as_u64)?;
     let last_begins_ms = 1_000.0 * clients.saturating_sub(1) as f64 / rate;
@@ -90,7 +98,7 @@ fn ramp_problem(load: &Map<String, Value>) -> Option<Problem> {
             Rate(rate),
             last_begins_ms / 1_000.0
         );
-        problem(
+        Problem::new(
             "load.ramp_rate",
             found,
             format!("a rate at which all begin within load.warmup, {}", TimeSpan(warmup_ms)),
@@ -113,7 +121,7 @@ pub fn instances_problems(
     if !is_one_server && memory / instances < LEAST_MEMORY {
         let found = format!("found {} for {instances} databases", Bytes(memory));
         let expected = format!("at least {}, {} for each", Bytes(LEAST_MEMORY * instances), Bytes(LEAST_MEMORY));
-        problems.push(problem("machine.memory", found, expected));
+        problems.push(Problem::new("machine.memory", found, expected));
     }
     let exception_clients = machine.get("exception").and_then(|exception| exception.get("clients"));
     let in_load = ["clients", "terminals", "sessions"].map(|name| (format!("load.{name}"), load.get(name)));
@@ -124,19 +132,15 @@ pub fn instances_problems(
             let (below, above) = (count / instances * instances, count.next_multiple_of(instances));
             let nearest = if below == 0 { above.to_string() } else { format!("{below} or {above}") };
             let expected = format!("{nearest}, as many for each of engine.instances = {instances}");
-            problems.push(problem(&path, format!("found {count}"), expected));
+            problems.push(Problem::new(path, format!("found {count}"), expected));
         }
     }
     let max_clients = load.get("peak").and_then(|peak| peak.get("max_clients")).and_then(Value::as_u64);
     if let Some(most) = max_clients.filter(|most| *most < 2 * instances) {
         let expected = format!("at least {}, two for each of engine.instances = {instances}", 2 * instances);
-        problems.push(problem("load.peak.max_clients", format!("found {most}"), expected));
+        problems.push(Problem::new("load.peak.max_clients", format!("found {most}"), expected));
     }
     problems
-}
-
-fn problem(path: &str, found: impl Into<String>, expected: impl Into<String>) -> Problem {
-    Problem { path: path.to_owned(), found: found.into(), expected: expected.into(), nearest: None }
 }
 
 /// Checks that all machines together fit; whether one fits was checked before.
@@ -148,12 +152,12 @@ fn room(machine: &MachineShape, host: &Host) -> Vec<Problem> {
         let found = format!("found {count} machines of {} each", counted(vcpus, "vCPU"));
         let expected =
             format!("at most {}, because this host has {cpus} CPUs, or machine.oversubscribe = true", cpus / vcpus);
-        problems.push(problem("machine.count", found, expected));
+        problems.push(Problem::new("machine.count", found, expected));
     }
     if count.saturating_mul(memory) > host_memory && memory <= host_memory {
         let found = format!("found {count} machines of {} each", Bytes(memory));
         let expected = format!("at most {}, because this host has {}", host_memory / memory, in_gib(host_memory));
-        problems.push(problem("machine.count", found, expected));
+        problems.push(Problem::new("machine.count", found, expected));
     }
     problems
 }
@@ -166,27 +170,31 @@ fn pinning(machine: &MachineShape, host: &Host) -> Option<Problem> {
     match (is_explicit, lists) {
         (true, None) => {
             let expected = format!("{LISTS}, because of pinning = \"explicit\"");
-            return Some(problem("machine.cpus", "missing", expected));
+            return Some(Problem::new("machine.cpus", "missing", expected));
         }
         (false, Some(_)) => {
             let expected = "this key only beside machine.pinning = \"explicit\"";
-            return Some(problem("machine.cpus", "given", expected));
+            return Some(Problem::new("machine.cpus", "given", expected));
         }
         _ => {}
     }
     let Ok(policy) = machine.policy() else {
-        return Some(problem("machine.cpus", format!("found {:?}", lists.unwrap_or_default()), LISTS));
+        return Some(Problem::new("machine.cpus", format!("found {:?}", lists.unwrap_or_default()), LISTS));
     };
     if let Some(cpu) = named_twice(&policy).filter(|_| !machine.oversubscribe) {
         let expected = "each CPU for one vCPU only, or machine.oversubscribe = true";
-        return Some(problem("machine.cpus", format!("found CPU {cpu} twice"), expected));
+        return Some(Problem::new("machine.cpus", format!("found CPU {cpu} twice"), expected));
     }
     let path = if is_explicit { "machine.cpus" } else { "machine.pinning" };
     match placement::place(&host.topology, &policy, machine.count, machine.vcpus, 0) {
         Ok(places) => full_node(machine, host, &places).map(|found| {
-            problem(path, found, "less memory, fewer machines, or pinning = \"auto\", which binds memory where it fits")
+            Problem::new(
+                path,
+                found,
+                "less memory, fewer machines, or pinning = \"auto\", which binds memory where it fits",
+            )
         }),
-        Err(misfit) => Some(problem(path, misfit.why, misfit.instead)),
+        Err(misfit) => Some(Problem::new(path, misfit.why, misfit.instead)),
     }
 }
 
@@ -213,27 +221,27 @@ fn named_twice(policy: &Policy) -> Option<usize> {
 fn of_exception(exception: &MachineException, count: u32) -> Vec<Problem> {
     if count < 2 {
         let expected = "this table only beside a machine.count of at least 2";
-        return vec![problem("machine.exception", "given", expected)];
+        return vec![Problem::new("machine.exception", "given", expected)];
     }
     let mut problems = Vec::new();
     if exception.number > count {
         let expected = format!("at most {count}, the number of machines");
-        problems.push(problem("machine.exception.number", format!("found {}", exception.number), expected));
+        problems.push(Problem::new("machine.exception.number", format!("found {}", exception.number), expected));
     }
     let is_like_others = exception.cpu_quota.is_none() && exception.clients.is_none() && exception.workload.is_none();
     if is_like_others && exception.load == ExceptionLoad::Same {
-        problems.push(problem(
+        problems.push(Problem::new(
             "machine.exception",
             "found nothing that differs",
             "one of cpu_quota, load, clients and workload",
         ));
     }
     if exception.clients.is_some() && exception.load == ExceptionLoad::Idle {
-        problems.push(problem("machine.exception.clients", "given", "no clients, because of load = \"idle\""));
+        problems.push(Problem::new("machine.exception.clients", "given", "no clients, because of load = \"idle\""));
     }
     if exception.workload.is_some() && exception.load == ExceptionLoad::Idle {
         let expected = "no workload of its own, because of load = \"idle\"";
-        problems.push(problem("machine.exception.workload", "given", expected));
+        problems.push(Problem::new("machine.exception.workload", "given", expected));
     }
     problems
 }

@@ -100,12 +100,9 @@ pub fn entry(kind: &str) -> Option<&'static WorkloadEntry> {
 /// The problem that the list has no workload of this kind.
 pub fn unknown_kind(kind: &str, list: &[WorkloadEntry]) -> Problem {
     let known = || list.iter().map(|entry| entry.kind);
-    Problem {
-        path: "kind".to_owned(),
-        found: format!("found \"{}\"", kind.escape_debug()),
-        expected: known().collect::<Vec<_>>().join(" or "),
-        nearest: settings::nearest(kind, known()).map(str::to_owned),
-    }
+    let (found, expected) = (format!("found \"{}\"", kind.escape_debug()), known().collect::<Vec<_>>().join(" or "));
+    let nearest = settings::nearest(kind, known()).map(str::to_owned);
+    Problem { nearest, ..Problem::new("kind", found, expected) }
 }
 
 #[cfg(test)]

@@ -37,13 +37,8 @@ pub fn check(transactions: Transactions, statements: StatementSending) -> Result
     if (transactions, statements) != (Transactions::Procedures, StatementSending::Pipelined) {
         return Ok(());
     }
-    let expected = "\"plain\", because a client that calls procedures has one request for each transaction".to_owned();
-    Err(vec![Problem {
-        path: "statements".to_owned(),
-        found: "found \"pipelined\"".to_owned(),
-        expected,
-        nearest: None,
-    }])
+    let expected = "\"plain\", because a client that calls procedures has one request for each transaction";
+    Err(vec![Problem::new("statements", "found \"pipelined\"", expected)])
 }
 
 /// Whether a database has procedures at all.
@@ -51,9 +46,8 @@ pub fn check_dialect(transactions: Transactions, dialect: Dialect) -> Result<(),
     if (transactions, dialect) != (Transactions::Procedures, Dialect::Sqlite) {
         return Ok(());
     }
-    let expected = "\"client\", because SQLite has no procedures".to_owned();
-    let found = "found \"procedures\"".to_owned();
-    Err(vec![Problem { path: "transactions".to_owned(), found, expected, nearest: None }])
+    let expected = "\"client\", because SQLite has no procedures";
+    Err(vec![Problem::new("transactions", "found \"procedures\"", expected)])
 }
 
 #[cfg(test)]

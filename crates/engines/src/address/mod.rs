@@ -104,8 +104,7 @@ fn wrong_value(name: &str, found: &str, expected: &str) -> AddressError {
 }
 
 fn problem(name: &str, found: &str, expected: &str) -> Problem {
-    let (path, found) = (name.to_owned(), format!("found {found:?}"));
-    Problem { path, found, expected: expected.to_owned(), nearest: None }
+    Problem::new(name, format!("found {found:?}"), expected)
 }
 
 /// The meaning of one of these words, or an error that suggests the nearest one.

@@ -71,29 +71,18 @@ fn has_password(url: &str) -> bool {
 
 /// A contender has one host or several.
 fn which_hosts(host: &str, hosts: &[String]) -> Vec<Problem> {
-    let problem = |path: &str, found: String, expected: &str| Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        nearest: None,
-    };
     let (path, named) =
         if hosts.is_empty() { ("host", vec![host]) } else { ("hosts", hosts.iter().map(String::as_str).collect()) };
     match (host.is_empty(), hosts.is_empty()) {
-        (true, true) => {
-            return vec![problem("host", "missing".to_owned(), "a name that ssh knows; or hosts, several of them")];
-        }
-        (false, false) => return vec![problem("hosts", "given".to_owned(), "either host or hosts")],
-        _ => {}
+        (true, true) => vec![Problem::new("host", "missing", "a name that ssh knows; or hosts, several of them")],
+        (false, false) => vec![Problem::new("hosts", "given", "either host or hosts")],
+        _ => of_names(path, &named),
     }
-    of_names(path, &named)
 }
 
 /// Problems of names of hosts, which stand at `path` of a table or a study.
 pub fn of_names(path: &str, names: &[&str]) -> Vec<Problem> {
-    let problem = |found: String, expected: &str| {
-        Some(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None })
-    };
+    let problem = |found: String, expected: &str| Some(Problem::new(path, found, expected));
     let mut seen = BTreeSet::new();
     let of_name = |name: &str| {
         if name.is_empty() || name.starts_with('-') || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -107,50 +96,35 @@ pub fn of_names(path: &str, names: &[&str]) -> Vec<Problem> {
 
 /// Finds unsupported combinations.
 pub fn check(settings: &HostSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
-    let wrong = |path: &str, found: &str, expected: &str| Problem {
-        path: path.to_owned(),
-        found: format!("found \"{found}\""),
-        expected: expected.to_owned(),
-        nearest: None,
-    };
+    let wrong = |path: &str, found: &str, expected: &str| Problem::new(path, format!("found \"{found}\""), expected);
     let mut problems = Vec::new();
     let HostSettings { host, hosts, folder, address, .. } = settings;
     problems.extend(which_hosts(host.as_deref().unwrap_or_default(), hosts));
     if !folder.starts_with('/') || folder.contains(['\n', '\0']) {
         problems.push(wrong("folder", folder, "an absolute path"));
     }
-    match (settings.server, settings.database.as_deref()) {
-        (ServerSource::Running, None) => problems.push(Problem {
-            path: "database".to_owned(),
-            found: "missing".to_owned(),
-            expected: "the database of the server that runs there, such as postgres://bench@127.0.0.1/bench".to_owned(),
-            nearest: None,
-        }),
-        (ServerSource::Running, Some(url)) if has_password(url) => problems.push(Problem {
-            path: "database".to_owned(),
-            // Not repeated: it would be shown.
-            found: "found a password in it".to_owned(),
-            expected:
-                "a URL without a password, because records keep it; give the password by PGPASSWORD, MYSQL_PWD or the \
-                       client's own file"
-                    .to_owned(),
-            nearest: None,
-        }),
-        (ServerSource::Image | ServerSource::Installed, Some(_)) => problems.push(Problem {
-            path: "database".to_owned(),
-            found: "given".to_owned(),
-            expected: "this key only beside server = \"running\"".to_owned(),
-            nearest: None,
-        }),
-        _ => {}
-    }
+    let database = match (settings.server, settings.database.as_deref()) {
+        (ServerSource::Running, None) => {
+            Some(("missing", "the database of the server that runs there, such as postgres://bench@127.0.0.1/bench"))
+        }
+        // It is not repeated: it would be shown.
+        (ServerSource::Running, Some(url)) if has_password(url) => Some((
+            "found a password in it",
+            "a URL without a password, because records keep it; give the password by PGPASSWORD, MYSQL_PWD or the \
+             client's own file",
+        )),
+        (ServerSource::Image | ServerSource::Installed, Some(_)) => {
+            Some(("given", "this key only beside server = \"running\""))
+        }
+        _ => None,
+    };
+    problems.extend(database.map(|(found, expected)| Problem::new("database", found, expected)));
     if let Some(address) = address.as_deref().filter(|address| address.parse::<IpAddr>().is_err()) {
         problems.push(wrong("address", address, "an IP address"));
     }
     if request.count > 1 {
-        let (path, expected) = ("kind".to_owned(), "a machine that is alone, because a host is one machine".to_owned());
-        let found = format!("machine.count is {}", request.count);
-        problems.push(Problem { path, found, expected, nearest: None });
+        let expected = "a machine that is alone, because a host is one machine";
+        problems.push(Problem::new("kind", format!("machine.count is {}", request.count), expected));
     }
     problems
 }

@@ -85,7 +85,7 @@ impl OciSettings {
 pub fn check(settings: &OciSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |path: &str, found: String, expected: &str, nearest: Option<String>| {
-        problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest });
+        problems.push(Problem { nearest, ..Problem::new(path, found, expected) });
     };
     let runtime = settings.runtime.as_str();
     if !settings.is_by_path() && !PACKAGED.contains(&runtime) {

@@ -187,10 +187,6 @@ impl VsphereSettings {
     }
 }
 
-fn wrong(path: &str, found: &str, expected: impl Into<String>) -> Problem {
-    Problem { path: path.to_owned(), found: found.to_owned(), expected: expected.into(), nearest: None }
-}
-
 /// Finds unsupported combinations.
 pub fn check(settings: &VsphereSettings, request: &MachineRequest<'_>) -> Vec<Problem> {
     let mut problems = problems_of_server(settings);
@@ -199,37 +195,45 @@ pub fn check(settings: &VsphereSettings, request: &MachineRequest<'_>) -> Vec<Pr
         for (path, reservation) in [("cpu_reservation", cpu_reservation), ("memory_reservation", memory_reservation)] {
             if reservation != Reservation::All {
                 let expected = "\"all\", because latency_sensitivity = \"high\" needs it";
-                problems.push(wrong(path, "found \"none\"", expected));
+                problems.push(Problem::new(path, "found \"none\"", expected));
             }
         }
     }
     if !request.vcpus.is_multiple_of(settings.cores_per_socket) {
         let expected = format!("a number that divides machine.vcpus, which is {}", request.vcpus);
-        problems.push(wrong("cores_per_socket", &format!("found {}", settings.cores_per_socket), expected));
+        problems.push(Problem::new("cores_per_socket", format!("found {}", settings.cores_per_socket), expected));
     }
     if !request.memory_bytes.is_multiple_of(MEMORY_STEP_BYTES) {
         let found = format!("machine.memory is {} bytes", request.memory_bytes);
-        problems.push(wrong("kind", &found, "a whole number of 4 MiB, because vSphere allocates memory in such steps"));
+        problems.push(Problem::new(
+            "kind",
+            &found,
+            "a whole number of 4 MiB, because vSphere allocates memory in such steps",
+        ));
     }
     if clone == CloneKind::Linked {
         if settings.disk_mode == Some(DiskMode::Independent) {
             let expected = "\"persistent\", because a linked clone's disks hang on a snapshot";
-            problems.push(wrong("disk_mode", "found \"independent_persistent\"", expected));
+            problems.push(Problem::new("disk_mode", "found \"independent_persistent\"", expected));
         }
         if let Some(provisioning) = settings.provisioning {
             let found = format!("found \"{}\"", provisioning.name());
-            problems.push(wrong("provisioning", &found, "none with clone = \"linked\", whose disks hang on others"));
+            problems.push(Problem::new(
+                "provisioning",
+                &found,
+                "none with clone = \"linked\", whose disks hang on others",
+            ));
         }
     }
     match settings.affinity() {
-        Err(why) => problems.push(wrong("affinity", &why, "a list of CPUs such as 0-3,8")),
+        Err(why) => problems.push(Problem::new("affinity", &why, "a list of CPUs such as 0-3,8")),
         Ok(cpus) if !cpus.is_empty() && settings.host.is_none() => {
             let expected = "none without platform.host, because CPUs are numbered on each host";
-            problems.push(wrong("affinity", &format!("found \"{}\"", cpu_list::written(&cpus)), expected));
+            problems.push(Problem::new("affinity", format!("found \"{}\"", cpu_list::written(&cpus)), expected));
         }
         Ok(cpus) if !cpus.is_empty() && cpus.len() < request.vcpus as usize => {
             let expected = format!("at least as many CPUs as machine.vcpus, which is {}", request.vcpus);
-            problems.push(wrong("affinity", &format!("found \"{}\"", cpu_list::written(&cpus)), expected));
+            problems.push(Problem::new("affinity", format!("found \"{}\"", cpu_list::written(&cpus)), expected));
         }
         Ok(_) => {}
     }
@@ -237,7 +241,7 @@ pub fn check(settings: &VsphereSettings, request: &MachineRequest<'_>) -> Vec<Pr
         let name = word.split_once('=').map(|(name, _)| name);
         if name.is_none_or(|name| name.is_empty() || name.starts_with(OURS)) {
             let expected = format!("words like name=value, whose names do not begin with {OURS}");
-            problems.push(wrong("extra_config", &format!("found \"{}\"", word.escape_debug()), expected));
+            problems.push(Problem::new("extra_config", format!("found \"{}\"", word.escape_debug()), expected));
         }
     }
     problems
@@ -247,18 +251,18 @@ fn problems_of_server(settings: &VsphereSettings) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Err(expected) = settings.endpoint() {
         // It may hold a password.
-        problems.push(wrong("url", "found another text", expected));
+        problems.push(Problem::new("url", "found another text", expected));
     }
     match settings.fingerprint() {
-        Err(expected) => problems.push(wrong("fingerprint", "found another text", expected)),
+        Err(expected) => problems.push(Problem::new("fingerprint", "found another text", expected)),
         Ok(Some(_)) if settings.insecure => {
-            problems.push(wrong("insecure", "found true", "false, because a fingerprint is given"));
+            problems.push(Problem::new("insecure", "found true", "false, because a fingerprint is given"));
         }
         Ok(_) => {}
     }
     for (path, name) in [("template", Some(&settings.template)), ("host", settings.host.as_ref())] {
         if name.is_some_and(|name| name.trim().is_empty()) {
-            problems.push(wrong(path, "found an empty name", "a name in the inventory"));
+            problems.push(Problem::new(path, "found an empty name", "a name in the inventory"));
         }
     }
     problems

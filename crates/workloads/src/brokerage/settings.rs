@@ -46,12 +46,9 @@ impl BrokerageSettings {
         if self.customers.is_multiple_of(LOAD_UNIT) {
             return Ok(());
         }
-        Err(vec![Problem {
-            path: "customers".to_owned(),
-            found: format!("found {}", self.customers),
-            expected: "a multiple of 1000".to_owned(),
-            nearest: Some(self.customers.next_multiple_of(LOAD_UNIT).to_string()),
-        }])
+        let problem = Problem::new("customers", format!("found {}", self.customers), "a multiple of 1000");
+        let nearest = self.customers.next_multiple_of(LOAD_UNIT).to_string();
+        Err(vec![Problem { nearest: Some(nearest), ..problem }])
     }
 }
 

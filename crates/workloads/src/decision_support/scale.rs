@@ -43,12 +43,7 @@ impl DataScale {
 pub fn check(table: &Map<String, Value>) -> Result<(), Vec<Problem>> {
     let scale = table.get(KEY).and_then(Value::as_f64);
     let Some(wrong) = scale.filter(|scale| DataScale::of(*scale).is_none()) else { return Ok(()) };
-    Err(vec![Problem {
-        path: KEY.to_owned(),
-        found: format!("found {wrong}"),
-        expected: EXPECTED.to_owned(),
-        nearest: None,
-    }])
+    Err(vec![Problem::new(KEY, format!("found {wrong}"), EXPECTED)])
 }
 
 #[cfg(test)]

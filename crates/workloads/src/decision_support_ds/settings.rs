@@ -45,12 +45,7 @@ impl DecisionSupportDsSettings {
         scale::check(table)?;
         let streams = table.get("streams").and_then(Value::as_u64);
         let Some(odd) = streams.filter(|streams| !streams.is_multiple_of(2)) else { return Ok(()) };
-        Err(vec![Problem {
-            path: "streams".to_owned(),
-            found: format!("found {odd}"),
-            expected: "an even number".to_owned(),
-            nearest: None,
-        }])
+        Err(vec![Problem::new("streams", format!("found {odd}"), "an even number")])
     }
 }
 

@@ -142,9 +142,8 @@ impl Dataset for DecisionSupportH {
         if dialect != Dialect::Sqlite || self.settings.scale.fits_sqlite() {
             return Ok(());
         }
-        let expected = "at most 80 on SQLite, whose sums hold 64 bits".to_owned();
         let found = format!("found {}", self.settings.scale.factor());
-        Err(vec![Problem { path: "scale".to_owned(), found, expected, nearest: None }])
+        Err(vec![Problem::new("scale", found, "at most 80 on SQLite, whose sums hold 64 bits")])
     }
 }
 

@@ -116,12 +116,7 @@ impl DvdStoreSettings {
         let problems: Vec<_> = given
             .into_iter()
             .filter(|(_, value)| value.is_some() && self.version == DvdStoreVersion::Two)
-            .map(|(key, _)| Problem {
-                path: key.to_owned(),
-                found: "found it with version = 2".to_owned(),
-                expected: "no such key, or version = 3".to_owned(),
-                nearest: None,
-            })
+            .map(|(key, _)| Problem::new(key, "found it with version = 2", "no such key, or version = 3"))
             .collect();
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }

@@ -39,12 +39,8 @@ impl DvdStoreSize {
     pub fn check(table: &Map<String, Value>) -> Result<(), Vec<Problem>> {
         let text = table.get(KEY).and_then(Value::as_str);
         let Some(wrong) = text.filter(|text| Self::parse(text).is_none()) else { return Ok(()) };
-        Err(vec![Problem {
-            path: KEY.to_owned(),
-            found: format!("found \"{}\"", wrong.escape_debug()),
-            expected: EXPECTED.to_owned(),
-            nearest: nearest(wrong),
-        }])
+        let problem = Problem::new(KEY, format!("found \"{}\"", wrong.escape_debug()), EXPECTED);
+        Err(vec![Problem { nearest: nearest(wrong), ..problem }])
     }
 
     pub fn customers(self) -> u32 {

@@ -120,7 +120,7 @@ impl OwnTransactions {
                 ("scripts", "scripts", "")
             };
             let (found, expected) = (format!("{} {what}", kinds.len()), format!("at most {MOST_KINDS}{expected}"));
-            return Err(vec![Problem { path: path.to_owned(), found, expected, nearest: None }]);
+            return Err(vec![Problem::new(path, found, expected)]);
         }
         Ok(Self { scripts, weights, kinds, setup, checks })
     }

@@ -88,12 +88,7 @@ impl SlobSettings {
 
     /// Mistakes in combinations of keys that are right one by one.
     pub fn problems(&self) -> Vec<Problem> {
-        let problem = |path: &str, found: String, expected: String| Problem {
-            path: path.to_owned(),
-            found: format!("found {found}"),
-            expected,
-            nearest: None,
-        };
+        let problem = |path, found: String, expected: String| Problem::new(path, format!("found {found}"), expected);
         let mut problems = Vec::new();
         if self.scale < self.work_unit {
             problems.push(problem("scale", self.scale.to_string(), format!("at least work_unit, {}", self.work_unit)));

@@ -69,17 +69,11 @@ impl SysbenchOltp {
     /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings: SysbenchSettings = ::settings::read(table, ENTRY.keys)?;
-        let problem = |path: &str, found: String, expected: &str| Problem {
-            path: path.to_owned(),
-            found,
-            expected: expected.to_owned(),
-            nearest: None,
-        };
         let mut problems = settings.problems();
         let queries = Steps::of(&settings).queries();
         if queries.reads + queries.writes == 0 {
             let found = format!("a test {} without a statement", settings.test.name());
-            problems.push(problem("test", found, "counts of statements that are not all 0"));
+            problems.push(Problem::new("test", found, "counts of statements that are not all 0"));
         }
         if problems.is_empty() { Ok(Self::new(settings)?) } else { Err(problems) }
     }

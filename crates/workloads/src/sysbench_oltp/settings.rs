@@ -146,10 +146,7 @@ impl SysbenchSettings {
     /// Mistakes in combinations of keys that are right one by one.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut add = |path: &str, found: String, expected: &str| {
-            let (path, expected) = (path.to_owned(), expected.to_owned());
-            problems.push(Problem { path, found, expected, nearest: None });
-        };
+        let mut add = |path: &str, found: String, expected: &str| problems.push(Problem::new(path, found, expected));
         if self.mode == SysbenchMode::Of048 {
             if !matches!(self.test, SysbenchTest::ReadWrite | SysbenchTest::ReadOnly | SysbenchTest::PointSelect) {
                 let found = format!("found \"{}\" with mode = \"0.4.8\"", self.test.name());
