@@ -89,13 +89,15 @@ pub fn why_changed(began: &BTreeMap<String, String>, ended: &BTreeMap<String, St
 pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     let for_other_reasons = |why| Invalid { why, by_failures: false };
     let committed: u64 = facts.transactions().map(|kind| kind.committed).sum();
-    let nothing = || (committed == 0).then(|| "no transaction was committed in the measured window".to_owned());
     // A cause before its effect.
-    if let Some(why) = why_not_all_of_it(facts).or_else(nothing) {
+    if let Some(why) = why_not_all_of_it(facts) {
         return Some(for_other_reasons(why));
     }
     if let Some(why) = why_too_many_failed(facts) {
         return Some(Invalid { why, by_failures: true });
+    }
+    if committed == 0 {
+        return Some(for_other_reasons("no transaction was committed in the measured window".to_owned()));
     }
     // An engine inside the driver's process works on the driver's threads. Those are always busy by nature, which says
     // nothing about the driver.

@@ -41,10 +41,13 @@ fn the_reason_is_what_stood_still_or_hung_and_not_that_nothing_was_committed() {
     let stalls = Stalls { total_ms: 1_000, longest_ms: 1_000, ..Stalls::default() };
     let stood_still = DriverFacts { testimony: Testimony { stalls, ..none.testimony.clone() }, ..none.clone() };
     let hung = DriverFacts { unended: Unended { window_share: 1.0, ..Unended::default() }, ..none.clone() };
+    let mut refused = none.clone();
+    refused.kinds[0].failed = 20;
     let starts = |facts: &DriverFacts, words: &str| why_invalid(facts).is_some_and(|why| why.starts_with(words));
     assert!(starts(&none, "no transaction was committed"));
     assert!(starts(&stood_still, "the load generator stood still"), "{:?}", why_invalid(&stood_still));
     assert!(starts(&hung, "the database hung"), "{:?}", why_invalid(&hung));
+    assert!(starts(&refused, "20 of 20 transactions"), "{:?}", why_invalid(&refused));
 }
 
 #[test]
