@@ -11,6 +11,7 @@ use driver::plan::Driven;
 use machines::identity::boot_id;
 use platforms::capabilities::{ImageUse, ServerUse};
 use record::looks::StoredCounters;
+use record::testimony::Stalls;
 use record::trial::{DriverFacts, MachineFacts, Outcome};
 use std::collections::BTreeMap;
 use study::Placement;
@@ -77,8 +78,6 @@ fn note_what_it_could_see(
     facts: &mut DriverFacts,
 ) {
     let (can, machine) = (context.can(), log.record.machine.as_ref());
-    let is_limited = machine.is_some_and(MachineFacts::has_a_cpu_quota);
-    let is_guest = machine.is_some_and(MachineFacts::is_a_guest);
     // An engine in the driver's process has no outside placement.
     let placement = if facts.in_process { Placement::Inside } else { context.cell.load.placement };
     let is_inside = placement == Placement::Inside;
@@ -88,15 +87,45 @@ fn note_what_it_could_see(
         let here = || Some(boot_of_database(context, log)? == boot_id().ok()?);
         delay.beside_database = if is_beside { Some(true) } else { here() };
     }
-    if is_inside {
-        let stalls = &mut facts.testimony.stalls;
-        if is_limited {
-            // The limit holds for the load beside the database, too.
-            stalls.scattered_ms = 0;
-        }
-        // Nothing inside a guest shows what holds the guest back, and a container does not know its group from those around it.
-        let shows = !is_guest && (!is_limited || can.image == ImageUse::None);
-        stalls.throttled_ms = stalls.throttled_ms.filter(|_| shows);
-        stalls.without_waits &= shows;
+    if let Some(machine) = machine.filter(|_| is_inside) {
+        known_inside(&mut facts.testimony.stalls, machine, can.image);
+    }
+}
+
+/// Leaves of what a load engine inside a machine counted what can be known there.
+fn known_inside(stalls: &mut Stalls, machine: &MachineFacts, image: ImageUse) {
+    let is_limited = machine.has_a_cpu_quota();
+    if is_limited {
+        // The limit holds for the load beside the database, too.
+        stalls.scattered_ms = 0;
+    }
+    // Nothing inside a guest shows what holds the guest back, and a container does not know its group from those around it.
+    let shows = !machine.is_a_guest() && (!is_limited || image == ImageUse::None);
+    stalls.throttled_ms = stalls.throttled_ms.filter(|_| shows);
+    stalls.without_waits &= shows;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::facts::{CPU_QUOTA, Fact, HOSTS_OWN, PROCESSOR};
+
+    /// Of 3 ms in pieces and 2 ms throttled: what is known inside a machine with such a processor and, perhaps, a limit.
+    fn known(processor: &str, quota: Option<&str>, image: ImageUse) -> (u64, Option<u64>, bool) {
+        let mut machine = MachineFacts::default();
+        machine.decided.insert(PROCESSOR.to_owned(), Fact::known(processor));
+        machine.decided.extend(quota.map(|quota| (CPU_QUOTA.to_owned(), Fact::known(quota))));
+        let mut stalls = Stalls { scattered_ms: 3, throttled_ms: Some(2), without_waits: true, ..Stalls::default() };
+        known_inside(&mut stalls, &machine, image);
+        (stalls.scattered_ms, stalls.throttled_ms, stalls.without_waits)
+    }
+
+    #[test]
+    fn a_load_engine_knows_of_limits_what_its_machine_shows() {
+        assert_eq!(known(HOSTS_OWN, None, ImageUse::None), (3, Some(2), true), "native");
+        assert_eq!(known(HOSTS_OWN, Some("1 CPU"), ImageUse::None), (0, Some(2), true), "native, limited by the study");
+        assert_eq!(known(HOSTS_OWN, None, ImageUse::Tree), (3, Some(2), true), "a container");
+        assert_eq!(known(HOSTS_OWN, Some("1 CPU"), ImageUse::Tree), (0, None, false), "a limited container");
+        assert_eq!(known("virtual", None, ImageUse::TreeAndKernel), (3, None, false), "a guest");
     }
 }
