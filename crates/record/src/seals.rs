@@ -1,11 +1,12 @@
 //! Hashes of a trial's files, so that lost, swapped and changed ones are noticed.
 //!
 //! `trial.json` has those of all other files but logs, which are for people, and its own: as its text is hashed with zeros in place of
-//! that hash.
+//! that hash. It has those of the run's study, host and plan, too; of the plan, without what a run adds to it.
 
 use crate::bounds;
 use crate::error::{RecordError, failing};
 use crate::trial::TrialRecord;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead};
@@ -18,6 +19,12 @@ pub type Seals = BTreeMap<String, String>;
 const RECORD: &str = "trial.json";
 const LOGS: &str = "logs";
 const ZEROS: &str = "00000000000000000000000000000000";
+/// The way from the folder of a trial to that of its run.
+const TO_RUN: &str = "../../";
+const PLAN: &str = "plan.json";
+const OF_RUN: [&str; 3] = ["study.toml", "host.json", PLAN];
+/// Keys of a plan that change when its run adds blocks.
+const GROWING: [&str; 3] = ["blocks", "trials", "precision"];
 
 /// The record's text, with the hashes of the files that are in its folder.
 pub fn sealed(
@@ -27,6 +34,9 @@ pub fn sealed(
 ) -> Result<Vec<u8>, RecordError> {
     let mut files = Seals::new();
     add(folder, "", &mut files)?;
+    let run = folder.join(TO_RUN);
+    let of_run = OF_RUN.iter().filter_map(|name| Some((format!("{TO_RUN}{name}"), hash_of_run(&run, name).ok()?)));
+    files.extend(of_run);
     files.insert(RECORD.to_owned(), ZEROS.to_owned());
     let text = to_text(&TrialRecord { files, ..record.clone() })?;
     let own = hash(&text);
@@ -47,8 +57,30 @@ fn add(folder: &Path, below: &str, files: &mut Seals) -> Result<(), RecordError>
     Ok(())
 }
 
+fn hash_of_run(run: &Path, name: &str) -> io::Result<String> {
+    let text = bounds::read(&run.join(name), bounds::JSON_BYTES)?;
+    if name != PLAN {
+        return Ok(hash(&text));
+    }
+    let mut plan: BTreeMap<String, Value> = serde_json::from_slice(&text)?;
+    plan.retain(|key, _| !GROWING.contains(&key.as_str()));
+    Ok(hash(&serde_json::to_vec(&plan)?))
+}
+
+/// The files of the run that are as no trial has seen them, one sentence each. A later program may have rewritten the plan of a run that
+/// went on, so its first trials have seen another.
+pub fn changed_in_run<'a>(run: &Path, trials: &(impl Iterator<Item = &'a Seals> + Clone)) -> Vec<String> {
+    let is_changed = |name: &&&str| {
+        let sealed = trials.clone().filter_map(|files| files.get(&format!("{TO_RUN}{name}")));
+        let found = hash_of_run(run, name).ok();
+        sealed.clone().next().is_some() && !sealed.into_iter().any(|sealed| found.as_ref() == Some(sealed))
+    };
+    OF_RUN.iter().filter(is_changed).map(|name| format!("{name} of the run was changed after the trial")).collect()
+}
+
 /// The files that are not as they were when the trial was complete, one sentence each; none in a record without hashes.
 pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
+    let is_of_run = |name: &str| name.strip_prefix(TO_RUN).is_some_and(|name| OF_RUN.contains(&name));
     let of = |(name, sealed): (&String, &String)| {
         let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_below {
@@ -66,7 +98,7 @@ pub fn broken(folder: &Path, files: &Seals) -> Vec<String> {
             Err(error) => Some(format!("{name} cannot be read: {error}")),
         }
     };
-    files.iter().filter_map(of).collect()
+    files.iter().filter(|(name, _)| !is_of_run(name)).filter_map(of).collect()
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -147,6 +179,37 @@ mod tests {
             fs::write(&path, good).unwrap();
         }
         assert_eq!(found(&one), [] as [String; 0]);
+    }
+
+    #[test]
+    fn the_files_of_a_run_are_as_one_of_its_trials_has_seen_them() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = parent.path();
+        let write = |file: &str, text: &str| fs::write(run.join(file), text).unwrap();
+        let plan = |seed: u32, blocks: u32| {
+            write(PLAN, &serde_json::json!({"seed": seed, "blocks": blocks, "trials": [blocks]}).to_string());
+        };
+        let changed = |trials: &[&TrialFolder]| {
+            let seals: Vec<Seals> = trials.iter().map(|trial| trial.record().unwrap().files).collect();
+            changed_in_run(run, &seals.iter())
+        };
+        write("study.toml", "blocks = 1");
+        write("host.json", "{}");
+        plan(1, 1);
+        let first = complete(&run.join("trials/0001"), 1);
+        plan(1, 2);
+        assert_eq!((found(&first), changed(&[&first])), (vec![], vec![]), "a block was added");
+        for (file, good) in [("study.toml", "blocks = 1"), ("host.json", "{}")] {
+            write(file, "swapped");
+            assert_eq!(changed(&[&first]), [format!("{file} of the run was changed after the trial")]);
+            fs::remove_file(run.join(file)).unwrap();
+            assert_eq!(changed(&[&first]).len(), 1, "{file} is missing");
+            write(file, good);
+        }
+        plan(2, 2);
+        assert_eq!(changed(&[&first]), ["plan.json of the run was changed after the trial"]);
+        let second = complete(&run.join("trials/0002"), 2);
+        assert_eq!(changed(&[&first, &second]), [] as [String; 0], "the second has seen it");
     }
 
     #[test]

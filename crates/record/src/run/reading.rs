@@ -35,7 +35,13 @@ impl Run {
         let missing = self.plan.trials.iter().filter(|trial| !here.contains(&trial.id));
         let planned = missing.filter_map(|trial| Some((trial, *cells.get(&trial.cell)?)));
         let complete: Vec<_> = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete()).collect();
-        self.trials.extend(read_trials(&folder, &complete)?);
+        let mut read = read_trials(&folder, &complete)?;
+        let changed = seals::changed_in_run(&self.dir, &read.iter().map(|trial| &trial.record.files));
+        for trial in &mut read {
+            trial.record.files.clear();
+            trial.damage.extend_from_slice(&changed);
+        }
+        self.trials.extend(read);
         self.trials.sort_by_key(|trial| trial.record.id);
         agreement::settle(self);
         let audits = self.plan.cells.iter().map(|cell| folder.durability(cell.id));
@@ -69,7 +75,7 @@ fn read_trial(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Resu
         let parts = parts.iter().map(|part| read_machine(part, planned, cell)).collect::<Result<Vec<_>, _>>()?;
         together::compose(read_record(folder, planned, cell)?, parts, cell)
     };
-    trial.damage = seals::broken(folder.path(), &std::mem::take(&mut trial.record.files));
+    trial.damage = seals::broken(folder.path(), &trial.record.files);
     Ok(trial)
 }
 

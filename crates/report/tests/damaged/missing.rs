@@ -30,6 +30,14 @@ fn not_believed(disk: &OnDisk, words: &str) {
     assert!(html.contains("not believed") && markdown.contains("not believed"));
 }
 
+/// Expects all trials to be left out.
+#[track_caller]
+fn not_believed_any(disk: &OnDisk, words: &str) {
+    let (run, analysis) = disk.analysed();
+    assert!(run.trials.iter().all(|trial| trial.disagreements.iter().any(|text| text == words)));
+    assert!(analysis.comparisons.iter().all(|comparison| comparison.throughput().is_none()));
+}
+
 /// Each is a file that bakeoff could have written.
 #[test]
 fn parts_that_were_swapped_lost_or_changed_are_named() {
@@ -53,6 +61,12 @@ fn parts_that_were_swapped_lost_or_changed_are_named() {
     disk.write(&counters, also_good);
     disk.set("trials/0001/trial.json", "/driver/testimony/cpu_ns", 1);
     not_believed(&disk, "trial.json was changed after the trial");
+    let seed = disk.json("plan.json")["seed"].as_u64().unwrap();
+    disk.set("plan.json", "/seed", seed ^ 1);
+    not_believed_any(&disk, "plan.json of the run was changed after the trial");
+    disk.set("plan.json", "/seed", seed);
+    disk.set("host.json", "/cpu.model", json!({"known": "another"}));
+    not_believed_any(&disk, "host.json of the run was changed after the trial");
 }
 
 #[test]
