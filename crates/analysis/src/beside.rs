@@ -10,8 +10,8 @@ use record::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A file of published figures.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A file of published figures; with [`compare`], beside those of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigures {
     pub title: String,
@@ -20,11 +20,11 @@ pub struct PublishedFigures {
     /// What cannot be compared, and why; a sentence each.
     #[serde(default)]
     pub not_compared: Vec<String>,
-    #[serde(rename = "table")]
+    #[serde(alias = "table")]
     pub tables: Vec<PublishedTable>,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
     pub title: String,
@@ -32,14 +32,10 @@ pub struct PublishedTable {
     /// Of published values.
     #[serde(default)]
     pub unit: String,
-    /// The measure of all rows that name none.
-    #[serde(default = "throughput")]
-    pub measure: String,
+    /// The measure of all rows that name none, if it is not the throughput.
+    #[serde(default, skip_serializing)]
+    pub measure: Option<String>,
     pub rows: Vec<PublishedRow>,
-}
-
-fn throughput() -> String {
-    THROUGHPUT.to_owned()
 }
 
 /// What the numbers of a table are.
@@ -53,22 +49,29 @@ pub enum Form {
     Change,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
     pub label: String,
+    /// A change is in per cent here, and a ratio in `measured`.
     pub published: f64,
-    #[serde(default)]
+    /// Not in a file of published figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Estimate>,
+    /// Of the measure, where this run has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// Why nothing of the run corresponds to it, or why nothing was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    #[serde(default, skip_serializing)]
     pub measure: Option<String>,
     /// The cell of the run that corresponds to it.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub of: Option<WantedCell>,
     /// The cell that a ratio or change is to.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub over: Option<WantedCell>,
-    /// Why nothing of the run corresponds to it.
-    #[serde(default)]
-    pub why: Option<String>,
 }
 
 /// A cell of a run. What is not given may be anything, but only one cell must fit.
@@ -84,57 +87,26 @@ pub struct WantedCell {
     pub machine: Option<u32>,
 }
 
-/// What is shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Beside {
-    pub title: String,
-    pub source: String,
-    pub not_compared: Vec<String>,
-    pub tables: Vec<BesideTable>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BesideTable {
-    pub title: String,
-    pub form: Form,
-    pub unit: String,
-    pub rows: Vec<Row>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    pub label: String,
-    /// A change is in per cent here, and a ratio in `measured`.
-    pub published: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Estimate>,
-    /// Of the measure, where this run has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
-    /// Why nothing was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
 /// The published figures with those of the run, or what is wrong with the file.
-pub fn compare(run: &Run, observations: &Observations, published: &PublishedFigures) -> Result<Beside, String> {
+pub fn compare(
+    run: &Run,
+    observations: &Observations,
+    published: &PublishedFigures,
+) -> Result<PublishedFigures, String> {
     let table = |table: &PublishedTable| {
         let row = |row: &PublishedRow| {
             let place = || format!("table \"{}\", row \"{}\"", table.title, row.label);
             let measured = measured(run, observations, table, row).map_err(|why| format!("{}: {why}", place()))?;
             let (measured, why) = measured.map_or_else(|why| (None, Some(why)), |estimate| (Some(estimate), None));
             let unit = observations.measure(measure(table, row)).map(|measured| measured.measure.unit.clone());
-            Ok(Row { label: row.label.clone(), published: row.published, measured, unit, why })
+            let label = row.label.clone();
+            Ok(PublishedRow { label, measured, unit, why, measure: None, of: None, over: None, ..*row })
         };
         let rows = table.rows.iter().map(row).collect::<Result<_, String>>()?;
-        Ok(BesideTable { title: table.title.clone(), form: table.form, unit: table.unit.clone(), rows })
+        Ok(PublishedTable { rows, measure: None, ..table.clone() })
     };
-    Ok(Beside {
-        title: published.title.clone(),
-        source: published.source.clone(),
-        not_compared: published.not_compared.clone(),
-        tables: published.tables.iter().map(table).collect::<Result<_, String>>()?,
-    })
+    let tables = published.tables.iter().map(table).collect::<Result<_, String>>()?;
+    Ok(PublishedFigures { tables, ..published.clone() })
 }
 
 /// The outer error is a mistake in the file; the inner one is why this run has no figure.
@@ -146,6 +118,9 @@ fn measured(
 ) -> Result<Result<Estimate, String>, String> {
     if !row.published.is_finite() {
         return Err("published is no number".to_owned());
+    }
+    if row.measured.is_some() || row.unit.is_some() {
+        return Err("measured and unit are what this run adds".to_owned());
     }
     if let Some(why) = &row.why {
         return if row.of.is_none() { Ok(Err(why.clone())) } else { Err("it has both of and why".to_owned()) };
@@ -170,7 +145,7 @@ fn measured(
 }
 
 fn measure<'a>(table: &'a PublishedTable, row: &'a PublishedRow) -> &'a str {
-    row.measure.as_ref().unwrap_or(&table.measure)
+    row.measure.as_deref().or(table.measure.as_deref()).unwrap_or(THROUGHPUT)
 }
 
 /// The one cell that fits.
@@ -230,7 +205,7 @@ mod tests {
         serde_json::from_value(json!({ "title": "a paper", "source": "a place", "table": [table] })).unwrap()
     }
 
-    fn row(form: &str, row: &Value) -> Result<Row, String> {
+    fn row(form: &str, row: &Value) -> Result<PublishedRow, String> {
         let run = synthetic::run(5);
         let beside = compare(&run, &analyse(&run).observations, &published(form, row))?;
         Ok(beside.tables[0].rows[0].clone())
@@ -281,6 +256,7 @@ mod tests {
             ("value", json!({ "label": "x", "published": 1, "of": of, "over": of }), "a value has no over"),
             ("change", json!({ "label": "x", "published": 1, "of": of }), "a ratio needs over"),
             ("value", json!({ "label": "x", "published": 1, "of": of, "why": "y" }), "both of and why"),
+            ("value", json!({ "label": "x", "published": 1, "of": of, "unit": "count" }), "this run adds"),
             (
                 "value",
                 json!({ "label": "x", "published": 1, "of": { "contender": "kvm", "sum": true, "machine": 2 } }),

@@ -3,7 +3,7 @@
 use crate::ablation::{self, AblationResult};
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
-use crate::beside::Beside;
+use crate::beside::PublishedFigures;
 use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
@@ -53,7 +53,7 @@ pub struct Analysis {
     pub hosts: Option<Hosts>,
     /// Published figures beside those of this run; only in a report that asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub beside: Option<PublishedFigures>,
     /// Only where the study wishes for a precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Attained>,

@@ -6,7 +6,7 @@ use crate::display::{print, result, say};
 use crate::exit::{EndedWith, Exit};
 use crate::run_name;
 use analysis::answers;
-use analysis::beside::{Beside, PublishedFigures};
+use analysis::beside::PublishedFigures;
 use analysis::findings::Stamp;
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
@@ -196,7 +196,7 @@ fn read(path: &Path, asked_for: &ReportParts<'_>) -> Result<(RunFolder, Run, Ana
 }
 
 /// Published figures from this file, beside those of the run.
-fn beside(run: &Run, analysis: &Analysis, file: &Path) -> Result<Beside> {
+fn beside(run: &Run, analysis: &Analysis, file: &Path) -> Result<PublishedFigures> {
     let wrong = |why: String| EndedWith::bad_input(format!("{}: {}", file.display(), visible(why.trim_end())));
     let length = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
     if length > LONGEST_FILE {

@@ -1,6 +1,6 @@
 //! Figures of published studies, and the studies that repeat them.
 
-use analysis::beside::{Beside, PublishedFigures, compare};
+use analysis::beside::{PublishedFigures, compare};
 use analysis::observations::Observations;
 use platforms::huge_pages::HugePages;
 use platforms::placement::UsableCpus;
@@ -41,15 +41,15 @@ fn each_published_figure_that_names_a_cell_is_filled_by_a_study_of_its_folder() 
         let studies = entries(&folder)
             .into_iter()
             .filter(|path| path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with(FIGURES));
-        let found: Vec<Beside> =
+        let found: Vec<PublishedFigures> =
             studies.map(|study| compare(&begun(&study), &Observations::default(), &figures).unwrap()).collect();
         for (at, table) in figures.tables.iter().enumerate() {
             for (number, row) in table.rows.iter().enumerate().filter(|(_, row)| row.of.is_some()) {
-                let why = |beside: &Beside| beside.tables[at].rows[number].why.clone().unwrap();
+                let why = |beside: &PublishedFigures| beside.tables[at].rows[number].why.clone().unwrap();
                 // Nothing was measured yet, which is said only of cells that are there.
                 let is_filled = found.iter().map(why).any(|why| why.starts_with("this run has no measure "));
-                let measure = row.measure.as_ref().unwrap_or(&table.measure);
-                let is_known = !measure.contains('.') || report::measures::words(measure).0 != *measure;
+                let measure = row.measure.as_deref().or(table.measure.as_deref()).unwrap_or("throughput");
+                let is_known = !measure.contains('.') || report::measures::words(measure).0 != measure;
                 assert!(is_known, "{}: there is no measure {measure}", folder.display());
                 assert!(is_filled, "{}: {}: {}", folder.display(), table.title, row.label);
             }

@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::format::Style;
 use crate::measures::style;
 use crate::table::{Table, TableCell, TableOf, id};
-use analysis::beside::{self, Form, Row};
+use analysis::beside::{Form, PublishedRow, PublishedTable};
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -22,7 +22,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.into_iter().chain(list.into_iter().flatten()).collect()
 }
 
-fn table(own: &beside::BesideTable) -> Option<Table> {
+fn table(own: &PublishedTable) -> Option<Table> {
     TableOf::new(&own.rows)
         .text("", |row| TableCell::text(&row.label))
         .number("published", |row| published(own, row))
@@ -30,7 +30,7 @@ fn table(own: &beside::BesideTable) -> Option<Table> {
         .table(id("beside", &own.title), &own.title)
 }
 
-fn published(own: &beside::BesideTable, row: &Row) -> TableCell {
+fn published(own: &PublishedTable, row: &PublishedRow) -> TableCell {
     match own.form {
         Form::Value => TableCell::number(row.published, Style::quantity(&own.unit)),
         Form::Ratio => TableCell::number(row.published, Style::EFFECT),
@@ -38,7 +38,7 @@ fn published(own: &beside::BesideTable, row: &Row) -> TableCell {
     }
 }
 
-fn measured(own: &beside::BesideTable, row: &Row) -> TableCell {
+fn measured(own: &PublishedTable, row: &PublishedRow) -> TableCell {
     let shown = match (own.form, &row.unit) {
         (Form::Value, Some(unit)) => style(unit),
         (Form::Value, None) => Style::quantity(""),

@@ -1,6 +1,6 @@
 //! The examples in `docs/examples`: each is the summary of a real run, and says what the stored analysis of that run says.
 
-use analysis::beside::{self, Beside};
+use analysis::beside::{self, PublishedFigures};
 use analysis::summary::Analysis;
 use record::run::Run;
 use std::fs;
@@ -25,7 +25,7 @@ fn examples() -> Vec<PathBuf> {
 }
 
 /// The figures of the published study that an example repeats, if it repeats one, beside those of its run.
-fn beside_published(example: &Path, run: &Run, analysis: &Analysis) -> Option<Beside> {
+fn beside_published(example: &Path, run: &Run, analysis: &Analysis) -> Option<PublishedFigures> {
     let study = project().join("studies/published").join(example.file_name()?);
     let text = fs::read_to_string(study.join("published.toml")).ok()?;
     let published = toml::from_str(&text).expect("published figures");
