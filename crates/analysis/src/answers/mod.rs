@@ -14,6 +14,7 @@ use crate::contrast::Contrast;
 use crate::durability::Audited;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, Stamp, What};
+use crate::gathered::distinct;
 use crate::measures::Scale;
 use crate::scaling::Scaling;
 use crate::summary::Analysis;
@@ -54,6 +55,8 @@ pub struct Answered {
     pub others: Option<f64>,
     /// Whether no checkpoint began in any window of both sides. That is scope, too.
     pub is_without_checkpoints: bool,
+    /// The kinds of findings about these trials that the study accepts, and that would count otherwise.
+    pub accepted: Vec<&'static str>,
 }
 
 /// A finding about the trials behind an answer.
@@ -201,7 +204,8 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
     // The verdict says itself what may be believed.
     if let Question::Durable(index) = question {
         let stamp = if analysis.durability[index].verdict.is_known() { Stamp::Usable } else { Stamp::NotUsable };
-        return Answered { question, stamp, doubts: Vec::new(), others: None, is_without_checkpoints: false };
+        let (doubts, accepted) = (Vec::new(), Vec::new());
+        return Answered { question, stamp, doubts, others: None, is_without_checkpoints: false, accepted };
     }
     let parts = parts(analysis, question);
     let others = parts.iter().filter_map(|(sides, _)| sides.others()).reduce(f64::max);
@@ -210,7 +214,12 @@ fn of_question(analysis: &Analysis, question: Question) -> Answered {
     let (stamp, doubts) = weighed.max_by_key(|(stamp, _)| *stamp).unwrap_or_default();
     let others = others.filter(|share| *share > OTHERS_MAX);
     let is_without_checkpoints = !parts.is_empty() && parts.iter().all(|(sides, _)| sides.are_without_checkpoints());
-    Answered { question, stamp, doubts, others, is_without_checkpoints }
+    let is_accepted = |finding: &&Finding| {
+        let counts = finding.accepted.is_some() && finding.what.kind().stamp > Stamp::Usable;
+        counts && parts.iter().any(|(sides, _)| touches(finding, sides))
+    };
+    let accepted = distinct(analysis.findings.iter().filter(is_accepted).map(|finding| finding.what.kind().name));
+    Answered { question, stamp, doubts, others, is_without_checkpoints, accepted }
 }
 
 /// The finding as it is about the trials of this answer.

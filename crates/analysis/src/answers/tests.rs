@@ -206,6 +206,15 @@ fn load_beside_both_sides_is_no_doubt_about_their_ratio() {
     assert_eq!(stamps(&analysis), [Stamp::WithCare], "its code decides where readings are missing");
 }
 
+/// The reader of the answer need not have read the study.
+#[test]
+fn what_the_study_accepts_is_the_scope_of_its_answer() {
+    let accepted = |name| Finding { accepted: Some("known".to_owned()), ..Finding::new(What::WindowTooShort).of(name) };
+    let answered = all(&with(vec![accepted("native"), accepted("kvm"), accepted("another")])).remove(0);
+    assert_eq!((answered.stamp, answered.accepted), (Stamp::Usable, vec!["window-too-short"]));
+    assert!(all(&with(vec![accepted("another")]))[0].accepted.is_empty(), "it is about no trial of this answer");
+}
+
 /// A checkpoint on one side only is in the ratio.
 #[test]
 fn windows_without_a_checkpoint_on_both_sides_are_the_scope_of_their_ratio() {
