@@ -1,5 +1,6 @@
 //! Numbers as text: meaningful digits, grouped thousands, intervals beside their points.
 
+use analysis::gathered::by_first;
 pub use analysis::gathered::distinct;
 use analysis::pairing::{Unusable, WhyUnusable};
 use record::trial::Outcome;
@@ -339,14 +340,7 @@ pub fn first_line(text: &str) -> &str {
 
 /// Items with the same key together, in the order of first use.
 pub fn grouped_by<T, K: PartialEq>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
-    let mut groups: Vec<Vec<T>> = Vec::new();
-    for item in items {
-        match groups.iter_mut().find(|group| key(&group[0]) == key(&item)) {
-            Some(group) => group.push(item),
-            None => groups.push(vec![item]),
-        }
-    }
-    groups
+    by_first(items.into_iter().map(|item| (key(&item), item))).into_iter().map(|(_, group)| group).collect()
 }
 
 #[cfg(test)]

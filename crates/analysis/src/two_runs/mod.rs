@@ -275,6 +275,7 @@ fn of_cell(
     let pairings = baseline
         .filter(|_| !is_baseline)
         .map(|(base, base_now)| (&base.contender, [Pairing::of(old, base, before), Pairing::of(new, base_now, after)]));
+    let wrong_data = old_wrong_data || new_wrong_data;
     let mut figures: Vec<ComparedFigure> = Vec::new();
     for measured in observed_now.measures() {
         let Some(older) = observed.measure(&measured.measure.id) else { continue };
@@ -284,15 +285,7 @@ fn of_cell(
             sides.and_then(|(base, pairings)| Some(((*base).clone(), relative([older, measured], pairings)?)));
         let is_judged = is_headline && relative.is_none() && !is_baseline;
         let figure = |relative_to, judged, found| {
-            let wrong_data = old_wrong_data || new_wrong_data;
-            figure(
-                measured,
-                relative_to,
-                [is_headline, judged],
-                found,
-                question.threshold.filter(|_| judged),
-                wrong_data,
-            )
+            figure(measured, relative_to, [is_headline, judged], found, question.threshold, wrong_data)
         };
         figures.extend(absolute((older, before), (measured, after)).map(|found| figure(None, is_judged, found)));
         figures.extend(relative.map(|(base, found)| figure(Some(base), true, found)));
@@ -366,7 +359,7 @@ fn figure(
 ) -> ComparedFigure {
     let (measure, blocks) = (measured.measure.clone(), u32::try_from(blocks).unwrap_or(u32::MAX));
     let better = measure.better;
-    let limit = threshold.map(|threshold| limit(better, threshold));
+    let limit = threshold.filter(|_| judged).map(|threshold| limit(better, threshold));
     // A threshold is a share, so a difference cannot be compared with it.
     let is_comparable = change.scale == Scale::Ratio && !wrong_data;
     let slower = slower(better, &change.estimate.bounds).filter(|_| is_comparable);
